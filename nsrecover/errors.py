@@ -1,0 +1,54 @@
+"""Exceptions: every one says what was expected, what was found and what to do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class NsrecoverError(Exception):
+    """Base of every error a user can cause; the command line prints it in one line and exits with 2."""
+
+
+class InvalidObservation(NsrecoverError):
+    """An observation whose arrays do not fit together or hold values that cannot be used."""
+
+
+class InvalidAction(NsrecoverError):
+    """An action that its operator does not accept (unknown operator, wrong number or kind of arguments)."""
+
+
+class UnknownObject(NsrecoverError):
+    """A name that is not an object of the scene."""
+
+
+class InvalidPlan(NsrecoverError):
+    """A plan that cannot be parsed or that does not fit the scene."""
+
+
+class InvalidCheckpoint(NsrecoverError):
+    """A checkpoint that is missing, damaged, of another version or of other sizes than expected."""
+
+
+class InvalidRecording(NsrecoverError):
+    """A recorded episode or data file that is missing, damaged or of another version."""
+
+
+class InvalidConfiguration(NsrecoverError):
+    """A setting outside its range, or settings that contradict one another."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A hint for a misspelt name.
+
+    Args:
+        name: what was given.
+        known: what would have been accepted.
+
+    Returns:
+        A sentence that starts with a space, naming the closest match (if any is close) and all known names.
+    """
+    options = sorted(known)
+    close = difflib.get_close_matches(name, options, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    return f"{hint} Known: {', '.join(options) if options else '(none)'}."

@@ -1,0 +1,162 @@
+"""The kinds of action a plan is made of. Adding one is one entry in `OPERATORS`.
+
+An operator names its arguments (the first one moves), tells which preconditions do not hold in a scene, and whether
+its promised effect holds. What it does to the geometry is learned (`nsrecover.models.transition`) or given with the
+action (`target`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsrecover import protocols
+from nsrecover.errors import InvalidAction, did_you_mean
+from nsrecover.scene.geometry import CONTACT_M, bottom, intersects
+from nsrecover.scene.relations import Relation, is_clear, resting_on, stands_beside, supporter
+from nsrecover.structs import Action, Plan, SceneGraph
+
+REACHED_M = 0.02
+"""A target counts as reached within this distance (the bound that deviations are judged by)."""
+
+
+def _cannot_lift(graph: SceneGraph, action: Action) -> tuple[str, ...]:
+    """Reasons why the moved object cannot be picked up."""
+    moved = graph.index(action.arguments[0])
+    on_top = [graph.names[i] for i in resting_on(graph, moved)]
+    return tuple(f"the {name} stands on the {graph.names[moved]}" for name in on_top)
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Put the first argument on top of the second."""
+
+    name: str = "top"
+    arguments: tuple[str, ...] = ("moved", "support")
+
+    def violated(self, graph: SceneGraph, action: Action) -> tuple[str, ...]:
+        """The moved object is clear and nothing else stands on the support."""
+        moved, support = (graph.index(name) for name in action.arguments)
+        others = [graph.names[i] for i in resting_on(graph, support) if i != moved]
+        return _cannot_lift(graph, action) + tuple(
+            f"the {name} already stands on the {graph.names[support]}" for name in others
+        )
+
+    def achieved(self, graph: SceneGraph, action: Action) -> bool:
+        """The moved object rests on the support."""
+        moved, support = (graph.index(name) for name in action.arguments)
+        return supporter(graph, moved) == support
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Put the first argument next to the second, on the side the relation says, on the same surface."""
+
+    name: str
+    relation: Relation
+    arguments: tuple[str, ...] = ("moved", "reference")
+
+    def violated(self, graph: SceneGraph, action: Action) -> tuple[str, ...]:
+        """The moved object is clear, and no third object stands on that side already."""
+        moved, reference = (graph.index(name) for name in action.arguments)
+        others = [
+            name
+            for i, name in enumerate(graph.names)
+            if i not in (moved, reference) and stands_beside(graph, i, self.relation, reference)
+        ]
+        return _cannot_lift(graph, action) + tuple(
+            f"the {name} already stands {self.relation} of the {graph.names[reference]}" for name in others
+        )
+
+    def achieved(self, graph: SceneGraph, action: Action) -> bool:
+        """The moved object stands on that side of the reference."""
+        moved, reference = (graph.index(name) for name in action.arguments)
+        return stands_beside(graph, moved, self.relation, reference)
+
+
+@dataclass(frozen=True)
+class ToTarget:
+    """Put the argument where the action's `target` box says."""
+
+    name: str
+    arguments: tuple[str, ...] = ("moved",)
+
+    def violated(self, graph: SceneGraph, action: Action) -> tuple[str, ...]:
+        """The moved object is clear, the target place is empty and something is there to stand on."""
+        moved = graph.index(action.arguments[0])
+        problems = _cannot_lift(graph, action)
+        if action.target is None:
+            return problems
+        target = np.asarray(action.target, dtype=np.float32)
+        rest = np.arange(len(graph)) != moved
+        blocking = np.flatnonzero(rest)[intersects(target, graph.boxes[rest])]
+        problems += tuple(f"the {graph.names[i]} stands where the {graph.names[moved]} has to go" for i in blocking)
+        if float(bottom(target)) > CONTACT_M:
+            placed = graph.with_node(moved, target)
+            if supporter(placed, moved) is None:
+                problems += (f"there is nothing to put the {graph.names[moved]} on",)
+        return problems
+
+    def achieved(self, graph: SceneGraph, action: Action) -> bool:
+        """The moved object stands within `REACHED_M` of the target."""
+        box = graph.boxes[graph.index(action.arguments[0])]
+        if action.target is None:
+            return is_clear(graph, graph.index(action.arguments[0]))
+        return bool(np.linalg.norm(box[:3] - np.asarray(action.target[:3])) <= REACHED_M)
+
+
+OPERATORS: dict[str, protocols.Operator] = {
+    operator.name: operator
+    for operator in (
+        Stack(),
+        Beside("left", Relation.LEFT),
+        Beside("right", Relation.RIGHT),
+        Beside("front", Relation.FRONT),
+        Beside("behind", Relation.BEHIND),
+        ToTarget("free"),
+        ToTarget("restore"),
+    )
+}
+"""Every operator by its name in plans. The order is part of a checkpoint: append, do not insert."""
+
+
+def operator_of(action: Action, operators: Mapping[str, protocols.Operator] = OPERATORS) -> protocols.Operator:
+    """The operator of an action.
+
+    Raises:
+        InvalidAction: no operator has that name, or it takes other arguments.
+    """
+    operator = operators.get(action.operator)
+    if operator is None:
+        raise InvalidAction(f"expected an operator, found {action.operator!r} in {str(action)!r}."
+                            f"{did_you_mean(action.operator, operators)}")
+    if len(action.arguments) != len(operator.arguments):
+        raise InvalidAction(
+            f"expected {len(operator.arguments)} arguments ({', '.join(operator.arguments)}) for "
+            f"{operator.name!r}, found {len(action.arguments)} in {str(action)!r}"
+        )
+    if len(set(action.arguments)) != len(action.arguments):
+        raise InvalidAction(f"expected different objects as arguments, found {str(action)!r}")
+    return operator
+
+
+def moved_object(graph: SceneGraph, action: Action) -> int:
+    """Index of the one object that an action moves: its first argument."""
+    return graph.index(action.arguments[0])
+
+
+def check_plan(plan: Plan, graph: SceneGraph) -> None:
+    """Check that every action of a plan is well formed and names objects of the scene.
+
+    Raises:
+        InvalidAction: an operator or its arguments are wrong.
+        UnknownObject: an argument is not in the scene.
+    """
+    for action in plan:
+        operator_of(action)
+        for name in action.arguments:
+            graph.index(name)
+
+

@@ -1,0 +1,111 @@
+"""What the library consumes but does not own: anything that has these methods can be plugged in."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Protocol, TypeVar, runtime_checkable
+
+from nsrecover.structs import Action, Discrepancy, Explanation, FloatArray, Observation, Recovery, SceneGraph
+
+State = TypeVar("State")
+Step = TypeVar("Step")
+
+
+@runtime_checkable
+class World(Protocol):
+    """A robot and its cameras, real or simulated.
+
+    `execute` returns when the motion is over, whether it worked or not: success is for the cameras to say.
+    """
+
+    def observe(self) -> Observation:
+        """Take a picture with every camera, the arm out of the way."""
+        ...
+
+    def execute(self, action: Action) -> None:
+        """Carry out one action as well as the robot can."""
+        ...
+
+
+class Perceiver(Protocol):
+    """Turns an observation into a scene graph; may remember earlier ones."""
+
+    def __call__(self, observation: Observation) -> SceneGraph:
+        """The scene as it is now."""
+        ...
+
+
+class WorldModel(Protocol[State, Step]):
+    """What the recovery search plans over.
+
+    A state is anything; the search only hands it back. `misplaced` is the number of objects that are not where a
+    subgoal has them: since an action moves one object, it bounds the number of actions from below.
+    """
+
+    def applicable(self, state: State) -> Sequence[Step]:
+        """Actions worth trying in a state, most promising first."""
+        ...
+
+    def successors(self, state: State, steps: Sequence[Step]) -> Sequence[State]:
+        """The states after each of the steps, evaluated as one batch."""
+        ...
+
+    def discrepancy(self, states: Sequence[State]) -> tuple[FloatArray, FloatArray]:
+        """Distance of each state to each subgoal.
+
+        Returns:
+            The real-valued discrepancy D, (B, K), and the admissible lower bound on the actions still needed, (B, K);
+            a bound of 0 means that the state is at the subgoal.
+        """
+        ...
+
+    def cost(self, step: Step) -> float:
+        """What a step costs; positive."""
+        ...
+
+    def key(self, state: State) -> Hashable:
+        """Equal keys mean that two states need not both be searched."""
+        ...
+
+
+class Explainer(Protocol):
+    """Puts a discrepancy and what will be done about it into words."""
+
+    def __call__(self, discrepancy: Discrepancy, recovery: Recovery | None) -> Explanation:
+        """The explanation, with the facts each sentence rests on."""
+        ...
+
+
+class LanguageModel(Protocol):
+    """A model that words an explanation."""
+
+    @property
+    def name(self) -> str:
+        """What to report as the source of a text."""
+        ...
+
+    def complete(self, prompt: str, *, timeout_s: float) -> str:
+        """The answer to a prompt."""
+        ...
+
+
+class Operator(Protocol):
+    """A kind of action: what it takes, what moves, what must hold before and what holds after."""
+
+    @property
+    def name(self) -> str:
+        """As written in plans."""
+        ...
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What the arguments are called, the moved object first."""
+        ...
+
+    def violated(self, graph: SceneGraph, action: Action) -> tuple[str, ...]:
+        """Preconditions that do not hold, in words; empty if the action can be run."""
+        ...
+
+    def achieved(self, graph: SceneGraph, action: Action) -> bool:
+        """Whether the promised relation holds in a scene."""
+        ...

@@ -1,0 +1,1 @@
+"""Geometry and bookkeeping on scene graphs; nothing here is learned."""

@@ -1,0 +1,475 @@
+"""The data that flows through the system: frozen dataclasses, validated where they are made.
+
+Units are metres, radians and seconds; the frame is the robot base with z up. Shape letters: V views, H W pixels,
+N objects, D features, T steps.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from nsrecover.errors import InvalidAction, InvalidObservation, InvalidPlan, UnknownObject, did_you_mean
+
+FloatArray = npt.NDArray[np.float32]
+Box = tuple[float, float, float, float, float, float]
+"""Axis-aligned box: centre x, y, z and size x, y, z, in metres."""
+
+
+@dataclass(frozen=True, eq=False)
+class Camera:
+    """A calibrated pinhole camera, OpenCV convention (x right, y down, z forward).
+
+    Attributes:
+        intrinsics: K, (3, 3), pixels.
+        world_from_camera: (4, 4) rigid transform.
+        name: what to call it in reports.
+    """
+
+    intrinsics: FloatArray
+    world_from_camera: FloatArray
+    name: str = "camera"
+
+    def __post_init__(self) -> None:
+        for label, array, shape in (
+            ("intrinsics", self.intrinsics, (3, 3)),
+            ("world_from_camera", self.world_from_camera, (4, 4)),
+        ):
+            if np.shape(array) != shape or not np.all(np.isfinite(array)):
+                raise InvalidObservation(
+                    f"camera {self.name!r}: expected a finite {label} of shape {shape}, found shape {np.shape(array)}; "
+                    "pass the calibration of the camera"
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """What the robot sees at one moment; nothing in it comes from a simulator's state.
+
+    Attributes:
+        rgb: (V, H, W, 3) uint8.
+        depth_m: (V, H, W) float32, distance along the optical axis in metres; 0 where there is no reading.
+        instances: (V, H, W) int32, a detector's instance masks; 0 is background.
+        cameras: V cameras.
+        labels: instance number -> object name, as the detector reports them.
+        gripper_opening_m: distance between the fingers.
+        holding: whether the gripper feels an object.
+        time_s: when it was taken.
+    """
+
+    rgb: npt.NDArray[np.uint8]
+    depth_m: FloatArray
+    instances: npt.NDArray[np.int32]
+    cameras: tuple[Camera, ...]
+    labels: Mapping[int, str]
+    gripper_opening_m: float = 0.0
+    holding: bool = False
+    time_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        rgb = np.asarray(self.rgb)
+        if rgb.ndim != 4 or rgb.shape[3] != 3 or rgb.dtype != np.uint8:
+            raise InvalidObservation(
+                f"expected rgb as (views, height, width, 3) uint8, found {rgb.shape} {rgb.dtype}; "
+                "stack the views on the first axis"
+            )
+        for label, array in (("depth_m", self.depth_m), ("instances", self.instances)):
+            if array is None:
+                raise InvalidObservation(
+                    f"expected {label} of shape {rgb.shape[:3]}, found none; "
+                    "nsrecover needs depth and one instance mask a view (any detector's will do)"
+                )
+            if np.shape(array) != rgb.shape[:3]:
+                raise InvalidObservation(
+                    f"expected {label} of shape {rgb.shape[:3]} to match rgb, found {np.shape(array)}; "
+                    "render or resize all images of a view to one size"
+                )
+        if not np.issubdtype(np.asarray(self.instances).dtype, np.integer):
+            raise InvalidObservation(
+                f"expected instances of an integer type, found {np.asarray(self.instances).dtype}; "
+                "pass instance numbers, 0 for background"
+            )
+        bad = int(np.count_nonzero(~np.isfinite(self.depth_m)))
+        if bad:
+            raise InvalidObservation(
+                f"expected finite depth_m, found {bad} NaN or infinite pixels; put 0 where the camera has no reading"
+            )
+        if len(self.cameras) != rgb.shape[0]:
+            raise InvalidObservation(
+                f"expected one camera for each of the {rgb.shape[0]} views, found {len(self.cameras)} cameras"
+            )
+        if len(set(self.labels.values())) != len(self.labels):
+            raise InvalidObservation(
+                f"expected a different name for every instance, found {sorted(self.labels.values())}"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class SceneGraph:
+    """A complete directed graph over the objects of a scene (paper 003, section IV-A).
+
+    Attributes:
+        names: N object names; the order of every other field.
+        visual: (N, D) appearance features, unit length.
+        boxes: (N, 6) centre and size, metres.
+        seen: (N,) whether the object was visible, or is remembered.
+        held: index of the object in the gripper, if any.
+        states: object name -> state, for objects that have one.
+    """
+
+    names: tuple[str, ...]
+    visual: FloatArray
+    boxes: FloatArray
+    seen: npt.NDArray[np.bool_]
+    held: int | None = None
+    states: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        n = len(self.names)
+        if len(set(self.names)) != n:
+            raise InvalidObservation(f"expected different object names, found {list(self.names)}")
+        if self.visual.ndim != 2 or len(self.visual) != n or self.boxes.shape != (n, 6) or self.seen.shape != (n,):
+            raise InvalidObservation(
+                f"expected visual ({n}, D), boxes ({n}, 6) and seen ({n},) for {n} names, found "
+                f"{self.visual.shape}, {self.boxes.shape} and {self.seen.shape}"
+            )
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def index(self, name: str) -> int:
+        """Position of an object.
+
+        Raises:
+            UnknownObject: the name is not in the scene.
+        """
+        try:
+            return self.names.index(name)
+        except ValueError:
+            raise UnknownObject(
+                f"expected an object of the scene, found {name!r}.{did_you_mean(name, self.names)}"
+            ) from None
+
+    def with_node(self, index: int, box: npt.ArrayLike, visual: npt.ArrayLike | None = None) -> SceneGraph:
+        """A copy in which one object has another box, and another appearance if one is given."""
+        boxes = self.boxes.copy()
+        boxes[index] = box
+        features = self.visual
+        if visual is not None:
+            features = self.visual.copy()
+            features[index] = visual
+        return replace(self, boxes=boxes, visual=features)
+
+
+_ACTION = re.compile(r"^\s*(\w+)\s*\(([^()]*)\)\s*$")
+
+
+@dataclass(frozen=True)
+class Action:
+    """One step of a plan: an operator and the objects it is applied to. One object moves per action.
+
+    Attributes:
+        operator: name of an operator, see `nsrecover.operators`.
+        arguments: object names; which of them moves is the operator's to say.
+        target: where the moved object shall end, for operators that do not imply it (`free`, `restore`).
+    """
+
+    operator: str
+    arguments: tuple[str, ...]
+    target: Box | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.operator}({', '.join(self.arguments)})"
+
+    @classmethod
+    def parse(cls, text: str) -> Action:
+        """Read `top(red cube, blue cube)`.
+
+        Raises:
+            InvalidAction: the text is not an operator with arguments in brackets.
+        """
+        match = _ACTION.match(text)
+        if match is None:
+            raise InvalidAction(f"expected an action like 'top(red cube, blue cube)', found {text!r}")
+        return cls(match[1], tuple(part.strip() for part in match[2].split(",") if part.strip()))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A sequence of T actions."""
+
+    actions: tuple[Action, ...]
+
+    @classmethod
+    def parse(cls, lines: Sequence[str] | str) -> Plan:
+        """Read a plan from lines (or one string with `;` or newlines between the actions).
+
+        Raises:
+            InvalidAction: a line is not an action.
+            InvalidPlan: there is no action at all.
+        """
+        if isinstance(lines, str):
+            lines = [part for part in re.split(r"[;\n]", lines) if part.strip()]
+        if not lines:
+            raise InvalidPlan("expected at least one action, found an empty plan")
+        return cls(tuple(Action.parse(line) for line in lines))
+
+    def __len__(self) -> int:
+        return len(self.actions)
+
+    def __iter__(self) -> Iterator[Action]:
+        return iter(self.actions)
+
+    def __getitem__(self, index: int) -> Action:
+        return self.actions[index]
+
+    def __str__(self) -> str:
+        return "; ".join(str(action) for action in self.actions)
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What a plan is expected to look like: `graphs[t]` is the scene after the first t actions (T + 1 graphs)."""
+
+    plan: Plan
+    graphs: tuple[SceneGraph, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.graphs) != len(self.plan) + 1:
+            raise InvalidPlan(f"expected {len(self.plan) + 1} graphs for {len(self.plan)} actions, "
+                              f"found {len(self.graphs)}")
+
+
+class Phase(StrEnum):
+    """When a discrepancy was noticed: before an action was run, or after it."""
+
+    BEFORE = "before"
+    AFTER = "after"
+
+
+class Cause(StrEnum):
+    """What happened to a culprit. Stable codes, the same in Python, JSON and every adapter."""
+
+    MOVED = "moved"
+    """It stands elsewhere on the same support, though nothing was to touch it."""
+    MISSING = "missing"
+    """It is not to be seen any more."""
+    NOT_LIFTED = "not_lifted"
+    """It was to be moved and still is where it was."""
+    DROPPED = "dropped"
+    """It was lifted but fell before it reached its place."""
+    MISPLACED = "misplaced"
+    """It was put near its place, but not in it."""
+    TOPPLED = "toppled"
+    """It fell from what it stood on."""
+    SWAPPED = "swapped"
+    """It and another object took each other's place."""
+    HELPED = "helped"
+    """It already is where a later step of the plan would put it."""
+    BLOCKING = "blocking"
+    """It stands where another object has to go, or on top of what has to move."""
+
+
+@dataclass(frozen=True)
+class Culprit:
+    """An object that is not as expected.
+
+    Attributes:
+        name: the object.
+        cause: what happened to it.
+        probability: P(as expected), from the discriminator.
+        distance_m: between the expected and the observed box centre (inf if it is missing).
+        expected: box in the imagined scene.
+        observed: box in the seen scene; None if it is missing.
+        other: the object that explains the cause (swap partner, what it lies on now), if there is one.
+        subgoal: for `helped`, the number of plan steps after which this is right.
+    """
+
+    name: str
+    cause: Cause
+    probability: float
+    distance_m: float
+    expected: Box
+    observed: Box | None
+    other: str | None = None
+    subgoal: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Discrepancy:
+    """The comparison of the expected with the observed scene; true in a condition if something is wrong.
+
+    Attributes:
+        step: number of the action in the plan (from 0) before or after which it was made.
+        phase: before or after that action.
+        action: the action.
+        expected: the imagined scene.
+        observed: the seen scene.
+        probabilities: (N,) P(as expected) for each object.
+        total: D = N - sum of the probabilities (paper 003, section IV-C).
+        threshold: probability under which an object counts as wrong.
+        culprits: the objects that are wrong, and how.
+        violated: preconditions of the action that do not hold, in words (only before an action).
+    """
+
+    step: int
+    phase: Phase
+    action: Action
+    expected: SceneGraph
+    observed: SceneGraph
+    probabilities: FloatArray
+    total: float
+    threshold: float
+    culprits: tuple[Culprit, ...]
+    violated: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.culprits or self.violated)
+
+    @property
+    def culprit_names(self) -> tuple[str, ...]:
+        """Names of the culprits, in scene order."""
+        return tuple(culprit.name for culprit in self.culprits)
+
+
+class RecoveryStatus(StrEnum):
+    """How a search for a way back ended."""
+
+    RECOVERED = "recovered"
+    ALREADY_AT_SUBGOAL = "already_at_subgoal"
+    IMPOSSIBLE = "impossible"
+    BUDGET_EXHAUSTED = "budget_exhausted"
+
+
+@dataclass(frozen=True, eq=False)
+class Recovery:
+    """The way back onto the plan.
+
+    Attributes:
+        status: how the search ended.
+        actions: what to do to reach the subgoal (empty if already there, or if there is no way).
+        graphs: the imagined scene after each of `actions`.
+        subgoal: number of plan steps that are done once `actions` are; the plan goes on from there.
+        cost: cost of `actions` plus the cost of the rest of the plan.
+        proven_optimal: no cheaper way exists in the model.
+        expansions: search nodes expanded.
+        seconds: wall time of the search.
+        reason: in words, why there is no way (or why the search stopped).
+        blamed: objects that stand in the way of any recovery, if it is impossible.
+    """
+
+    status: RecoveryStatus
+    actions: tuple[Action, ...] = ()
+    graphs: tuple[SceneGraph, ...] = ()
+    subgoal: int | None = None
+    cost: float = float("inf")
+    proven_optimal: bool = False
+    expansions: int = 0
+    seconds: float = 0.0
+    reason: str = ""
+    blamed: tuple[str, ...] = ()
+
+    @property
+    def found(self) -> bool:
+        """Whether there is a way to go on."""
+        return self.status in (RecoveryStatus.RECOVERED, RecoveryStatus.ALREADY_AT_SUBGOAL)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A checkable statement an explanation rests on: predicate and arguments, e.g. `toppled`, ("red cube", "table")."""
+
+    predicate: str
+    arguments: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.predicate}({', '.join(self.arguments)})"
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence and the facts it rests on."""
+
+    text: str
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why something went wrong and what will be done, in plain language.
+
+    Attributes:
+        sentences: each with its facts.
+        step: the failing step, counted from 1 as a reader would.
+        source: `grounded`, or the name of the language model.
+        verified: whether the text was checked against the facts.
+    """
+
+    sentences: tuple[Sentence, ...]
+    step: int
+    source: str = "grounded"
+    verified: bool = True
+
+    @property
+    def text(self) -> str:
+        """The whole explanation."""
+        return " ".join(sentence.text for sentence in self.sentences)
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """All facts, each once, in the order in which they are used."""
+        return tuple(dict.fromkeys(fact for sentence in self.sentences for fact in sentence.facts))
+
+
+@dataclass(frozen=True, eq=False)
+class StepRecord:
+    """One turn of the main loop, for reports and explanations.
+
+    Attributes:
+        action: what was done; None if it was not run because the check before it failed.
+        recovering: whether the action belongs to a recovery and not to the original plan.
+        graph: the scene afterwards.
+        discrepancy: the comparison that was made.
+        recovery: the way back, if one was needed.
+        explanation: the words, if something was wrong.
+        plan: the plan as it stood when the turn was taken.
+    """
+
+    action: Action | None
+    recovering: bool
+    graph: SceneGraph
+    discrepancy: Discrepancy
+    plan: Plan
+    recovery: Recovery | None = None
+    explanation: Explanation | None = None
+
+
+class EpisodeStatus(StrEnum):
+    """How an episode ended, in the robot's own judgement."""
+
+    COMPLETED = "completed"
+    ASKED_FOR_HELP = "asked_for_help"
+
+
+@dataclass(frozen=True, eq=False)
+class Episode:
+    """What the agent did.
+
+    Attributes:
+        plan: the original plan.
+        status: how it ended.
+        reason: why it stopped, in words (empty if completed).
+        start: the first scene.
+        records: every turn of the loop.
+    """
+
+    plan: Plan
+    status: EpisodeStatus
+    reason: str
+    start: SceneGraph
+    records: tuple[StepRecord, ...]
