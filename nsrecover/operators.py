@@ -130,8 +130,10 @@ def operator_of(action: Action, operators: Mapping[str, protocols.Operator] = OP
     """
     operator = operators.get(action.operator)
     if operator is None:
-        raise InvalidAction(f"expected an operator, found {action.operator!r} in {str(action)!r}."
-                            f"{did_you_mean(action.operator, operators)}")
+        raise InvalidAction(
+            f"expected an operator, found {action.operator!r} in {str(action)!r}."
+            f"{did_you_mean(action.operator, operators)}"
+        )
     if len(action.arguments) != len(operator.arguments):
         raise InvalidAction(
             f"expected {len(operator.arguments)} arguments ({', '.join(operator.arguments)}) for "
@@ -158,5 +160,3 @@ def check_plan(plan: Plan, graph: SceneGraph) -> None:
         operator_of(action)
         for name in action.arguments:
             graph.index(name)
-
-

@@ -241,8 +241,9 @@ class Trace:
 
     def __post_init__(self) -> None:
         if len(self.graphs) != len(self.plan) + 1:
-            raise InvalidPlan(f"expected {len(self.plan) + 1} graphs for {len(self.plan)} actions, "
-                              f"found {len(self.graphs)}")
+            raise InvalidPlan(
+                f"expected {len(self.plan) + 1} graphs for {len(self.plan)} actions, found {len(self.graphs)}"
+            )
 
 
 class Phase(StrEnum):
