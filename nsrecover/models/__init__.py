@@ -1,0 +1,1 @@
+"""The learned parts and the checkpoint that holds them."""

@@ -1,0 +1,230 @@
+"""The checkpoint: all learned parts, their sizes, the calibrated threshold; saved as safetensors and JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from nsrecover.errors import InvalidCheckpoint
+from nsrecover.models.discriminator import Discriminator
+from nsrecover.models.encoder import ObjectEncoder
+from nsrecover.models.free_space import FreeSpaceTransformer
+from nsrecover.models.transition import TransitionModel
+from nsrecover.operators import OPERATORS
+from nsrecover.structs import FloatArray
+
+FORMAT = 1
+"""Version of the checkpoint format; raised when an older reader could not use a newer file."""
+
+WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
+SHIPPED = Path(__file__).parent.parent / "checkpoints" / "tabletop"
+
+
+@dataclass(frozen=True)
+class BundleConfig:
+    """Sizes of the learned parts and what was calibrated after training.
+
+    Attributes:
+        feature_size: D, length of an appearance feature.
+        crop_size: side of an object crop, pixels.
+        encoder_blocks: residual blocks in each stage of the ResNet.
+        width: length of node embeddings.
+        rounds: rounds of message passing.
+        operators: operator names in the order of the action embedding.
+        threshold: probability under which an object counts as wrong.
+        workspace: x_min, y_min, x_max, y_max of the table the robot can reach, metres.
+        metrics: what was measured on held-out data when it was trained.
+        provenance: data, seed, command and revision it was trained with.
+    """
+
+    feature_size: int = 64
+    crop_size: int = 64
+    encoder_blocks: tuple[int, ...] = (1, 1, 1)
+    width: int = 96
+    rounds: int = 2
+    operators: tuple[str, ...] = tuple(OPERATORS)
+    threshold: float = 0.5
+    workspace: tuple[float, float, float, float] = (0.30, -0.35, 0.75, 0.35)
+    metrics: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Bundle(nn.Module):
+    """Encoder, transition model, discriminator and free-space transformer, with array-in, array-out methods.
+
+    The methods take and return NumPy arrays, run without gradients and do not change the parameters.
+    """
+
+    def __init__(self, config: BundleConfig | None = None) -> None:
+        super().__init__()
+        self.config = config = config or BundleConfig()
+        self.encoder = ObjectEncoder(config.feature_size, config.encoder_blocks)
+        self.transition = TransitionModel(len(config.operators), config.feature_size, config.width, config.rounds)
+        self.discriminator = Discriminator(config.feature_size, config.width)
+        self.free_space = FreeSpaceTransformer()
+        self.eval()
+
+    @property
+    def threshold(self) -> float:
+        """Probability under which an object counts as wrong."""
+        return self.config.threshold
+
+    @property
+    def workspace(self) -> tuple[float, float, float, float]:
+        """x_min, y_min, x_max, y_max of the reachable table, metres."""
+        return self.config.workspace
+
+    def _tensor(self, array: npt.ArrayLike, dtype: torch.dtype = torch.float32) -> Tensor:
+        return torch.as_tensor(np.asarray(array), dtype=dtype, device=next(self.parameters()).device)
+
+    @torch.inference_mode()
+    def encode(self, crops: npt.NDArray[np.uint8]) -> FloatArray:
+        """Appearance features (B, D) of object crops (B, S, S, 3) uint8."""
+        if len(crops) == 0:
+            return np.zeros((0, self.config.feature_size), dtype=np.float32)
+        tensor = self._tensor(crops).permute(0, 3, 1, 2) / 255.0
+        return np.asarray(self.encoder(tensor).cpu().numpy(), dtype=np.float32)
+
+    @torch.inference_mode()
+    def predict(
+        self,
+        visual: npt.ArrayLike,
+        boxes: npt.ArrayLike,
+        operators: npt.ArrayLike,
+        moved: npt.ArrayLike,
+        reference: npt.ArrayLike,
+    ) -> tuple[FloatArray, FloatArray]:
+        """The moved object after each action: boxes (B, 6) and features (B, D).
+
+        Args:
+            visual: (B, N, D).
+            boxes: (B, N, 6).
+            operators: (B,) index into `config.operators`.
+            moved: (B,) index of the moved object.
+            reference: (B,) index of the other argument (the moved object if there is none).
+        """
+        integers = (self._tensor(array, torch.long) for array in (operators, moved, reference))
+        box, feature = self.transition(self._tensor(visual), self._tensor(boxes), *integers)
+        return box.cpu().numpy(), feature.cpu().numpy()
+
+    @torch.inference_mode()
+    def same(
+        self, visual_a: npt.ArrayLike, boxes_a: npt.ArrayLike, visual_b: npt.ArrayLike, boxes_b: npt.ArrayLike
+    ) -> FloatArray:
+        """P(same object in the same place) for M pairs of nodes: (M,), from (M, D), (M, 6), (M, D), (M, 6)."""
+        arrays = (self._tensor(array) for array in (visual_a, boxes_a, visual_b, boxes_b))
+        return np.asarray(torch.sigmoid(self.discriminator(*arrays)).cpu().numpy(), dtype=np.float32)
+
+    @torch.inference_mode()
+    def free_box(self, boxes: npt.ArrayLike, moved: npt.ArrayLike) -> FloatArray:
+        """Proposed collision-free boxes (B, 6) for the moved objects (B,) of scenes (B, N, 6); not yet checked."""
+        proposal = self.free_space(self._tensor(boxes), self._tensor(moved, torch.long))
+        return np.asarray(proposal.cpu().numpy(), dtype=np.float32)
+
+    def save(self, folder: str | Path, card: str = "") -> Path:
+        """Write weights, configuration and model card into a folder.
+
+        Every file is written beside its final name and moved there, so a reader never sees half a checkpoint.
+
+        Args:
+            folder: where; made if it does not exist.
+            card: text of the model card (Markdown).
+
+        Returns:
+            The folder.
+        """
+        path = Path(folder)
+        path.mkdir(parents=True, exist_ok=True)
+        weights = {name: value.detach().cpu().contiguous() for name, value in self.state_dict().items()}
+        save_file(weights, path / f".{WEIGHTS}.part", metadata={"format": str(FORMAT)})
+        document = {"format": FORMAT, **asdict(self.config)}
+        (path / f".{CONFIG}.part").write_text(json.dumps(document, indent=2) + "\n")
+        (path / f".{CARD}.part").write_text(card)
+        for name in (WEIGHTS, CONFIG, CARD):
+            os.replace(path / f".{name}.part", path / name)
+        return path
+
+    @classmethod
+    def load(cls, folder: str | Path | None = None) -> Bundle:
+        """Read a checkpoint.
+
+        Args:
+            folder: of a saved bundle; the shipped one by default.
+
+        Raises:
+            InvalidCheckpoint: it is missing, damaged, of another version, or its weights have other sizes.
+        """
+        path = SHIPPED if folder is None else Path(folder)
+        for name in (CONFIG, WEIGHTS):
+            if not (path / name).is_file():
+                raise InvalidCheckpoint(
+                    f"expected a checkpoint folder with {CONFIG} and {WEIGHTS}, found no {name} in {path}; "
+                    "give the folder that `python -m train` wrote, or none for the shipped one"
+                )
+        config = _read_config(path / CONFIG)
+        bundle = cls(config)
+        try:
+            weights = load_file(path / WEIGHTS)
+        except (SafetensorError, OSError, ValueError) as error:
+            raise InvalidCheckpoint(
+                f"expected a safetensors file, found {path / WEIGHTS} damaged ({error}); copy or train it again"
+            ) from error
+        _check_sizes(bundle.state_dict(), weights, path)
+        bundle.load_state_dict(weights)
+        return bundle
+
+
+def _read_config(path: Path) -> BundleConfig:
+    try:
+        document = json.loads(path.read_text())
+        version = document.pop("format")
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
+        raise InvalidCheckpoint(
+            f"expected JSON with a 'format' number, found {path} damaged ({error}); copy or train it again"
+        ) from error
+    if version != FORMAT:
+        raise InvalidCheckpoint(
+            f"expected checkpoint format {FORMAT}, found {version} in {path}; use the version of nsrecover it was made "
+            "with, or train it again"
+        )
+    for name in ("encoder_blocks", "operators", "workspace"):
+        if isinstance(document.get(name), list):
+            document[name] = tuple(document[name])
+    try:
+        config = BundleConfig(**document)
+    except TypeError as error:
+        raise InvalidCheckpoint(f"expected the settings of a checkpoint in {path}, found others ({error})") from error
+    known = tuple(OPERATORS)
+    if config.operators != known[: len(config.operators)]:
+        raise InvalidCheckpoint(
+            f"expected a checkpoint for the operators {', '.join(known)}, found one for {', '.join(config.operators)}; "
+            "train it again"
+        )
+    return config
+
+
+def _check_sizes(expected: Mapping[str, Tensor], found: Mapping[str, Tensor], path: Path) -> None:
+    absent = sorted(set(expected) - set(found))
+    surplus = sorted(set(found) - set(expected))
+    if absent or surplus:
+        raise InvalidCheckpoint(
+            f"expected {len(expected)} tensors, found {len(found)} in {path / WEIGHTS} "
+            f"(missing: {absent[:3]}, unknown: {surplus[:3]}); it belongs to other settings than {CONFIG} says"
+        )
+    for name, tensor in expected.items():
+        if tensor.shape != found[name].shape:
+            raise InvalidCheckpoint(
+                f"expected {name} of shape {tuple(tensor.shape)} as {CONFIG} says, found {tuple(found[name].shape)} in "
+                f"{path / WEIGHTS}; the weights and the settings come from different trainings"
+            )

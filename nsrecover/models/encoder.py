@@ -1,0 +1,72 @@
+"""Object encoder: a torchvision ResNet that turns a masked object crop into a unit-length appearance feature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torchvision.models.resnet import BasicBlock, ResNet
+
+from nsrecover.errors import InvalidConfiguration
+
+STAGES = 4
+"""Stages of a torchvision ResNet; fewer can be used, the rest is left out."""
+
+STAGE_WIDTHS = (64, 128, 256, 512)
+
+
+class ObjectEncoder(nn.Module):
+    """ResNet features of an object crop (Kalithasan et al., section IV-A).
+
+    Args:
+        feature_size: D, length of the feature.
+        blocks: residual blocks in each stage, one to four stages; (2, 2, 2, 2) is torchvision's ResNet-18.
+
+    Raises:
+        InvalidConfiguration: `blocks` is not one to four positive numbers.
+    """
+
+    def __init__(self, feature_size: int = 64, blocks: Sequence[int] = (1, 1, 1)) -> None:
+        super().__init__()
+        if not 1 <= len(blocks) <= STAGES or min(blocks) < 1:
+            raise InvalidConfiguration(
+                f"expected one to {STAGES} positive numbers of blocks, found {tuple(blocks)}; "
+                "(1, 1, 1) is the small default, (2, 2, 2, 2) is ResNet-18"
+            )
+        self.feature_size = feature_size
+        self.blocks = tuple(blocks)
+        resnet = ResNet(BasicBlock, [*blocks, *[1] * (STAGES - len(blocks))])
+        for stage in range(len(blocks), STAGES):
+            setattr(resnet, f"layer{stage + 1}", nn.Identity())
+        resnet.fc = nn.Linear(STAGE_WIDTHS[len(blocks) - 1], feature_size)
+        self.resnet = resnet
+        self.register_buffer("mean", torch.tensor([0.485, 0.456, 0.406]).view(1, 3, 1, 1), persistent=False)
+        self.register_buffer("deviation", torch.tensor([0.229, 0.224, 0.225]).view(1, 3, 1, 1), persistent=False)
+
+    def load_backbone(self, weights: dict[str, Tensor]) -> None:
+        """Take over the convolutional weights of a torchvision ResNet with the same blocks.
+
+        Raises:
+            InvalidConfiguration: the weights belong to another architecture.
+        """
+        own = {name: value for name, value in self.resnet.state_dict().items() if not name.startswith("fc.")}
+        missing = [name for name, value in own.items() if name not in weights or weights[name].shape != value.shape]
+        if missing:
+            raise InvalidConfiguration(
+                f"expected backbone weights for blocks {self.blocks}, found none that fit {missing[0]!r} "
+                f"(and {len(missing) - 1} more); set the encoder's blocks to those of the weights"
+            )
+        self.resnet.load_state_dict({name: weights[name] for name in own}, strict=False)
+
+    def forward(self, crops: Tensor) -> Tensor:
+        """Features of object crops.
+
+        Args:
+            crops: (B, 3, S, S) float in [0, 1], everything but the object blacked out.
+
+        Returns:
+            (B, D), unit length.
+        """
+        features: Tensor = self.resnet((crops - self.mean) / self.deviation)
+        return nn.functional.normalize(features, dim=-1)

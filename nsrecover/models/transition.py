@@ -1,0 +1,98 @@
+"""Scene-graph transition predictor: what the moved object will look like and where it will be after an action."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.nn import MessagePassing
+
+from nsrecover.models.nodes import COARSE_M, NodeEncoder, box_features, mlp
+
+
+@lru_cache(maxsize=256)
+def complete_edges(batch: int, nodes: int) -> Tensor:
+    """Edges (2, batch * nodes * (nodes - 1)) of `batch` disjoint complete directed graphs without loops."""
+    source, target = torch.meshgrid(torch.arange(nodes), torch.arange(nodes), indexing="ij")
+    keep = source != target
+    edges = torch.stack([source[keep], target[keep]])
+    offsets = torch.arange(batch).view(batch, 1, 1) * nodes
+    return (edges.unsqueeze(0) + offsets).permute(1, 0, 2).reshape(2, -1)
+
+
+class RelativeMessages(MessagePassing):  # type: ignore[misc]
+    """One round of messages on directed edges, which carry the two embeddings and the box offset between them.
+
+    x_i' = x_i + U(x_i, mean_j M(x_i, x_j, box_j - box_i))
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__(aggr="mean")
+        self.message_layers = mlp(2 * width + 9, width, width, layers=1)
+        self.update_layers = mlp(2 * width, width, width, layers=1)
+
+    def forward(self, x: Tensor, boxes: Tensor, edges: Tensor) -> Tensor:
+        """Embeddings (M, width) after the round, for boxes (M, 6) and edges (2, E)."""
+        gathered = self.propagate(edges, x=x, boxes=boxes)
+        updated: Tensor = x + self.update_layers(torch.cat([x, gathered], dim=-1))
+        return updated
+
+    def message(self, x_i: Tensor, x_j: Tensor, boxes_i: Tensor, boxes_j: Tensor) -> Tensor:
+        """Message along each edge, (E, width)."""
+        content: Tensor = self.message_layers(torch.cat([x_i, x_j, box_features(boxes_j, boxes_i[:, :3])], dim=-1))
+        return content
+
+
+class TransitionModel(nn.Module):
+    """T_ideal, the transition predictor (Kalithasan et al., section IV-B).
+
+    An action embedding and the embeddings of its two arguments, after message passing over the complete graph, give the
+    new node of the moved object; two decoders turn it into a box and an appearance feature. Only that node changes.
+    All coordinates are relative to the reference object, so the prediction moves with the scene.
+
+    Args:
+        operators: how many operators there are.
+        feature_size: D.
+        width: length of the embeddings.
+        rounds: rounds of message passing.
+    """
+
+    def __init__(self, operators: int, feature_size: int = 64, width: int = 96, rounds: int = 2) -> None:
+        super().__init__()
+        self.action = nn.Embedding(operators, width)
+        self.nodes = NodeEncoder(feature_size, width)
+        self.rounds = nn.ModuleList(RelativeMessages(width) for _ in range(rounds))
+        self.predictor = mlp(3 * width, width, width)
+        self.box_decoder = mlp(width + 6, width, 6)
+        self.visual_decoder = mlp(width, width, feature_size, layers=1)
+
+    def forward(
+        self, visual: Tensor, boxes: Tensor, operators: Tensor, moved: Tensor, reference: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The moved object after an action, for B scenes with N objects each.
+
+        Args:
+            visual: (B, N, D) appearance features.
+            boxes: (B, N, 6).
+            operators: (B,) operator numbers.
+            moved: (B,) index of the moved object.
+            reference: (B,) index of the object it is moved relative to.
+
+        Returns:
+            Its box (B, 6) and its feature (B, D), unit length.
+        """
+        batch, count = boxes.shape[:2]
+        rows = torch.arange(batch, device=boxes.device)
+        before, anchor = boxes[rows, moved], boxes[rows, reference]
+        x = self.nodes(visual, boxes, anchor[:, None, :3]).reshape(batch * count, -1)
+        edges = complete_edges(batch, count).to(boxes.device)
+        for layer in self.rounds:
+            x = layer(x, boxes.reshape(batch * count, 6), edges)
+        x = x.view(batch, count, -1)
+        node = self.predictor(torch.cat([x[rows, moved], x[rows, reference], self.action(operators)], dim=-1))
+        sizes = torch.cat([before[:, 3:], anchor[:, 3:]], dim=-1) / COARSE_M
+        change = self.box_decoder(torch.cat([node, sizes], dim=-1)) * COARSE_M
+        box = torch.cat([anchor[:, :3], before[:, 3:]], dim=-1) + change
+        feature = nn.functional.normalize(visual[rows, moved] + self.visual_decoder(node), dim=-1)
+        return box, feature
