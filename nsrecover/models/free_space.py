@@ -1,0 +1,165 @@
+"""Where to put an object down so that it is in nobody's way: a transformer over the boxes of a scene.
+
+Source: Kalithasan et al., section V, item 2: the boxes of all objects and which one to move go in, a collision-free box
+near the object comes out; trained without labels on "move little" plus "overlap with nothing".
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+SCALE_M = 0.1
+"""Lengths are given to the network in units of this, so that they are of order one."""
+
+MARGIN_M = 0.03
+"""Gap asked for between the proposed box and every other one: room for the fingers of a gripper."""
+
+
+def workspace_overrun(box: Tensor, workspace: Tensor) -> Tensor:
+    """How far the footprint of a box sticks out of the workspace.
+
+    Args:
+        box: (..., 6) centre and size, metres.
+        workspace: (..., 4) x_min, y_min, x_max, y_max, metres.
+
+    Returns:
+        (...,) sum of the overruns at the four borders, metres; 0 if it lies inside.
+    """
+    half = box[..., 3:5] / 2
+    low = functional.relu(workspace[..., :2] - (box[..., :2] - half))
+    high = functional.relu((box[..., :2] + half) - workspace[..., 2:])
+    return (low + high).sum(-1)
+
+
+def penetration(box: Tensor, others: Tensor, margin_m: float) -> Tensor:
+    """How deep the footprint of a box, widened by a margin, runs into others, seen from above.
+
+    Seen from above because the object is put down on the table and the gripper comes from above: whatever its height,
+    nothing else may be in that column.
+
+    Args:
+        box: (..., 6).
+        others: (..., N, 6).
+        margin_m: gap to keep.
+
+    Returns:
+        (..., N) the smaller of the overlaps along x and y, metres; 0 if the gap is kept.
+    """
+    reach = (box[..., None, 3:5] + others[..., 3:5]) / 2 + margin_m
+    overlap = reach - (box[..., None, :2] - others[..., :2]).abs()
+    return functional.relu(overlap.min(-1).values)
+
+
+class FreeSpaceTransformer(nn.Module):
+    """Proposes a box on the table for one object of a scene.
+
+    Several hypotheses are decoded, since there is free space to more than one side; the one with the least overlap
+    (then the shortest way) is the proposal. The number of objects is free, their order does not matter.
+
+    Args:
+        width: size of the tokens.
+        layers: encoder layers.
+        heads: attention heads.
+        hypotheses: proposals decoded for each scene.
+    """
+
+    def __init__(self, width: int = 64, layers: int = 3, heads: int = 4, hypotheses: int = 6) -> None:
+        super().__init__()
+        self.hypotheses = hypotheses
+        # relative centre, size, distances of the token to the four borders, whether it is the one to be moved
+        self.embed = nn.Sequential(nn.Linear(3 + 3 + 4 + 1, width), nn.GELU(), nn.Linear(width, width))
+        layer = nn.TransformerEncoderLayer(
+            width, heads, dim_feedforward=2 * width, dropout=0.0, activation="gelu", batch_first=True, norm_first=True
+        )
+        self.encoder = nn.TransformerEncoder(layer, layers, norm=nn.LayerNorm(width), enable_nested_tensor=False)
+        self.decode = nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.Linear(width, 2 * hypotheses))
+
+    def propose(self, boxes: Tensor, moved: Tensor, workspace: Tensor, present: Tensor | None = None) -> Tensor:
+        """All hypotheses.
+
+        Args:
+            boxes: (B, N, 6) centre and size of every object, metres.
+            moved: (B,) which object is to be moved.
+            workspace: (B, 4) or (4,) x_min, y_min, x_max, y_max of the reachable table, metres.
+            present: (B, N) False for padding; all are present if it is not given.
+
+        Returns:
+            (B, H, 6) boxes of the moved object's size that rest on the table (z = half the height).
+        """
+        batch = torch.arange(len(boxes), device=boxes.device)
+        borders = workspace.expand(len(boxes), 4)
+        own = boxes[batch, moved]  # (B, 6)
+        relative = boxes[..., :3] - own[:, None, :3]
+        to_low = boxes[..., :2] - borders[:, None, :2]
+        to_high = borders[:, None, 2:] - boxes[..., :2]
+        is_moved = functional.one_hot(moved, boxes.shape[1])[..., None].to(boxes.dtype)
+        lengths = torch.cat([relative, boxes[..., 3:], to_low, to_high], dim=-1) / SCALE_M
+        tokens = self.embed(torch.cat([lengths, is_moved], dim=-1))
+        encoded = self.encoder(tokens, src_key_padding_mask=None if present is None else ~present)
+        offset = SCALE_M * self.decode(encoded[batch, moved]).view(-1, self.hypotheses, 2)
+        centre = own[:, None, :2] + offset
+        size = own[:, None, 3:].expand(-1, self.hypotheses, 3)
+        return torch.cat([centre, size[..., 2:] / 2, size], dim=-1)
+
+    def forward(self, boxes: Tensor, moved: Tensor, workspace: Tensor, present: Tensor | None = None) -> Tensor:
+        """The best hypothesis for each scene; arguments as in `propose`.
+
+        Returns:
+            (B, 6) box of the moved object's size, resting on the table.
+        """
+        proposals = self.propose(boxes, moved, workspace, present)
+        energy = placement_energy(proposals, boxes, moved, workspace, present).total
+        return proposals[torch.arange(len(boxes), device=boxes.device), energy.argmin(1)]
+
+
+class PlacementEnergy:
+    """The parts of the training objective for proposals (B, H, 6), each (B, H).
+
+    Attributes:
+        displacement: squared distance to where the object stands, in units of `SCALE_M` squared.
+        overlap: penetration of the other boxes with the margin, in units of `SCALE_M`.
+        outside: overrun of the workspace, in units of `SCALE_M`.
+    """
+
+    def __init__(self, displacement: Tensor, overlap: Tensor, outside: Tensor) -> None:
+        self.displacement = displacement
+        self.overlap = overlap
+        self.outside = outside
+
+    @property
+    def total(self) -> Tensor:
+        """The weighted sum (B, H): touching nothing counts far more than moving little."""
+        return 0.02 * self.displacement + 5.0 * self.overlap + 5.0 * self.outside
+
+
+def placement_energy(
+    proposals: Tensor,
+    boxes: Tensor,
+    moved: Tensor,
+    workspace: Tensor,
+    present: Tensor | None = None,
+    margin_m: float = MARGIN_M,
+) -> PlacementEnergy:
+    """How bad proposed places are; differentiable.
+
+    Args:
+        proposals: (B, H, 6).
+        boxes: (B, N, 6).
+        moved: (B,) index of the object the proposals are for: its own box is no obstacle.
+        workspace: (B, 4) or (4,).
+        present: (B, N) False for padding.
+        margin_m: gap to keep to the other boxes.
+    """
+    batch = torch.arange(len(boxes), device=boxes.device)
+    borders = workspace.expand(len(boxes), 4)[:, None]
+    obstacle = torch.ones(boxes.shape[:2], dtype=torch.bool, device=boxes.device) if present is None else present
+    obstacle = obstacle & ~functional.one_hot(moved, boxes.shape[1]).bool()
+    depth = penetration(proposals, boxes[:, None], margin_m) * obstacle[:, None]
+    away = proposals[..., :2] - boxes[batch, moved][:, None, :2]
+    return PlacementEnergy(
+        displacement=(away / SCALE_M).square().sum(-1),
+        overlap=depth.sum(-1) / SCALE_M,
+        outside=workspace_overrun(proposals, borders) / SCALE_M,
+    )
