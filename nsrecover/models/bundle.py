@@ -129,7 +129,7 @@ class Bundle(nn.Module):
     @torch.inference_mode()
     def free_box(self, boxes: npt.ArrayLike, moved: npt.ArrayLike) -> FloatArray:
         """Proposed collision-free boxes (B, 6) for the moved objects (B,) of scenes (B, N, 6); not yet checked."""
-        proposal = self.free_space(self._tensor(boxes), self._tensor(moved, torch.long))
+        proposal = self.free_space(self._tensor(boxes), self._tensor(moved, torch.long), self._tensor(self.workspace))
         return np.asarray(proposal.cpu().numpy(), dtype=np.float32)
 
     def save(self, folder: str | Path, card: str = "") -> Path:
