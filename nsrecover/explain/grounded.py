@@ -1,0 +1,45 @@
+"""The explainer that needs no language model: facts, their wording, and the check of the one against the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from nsrecover import protocols
+from nsrecover.explain.facts import facts_of
+from nsrecover.explain.realise import realise
+from nsrecover.explain.verify import disagreements
+from nsrecover.operators import OPERATORS
+from nsrecover.structs import Discrepancy, Explanation, Recovery
+
+
+@dataclass(frozen=True)
+class GroundedExplainer:
+    """Explains a discrepancy from computed facts alone; a `nsrecover.protocols.Explainer`.
+
+    Attributes:
+        operators: what the actions mean.
+    """
+
+    operators: Mapping[str, protocols.Operator] = field(default_factory=lambda: OPERATORS)
+
+    def __call__(self, discrepancy: Discrepancy, recovery: Recovery | None) -> Explanation:
+        """Say what went wrong, what follows, and what will be done.
+
+        Args:
+            discrepancy: what is not as expected.
+            recovery: what will be done about it; None if nothing was searched for.
+
+        Returns:
+            The explanation; `verified` if reading it back gives exactly the culprits and causes of the discrepancy.
+        """
+        facts = facts_of(discrepancy, recovery, self.operators)
+        sentences = realise(facts)
+        text = " ".join(sentence.text for sentence in sentences)
+        names = tuple(dict.fromkeys((*discrepancy.expected.names, *discrepancy.observed.names)))
+        return Explanation(
+            sentences=sentences,
+            step=discrepancy.step + 1,
+            source="grounded",
+            verified=not disagreements(text, facts, names),
+        )
