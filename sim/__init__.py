@@ -1,1 +1,1 @@
-"""A PyBullet tabletop with a Franka Panda: scenes, arm, cameras, faults. Runs from a checkout, not part of the wheel."""
+"""A PyBullet tabletop with a Franka Panda: scenes, arm, cameras and faults; runs from a checkout only."""

@@ -1,0 +1,162 @@
+"""Bodies of the scene's objects: boxes in physics, cubes, dice and lego bricks to the eye."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+import pybullet
+
+from sim.scenes import COLOURS, ObjectKind, ObjectSpec
+
+DENSITY_KG_M3 = 700.0
+"""Hard wood."""
+RELIEF_M = 0.0006
+"""How far pips and studs stand out: visible, but thinner than what a depth camera resolves."""
+
+Array = npt.NDArray[np.float64]
+Mesh = tuple[list[list[float]], list[int], list[list[float]]]
+
+_PIPS: dict[int, tuple[tuple[int, int], ...]] = {
+    1: ((0, 0),),
+    2: ((-1, -1), (1, 1)),
+    3: ((-1, -1), (0, 0), (1, 1)),
+    4: ((-1, -1), (-1, 1), (1, -1), (1, 1)),
+    5: ((-1, -1), (-1, 1), (0, 0), (1, -1), (1, 1)),
+    6: ((-1, -1), (-1, 0), (-1, 1), (1, -1), (1, 0), (1, 1)),
+}
+_FACES: tuple[tuple[int, int, int], ...] = ((2, 1, 1), (2, -1, 6), (0, 1, 2), (0, -1, 5), (1, 1, 3), (1, -1, 4))
+"""Axis, sign and number of pips of each face of a die: opposite faces sum to seven."""
+
+
+def _disc(axis: int, sign: int, centre: tuple[float, float], height: float, radius: float) -> Mesh:
+    """An octagon on a face, a little proud of it: vertices, triangle indices and normals."""
+    first, second = (axis + 1) % 3, (axis + 2) % 3
+    normal = [0.0, 0.0, 0.0]
+    normal[axis] = float(sign)
+    vertices = []
+    for corner in range(8):
+        angle = 2 * math.pi * (corner + 0.5) / 8
+        vertex = [0.0, 0.0, 0.0]
+        vertex[axis] = sign * (height + RELIEF_M)
+        vertex[first] = centre[0] + radius * math.cos(angle)
+        vertex[second] = centre[1] + radius * math.sin(angle)
+        vertices.append(vertex)
+    indices = []
+    for corner in range(1, 7):
+        indices += [0, corner, corner + 1] if sign > 0 else [0, corner + 1, corner]
+    return vertices, indices, [normal] * 8
+
+
+def _joined(meshes: list[Mesh]) -> Mesh:
+    vertices: list[list[float]] = []
+    indices: list[int] = []
+    normals: list[list[float]] = []
+    for part_vertices, part_indices, part_normals in meshes:
+        indices += [index + len(vertices) for index in part_indices]
+        vertices += part_vertices
+        normals += part_normals
+    return vertices, indices, normals
+
+
+def _marks(item: ObjectSpec) -> Mesh | None:
+    """What is drawn on an object's faces."""
+    half = [side / 2 for side in item.size]
+    if item.kind is ObjectKind.DIE:
+        discs = []
+        for axis, sign, count in _FACES:
+            first, second = half[(axis + 1) % 3], half[(axis + 2) % 3]
+            for u, v in _PIPS[count]:
+                discs.append(_disc(axis, sign, (0.5 * u * first, 0.5 * v * second), half[axis], 0.2 * min(half)))
+        return _joined(discs)
+    if item.kind is ObjectKind.LEGO:
+        columns = max(1, round(item.size[0] / 0.018))
+        rows = max(1, round(item.size[1] / 0.018))
+        return _joined(
+            [
+                _disc(
+                    2,
+                    1,
+                    (half[0] * (2 * (i + 0.5) / columns - 1), half[1] * (2 * (j + 0.5) / rows - 1)),
+                    half[2],
+                    0.006,
+                )
+                for i in range(columns)
+                for j in range(rows)
+            ]
+        )
+    return None
+
+
+def _mark_colour(item: ObjectSpec) -> list[float]:
+    """Pips are black or white, studs a darker or lighter shade of the brick, whatever stands out more."""
+    colour = np.array(COLOURS[item.colour])
+    if item.kind is ObjectKind.DIE:
+        return [*([0.05] * 3 if colour @ [0.3, 0.6, 0.1] > 0.5 else [0.97] * 3), 1.0]
+    return [*(colour * 0.62).tolist(), 1.0]
+
+
+def create_object(client: int, item: ObjectSpec) -> int:
+    """Create an object's body, standing on the table.
+
+    Args:
+        client: physics client.
+        item: what to build.
+
+    Returns:
+        Its body number.
+    """
+    half = [side / 2 for side in item.size]
+    colour = [*COLOURS[item.colour], 1.0]
+    collision = pybullet.createCollisionShape(pybullet.GEOM_BOX, halfExtents=half, physicsClientId=client)
+    visual = pybullet.createVisualShape(
+        pybullet.GEOM_BOX, halfExtents=half, rgbaColor=colour, specularColor=[0.1] * 3, physicsClientId=client
+    )
+    marks = _marks(item)
+    links: dict[str, list] = {}
+    if marks is not None:
+        vertices, indices, normals = marks
+        drawn = pybullet.createVisualShape(
+            pybullet.GEOM_MESH,
+            vertices=vertices,
+            indices=indices,
+            normals=normals,
+            rgbaColor=_mark_colour(item),
+            specularColor=[0.1] * 3,
+            physicsClientId=client,
+        )
+        # marks are a massless fixed link without collision shape, so they are merged into the base
+        links = {
+            "linkMasses": [0.0],
+            "linkCollisionShapeIndices": [-1],
+            "linkVisualShapeIndices": [drawn],
+            "linkPositions": [[0.0, 0.0, 0.0]],
+            "linkOrientations": [[0.0, 0.0, 0.0, 1.0]],
+            "linkInertialFramePositions": [[0.0, 0.0, 0.0]],
+            "linkInertialFrameOrientations": [[0.0, 0.0, 0.0, 1.0]],
+            "linkParentIndices": [0],
+            "linkJointTypes": [pybullet.JOINT_FIXED],
+            "linkJointAxis": [[0.0, 0.0, 1.0]],
+        }
+    body = pybullet.createMultiBody(
+        baseMass=DENSITY_KG_M3 * float(np.prod(item.size)),
+        baseCollisionShapeIndex=collision,
+        baseVisualShapeIndex=visual,
+        basePosition=[*item.position, half[2]],
+        baseOrientation=pybullet.getQuaternionFromEuler([0.0, 0.0, item.yaw]),
+        physicsClientId=client,
+        **links,
+    )
+    pybullet.changeDynamics(
+        body,
+        -1,
+        lateralFriction=1.0,
+        spinningFriction=0.002,
+        rollingFriction=0.0,
+        restitution=0.0,
+        linearDamping=0.04,
+        angularDamping=0.04,
+        physicsClientId=client,
+    )
+    return int(body)

@@ -1,0 +1,88 @@
+"""Rotation helpers: matrices (3, 3) and quaternions xyzw."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+import pybullet
+
+Array = npt.NDArray[np.float64]
+
+
+def matrix_of(quaternion: npt.ArrayLike) -> Array:
+    """Rotation matrix (3, 3) of a quaternion xyzw."""
+    return np.array(pybullet.getMatrixFromQuaternion(np.asarray(quaternion, dtype=float).tolist())).reshape(3, 3)
+
+
+def quaternion_of(matrix: Array) -> Array:
+    """Quaternion xyzw, (4,), of a rotation matrix (3, 3)."""
+    trace = float(np.trace(matrix))
+    if trace > 0.0:
+        w = math.sqrt(1.0 + trace) / 2.0
+        vector = np.array([matrix[2, 1] - matrix[1, 2], matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1]])
+        return np.append(vector / (4.0 * w), w)
+    i = int(np.argmax(np.diag(matrix)))
+    j, k = (i + 1) % 3, (i + 2) % 3
+    root = math.sqrt(max(1e-12, 1.0 + matrix[i, i] - matrix[j, j] - matrix[k, k]))
+    result = np.empty(4)
+    result[i] = root / 2.0
+    result[j] = (matrix[j, i] + matrix[i, j]) / (2.0 * root)
+    result[k] = (matrix[k, i] + matrix[i, k]) / (2.0 * root)
+    result[3] = (matrix[k, j] - matrix[j, k]) / (2.0 * root)
+    return result
+
+
+def about(axis: npt.ArrayLike, angle: float) -> Array:
+    """Rotation matrix (3, 3) by `angle` radians about a unit axis (3,)."""
+    x, y, z = np.asarray(axis, dtype=float)
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.asarray(np.eye(3) + math.sin(angle) * cross + (1.0 - math.cos(angle)) * (cross @ cross))
+
+
+def rotation_vector(matrix: npt.NDArray[np.float64]) -> Array:
+    """Axis times angle of rotation matrices (..., 3, 3): (..., 3); for angles short of 180 degrees."""
+    vector = np.stack(
+        [
+            matrix[..., 2, 1] - matrix[..., 1, 2],
+            matrix[..., 0, 2] - matrix[..., 2, 0],
+            matrix[..., 1, 0] - matrix[..., 0, 1],
+        ],
+        axis=-1,
+    )
+    sine = np.linalg.norm(vector, axis=-1) / 2.0
+    cosine = (np.trace(matrix, axis1=-2, axis2=-1) - 1.0) / 2.0
+    angle = np.arctan2(sine, cosine)
+    factor = np.where(sine > 1e-9, angle / np.maximum(2.0 * sine, 1e-12), 0.5)
+    return np.asarray(vector * factor[..., None])
+
+
+def upright_axis(matrix: Array) -> tuple[int, float, float]:
+    """Which body axis is nearest to the vertical.
+
+    Returns:
+        Its number 0..2, its sign (+1 if it points up) and its tilt from the vertical in radians.
+    """
+    axis = int(np.argmax(np.abs(matrix[2])))
+    sign = 1.0 if matrix[2, axis] > 0 else -1.0
+    return axis, sign, math.acos(min(1.0, abs(float(matrix[2, axis]))))
+
+
+def laid_flat(matrix: Array) -> Array:
+    """The rotation nearest to `matrix` (3, 3) in which the upright body axis is exactly vertical."""
+    axis, sign, tilt = upright_axis(matrix)
+    if tilt < 1e-9:
+        return matrix
+    up = sign * matrix[:, axis]
+    turn = np.cross(up, [0.0, 0.0, 1.0])
+    return np.asarray(about(turn / np.linalg.norm(turn), tilt) @ matrix)
+
+
+def squared_up(matrix: Array) -> Array:
+    """The rotation nearest to `matrix` (3, 3) in which every body axis is along a world axis."""
+    flat = laid_flat(matrix)
+    axis = upright_axis(flat)[0]
+    side = flat[:, (axis + 1) % 3]
+    yaw = math.atan2(side[1], side[0])
+    return np.asarray(about((0.0, 0.0, 1.0), round(yaw / (math.pi / 2)) * (math.pi / 2) - yaw) @ flat)

@@ -1,0 +1,260 @@
+"""Pick-and-place with the arm's own motion: what every operator of a plan comes down to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from nsrecover.structs import Action
+from sim.arm import DOWN, HOME_POSITION_M, Arm
+from sim.faults.base import SkillPhase
+from sim.grasp import TIP_M, Grasp, choose_grasp
+from sim.placing import boxes, place_for
+from sim.poses import PoseEstimates
+from sim.rotations import matrix_of, rotation_vector
+
+Array = npt.NDArray[np.float64]
+
+FAST_M_S = 0.55
+"""Through free space."""
+CARRY_M_S = 0.40
+"""With an object, far from others."""
+NEAR_M_S = 0.12
+"""The last centimetres to and from an object."""
+NEAR_M = 0.04
+"""What counts as the last centimetres."""
+OVER_M = 0.03
+"""Room above everything on the way."""
+DROP_M = 0.0005
+"""Height from which an object is let go."""
+HAND_REACH_M = 0.12
+"""How far the hand sticks out sideways."""
+UP = np.array([0.0, 0.0, 1.0])
+"""Away from the table."""
+HELD_M = 0.008
+"""Fingers closer than this hold nothing."""
+
+
+class Cell(Protocol):
+    """What a skill needs from the world it acts in."""
+
+    @property
+    def arm(self) -> Arm:
+        """The arm."""
+        ...
+
+    def tick(self, phase: SkillPhase, progress: float) -> None:
+        """Run one physics step."""
+        ...
+
+    def in_hand(self, name: str) -> tuple[Array, Array]:
+        """Pose of an object in the tool's frame: position (3,) and rotation (3, 3)."""
+        ...
+
+    def note(self, text: str) -> None:
+        """Write into the log."""
+        ...
+
+
+def _transit_height(start: Array, goal: Array, others: Array, hanging_m: float) -> float:
+    """Tool height that clears everything between two places.
+
+    Args:
+        start: (3,).
+        goal: (3,).
+        others: boxes of the obstacles, (M, 6).
+        hanging_m: how far the load or the fingers reach below the tool.
+    """
+    height = 0.0
+    along = goal[:2] - start[:2]
+    length = float(along @ along)
+    for box in others:
+        share = 0.0 if length < 1e-9 else float(np.clip((box[:2] - start[:2]) @ along / length, 0.0, 1.0))
+        away = np.abs(box[:2] - (start[:2] + share * along)) - box[3:5] / 2
+        if away.max() < HAND_REACH_M:
+            height = max(height, float(box[2] + box[5] / 2))
+    return height + hanging_m + OVER_M
+
+
+class _Lost(Exception):
+    """The motion cannot be continued; the arm goes home."""
+
+
+class PickAndPlace:
+    """One pick-and-place: made for one action, run once."""
+
+    def __init__(self, cell: Cell, estimates: PoseEstimates, action: Action) -> None:
+        self._cell, self._arm = cell, cell.arm
+        self._estimates, self._action = estimates, action
+        self._name = action.arguments[0]
+
+    def run(self) -> None:
+        """Carry the action out as well as possible; the arm is home again afterwards, whatever happened."""
+        missing = [name for name in self._action.arguments if name not in self._estimates]
+        if missing:
+            self._cell.note(f"{self._action}: the {missing[0]} is not on the table")
+            return
+        try:
+            self._run()
+        except _Lost as reason:
+            self._cell.note(f"{self._action}: {reason}")
+            self._abort()
+        self._home()
+
+    def _run(self) -> None:
+        place = place_for(self._action, self._estimates)
+        if place is None:
+            raise _Lost("there is no free place")
+        centre, rotation = place
+        grasp = choose_grasp(self._estimates, self._name, centre, rotation, self._arm.home)
+        if grasp is None:
+            raise _Lost("the object or its place is out of reach")
+        if grasp.room_m < 0.0:
+            self._cell.note(f"{self._action}: touches something, {grasp.room_m * 1000:.0f} mm")
+        row = self._estimates.index(self._name)
+        others = np.delete(boxes(self._estimates), row, axis=0)
+        own = boxes(self._estimates)[row]
+        self._pick(grasp, others)
+        self._carry(grasp, centre, rotation, others, own)
+        self._let_go(grasp, others)
+
+    def _ticker(self, phase: SkillPhase, start: float, end: float) -> Callable[[float], None]:
+        """A tick that reports its motion as the part from `start` to `end` of a phase."""
+        return lambda share: self._cell.tick(phase, start + (end - start) * share)
+
+    def _go(
+        self,
+        legs: list[tuple[Array, Array, float]],
+        phase: SkillPhase,
+        gripping: bool = False,
+        part: tuple[float, float] = (0.0, 1.0),
+    ) -> None:
+        """Follow straight legs (position, rotation, speed) of one phase, planning all of them before moving."""
+        planned, joints = [], self._arm.joints
+        for position, rotation, speed in legs:
+            path = self._arm.straight(position, rotation, joints, speed)
+            if path is None:
+                raise _Lost(f"no way for the arm in {phase}")
+            planned.append(path)
+            joints = path[0][-1]
+        low, high = part
+        for i, (path_joints, steps) in enumerate(planned):
+            start, end = (low + (high - low) * k / len(planned) for k in (i, i + 1))
+            self._arm.follow(path_joints, steps, self._ticker(phase, start, end), gripping)
+
+    def _pick(self, grasp: Grasp, others: Array) -> None:
+        back = grasp.rotation[:, 2]
+        near = grasp.position - NEAR_M * back
+        height = _transit_height(np.array(HOME_POSITION_M), grasp.position, others, TIP_M)
+        above = grasp.position - back * max(0.10, (height - grasp.position[2]) / max(0.3, -back[2]))
+        self._arm.open(grasp.opening_m, 12, self._ticker(SkillPhase.APPROACH, 0.0, 0.0))
+        self._go(
+            [
+                (above, grasp.rotation, FAST_M_S),
+                (near, grasp.rotation, FAST_M_S),
+                (grasp.position, grasp.rotation, NEAR_M_S * 1.5),
+            ],
+            SkillPhase.APPROACH,
+        )
+        self._cell.tick(SkillPhase.GRASP, 0.0)
+        opening = self._arm.close(self._ticker(SkillPhase.GRASP, 0.0, 0.99))
+        self._cell.tick(SkillPhase.GRASP, 1.0)
+        if opening < HELD_M:
+            raise _Lost("there is nothing between the fingers")
+
+    def _holding(self) -> None:
+        if self._arm.measured_opening_m() < HELD_M:
+            raise _Lost("the object is lost")
+
+    def _carry(self, grasp: Grasp, centre: Array, rotation: Array, others: Array, own: Array) -> None:
+        position, attitude = self._arm.commanded_tool()
+        hanging = max(TIP_M, float(own[5]) / 2 + 0.01)
+        height = max(
+            _transit_height(position, centre, others, hanging), float(position[2]) + 0.06, float(centre[2]) + 0.06
+        )
+        # the object leaves its place along the axis it was taken by, then rises straight
+        off = position - grasp.rotation[:, 2] * NEAR_M
+        legs = [(off, attitude, NEAR_M_S * 1.5), (np.array([*off[:2], max(height, off[2])]), attitude, CARRY_M_S)]
+        self._go(legs, SkillPhase.LIFT, gripping=True)
+        self._holding()
+        position, attitude = self._tool_for(centre, rotation)
+        over = np.array([*position[:2], max(height, position[2] + 0.06)])
+        self._go([(over, attitude, CARRY_M_S)], SkillPhase.TRANSPORT, gripping=True)
+        self._holding()
+        self._cell.tick(SkillPhase.LOWER, 0.0)
+        position, attitude = self._tool_for(centre, rotation)
+        self._go([(position + UP * NEAR_M, attitude, CARRY_M_S)], SkillPhase.LOWER, True, (0.0, 0.5))
+        self._holding()
+        # look once more from close by: the load may have turned in the hand
+        position, attitude = self._tool_for(centre, rotation)
+        self._go([(position + UP * DROP_M, attitude, NEAR_M_S)], SkillPhase.LOWER, True, (0.5, 1.0))
+        self._arm.wait(12, self._ticker(SkillPhase.LOWER, 1.0, 1.0), gripping=True)
+
+    def _tool_for(self, centre: Array, rotation: Array) -> tuple[Array, Array]:
+        """Where the tool has to be so that the held object is in its place."""
+        offset, turn = self._cell.in_hand(self._name)
+        if float(np.linalg.norm(offset)) > 0.05 or float(np.linalg.norm(rotation_vector(turn))) > 3.2:
+            raise _Lost("the object is lost")
+        attitude = rotation @ turn.T
+        return centre - attitude @ offset, attitude
+
+    def _let_go(self, grasp: Grasp, others: Array) -> None:
+        opening = min(self._arm.measured_opening_m() + 0.018, max(grasp.opening_m, HELD_M))
+        self._cell.tick(SkillPhase.RELEASE, 0.0)
+        self._arm.open(opening, 30, self._ticker(SkillPhase.RELEASE, 0.0, 1.0))
+        position, attitude = self._arm.commanded_tool()
+        back = attitude[:, 2]
+        height = _transit_height(position, np.array(HOME_POSITION_M), others, TIP_M)
+        self._go(
+            [
+                (position - NEAR_M * back, attitude, NEAR_M_S * 2),
+                (position - back * max(0.10, (height - position[2]) / max(0.3, -back[2])), attitude, FAST_M_S),
+            ],
+            SkillPhase.RETREAT,
+            part=(0.0, 0.6),
+        )
+
+    def _abort(self) -> None:
+        """Open the fingers where the arm is, and rise."""
+        self._arm.open(self._arm.opening_m, 20, self._ticker(SkillPhase.RETREAT, 0.0, 0.2))
+        position, attitude = self._arm.commanded_tool()
+        rise = self._arm.straight(position + UP * max(0.0, 0.40 - position[2]), attitude, self._arm.joints, CARRY_M_S)
+        if rise is not None:
+            self._arm.follow(*rise, self._ticker(SkillPhase.RETREAT, 0.2, 0.6), gripping=False)
+
+    def _home(self) -> None:
+        path = self._arm.straight(np.array(HOME_POSITION_M), DOWN, self._arm.joints, FAST_M_S)
+        if path is None or float(np.abs(path[0][-1] - self._arm.home).max()) > 0.02:
+            # joint by joint, when the straight way is barred or ends in another posture
+            share = np.linspace(0.0, 1.0, 20)[:, None]
+            joints = self._arm.joints + share * (self._arm.home - self._arm.joints)
+            path = joints, int(60 + 150 * float(np.abs(self._arm.home - self._arm.joints).max()))
+        else:
+            path[0][-1] = self._arm.home
+        self._arm.follow(*path, self._ticker(SkillPhase.RETREAT, 0.6, 1.0), gripping=False)
+
+
+def run_action(cell: Cell, estimates: PoseEstimates, action: Action) -> None:
+    """Carry out an action with the arm.
+
+    Args:
+        cell: the world.
+        estimates: what the arm believes about the objects.
+        action: a well-formed action.
+    """
+    PickAndPlace(cell, estimates, action).run()
+
+
+def in_hand_pose(arm: Arm, position: Array, orientation: Array) -> tuple[Array, Array]:
+    """Pose of an object relative to the tool: position (3,) and rotation (3, 3).
+
+    Args:
+        arm: the arm.
+        position: of the object in the world, (3,).
+        orientation: of the object, quaternion xyzw.
+    """
+    tool, attitude = arm.tool()
+    return attitude.T @ (position - tool), attitude.T @ matrix_of(orientation)

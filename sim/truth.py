@@ -1,0 +1,117 @@
+"""The simulator's ground truth, for judging outcomes only; the nsrecover library never sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pybullet
+
+from nsrecover.errors import UnknownObject, did_you_mean
+
+TOLERANCE_M = 0.02
+"""An object farther than this from where it should be deviates."""
+CONTACT_M = 0.003
+"""Surfaces nearer than this touch."""
+TABLE = "table"
+"""What an object on no other object stands on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """Where everything really is.
+
+    Attributes:
+        names: N objects, in scene order.
+        positions: (N, 3) centres, metres.
+        orientations: (N, 4) quaternions xyzw.
+        present: (N,) whether each is still on the table.
+        supports: name -> what it rests on: another name, `table`, or None (in the air or gone).
+    """
+
+    names: tuple[str, ...]
+    positions: npt.NDArray[np.float64]
+    orientations: npt.NDArray[np.float64]
+    present: npt.NDArray[np.bool_]
+    supports: Mapping[str, str | None]
+
+    def index(self, name: str) -> int:
+        """Row of an object.
+
+        Raises:
+            UnknownObject: there is none of that name.
+        """
+        if name not in self.names:
+            raise UnknownObject(f"expected an object of the scene, found {name!r}.{did_you_mean(name, self.names)}")
+        return self.names.index(name)
+
+    def position(self, name: str) -> npt.NDArray[np.float64]:
+        """Centre of an object, (3,), metres."""
+        return self.positions[self.index(name)]
+
+
+def deviations(truth: Truth, twin: Truth, tolerance_m: float = TOLERANCE_M) -> dict[str, str]:
+    """Which objects are not where they are in a twin run without faults. Orientation is not counted.
+
+    Args:
+        truth: the state to judge.
+        twin: the state as it should be, of the same objects.
+        tolerance_m: distance up to which an object is in its place.
+
+    Returns:
+        name -> why, in words; empty if all is as it should be.
+    """
+    reasons: dict[str, str] = {}
+    for i, name in enumerate(truth.names):
+        j = twin.index(name)
+        if bool(truth.present[i]) != bool(twin.present[j]):
+            reasons[name] = "gone from the table" if twin.present[j] else "on the table, but should be gone"
+            continue
+        if not truth.present[i]:
+            continue
+        distance = float(np.linalg.norm(truth.positions[i] - twin.positions[j]))
+        if truth.supports[name] != twin.supports[name]:
+            reasons[name] = f"rests on the {truth.supports[name]} instead of the {twin.supports[name]}"
+        elif distance > tolerance_m:
+            reasons[name] = f"{distance * 1000:.0f} mm off"
+    return reasons
+
+
+def read_truth(client: int, bodies: Mapping[str, int], table: int, gone_below_m: float) -> Truth:
+    """Read the true state of a physics client.
+
+    Args:
+        client: physics client.
+        bodies: object name -> body number.
+        table: body number of the table.
+        gone_below_m: an object with a lower centre is no longer on the table.
+    """
+    poses = [pybullet.getBasePositionAndOrientation(body, physicsClientId=client) for body in bodies.values()]
+    positions = np.array([position for position, _ in poses]).reshape(-1, 3)
+    present = positions[:, 2] > gone_below_m
+    surfaces = {body: name for name, body in bodies.items()} | {table: TABLE}
+    supports = {
+        name: _support(client, body, positions[i], surfaces) if present[i] else None
+        for i, (name, body) in enumerate(bodies.items())
+    }
+    orientations = np.array([orientation for _, orientation in poses]).reshape(-1, 4)
+    return Truth(tuple(bodies), positions, orientations, present, supports)
+
+
+def _support(client: int, body: int, centre: npt.NDArray[np.float64], surfaces: Mapping[int, str]) -> str | None:
+    """What holds a body up: the surface below it whose contacts are nearest to under its centre."""
+    best, nearest = None, np.inf
+    for surface, name in surfaces.items():
+        if surface == body:
+            continue
+        contacts = pybullet.getClosestPoints(body, surface, CONTACT_M, physicsClientId=client)
+        # entry 7 is the direction from the surface to the body, entry 5 the point on the body
+        points = [contact[5] for contact in contacts if contact[7][2] > 0.5]
+        if points:
+            middle = np.mean([point[:2] for point in points], axis=0)
+            distance = float(np.linalg.norm(middle - centre[:2]))
+            if distance < nearest:
+                best, nearest = name, distance
+    return best

@@ -1,0 +1,345 @@
+"""The simulated tabletop: a Panda, boxes on a table, cameras, and faults that act on them physically."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pybullet
+
+from nsrecover.errors import InvalidConfiguration, UnknownObject, did_you_mean
+from nsrecover.operators import operator_of
+from nsrecover.structs import Action, Observation
+from sim.arm import STEP_S, Arm
+from sim.cameras import DEFAULT_RIG, VIDEO, CameraRig, View, take_picture
+from sim.faults.base import Fault, SkillPhase
+from sim.objects import create_object
+from sim.poses import PoseEstimates
+from sim.rotations import about, matrix_of, quaternion_of, squared_up
+from sim.scenes import SceneSpec
+from sim.skills import in_hand_pose, run_action
+from sim.truth import Truth, read_truth
+
+Array = npt.NDArray[np.float64]
+OnFrame = Callable[["TabletopWorld"], None]
+
+GONE_BELOW_M = -0.10
+"""An object whose centre is lower has fallen off the table."""
+_PIT_M = -50.0
+_TABLE_HALF_M = (0.62, 0.60, 0.02)
+_TABLE_CENTRE_M = (0.42, 0.0, -0.02)
+_FAULT_STEPS = 4
+_SETTLE_STEPS = 240
+
+
+@dataclass(frozen=True, eq=False)
+class SavedWorld:
+    """A moment of a world; give it back to the same world's `restore`, any number of times.
+
+    Attributes:
+        state: number of the saved physics state.
+        step: actions executed by then.
+        time_s: simulated time.
+        generator: state of the random generator.
+    """
+
+    state: int
+    step: int
+    time_s: float
+    generator: dict[str, Any]
+
+
+class TabletopWorld:
+    """A Panda at a table; implements `nsrecover.protocols.World`.
+
+    Use it as a context manager, or call `close`: every world owns one physics client.
+
+    Attributes:
+        scene: what stood on the table at the start.
+        rig: the cameras.
+        arm: the robot arm.
+        log: what the skills did, in words, for debugging.
+        step: actions executed so far.
+        time_s: simulated time.
+    """
+
+    def __init__(
+        self,
+        scene: SceneSpec,
+        faults: Sequence[Fault] = (),
+        rig: CameraRig = DEFAULT_RIG,
+        seed: int = 0,
+        on_frame: OnFrame | None = None,
+        frame_steps: int = 16,
+    ) -> None:
+        """Build the scene and let it come to rest.
+
+        Args:
+            scene: what stands on the table.
+            faults: what goes wrong, and when.
+            rig: the cameras.
+            seed: of everything random: the faults' generator.
+            on_frame: called with the world every `frame_steps` physics steps (240 a second) while things move, for
+                videos; it may call `render`.
+            frame_steps: at 16, a video with 15 frames a second runs in real time.
+
+        Raises:
+            InvalidConfiguration: the scene does not fit; the message names the object.
+        """
+        scene.check()
+        if frame_steps < 1:
+            raise InvalidConfiguration(f"expected frame_steps of at least 1, found {frame_steps}")
+        self.scene, self.rig, self.faults = scene, rig, tuple(faults)
+        self.on_frame, self.frame_steps = on_frame, frame_steps
+        self.log: list[str] = []
+        self.step, self.time_s = 0, 0.0
+        self._rng = np.random.default_rng(seed)
+        self._ticks = 0
+        self._now: tuple[Action, SkillPhase | None] | None = None
+        self._saved: set[int] = set()
+        self._client = pybullet.connect(pybullet.DIRECT)
+        self._build()
+        self._settle()
+
+    def _build(self) -> None:
+        client = self._client
+        pybullet.setGravity(0, 0, -9.81, physicsClientId=client)
+        pybullet.setPhysicsEngineParameter(
+            fixedTimeStep=STEP_S, numSolverIterations=80, deterministicOverlappingPairs=1, physicsClientId=client
+        )
+        table = pybullet.createCollisionShape(pybullet.GEOM_BOX, halfExtents=_TABLE_HALF_M, physicsClientId=client)
+        wood = pybullet.createVisualShape(
+            pybullet.GEOM_BOX, halfExtents=_TABLE_HALF_M, rgbaColor=[0.72, 0.66, 0.58, 1.0], physicsClientId=client
+        )
+        self._table = pybullet.createMultiBody(0.0, table, wood, _TABLE_CENTRE_M, physicsClientId=client)
+        # what falls off the table is kept out of sight
+        ground = pybullet.createCollisionShape(pybullet.GEOM_PLANE, physicsClientId=client)
+        pybullet.createMultiBody(0.0, ground, -1, [0, 0, _PIT_M], physicsClientId=client)
+        pybullet.changeDynamics(self._table, -1, lateralFriction=1.0, physicsClientId=client)
+        self.arm = Arm(client)
+        self._bodies = {item.name: create_object(client, item) for item in self.scene.objects}
+        self._instances = {body: i + 1 for i, body in enumerate(self._bodies.values())}
+
+    # -- nsrecover.protocols.World -------------------------------------------------------------------------------
+
+    def observe(self) -> Observation:
+        """Take a picture with every camera."""
+        rig = self.rig
+        pictures = [take_picture(self._client, view, rig.width, rig.height, rig.light) for view in rig.views]
+        number = np.zeros(max(self._instances) + 2, dtype=np.int32)
+        for body, instance in self._instances.items():
+            number[body] = instance
+        # body -1 (nothing) reads the last entry, which is 0
+        instances = np.stack([number[picture.bodies] for picture in pictures])
+        names = list(self._bodies)
+        visible = [int(i) for i in np.unique(instances) if i > 0]
+        return Observation(
+            rgb=np.stack([picture.rgb for picture in pictures]),
+            depth_m=np.stack([picture.depth_m for picture in pictures]),
+            instances=instances,
+            cameras=tuple(view.camera(rig.width, rig.height) for view in rig.views),
+            labels={i: names[i - 1] for i in visible},
+            gripper_opening_m=self.arm.measured_opening_m(),
+            holding=False,
+            time_s=self.time_s,
+        )
+
+    def execute(self, action: Action) -> None:
+        """Carry out an action with the arm; returns when the arm is home again, whether it worked or not.
+
+        Raises:
+            InvalidAction: the operator is unknown or takes other arguments.
+            UnknownObject: an argument is not an object of the scene.
+        """
+        operator_of(action)
+        for name in action.arguments:
+            self._body(name)
+        self.arm.weaken_grip()
+        estimates = self.estimates()
+        for fault in self.faults:
+            estimates = fault.estimates(self.step, action, estimates, self._rng)
+        self._now = (action, None)
+        run_action(self, estimates, action)
+        self._now = None
+        self.arm.weaken_grip()
+        self._settle()
+        for fault in self.faults:
+            fault.after(self, self.step, action)
+        self.step += 1
+
+    # -- what skills and faults use -------------------------------------------------------------------------------
+
+    def tick(self, phase: SkillPhase, progress: float) -> None:
+        """Run one physics step of a phase of the present action, with the faults' say in it."""
+        if self._now is not None:
+            action, before = self._now
+            if phase is not before or progress >= 1.0 or self._ticks % _FAULT_STEPS == 0:
+                self._now = (action, phase)
+                for fault in self.faults:
+                    fault.during(self, self.step, action, phase, 0.0 if phase is not before else progress)
+        self._advance()
+
+    def weaken_grip(self, force_n: float | None = None, friction: float | None = None) -> None:
+        """Let the fingers hold with another force (newtons) or friction until the end of the action."""
+        self.arm.weaken_grip(force_n, friction)
+
+    def in_hand(self, name: str) -> tuple[Array, Array]:
+        """Pose of an object in the tool's frame: position (3,) and rotation (3, 3)."""
+        return in_hand_pose(self.arm, *self.pose(name))
+
+    def note(self, text: str) -> None:
+        """Write into the log."""
+        self.log.append(f"step {self.step}: {text}")
+
+    def pose(self, name: str) -> tuple[Array, Array]:
+        """True centre (3,) and orientation (4,) xyzw of an object."""
+        position, orientation = pybullet.getBasePositionAndOrientation(self._body(name), physicsClientId=self._client)
+        return np.array(position), np.array(orientation)
+
+    def estimates(self) -> PoseEstimates:
+        """Undistorted poses of all objects that are on the table."""
+        names = [name for name in self._bodies if self.pose(name)[0][2] > GONE_BELOW_M]
+        poses = [self.pose(name) for name in names]
+        return PoseEstimates(
+            tuple(names),
+            np.array([position for position, _ in poses]).reshape(-1, 3),
+            np.array([orientation for _, orientation in poses]).reshape(-1, 4),
+            np.array([self.scene[name].size for name in names]).reshape(-1, 3),
+        )
+
+    def carry(self, name: str, position: Sequence[float] | Array, yaw: float | None = None) -> None:
+        """An invisible hand takes an object and sets it down elsewhere: lifted, moved over, lowered and let go.
+
+        Args:
+            name: the object.
+            position: where its centre shall be, (3,) metres.
+            yaw: how it shall be turned about the vertical against the world's axes, radians; squared up if None.
+        """
+        body, client = self._body(name), self._client
+        start, orientation = self.pose(name)
+        matrix = matrix_of(orientation)
+        flat = squared_up(matrix)
+        if yaw is not None:
+            flat = about((0.0, 0.0, 1.0), yaw) @ flat
+        goal = np.asarray(position, dtype=np.float64)
+        height = max(start[2], goal[2], self._highest(name)) + 0.08
+        turned = quaternion_of(flat).tolist()
+        hand = pybullet.createConstraint(
+            body, -1, -1, -1, pybullet.JOINT_FIXED, [0, 0, 0], [0, 0, 0], start.tolist(), [0, 0, 0, 1],
+            [0, 0, 0, 1], physicsClientId=client,
+        )  # fmt: skip
+        corners = [start, [*start[:2], height], [*goal[:2], height], [*goal[:2], goal[2] + 0.001]]
+        for leg, (here, there) in enumerate(pairwise(corners)):
+            distance = float(np.linalg.norm(np.subtract(there, here)))
+            steps = max(12, int(distance / 0.5 / STEP_S))
+            for i in range(1, steps + 1):
+                share = i / steps
+                share = share * share * (3 - 2 * share)
+                attitude = pybullet.getQuaternionSlerp(orientation.tolist(), turned, share) if leg == 0 else turned
+                place = np.add(here, np.subtract(there, here) * share)
+                pybullet.changeConstraint(
+                    hand, place.tolist(), jointChildFrameOrientation=attitude, maxForce=50, physicsClientId=client
+                )
+                self._advance()
+        pybullet.removeConstraint(hand, physicsClientId=client)
+        self._settle()
+
+    # -- for judging, videos and repeating ------------------------------------------------------------------------
+
+    def truth(self) -> Truth:
+        """Where everything really is."""
+        return read_truth(self._client, self._bodies, self._table, GONE_BELOW_M)
+
+    def render(self, width: int = 640, height: int = 480, camera: View = VIDEO) -> npt.NDArray[np.uint8]:
+        """A picture for people, (height, width, 3) uint8."""
+        return take_picture(self._client, camera, width, height, self.rig.light).rgb
+
+    def save(self) -> SavedWorld:
+        """Remember this moment, to the last bit. `release` it when it is no longer needed."""
+        state = pybullet.saveState(physicsClientId=self._client)
+        self._saved.add(state)
+        return SavedWorld(state, self.step, self.time_s, copy.deepcopy(self._rng.bit_generator.state))
+
+    def restore(self, saved: SavedWorld) -> None:
+        """Go back to a moment of this world.
+
+        Raises:
+            InvalidConfiguration: it was released, or belongs to another world.
+        """
+        if saved.state not in self._saved:
+            raise InvalidConfiguration("expected a state saved by this world and not released, found another one")
+        pybullet.restoreState(saved.state, physicsClientId=self._client)
+        self.arm.weaken_grip()
+        self.arm.hold_still()
+        self.step, self.time_s = saved.step, saved.time_s
+        self._rng.bit_generator.state = copy.deepcopy(saved.generator)
+
+    def release(self, saved: SavedWorld) -> None:
+        """Forget a saved moment, so that its memory is free."""
+        if saved.state in self._saved:
+            self._saved.remove(saved.state)
+            pybullet.removeState(saved.state, physicsClientId=self._client)
+
+    def close(self) -> None:
+        """End the physics client. Calling it again does nothing."""
+        if self._client >= 0:
+            pybullet.disconnect(physicsClientId=self._client)
+            self._client = -1
+
+    def __enter__(self) -> TabletopWorld:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- inside ---------------------------------------------------------------------------------------------------
+
+    def _body(self, name: str) -> int:
+        if name not in self._bodies:
+            raise UnknownObject(f"expected an object of the scene, found {name!r}.{did_you_mean(name, self._bodies)}")
+        return self._bodies[name]
+
+    def _highest(self, name: str) -> float:
+        estimates = self.estimates()
+        tops = [
+            p[2] + s.max() / 2
+            for n, p, s in zip(estimates.names, estimates.positions, estimates.sizes, strict=True)
+            if n != name
+        ]
+        return max([0.0, *tops])
+
+    def _advance(self) -> None:
+        pybullet.stepSimulation(physicsClientId=self._client)
+        self.time_s += STEP_S
+        self._ticks += 1
+        if self.on_frame is not None and self._ticks % self.frame_steps == 0:
+            self.on_frame(self)
+
+    def _settle(self) -> None:
+        """Let everything come to rest: until nothing moves, or a second is over."""
+        for step in range(_SETTLE_STEPS):
+            self._advance()
+            if step % 8 == 7 and self._quiet():
+                break
+        for i, (name, body) in enumerate(self._bodies.items()):
+            position = self.pose(name)[0]
+            if _PIT_M + 1.0 < position[2] < GONE_BELOW_M:
+                self.note(f"the {name} fell off the table")
+                pybullet.resetBasePositionAndOrientation(
+                    body, [5.0 + i, 0.0, _PIT_M + 0.03], [0, 0, 0, 1], physicsClientId=self._client
+                )
+
+    def _quiet(self) -> bool:
+        for body in self._bodies.values():
+            linear, angular = pybullet.getBaseVelocity(body, physicsClientId=self._client)
+            if max(map(abs, linear)) > 0.004 or max(map(abs, angular)) > 0.08:
+                return False
+        return True
