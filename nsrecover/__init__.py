@@ -11,8 +11,18 @@ if TYPE_CHECKING:
     from nsrecover.perceive import ScenePerceiver
     from nsrecover.planning.recover import RecoveryPlanner
     from nsrecover.recording import Recording
-    from nsrecover.structs import Action, Camera, Discrepancy, Episode, Explanation, Observation, Plan, Recovery
-    from nsrecover.structs import SceneGraph, Trace
+    from nsrecover.structs import (
+        Action,
+        Camera,
+        Discrepancy,
+        Episode,
+        Explanation,
+        Observation,
+        Plan,
+        Recovery,
+        SceneGraph,
+        Trace,
+    )
     from nsrecover.system import System, load
 
 _HOMES = {

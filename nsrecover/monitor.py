@@ -8,7 +8,7 @@ from nsrecover.causes import Situation, cause_of
 from nsrecover.imagine import as_expected
 from nsrecover.models.bundle import Bundle
 from nsrecover.operators import moved_object, operator_of
-from nsrecover.structs import Discrepancy, Phase, SceneGraph, Trace
+from nsrecover.structs import Culprit, Discrepancy, Phase, SceneGraph, Trace
 
 
 class Monitor:
@@ -47,7 +47,7 @@ class Monitor:
         done = step + 1 if phase is Phase.AFTER else step
         probabilities = as_expected(self._bundle, trace.graphs[done], graph)
         wrong = tuple(int(i) for i in np.flatnonzero(probabilities < self._bundle.threshold))
-        culprits = ()
+        culprits: tuple[Culprit, ...] = ()
         if wrong:
             situation = Situation(
                 trace=trace,

@@ -62,7 +62,7 @@ def crop_objects(
 
 
 def lift_points(observation: Observation, view: int) -> tuple[FloatArray, npt.NDArray[np.int32]]:
-    """World coordinates (M, 3) of the pixels of one view that belong to an instance and have depth, and the instance."""
+    """Points (M, 3) in the world for the pixels of one view that show an instance, and the instance of each (M,)."""
     camera = observation.cameras[view]
     depth, instances = observation.depth_m[view], observation.instances[view]
     rows, columns = np.nonzero((instances > 0) & (depth > 0))

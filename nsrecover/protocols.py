@@ -36,14 +36,16 @@ class Perceiver(Protocol):
 
 
 class WorldModel(Protocol[State, Step]):
-    """What the recovery search plans over.
+    """What the recovery search plans over: states, steps between them, and how far each state is from each subgoal.
 
-    A state is anything; the search only hands it back. `misplaced` is the number of objects that are not where a
-    subgoal has them: since an action moves one object, it bounds the number of actions from below.
+    A state is anything; the search only hands it back. Subgoals are numbered 0..K-1; which they are, the model knows.
     """
 
     def applicable(self, state: State) -> Sequence[Step]:
-        """Actions worth trying in a state, most promising first."""
+        """Steps worth trying in a state, most promising first.
+
+        Leaving out a step is a promise that the cheapest way to every subgoal does without it.
+        """
         ...
 
     def successors(self, state: State, steps: Sequence[Step]) -> Sequence[State]:
@@ -54,8 +56,9 @@ class WorldModel(Protocol[State, Step]):
         """Distance of each state to each subgoal.
 
         Returns:
-            The real-valued discrepancy D, (B, K), and the admissible lower bound on the actions still needed, (B, K);
-            a bound of 0 means that the state is at the subgoal.
+            The real-valued discrepancy D, (B, K), which orders states of equal cost, and a lower bound on the cost
+            still needed, (B, K). The bound never exceeds the true cost, and is 0 exactly where the state is at the
+            subgoal. With steps that move one object each, misplaced objects times the cheapest step is such a bound.
         """
         ...
 

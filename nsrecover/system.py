@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nsrecover.explain.realise import GroundedExplainer
+from nsrecover.explain import GroundedExplainer
 from nsrecover.imagine import Imagination
 from nsrecover.models.bundle import Bundle
 from nsrecover.monitor import Monitor

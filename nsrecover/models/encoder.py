@@ -41,6 +41,8 @@ class ObjectEncoder(nn.Module):
             setattr(resnet, f"layer{stage + 1}", nn.Identity())
         resnet.fc = nn.Linear(STAGE_WIDTHS[len(blocks) - 1], feature_size)
         self.resnet = resnet
+        self.mean: Tensor
+        self.deviation: Tensor
         self.register_buffer("mean", torch.tensor([0.485, 0.456, 0.406]).view(1, 3, 1, 1), persistent=False)
         self.register_buffer("deviation", torch.tensor([0.229, 0.224, 0.225]).view(1, 3, 1, 1), persistent=False)
 

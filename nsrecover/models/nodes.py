@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import torch
 from torch import Tensor, nn
 
@@ -18,7 +20,7 @@ def mlp(inputs: int, hidden: int, outputs: int, layers: int = 2) -> nn.Sequentia
     """A perceptron with `layers` hidden layers and SiLU activations."""
     sizes = [inputs, *[hidden] * layers]
     parts: list[nn.Module] = []
-    for size, following in zip(sizes[:-1], sizes[1:], strict=True):
+    for size, following in pairwise(sizes):
         parts += [nn.Linear(size, following), nn.SiLU()]
     return nn.Sequential(*parts, nn.Linear(sizes[-1], outputs))
 
@@ -45,6 +47,6 @@ class NodeEncoder(nn.Module):
         self.layers = mlp(feature_size + BOX_FEATURES, width, width)
 
     def forward(self, visual: Tensor, boxes: Tensor, anchor: Tensor) -> Tensor:
-        """Embeddings (..., width) of objects with features (..., D) and boxes (..., 6), seen from an anchor (..., 3)."""
+        """Embeddings (..., width) of features (..., D) and boxes (..., 6), seen from an anchor (..., 3)."""
         embedding: Tensor = self.layers(torch.cat([visual, box_features(boxes, anchor)], dim=-1))
         return embedding

@@ -1,0 +1,1 @@
+"""Training from recorded demonstrations; reads them from disk and knows nothing of the simulator."""

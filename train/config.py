@@ -1,0 +1,65 @@
+"""What `python -m train` accepts; a key that is not here is refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from hydra.core.config_store import ConfigStore
+from omegaconf import MISSING
+
+from train.discriminator import PairSources
+from train.stages import Budget
+
+
+class Stage(StrEnum):
+    """Which part to train."""
+
+    all = "all"
+    encoder = "encoder"
+    transition = "transition"
+    discriminator = "discriminator"
+    free_space = "free_space"
+
+
+@dataclass
+class ModelConfig:
+    """Sizes, see `nsrecover.models.bundle.BundleConfig`."""
+
+    feature_size: int = 64
+    crop_size: int = 64
+    encoder_blocks: list[int] = field(default_factory=lambda: [1, 1, 1])
+    width: int = 96
+    rounds: int = 2
+    workspace: list[float] = field(default_factory=lambda: [0.30, -0.35, 0.75, 0.35])
+
+
+@dataclass
+class TrainConfig:
+    """Top level of conf/train.yaml."""
+
+    data: str = MISSING
+    held_out: str = MISSING
+    out: str = MISSING
+    cache: str = MISSING
+    checkpoint: str | None = None
+    stage: Stage = Stage.all
+    seed: int = 0
+    alpha: float = 0.01
+    restart: bool = False
+    weights: str | None = None
+    model: ModelConfig = field(default_factory=ModelConfig)
+    pairs: PairSources = field(default_factory=PairSources)
+    encoder: Budget = field(default_factory=Budget)
+    transition: Budget = field(default_factory=Budget)
+    discriminator: Budget = field(default_factory=Budget)
+    free_space: Budget = field(default_factory=Budget)
+    trainer: dict[str, Any] = field(default_factory=dict)
+    logger: Any = None
+    experiment: Any = None
+
+
+def register() -> None:
+    """Make the schema known to Hydra."""
+    ConfigStore.instance().store(name="train_schema", node=TrainConfig)

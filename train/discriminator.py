@@ -1,0 +1,201 @@
+"""Stage 3: the discriminator, on pairs of nodes that demonstrations label by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import lightning
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.utils.data import IterableDataset
+
+from nsrecover.models.bundle import Bundle
+from nsrecover.models.discriminator import Discriminator
+from nsrecover.structs import FloatArray
+from train.demonstrations import Demonstration
+from train.schedule import adam_with_cosine
+
+
+@dataclass(frozen=True, eq=False)
+class NodePairs:
+    """Pairs of nodes with labels: features (M, D), boxes (M, 6), twice, and whether they are the same (M,).
+
+    `shiftable` marks positives of which a displaced copy makes a pair of known distance.
+    """
+
+    visual_a: FloatArray
+    boxes_a: FloatArray
+    visual_b: FloatArray
+    boxes_b: FloatArray
+    same: FloatArray
+    shiftable: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.same)
+
+
+@dataclass
+class PairSources:
+    """Which pairs to learn from (not frozen: it is part of the command's schema, which Hydra fills in).
+
+    Attributes:
+        imagined_steps: longest imagination whose outcome is paired with what was observed; 0 leaves such pairs out and
+            keeps to the labels of Kalithasan et al., section IV-C.
+        displaced: whether copies of positives are shifted by a random distance and labelled by the tolerance.
+        tolerance_m: distance up to which an object counts as being in its place.
+    """
+
+    imagined_steps: int = 3
+    displaced: bool = True
+    tolerance_m: float = 0.02
+
+
+def node_pairs(
+    demonstrations: Sequence[Demonstration], visual: Sequence[FloatArray], bundle: Bundle, sources: PairSources
+) -> NodePairs:
+    """All labelled pairs of the demonstrations.
+
+    Labels (Kalithasan et al., section IV-C): an object that was not moved, in two consecutive frames: 1; the moved
+    object before and after: 0; two different objects: 0. With `imagined_steps`, the moved object as imagined and as
+    observed: 1.
+    """
+    rows: list[tuple[FloatArray, FloatArray, FloatArray, FloatArray, float, bool]] = []
+    for demo, features in zip(demonstrations, visual, strict=True):
+        for step, action in enumerate(demo.plan):
+            moved = demo.names.index(action.arguments[0])
+            for i in range(len(demo.names)):
+                if not (demo.seen[step, i] and demo.seen[step + 1, i]):
+                    continue
+                now, then = demo.boxes[step, i], demo.boxes[step + 1, i]
+                if i != moved:
+                    rows.append((features[step, i], now, features[step + 1, i], then, 1.0, True))
+                    other = (i + 1 + step % (len(demo.names) - 1)) % len(demo.names)
+                    rows.append((features[step, i], now, features[step, other], demo.boxes[step, other], 0.0, False))
+                    # another object in this place: only appearance tells the two apart
+                    rows.append((features[step, i], now, features[step, other], now, 0.0, False))
+                elif np.linalg.norm(then[:3] - now[:3]) > sources.tolerance_m:
+                    rows.append((features[step, i], now, features[step + 1, i], then, 0.0, False))
+            rows += _imagined(demo, features, bundle, step, sources.imagined_steps)
+    columns = list(zip(*rows, strict=True))
+    stacked = [np.asarray(np.stack(column), dtype=np.float32) for column in columns[:4]]
+    return NodePairs(*stacked, np.asarray(columns[4], np.float32), np.asarray(columns[5], np.bool_))
+
+
+def _imagined(
+    demo: Demonstration, features: FloatArray, bundle: Bundle, step: int, longest: int
+) -> Iterator[tuple[FloatArray, FloatArray, FloatArray, FloatArray, float, bool]]:
+    """Pairs of each moved object as imagined from frame `step` and as observed, over up to `longest` steps."""
+    boxes, visual = demo.boxes[step].copy(), features[step].copy()
+    for done in range(step, min(step + longest, len(demo.plan))):
+        action = demo.plan[done]
+        moved = demo.names.index(action.arguments[0])
+        if len(action.arguments) == 2 and demo.seen[done + 1, moved]:
+            number = bundle.config.operators.index(action.operator)
+            reference = demo.names.index(action.arguments[1])
+            box, feature = bundle.predict(visual[None], boxes[None], [number], [moved], [reference])
+            boxes[moved], visual[moved] = box[0], feature[0]
+            yield (
+                visual[moved].copy(),
+                boxes[moved].copy(),
+                features[done + 1, moved],
+                demo.boxes[done + 1, moved],
+                1.0,
+                True,
+            )
+        else:
+            boxes[moved], visual[moved] = demo.boxes[done + 1, moved], features[done + 1, moved]
+
+
+class PairBatches(IterableDataset[dict[str, Tensor]]):
+    """Balanced batches of node pairs: as many positives as negatives, and displaced copies of positives.
+
+    Args:
+        pairs: what to draw from.
+        sources: whether and how far to displace.
+        batch_size: pairs in a batch.
+        batches: batches in an epoch.
+        seed: of the draws.
+    """
+
+    def __init__(self, pairs: NodePairs, sources: PairSources, batch_size: int, batches: int, seed: int = 0) -> None:
+        self._pairs = pairs
+        self._sources = sources
+        self._batch_size = batch_size
+        self._batches = batches
+        self._rng = np.random.default_rng(seed)
+
+    def __len__(self) -> int:
+        return self._batches
+
+    def __iter__(self) -> Iterator[dict[str, Tensor]]:
+        positive, negative = np.flatnonzero(self._pairs.same > 0.5), np.flatnonzero(self._pairs.same <= 0.5)
+        shiftable = np.flatnonzero(self._pairs.shiftable)
+        parts = 4 if self._sources.displaced else 2
+        share = self._batch_size // parts
+        for _ in range(self._batches):
+            picks = [self._rng.choice(positive, share), self._rng.choice(negative, share)]
+            labels = [np.ones(share), np.zeros(share)]
+            shifts = [np.zeros((2 * share, 3))]
+            if self._sources.displaced:
+                picks.append(self._rng.choice(shiftable, 2 * share))
+                distance = self._rng.uniform(0, 3 * self._sources.tolerance_m, 2 * share)
+                direction = self._rng.normal(size=(2 * share, 3)) * self._rng.integers(0, 2, (2 * share, 3))
+                direction[np.linalg.norm(direction, axis=1) == 0, 0] = 1.0
+                shifts.append(direction / np.linalg.norm(direction, axis=1, keepdims=True) * distance[:, None])
+                labels.append(distance < self._sources.tolerance_m)
+            chosen = np.concatenate(picks)
+            boxes_b = self._pairs.boxes_b[chosen].copy()
+            boxes_b[:, :3] += np.concatenate(shifts)
+            yield {
+                "visual_a": torch.from_numpy(self._pairs.visual_a[chosen]),
+                "boxes_a": torch.from_numpy(self._pairs.boxes_a[chosen]),
+                "visual_b": torch.from_numpy(self._pairs.visual_b[chosen]),
+                "boxes_b": torch.from_numpy(boxes_b),
+                "same": torch.from_numpy(np.concatenate(labels).astype(np.float32)),
+            }
+
+
+class DiscriminatorModule(lightning.LightningModule):
+    """Trains a discriminator by cross-entropy (section IV-C).
+
+    Args:
+        model: the network.
+        learning_rate: peak of the cosine schedule.
+    """
+
+    def __init__(self, model: Discriminator, learning_rate: float = 2e-3) -> None:
+        super().__init__()
+        self.model = model
+        self.learning_rate = learning_rate
+
+    def training_step(self, batch: dict[str, Tensor], _: int) -> Tensor:
+        """Loss of one batch."""
+        loss, accuracy = self._loss(batch)
+        self.log_dict(
+            {"discriminator/loss": loss, "discriminator/accuracy": accuracy},
+            prog_bar=True,
+            on_step=False,
+            on_epoch=True,
+            batch_size=len(batch["same"]),
+        )
+        return loss
+
+    def validation_step(self, batch: dict[str, Tensor], _: int) -> None:
+        """Loss and accuracy on held-out episodes."""
+        loss, accuracy = self._loss(batch)
+        self.log_dict(
+            {"discriminator/val_loss": loss, "discriminator/val_accuracy": accuracy},
+            prog_bar=True,
+            batch_size=len(batch["same"]),
+        )
+
+    def _loss(self, batch: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+        logits = self.model(batch["visual_a"], batch["boxes_a"], batch["visual_b"], batch["boxes_b"])
+        loss = nn.functional.binary_cross_entropy_with_logits(logits, batch["same"])
+        return loss, ((logits > 0) == (batch["same"] > 0.5)).float().mean()
+
+    def configure_optimizers(self) -> lightning.pytorch.utilities.types.OptimizerLRScheduler:
+        """Adam with a cosine schedule."""
+        return adam_with_cosine(self, self.learning_rate)

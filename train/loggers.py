@@ -1,0 +1,9 @@
+"""Loggers that Lightning does not bring."""
+
+from __future__ import annotations
+
+
+def no_logger(name: str) -> bool:
+    """Switch logging off for a stage, whatever its name."""
+    del name
+    return False

@@ -1,0 +1,169 @@
+"""The stages of a training run, in order; each one starts from what the ones before it left in the bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import lightning
+import torch
+from lightning.pytorch.callbacks import ModelCheckpoint
+from lightning.pytorch.loggers import Logger
+from torch import nn
+from torch.utils.data import DataLoader
+
+from nsrecover.models.bundle import Bundle
+from nsrecover.structs import FloatArray
+from train.demonstrations import Demonstration
+from train.discriminator import DiscriminatorModule, PairBatches, PairSources, node_pairs
+from train.encoder import EncoderModule, InstancePairs
+from train.free_space import FreeSpaceModule, FreeSpaceScenes
+from train.transition import SameCount, TransitionModule, stack, transitions_of
+
+
+@dataclass
+class Budget:
+    """How long one stage trains.
+
+    Attributes:
+        epochs: passes.
+        batch_size: examples (episodes for the encoder, scenes for free space) in a batch.
+        batches: batches in a pass, for stages that draw their examples.
+        learning_rate: peak.
+    """
+
+    epochs: int = 10
+    batch_size: int = 64
+    batches: int = 100
+    learning_rate: float = 2e-3
+
+
+@dataclass
+class Run:
+    """What every stage needs.
+
+    Attributes:
+        bundle: trained in place.
+        training: demonstrations to learn from.
+        held_out: demonstrations to validate on.
+        folder: where a stage keeps its progress.
+        seed: of everything random.
+        logger: makes the logger of a stage.
+        trainer: further settings of `lightning.Trainer`.
+        pairs: what the discriminator learns from.
+    """
+
+    bundle: Bundle
+    training: Sequence[Demonstration]
+    held_out: Sequence[Demonstration]
+    folder: Path
+    seed: int
+    logger: Callable[[str], Logger | bool]
+    trainer: dict[str, Any] = field(default_factory=dict)
+    pairs: PairSources = field(default_factory=PairSources)
+    _features: dict[int, list[FloatArray]] = field(default_factory=dict)
+
+    def appearance(self, demonstrations: Sequence[Demonstration]) -> list[FloatArray]:
+        """Features of every frame by the trained encoder, computed once."""
+        key = id(demonstrations)
+        if key not in self._features:
+            self._features[key] = [demo.appearance(self.bundle) for demo in demonstrations]
+        return self._features[key]
+
+
+def fit(
+    run: Run, stage: str, module: lightning.LightningModule, train: Iterable, held_out: Iterable, epochs: int
+) -> dict[str, float]:
+    """Train one module, resuming from its last checkpoint if there is one.
+
+    Returns:
+        The last logged metrics.
+    """
+    folder = run.folder / stage
+    last = folder / "last.ckpt"
+    keep = ModelCheckpoint(dirpath=folder, save_last=True, save_top_k=0, every_n_epochs=1)
+    trainer = lightning.Trainer(
+        max_epochs=epochs,
+        logger=run.logger(stage),
+        callbacks=[keep],
+        enable_model_summary=False,
+        log_every_n_steps=1,
+        **run.trainer,
+    )
+    resume = str(last) if last.is_file() else None
+    trainer.fit(module, train, held_out, ckpt_path=resume, weights_only=False if resume else None)
+    if trainer.interrupted:
+        raise KeyboardInterrupt
+    return {name: float(value) for name, value in trainer.callback_metrics.items()}
+
+
+def train_encoder(run: Run, budget: Budget) -> dict[str, float]:
+    """Object encoder, by instance discrimination."""
+    module = EncoderModule(run.bundle.encoder, budget.learning_rate)
+    train = DataLoader(InstancePairs(run.training, seed=run.seed), budget.batch_size, shuffle=True, drop_last=False)
+    held_out = DataLoader(InstancePairs(run.held_out, seed=run.seed), budget.batch_size)
+    return fit(run, "encoder", module, train, held_out, budget.epochs)
+
+
+def train_transition(run: Run, budget: Budget) -> dict[str, float]:
+    """Transition model and node encoder, on consecutive frames."""
+    loaders = []
+    for demonstrations, shuffle in ((run.training, True), (run.held_out, False)):
+        items = transitions_of(demonstrations, run.appearance(demonstrations), run.bundle.config.operators)
+        batches = SameCount(items, budget.batch_size, seed=run.seed, shuffle=shuffle)
+        loaders.append(DataLoader(items, batch_sampler=batches, collate_fn=stack))
+    module = TransitionModule(run.bundle.transition, budget.learning_rate)
+    return fit(run, "transition", module, loaders[0], loaders[1], budget.epochs)
+
+
+def train_discriminator(run: Run, budget: Budget) -> dict[str, float]:
+    """Discriminator, on pairs labelled by the demonstrations; its node encoder starts from the transition model's."""
+    run.bundle.discriminator.nodes.load_state_dict(run.bundle.transition.nodes.state_dict())
+    loaders = []
+    for demonstrations in (run.training, run.held_out):
+        pairs = node_pairs(demonstrations, run.appearance(demonstrations), run.bundle, run.pairs)
+        batches = budget.batches if demonstrations is run.training else max(1, budget.batches // 10)
+        loaders.append(DataLoader(PairBatches(pairs, run.pairs, budget.batch_size, batches, run.seed), batch_size=None))
+    module = DiscriminatorModule(run.bundle.discriminator, budget.learning_rate)
+    return fit(run, "discriminator", module, loaders[0], loaders[1], budget.epochs)
+
+
+def train_free_space(run: Run, budget: Budget) -> dict[str, float]:
+    """Free-space transformer, on recorded and synthetic scenes."""
+    workspace = run.bundle.workspace
+    loaders = []
+    for demonstrations, fresh in ((run.training, True), (run.held_out, False)):
+        scenes = [boxes for demo in demonstrations for boxes in demo.boxes]
+        loaders.append(
+            DataLoader(
+                FreeSpaceScenes(
+                    scenes,
+                    workspace,
+                    batch_size=budget.batch_size,
+                    batches=budget.batches if fresh else max(1, budget.batches // 10),
+                    seed=run.seed if fresh else run.seed + 1,
+                    fresh=fresh,
+                ),
+                batch_size=None,
+            )
+        )
+    steps = budget.epochs * budget.batches
+    module = FreeSpaceModule(run.bundle.free_space, budget.learning_rate, steps=steps)
+    return fit(run, "free_space", module, loaders[0], loaders[1], budget.epochs)
+
+
+STAGES: dict[str, tuple[Callable[[Run, Budget], dict[str, float]], Callable[[Bundle], nn.Module]]] = {
+    "encoder": (train_encoder, lambda bundle: bundle.encoder),
+    "transition": (train_transition, lambda bundle: bundle.transition),
+    "discriminator": (train_discriminator, lambda bundle: bundle.discriminator),
+    "free_space": (train_free_space, lambda bundle: bundle.free_space),
+}
+"""Stages by name, in training order, with the part of the bundle each one trains."""
+
+
+def set_seed(seed: int) -> None:
+    """Seed Python, NumPy and PyTorch."""
+    lightning.seed_everything(seed, workers=True, verbose=False)
+    torch.use_deterministic_algorithms(True, warn_only=True)

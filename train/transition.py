@@ -1,0 +1,147 @@
+"""Stage 2: the transition model, jointly with its node encoder, on consecutive demonstrated frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import lightning
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.data import Sampler
+
+from nsrecover.models.nodes import COARSE_M
+from nsrecover.models.transition import TransitionModel
+from nsrecover.structs import FloatArray
+from train.demonstrations import Demonstration
+from train.schedule import adam_with_cosine
+
+VISUAL_WEIGHT = 0.1
+"""Weight of the appearance loss: a feature of unit length against boxes in units of `COARSE_M`."""
+
+BOX_NOISE_M = 0.001
+"""Noise on input boxes in training, about that of a camera box."""
+
+
+@dataclass(frozen=True, eq=False)
+class Transition:
+    """One demonstrated step of a relational operator.
+
+    Attributes:
+        visual: (N, D) before.
+        boxes: (N, 6) before.
+        operator: operator number.
+        moved: index of the moved object.
+        reference: index of the object it is moved relative to.
+        next_box: (6,) of the moved object afterwards.
+        next_visual: (D,) of the moved object afterwards.
+    """
+
+    visual: FloatArray
+    boxes: FloatArray
+    operator: int
+    moved: int
+    reference: int
+    next_box: FloatArray
+    next_visual: FloatArray
+
+
+def transitions_of(
+    demonstrations: Sequence[Demonstration], visual: Sequence[FloatArray], operators: Sequence[str]
+) -> list[Transition]:
+    """The steps of relational operators of all demonstrations in which the moved object is seen before and after."""
+    found = []
+    for demo, features in zip(demonstrations, visual, strict=True):
+        for step, action in enumerate(demo.plan):
+            if len(action.arguments) != 2:
+                continue
+            moved, reference = (demo.names.index(name) for name in action.arguments)
+            if demo.seen[step].all() and demo.seen[step + 1, moved]:
+                found.append(
+                    Transition(
+                        visual=features[step],
+                        boxes=demo.boxes[step],
+                        operator=operators.index(action.operator),
+                        moved=moved,
+                        reference=reference,
+                        next_box=demo.boxes[step + 1, moved],
+                        next_visual=features[step + 1, moved],
+                    )
+                )
+    return found
+
+
+class SameCount(Sampler[list[int]]):
+    """Batches of transitions with equally many objects, so that they stack without padding."""
+
+    def __init__(self, transitions: Sequence[Transition], batch_size: int, seed: int = 0, shuffle: bool = True) -> None:
+        counts = np.array([len(item.boxes) for item in transitions])
+        self._groups = [np.flatnonzero(counts == count) for count in np.unique(counts)]
+        self._batch_size = batch_size
+        self._shuffle = shuffle
+        self._rng = np.random.default_rng(seed)
+
+    def __len__(self) -> int:
+        return sum(-(-len(group) // self._batch_size) for group in self._groups)
+
+    def __iter__(self) -> Iterator[list[int]]:
+        batches = []
+        for group in self._groups:
+            order = self._rng.permutation(group) if self._shuffle else group
+            batches += [order[i : i + self._batch_size].tolist() for i in range(0, len(order), self._batch_size)]
+        order = self._rng.permutation(len(batches)) if self._shuffle else np.arange(len(batches))
+        yield from (batches[i] for i in order)
+
+
+def stack(items: Sequence[Transition]) -> dict[str, Tensor]:
+    """A batch: every field of the transitions stacked on a first axis."""
+    return {
+        name: torch.as_tensor(np.stack([getattr(item, name) for item in items]))
+        for name in ("visual", "boxes", "operator", "moved", "reference", "next_box", "next_visual")
+    }
+
+
+class TransitionModule(lightning.LightningModule):
+    """Trains a transition model: mean squared error to the demonstrated next node (section IV-B).
+
+    Args:
+        model: the network.
+        learning_rate: peak of the cosine schedule.
+    """
+
+    def __init__(self, model: TransitionModel, learning_rate: float = 2e-3) -> None:
+        super().__init__()
+        self.model = model
+        self.learning_rate = learning_rate
+
+    def training_step(self, batch: dict[str, Tensor], _: int) -> Tensor:
+        """Loss of one batch."""
+        noisy = batch["boxes"] + BOX_NOISE_M * torch.randn_like(batch["boxes"])
+        box, visual = self.model(batch["visual"], noisy, batch["operator"], batch["moved"], batch["reference"])
+        loss, error_mm = self._loss(batch, box, visual)
+        self.log_dict(
+            {"transition/loss": loss, "transition/box_error_mm": error_mm}, prog_bar=True, on_step=False, on_epoch=True
+        )
+        return loss
+
+    def validation_step(self, batch: dict[str, Tensor], _: int) -> None:
+        """Loss and box error on held-out episodes."""
+        box, visual = self.model(batch["visual"], batch["boxes"], batch["operator"], batch["moved"], batch["reference"])
+        loss, error_mm = self._loss(batch, box, visual)
+        self.log_dict(
+            {"transition/val_loss": loss, "transition/val_box_error_mm": error_mm},
+            prog_bar=True,
+            batch_size=len(box),
+        )
+
+    @staticmethod
+    def _loss(batch: dict[str, Tensor], box: Tensor, visual: Tensor) -> tuple[Tensor, Tensor]:
+        box_loss = ((box - batch["next_box"]) / COARSE_M).square().sum(dim=-1).mean()
+        visual_loss = (visual - batch["next_visual"]).square().sum(dim=-1).mean()
+        error_mm = 1000 * (box[:, :3] - batch["next_box"][:, :3]).norm(dim=-1).median()
+        return box_loss + VISUAL_WEIGHT * visual_loss, error_mm
+
+    def configure_optimizers(self) -> lightning.pytorch.utilities.types.OptimizerLRScheduler:
+        """Adam with a cosine schedule."""
+        return adam_with_cosine(self, self.learning_rate)
