@@ -80,6 +80,15 @@ class Recording:
                 "resize the images or record them separately"
             )
 
+    @classmethod
+    def load(cls, path: str | Path) -> Recording:
+        """The same as `load`."""
+        return load(path)
+
+    def save(self, path: str | Path) -> None:
+        """The same as the function `save`."""
+        save(self, path)
+
 
 def save(recording: Recording, path: str | Path) -> None:
     """Write a recording; the file appears whole or not at all.

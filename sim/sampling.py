@@ -32,6 +32,9 @@ YAW_JITTER = math.radians(4.0)
 MAX_HEIGHT_M = 0.36
 """Highest tower: the hand still comes over it with a block."""
 
+REACH_M = 0.76
+"""Farthest place from the robot base that things are put at."""
+
 PLACE_CLEARANCE_M = 0.02
 """Horizontal gap to everything else that a placed object keeps."""
 
@@ -252,7 +255,8 @@ def _feasible(graph: SceneGraph, action: Action) -> bool:
         low + 0.01 <= value <= high - 0.01
         for value, (low, high) in zip(box[:2], (WORKSPACE_X_M, WORKSPACE_Y_M), strict=True)
     )
-    if not inside or top(box) > MAX_HEIGHT_M:
+    in_reach = math.hypot(float(box[0]), float(box[1])) < REACH_M
+    if not inside or not in_reach or top(box) > MAX_HEIGHT_M:
         return False
     others = np.delete(graph.boxes, moved, axis=0)
     if action.operator == "top":

@@ -1,0 +1,198 @@
+"""Successful demonstrations: one sampled episode, carried out without faults and judged by the ground truth."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.operators import operator_of
+from nsrecover.recording import Recording, save
+from nsrecover.structs import Action, Plan, SceneGraph
+from sim.cameras import DEFAULT_RIG, CameraRig, Light
+from sim.placing import boxes, place_for
+from sim.poses import PoseEstimates
+from sim.sampling import Structure, sample_plan, sample_scene
+from sim.scenes import SceneSpec
+from sim.world import TabletopWorld
+
+PLACED_M = 0.02
+"""A moved object counts as placed within this distance of where the action puts it."""
+DISTURBED_M = 0.01
+"""Another object that moved farther than this was disturbed."""
+
+
+@dataclass(frozen=True)
+class Mix:
+    """What episodes are made of; every entry of a list is drawn equally often, so repeat one to see it more.
+
+    Attributes:
+        objects: numbers of objects.
+        lengths: numbers of actions.
+        structures: what the plans build, see `sim.sampling.Structure`.
+        vary_light: whether every episode has its own lighting.
+    """
+
+    objects: tuple[int, ...] = (3, 4, 4, 5, 5, 5, 6)
+    lengths: tuple[int, ...] = (2, 3, 4, 4, 5, 6)
+    structures: tuple[str, ...] = tuple(str(structure) for structure in Structure)
+    vary_light: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.objects or not all(2 <= count <= 12 for count in self.objects):
+            raise InvalidConfiguration(f"expected objects as numbers from 2 to 12, found {list(self.objects)}")
+        if not self.lengths or not all(1 <= length <= 8 for length in self.lengths):
+            raise InvalidConfiguration(f"expected lengths as numbers from 1 to 8, found {list(self.lengths)}")
+        known = [str(structure) for structure in Structure]
+        for name in self.structures or ("",):
+            if name not in known:
+                raise InvalidConfiguration(
+                    f"expected structures of the known kinds, found {name!r}.{did_you_mean(name, known)}"
+                )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+
+
+@dataclass(frozen=True)
+class EpisodeSpec:
+    """What an episode is going to be.
+
+    Attributes:
+        scene: where it starts.
+        plan: what is done.
+        structure: what the plan builds.
+        rig: the cameras and the light.
+    """
+
+    scene: SceneSpec
+    plan: Plan
+    structure: Structure
+    rig: CameraRig
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an episode ended.
+
+    Attributes:
+        episode: its number.
+        structure: what it was to build.
+        transitions: actions recorded; 0 if it was dropped.
+        reason: why it was dropped; empty if it was kept.
+        detail: which action, and what happened, in words.
+        operators: how often each operator was used, if it was kept.
+    """
+
+    episode: int
+    structure: str
+    transitions: int
+    reason: str = ""
+    detail: str = ""
+    operators: dict[str, int] | None = None
+
+
+def specify(mix: Mix, seed: int, episode: int) -> EpisodeSpec:
+    """What an episode is going to be: depends on the arguments only.
+
+    Raises:
+        InvalidConfiguration: no plan of the drawn length was found for the drawn scene.
+    """
+    rng = np.random.default_rng([seed, episode])
+    structure = Structure(str(rng.choice(mix.structures)))
+    scene = sample_scene(rng, int(rng.choice(mix.objects)), seed=episode)
+    plan = sample_plan(rng, scene, structure, int(rng.choice(mix.lengths)))
+    rig = CameraRig(DEFAULT_RIG.views, DEFAULT_RIG.width, DEFAULT_RIG.height, sample_light(rng))
+    return EpisodeSpec(scene, plan, structure, rig if mix.vary_light else DEFAULT_RIG)
+
+
+def sample_light(rng: np.random.Generator) -> Light:
+    """A lamp somewhere above the table; brightness and tint vary as they do between a morning and an evening."""
+    ambient = float(rng.uniform(0.52, 0.68))
+    tint = rng.uniform(0.93, 1.0, 3)
+    return Light(
+        direction=(float(rng.uniform(-0.6, 0.6)), float(rng.uniform(-0.6, 0.6)), 1.0),
+        colour=(float(tint[0]), float(tint[1]), float(tint[2])),
+        ambient=ambient,
+        diffuse=1.0 - ambient,
+    )
+
+
+def demonstrate(mix: Mix, seed: int, episode: int, path: str | Path) -> Outcome:
+    """Carry out one episode and record it if every action has the outcome that its operator promises.
+
+    Args:
+        mix: what episodes are made of.
+        seed: of the collection.
+        episode: number of the episode.
+        path: where to write the recording, if it is kept.
+
+    Returns:
+        How it ended; the same for the same mix, seed and episode.
+    """
+    try:
+        spec = specify(mix, seed, episode)
+    except InvalidConfiguration as problem:
+        return Outcome(episode, "", 0, "no_plan", str(problem))
+    with TabletopWorld(spec.scene, rig=spec.rig, seed=episode) as world:
+        observations = [world.observe()]
+        for action in spec.plan:
+            before = world.estimates()
+            world.execute(action)
+            wrong = judge(action, before, world.estimates())
+            if wrong is not None:
+                return Outcome(episode, spec.structure, 0, *wrong)
+            observations.append(world.observe())
+    notes = {
+        "source": "sim.collect",
+        "seed": seed,
+        "episode": episode,
+        "structure": str(spec.structure),
+        "scene": spec.scene.to_dict(),
+        "light": asdict(spec.rig.light),
+    }
+    save(Recording(spec.plan, tuple(observations), notes), path)
+    counts = Counter(action.operator for action in spec.plan)
+    return Outcome(episode, spec.structure, len(spec.plan), operators=dict(sorted(counts.items())))
+
+
+def judge(action: Action, before: PoseEstimates, after: PoseEstimates) -> tuple[str, str] | None:
+    """Whether an action did what its operator promises, and nothing else.
+
+    Args:
+        action: what was done.
+        before: the true poses before it.
+        after: the true poses after it.
+
+    Returns:
+        None if all is well; otherwise a reason (`lost`, `not_achieved`, `off_target`, `disturbed`) and a detail.
+    """
+    gone = sorted(set(before.names) - set(after.names))
+    if gone:
+        return "lost", f"{action}: the {gone[0]} fell off the table"
+    if not operator_of(action).achieved(true_graph(after), action):
+        return "not_achieved", f"{action}: the promised relation does not hold"
+    moved = after.index(action.arguments[0])
+    place = place_for(action, before)
+    if place is not None:
+        error = float(np.linalg.norm(after.positions[moved] - place[0]))
+        if error > PLACED_M:
+            return "off_target", f"{action}: {1000 * error:.0f} mm off"
+    shifts = np.linalg.norm(after.positions - before.positions, axis=1)
+    shifts[moved] = 0.0
+    if shifts.max() > DISTURBED_M:
+        other = after.names[int(shifts.argmax())]
+        return "disturbed", f"{action}: the {other} moved by {1000 * shifts.max():.0f} mm"
+    return None
+
+
+def true_graph(estimates: PoseEstimates) -> SceneGraph:
+    """A scene graph with the true boxes and no appearance, for judging relations."""
+    exact = boxes(estimates).astype(np.float32)
+    count = len(estimates.names)
+    return SceneGraph(estimates.names, np.zeros((count, 0), np.float32), exact, np.ones(count, bool))
