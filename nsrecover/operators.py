@@ -78,9 +78,14 @@ class Beside:
 
 @dataclass(frozen=True)
 class ToTarget:
-    """Put the argument where the action's `target` box says."""
+    """Put the argument where the action's `target` box says.
+
+    Attributes:
+        needs_target: whether somebody has to say where; otherwise any collision-free place will do.
+    """
 
     name: str
+    needs_target: bool = False
     arguments: tuple[str, ...] = ("moved",)
 
     def violated(self, graph: SceneGraph, action: Action) -> tuple[str, ...]:
@@ -116,7 +121,7 @@ OPERATORS: dict[str, protocols.Operator] = {
         Beside("front", Relation.FRONT),
         Beside("behind", Relation.BEHIND),
         ToTarget("free"),
-        ToTarget("restore"),
+        ToTarget("restore", needs_target=True),
     )
 }
 """Every operator by its name in plans. The order is part of a checkpoint: append, do not insert."""
@@ -157,6 +162,8 @@ def check_plan(plan: Plan, graph: SceneGraph) -> None:
         UnknownObject: an argument is not in the scene.
     """
     for action in plan:
-        operator_of(action)
+        operator = operator_of(action)
         for name in action.arguments:
             graph.index(name)
+        if isinstance(operator, ToTarget) and operator.needs_target and action.target is None:
+            raise InvalidAction(f"expected a target box for {str(action)!r}, found none; give Action(..., target=box)")

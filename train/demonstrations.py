@@ -15,7 +15,7 @@ from tqdm import tqdm
 from nsrecover.errors import InvalidRecording
 from nsrecover.models.bundle import Bundle
 from nsrecover.perceive import crop_objects, lift_boxes, object_names
-from nsrecover.recording import Recording
+from nsrecover.recording import Recording, load
 from nsrecover.structs import FloatArray, Plan
 
 
@@ -116,7 +116,7 @@ def _perceived(files: Sequence[Path], crop_size: int, cache: Path) -> Iterator[D
         if stored.is_file():
             yield _read(stored)
             continue
-        demonstration = perceive_recording(Recording.load(file), crop_size)
+        demonstration = perceive_recording(load(file), crop_size)
         _write(demonstration, stored)
         yield demonstration
 

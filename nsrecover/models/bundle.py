@@ -86,7 +86,7 @@ class Bundle(nn.Module):
         return self.config.workspace
 
     def _tensor(self, array: npt.ArrayLike, dtype: torch.dtype = torch.float32) -> Tensor:
-        return torch.as_tensor(np.asarray(array), dtype=dtype, device=next(self.parameters()).device)
+        return torch.as_tensor(np.ascontiguousarray(array), dtype=dtype, device=next(self.parameters()).device)
 
     @torch.inference_mode()
     def encode(self, crops: npt.NDArray[np.uint8]) -> FloatArray:

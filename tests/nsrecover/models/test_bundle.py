@@ -1,0 +1,84 @@
+"""The checkpoint: what is saved is what is loaded, and what does not fit is refused with a reason."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from nsrecover.errors import InvalidCheckpoint
+from nsrecover.models.bundle import CONFIG, WEIGHTS, Bundle, BundleConfig
+
+SMALL = BundleConfig(feature_size=16, width=24, rounds=1, threshold=0.37, metrics={"box_error_mm": {"1": 2.0}})
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> tuple[Bundle, Path]:
+    torch.manual_seed(0)
+    bundle = Bundle(SMALL)
+    return bundle, bundle.save(tmp_path / "checkpoint", card="# a card")
+
+
+def test_loading_gives_the_same_parameters_settings_and_answers(saved: tuple[Bundle, Path]) -> None:
+    bundle, folder = saved
+    again = Bundle.load(folder)
+    assert again.config == bundle.config
+    assert bundle.state_dict().keys() == again.state_dict().keys()
+    for name, value in bundle.state_dict().items():
+        assert torch.equal(value, again.state_dict()[name]), name
+    rng = np.random.default_rng(0)
+    crops = rng.integers(0, 255, (3, 64, 64, 3), dtype=np.uint8)
+    np.testing.assert_array_equal(bundle.encode(crops), again.encode(crops))
+    visual, boxes = bundle.encode(crops), rng.uniform(0.1, 0.5, (3, 6)).astype(np.float32)
+    for ours, theirs in zip(
+        bundle.predict(visual[None], boxes[None], [0], [0], [1]),
+        again.predict(visual[None], boxes[None], [0], [0], [1]),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(
+        bundle.same(visual, boxes, visual[::-1], boxes[::-1]), again.same(visual, boxes, visual[::-1], boxes[::-1])
+    )
+    np.testing.assert_array_equal(bundle.free_box(boxes[None], [1]), again.free_box(boxes[None], [1]))
+
+
+def test_saving_leaves_no_half_written_files(saved: tuple[Bundle, Path]) -> None:
+    assert sorted(path.name for path in saved[1].iterdir()) == ["README.md", CONFIG, WEIGHTS]
+
+
+def test_a_missing_checkpoint_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InvalidCheckpoint, match=r"found no config\.json"):
+        Bundle.load(tmp_path / "nowhere")
+
+
+def test_a_damaged_weights_file_is_refused(saved: tuple[Bundle, Path]) -> None:
+    weights = saved[1] / WEIGHTS
+    weights.write_bytes(weights.read_bytes()[:1000])
+    with pytest.raises(InvalidCheckpoint, match="damaged"):
+        Bundle.load(saved[1])
+
+
+def test_damaged_settings_are_refused(saved: tuple[Bundle, Path]) -> None:
+    (saved[1] / CONFIG).write_text('{"format": 1, "feature')
+    with pytest.raises(InvalidCheckpoint, match="damaged"):
+        Bundle.load(saved[1])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"feature_size": 32}, r"expected encoder\.resnet\.fc\.weight of shape \(32, 256\).*found \(16, 256\)"),
+        ({"format": 99}, "expected checkpoint format 1, found 99"),
+        ({"rounds": 3}, "tensors"),
+        ({"operators": ["top", "throw"]}, "throw"),
+        ({"colour": "red"}, "colour"),
+    ],
+)
+def test_settings_that_do_not_fit_the_weights_are_refused(
+    saved: tuple[Bundle, Path], change: dict[str, object], message: str
+) -> None:
+    document = json.loads((saved[1] / CONFIG).read_text())
+    (saved[1] / CONFIG).write_text(json.dumps({**document, **change}))
+    with pytest.raises(InvalidCheckpoint, match=message):
+        Bundle.load(saved[1])
