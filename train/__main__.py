@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import logging
 import shutil
 import sys
 import time
+import warnings
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -208,6 +210,9 @@ def print_table(metrics: dict[str, Any]) -> None:
 @hydra.main(version_base=None, config_path="../conf", config_name="train")
 def main(config: TrainConfig) -> None:
     """Entry point."""
+    for name in ("lightning.pytorch", "lightning.fabric"):  # its banners; progress bars and warnings stay
+        logging.getLogger(name).setLevel(logging.WARNING)
+    warnings.filterwarnings("ignore", message=".*does not have many workers.*")  # the data is in memory
     try:
         print_table(train(OmegaConf.to_object(config)))
     except NsrecoverError as error:

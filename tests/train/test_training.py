@@ -1,0 +1,110 @@
+"""Every learned part learns something from a tiny set, and a killed training goes on where it was."""
+
+import csv
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hydra import compose, initialize
+from omegaconf import OmegaConf
+
+from nsrecover.errors import InvalidConfiguration, InvalidRecording
+from nsrecover.models.bundle import Bundle
+from train.__main__ import train
+from train.config import register
+from train.stages import STAGES
+
+ROOT = Path(__file__).parents[2]
+
+
+def settings(demonstrations: Path, out: Path, *more: str) -> list[str]:
+    return [
+        "experiment=smoke",
+        f"data={demonstrations / 'train'}",
+        f"held_out={demonstrations / 'held_out'}",
+        f"out={out}",
+        f"cache={demonstrations / 'cache'}",
+        "trainer.accelerator=cpu",
+        "trainer.enable_progress_bar=false",
+        *more,
+    ]
+
+
+def run(*overrides: str) -> dict:
+    register()
+    with initialize(version_base=None, config_path="../../conf"):
+        return train(OmegaConf.to_object(compose("train", list(overrides))))
+
+
+@pytest.fixture(scope="module")
+def trained(demonstrations: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict, Path]:
+    out = tmp_path_factory.mktemp("trained")
+    return run(*settings(demonstrations, out)), out
+
+
+def test_every_stage_reaches_its_target_on_a_tiny_set(trained: tuple[dict, Path]) -> None:
+    stages = trained[0]["stages"]
+    assert stages["encoder"]["encoder/val_matched"] > 0.85
+    assert stages["transition"]["transition/loss"] < 0.05
+    assert stages["transition"]["transition/val_box_error_mm"] < 12
+    assert stages["discriminator"]["discriminator/val_loss"] < 0.25
+    assert stages["discriminator"]["discriminator/val_accuracy"] > 0.9
+    assert stages["free_space"]["val/collision_free"] > 0.7
+
+
+def test_the_checkpoint_holds_what_was_trained_and_says_how(trained: tuple[dict, Path]) -> None:
+    metrics, out = trained
+    bundle = Bundle.load(out / "bundle")
+    assert bundle.config.provenance["transitions"] >= 90
+    assert bundle.config.metrics["stages"].keys() == STAGES.keys()
+    assert json.loads((out / "metrics.json").read_text())["stages"] == metrics["stages"]
+    assert "fingerprint" in (out / "bundle" / "README.md").read_text()
+    assert 0 <= bundle.threshold <= 0.5
+
+
+def test_a_finished_run_is_not_trained_again(trained: tuple[dict, Path], demonstrations: Path) -> None:
+    before = Bundle.load(trained[1] / "bundle").state_dict()
+    started = time.perf_counter()
+    run(*settings(demonstrations, trained[1]))
+    assert time.perf_counter() - started < 20
+    after = Bundle.load(trained[1] / "bundle").state_dict()
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+
+
+def test_a_run_is_not_continued_with_other_settings(trained: tuple[dict, Path], demonstrations: Path) -> None:
+    with pytest.raises(InvalidConfiguration, match=r"found other seed.*restart=true"):
+        run(*settings(demonstrations, trained[1], "seed=5"))
+
+
+def test_missing_demonstrations_are_named(tmp_path: Path) -> None:
+    with pytest.raises(InvalidRecording, match=r"python -m sim\.collect"):
+        run(f"data={tmp_path}", f"held_out={tmp_path}", f"out={tmp_path / 'out'}", f"cache={tmp_path / 'cache'}")
+
+
+def test_a_killed_training_goes_on_where_it_was(demonstrations: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    overrides = settings(demonstrations, out, "encoder.epochs=1", "transition.epochs=30", "discriminator.epochs=1")
+    process = subprocess.Popen([sys.executable, "-m", "train", *overrides], cwd=ROOT, stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 180
+    while not (out / "transition" / "last.ckpt").is_file() and time.monotonic() < deadline:
+        assert process.poll() is None, "the training ended before it could be killed"
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert list(json.loads((out / "progress.json").read_text())["done"]) == ["encoder"]
+    assert (out / "transition" / "last.ckpt").is_file()
+    encoder = Bundle.load(out / "bundle").encoder.state_dict()
+
+    metrics = run(*overrides)
+    assert list(metrics["stages"]) == list(STAGES)
+    kept = Bundle.load(out / "bundle").encoder.state_dict()
+    assert all(np.array_equal(encoder[name], kept[name]) for name in encoder)
+    logs = sorted((out / "logs" / "transition").glob("version_*/metrics.csv"))
+    epochs = [int(row["epoch"]) for row in csv.DictReader(logs[-1].open()) if row["epoch"]]
+    assert min(epochs) > 0, "the interrupted stage began anew"
+    assert max(epochs) == 29
