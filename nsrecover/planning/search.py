@@ -18,6 +18,7 @@ from enum import StrEnum
 from typing import Generic, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.protocols import WorldModel
@@ -25,6 +26,8 @@ from nsrecover.structs import FloatArray, RecoveryStatus
 
 State = TypeVar("State")
 Step = TypeVar("Step")
+IndexArray = npt.NDArray[np.intp]
+CostArray = npt.NDArray[np.float64]
 
 GREEDY_WEIGHT = 5.0
 """Weight of the bound before the last phase: large, so that the search goes deep first."""
@@ -86,7 +89,7 @@ class _Node(Generic[State, Step]):
     step: Step | None
     cost: float
     discrepancy: FloatArray
-    bound: FloatArray
+    bound: CostArray
     closed: bool = False
     outdated: bool = False
 
@@ -113,13 +116,13 @@ class _Search(Generic[State, Step]):
         self.parked: list[_Node[State, Step]] = []  # open, but of no use to the subgoals of this phase
         self.best: dict[Hashable, _Node[State, Step]] = {}
         self.weight = 1.0
-        self.active: slice | FloatArray = slice(None)
+        self.active: slice | IndexArray = slice(None)
         discrepancy, bound = model.discrepancy([start])
         if bound.shape != (1, len(self.to_go)):
             raise InvalidConfiguration(
                 f"expected one cost-to-go for each of the model's {bound.shape[1]} subgoals, found {len(self.to_go)}"
             )
-        self.root = _Node(start, None, None, 0.0, discrepancy[0], bound[0])
+        self.root: _Node[State, Step] = _Node(start, None, None, 0.0, discrepancy[0], bound[0].astype(np.float64))
         self.best[model.key(start)] = self.root
 
     def value(self, node: _Node[State, Step]) -> float:
@@ -129,16 +132,15 @@ class _Search(Generic[State, Step]):
     def push(self, node: _Node[State, Step]) -> None:
         """Sort a node into the open list by the subgoals and the weight of this phase."""
         bound, to_go = node.bound[self.active], self.to_go[self.active]
-        reach = (node.cost + bound) * (1.0 + REJOIN_EARLY) + to_go
-        if reach.min() >= self.incumbent_value:
+        if ((node.cost + bound) * (1.0 + REJOIN_EARLY) + to_go).min() >= self.incumbent_value:
             self.parked.append(node)
             return
-        weighted = node.cost * (1.0 + REJOIN_EARLY) + self.weight * (bound * (1.0 + REJOIN_EARLY) + to_go)
+        weighted = (node.cost + self.weight * bound) * (1.0 + REJOIN_EARLY) + to_go
         self.count += 1
         priority = float(weighted.min()), float(node.discrepancy[self.active].min()), self.count
         heapq.heappush(self.open, (*priority, node))
 
-    def start_phase(self, active: FloatArray | slice, weight: float) -> None:
+    def start_phase(self, active: IndexArray | slice, weight: float) -> None:
         """Sort all open nodes again for other subgoals and another weight."""
         # by order of creation, so that the outcome does not depend on the order within the heap
         waiting = [entry[3] for entry in sorted(self.open, key=lambda entry: entry[2])] + self.parked
@@ -186,7 +188,7 @@ class _Search(Generic[State, Step]):
                 if known.cost <= cost:  # a sibling with the same key
                     continue
                 known.outdated = True
-            child = _Node(state, node, step, cost, discrepancy, bound)
+            child = _Node(state, node, step, cost, discrepancy, bound.astype(np.float64))
             self.best[key] = child
             improved |= self.reach(child)
             if self.value(child) < self.incumbent_value:
@@ -197,12 +199,11 @@ class _Search(Generic[State, Step]):
         """The incumbent, or the reason why there is none."""
         seconds = time.perf_counter() - self.began
         waiting = [entry[3] for entry in self.open] + self.parked
-        values = [self.value(node) for node in waiting if not node.outdated and not node.closed]
-        bound = min([*values, self.incumbent_value])
+        bound = min((float((n.cost + n.bound + self.to_go).min()) for n in waiting if not n.outdated), default=np.inf)
         if self.incumbent is None:
             return SearchResult(
                 RecoveryStatus.IMPOSSIBLE if ending is Ending.EXHAUSTED else RecoveryStatus.BUDGET_EXHAUSTED,
-                lower_bound=bound,
+                lower_bound=bound if ending is not Ending.EXHAUSTED else np.inf,
                 expansions=self.expansions,
                 seconds=seconds,
                 ending=ending,
@@ -229,7 +230,7 @@ class _Search(Generic[State, Step]):
         )
 
 
-def _phases(order: FloatArray) -> Iterator[tuple[FloatArray | slice, float, int | None]]:
+def _phases(order: IndexArray) -> Iterator[tuple[IndexArray | slice, float, int | None]]:
     """Subgoals to look at (1, 3, 5, ... all), the weight of the bound, and how many nodes to spend."""
     spend = PHASE_EXPANSIONS
     for count in range(1, len(order), 2):
@@ -276,8 +277,9 @@ def search(
         )
     run = _Search(model, start, costs_to_go, on_improvement)
     if run.reach(run.root):
-        optimal = run.value(run.root) >= run.incumbent_value
-        return replace(run.result(Ending.PROVEN), proven_optimal=optimal, lower_bound=run.value(run.root))
+        best = float((run.root.bound + run.to_go).min())
+        found = run.result(Ending.PROVEN)
+        return replace(found, proven_optimal=best >= found.cost, lower_bound=best)
     run.parked.append(run.root)
     order = np.lexsort((run.to_go, run.root.discrepancy))
     for active, weight, spend in _phases(order):

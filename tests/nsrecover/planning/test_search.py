@@ -1,0 +1,220 @@
+"""The search on blocksworld, against the true optimum found by breadth-first search over every state."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.planning.search import Ending, SearchResult, search
+from nsrecover.structs import RecoveryStatus
+
+TABLE = -1
+Below = tuple[int, ...]  # what each block stands on
+
+
+@dataclass
+class Blocksworld:
+    """Blocks on a table; a step (a, b) puts the clear block a on the clear block b or on the table.
+
+    `fixed` blocks cannot be picked up, so some problems have no solution. `weights` are the costs of moving each block.
+    """
+
+    subgoals: tuple[Below, ...]
+    fixed: frozenset[int] = frozenset()
+    weights: tuple[float, ...] | None = None
+    batches: list[int] = field(default_factory=list)
+
+    def applicable(self, state: Below) -> list[tuple[int, int]]:
+        clear = [block for block in range(len(state)) if block not in state]
+        places = [*clear, TABLE]
+        return [(a, b) for a in clear if a not in self.fixed for b in places if b not in (a, state[a])]
+
+    def successors(self, state: Below, steps: list[tuple[int, int]]) -> list[Below]:
+        return [(*state[:a], b, *state[a + 1 :]) for a, b in steps]
+
+    def discrepancy(self, states: list[Below]) -> tuple[np.ndarray, np.ndarray]:
+        self.batches.append(len(states))
+        wrong = np.array(states)[:, None] != np.array(self.subgoals)[None]
+        cheapest = 1.0 if self.weights is None else min(self.weights)
+        # the real-valued part weighs wrong blocks unevenly, as a learned discriminator would
+        uneven = (wrong * np.linspace(0.7, 1.0, wrong.shape[-1])).sum(-1)
+        return uneven.astype(np.float32), (wrong.sum(-1) * cheapest).astype(np.float32)
+
+    def cost(self, step: tuple[int, int]) -> float:
+        return 1.0 if self.weights is None else self.weights[step[0]]
+
+    def key(self, state: Below) -> Below:
+        return state
+
+
+def random_state(rng: np.random.Generator, blocks: int) -> Below:
+    """Blocks stacked at random."""
+    state, tops = [TABLE] * blocks, [TABLE]
+    for block in rng.permutation(blocks):
+        below = tops[int(rng.integers(len(tops)))]
+        state[block] = int(below)
+        tops = [top for top in tops if top == TABLE or top != below] + [int(block)]
+    return tuple(state)
+
+
+def optimum(model: Blocksworld, start: Below, to_go: list[float]) -> float:
+    """Cheapest total by uniform-cost search over every reachable state (Bellman-Ford on a queue: costs may differ)."""
+    known, queue = {start: 0.0}, deque([start])
+    while queue:
+        state = queue.popleft()
+        steps = model.applicable(state)
+        for step, after in zip(steps, model.successors(state, steps), strict=True):
+            cost = known[state] + model.cost(step)
+            if cost < known.get(after, np.inf) - 1e-9:
+                known[after] = cost
+                queue.append(after)
+    totals = [known[goal] + rest for goal, rest in zip(model.subgoals, to_go, strict=True) if goal in known]
+    return min(totals, default=np.inf)
+
+
+def check(model: Blocksworld, start: Below, to_go: list[float], result: SearchResult) -> None:
+    """The path is one of the model's, ends where it says and costs what it says."""
+    state, spent = start, 0.0
+    for step, expected in zip(result.path, result.states, strict=True):
+        assert step in model.applicable(state)
+        (state,) = model.successors(state, [step])
+        assert state == expected
+        spent += model.cost(step)
+    assert state == model.subgoals[result.subgoal]
+    assert result.cost == pytest.approx(spent + to_go[result.subgoal])
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_finds_the_optimum_and_proves_it(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    blocks, goals = int(rng.integers(3, 6)), int(rng.integers(1, 7))
+    weights = tuple(rng.choice([1.0, 1.5, 4.0], blocks)) if seed % 3 == 0 else None
+    fixed = frozenset(int(i) for i in range(blocks) if rng.random() < 0.2)
+    model = Blocksworld(tuple(random_state(rng, blocks) for _ in range(goals)), fixed, weights)
+    start = random_state(rng, blocks)
+    to_go = [float(cost) for cost in rng.integers(0, 6, goals)]
+
+    result = search(model, start, to_go)
+    best = optimum(model, start, to_go)
+    if start in model.subgoals:
+        assert result.status is RecoveryStatus.ALREADY_AT_SUBGOAL
+    elif best == np.inf:
+        assert result.status is RecoveryStatus.IMPOSSIBLE
+        assert result.ending is Ending.EXHAUSTED
+        assert result.lower_bound == np.inf
+    else:
+        assert result.status is RecoveryStatus.RECOVERED
+        assert result.proven_optimal
+        assert result.cost == pytest.approx(best)
+        assert result.lower_bound == pytest.approx(best)
+        check(model, start, to_go, result)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_budget_gives_the_best_so_far_and_a_true_bound(seed: int) -> None:
+    rng = np.random.default_rng(1000 + seed)
+    model = Blocksworld(tuple(random_state(rng, 5) for _ in range(4)))
+    start, to_go = random_state(rng, 5), [6.0, 4.0, 2.0, 0.0]
+    best = optimum(model, start, to_go)
+    costs = []
+    for nodes in (1, 3, 10, 40, 1000):
+        result = search(model, start, to_go, max_expansions=nodes)
+        assert result.expansions <= nodes
+        assert result.lower_bound <= best + 1e-9
+        assert result.cost >= best - 1e-9
+        if result.subgoal is not None:
+            check(model, start, to_go, result)
+        else:
+            assert result.status is RecoveryStatus.BUDGET_EXHAUSTED
+        costs.append(result.cost)
+    assert costs == sorted(costs, reverse=True)
+    assert costs[-1] == pytest.approx(best)
+
+
+def test_unsolvable_is_told_from_out_of_budget() -> None:
+    model = Blocksworld(((1, TABLE, TABLE), (2, TABLE, TABLE)), fixed=frozenset({0}))
+    assert search(model, (TABLE,) * 3, [1.0, 0.0]).status is RecoveryStatus.IMPOSSIBLE
+    stopped = search(model, (TABLE,) * 3, [1.0, 0.0], max_expansions=1)
+    assert stopped.status is RecoveryStatus.BUDGET_EXHAUSTED
+    assert stopped.ending is Ending.NODES
+
+
+def test_already_there_takes_the_subgoal_nearest_to_the_goal() -> None:
+    here = (TABLE, 0, 1)
+    result = search(Blocksworld(((TABLE, 0, TABLE), here, here, (1, TABLE, 0))), here, [3.0, 2.0, 1.0, 0.0])
+    assert result.status is RecoveryStatus.ALREADY_AT_SUBGOAL
+    assert (result.path, result.subgoal, result.cost, result.expansions) == ((), 2, 1.0, 0)
+
+
+def test_skips_ahead_when_a_helper_did_later_steps() -> None:
+    # plan: 1 on 0, 2 on 1, 3 on 2. Somebody built 2 on 1 on 0 already and knocked nothing over; 3 lies on 4 instead.
+    plan = ((TABLE,) * 5, (TABLE, 0, TABLE, TABLE, TABLE), (TABLE, 0, 1, TABLE, TABLE), (TABLE, 0, 1, 2, TABLE))
+    result = search(Blocksworld(plan), (TABLE, 0, 1, 4, TABLE), [3.0, 2.0, 1.0, 0.0])
+    assert (result.path, result.subgoal, result.cost) == (((3, 2),), 3, 1.0)
+    assert result.proven_optimal
+
+
+def test_of_equal_cost_it_rejoins_the_plan_early() -> None:
+    plan = ((TABLE,) * 4, (TABLE, 0, TABLE, TABLE), (TABLE, 0, 1, TABLE), (TABLE, 0, 1, 2))
+    # block 1 fell off: redoing the step costs 1 and two remain; redoing everything in the recovery costs 3 as well
+    result = search(Blocksworld(plan[1:]), (TABLE, 3, TABLE, TABLE), [2.0, 1.0, 0.0])
+    assert (result.cost, len(result.path), result.subgoal) == (3.0, 1, 0)
+
+
+def test_cancelling_returns_the_incumbent() -> None:
+    rng = np.random.default_rng(3)
+    model = Blocksworld(tuple(random_state(rng, 7) for _ in range(5)))
+    start, to_go = random_state(rng, 7), [8.0, 6.0, 4.0, 2.0, 0.0]
+    found: list[SearchResult] = []
+    result = search(model, start, to_go, on_improvement=found.append, cancelled=lambda: bool(found))
+    assert result.ending is Ending.CANCELLED
+    assert result.status is RecoveryStatus.RECOVERED
+    assert result.path == found[-1].path
+    assert not result.proven_optimal
+    at_once = search(model, start, to_go, cancelled=lambda: True)
+    assert (at_once.status, at_once.expansions) == (RecoveryStatus.BUDGET_EXHAUSTED, 0)
+
+
+def test_improvements_get_better_and_time_is_kept() -> None:
+    rng = np.random.default_rng(12)
+    for _ in range(10):
+        model = Blocksworld(tuple(random_state(rng, 6) for _ in range(5)))
+        start, costs = random_state(rng, 6), []
+        search(model, start, [9.0, 7.0, 4.0, 2.0, 0.0], on_improvement=lambda r, c=costs: c.append(r.cost))
+        assert costs == sorted(costs, reverse=True)
+    stopped = search(model, start, [9.0, 7.0, 4.0, 2.0, 0.0], budget_s=0.0)
+    assert stopped.ending is Ending.TIME
+
+
+def test_same_input_same_outcome_and_one_batch_an_expansion() -> None:
+    rng = np.random.default_rng(5)
+    subgoals, start = tuple(random_state(rng, 6) for _ in range(4)), random_state(rng, 6)
+    runs = []
+    for _ in range(2):
+        model = Blocksworld(subgoals)
+        result = search(model, start, [5.0, 3.0, 1.0, 0.0], max_expansions=200)
+        assert len(model.batches) <= result.expansions + 1  # the start, then at most one batch an expansion
+        runs.append((result.path, result.cost, result.expansions))
+    assert runs[0] == runs[1]
+
+
+def test_reports_wrong_settings() -> None:
+    model = Blocksworld(((TABLE, 0),))
+    for arguments in ({"costs_to_go": [0.0, 1.0]}, {"costs_to_go": []}, {"costs_to_go": [-1.0]}):
+        with pytest.raises(InvalidConfiguration, match="expected"):
+            search(model, (TABLE, TABLE), **arguments)
+    with pytest.raises(InvalidConfiguration, match="budgets"):
+        search(model, (TABLE, TABLE), [0.0], max_expansions=-1)
+
+
+def test_every_pair_of_three_blocks() -> None:
+    states = {random_state(np.random.default_rng(seed), 3) for seed in range(200)}
+    assert len(states) == 13
+    for start, goal in itertools.product(states, states):
+        model = Blocksworld((goal,))
+        assert search(model, start, [0.0]).cost == optimum(model, start, [0.0])
