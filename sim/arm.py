@@ -182,6 +182,29 @@ class Arm:
         needed = float((jumps * (count - 1) * 1.5 / _MAX_JOINT_SPEED).max())
         return joints, math.ceil(max(seconds, needed) / STEP_S)
 
+    def swing(self, position: Array, rotation: Array, start: Array) -> tuple[Array, int] | None:
+        """Plan a motion to a tool pose joint by joint, for when the straight way is barred by a joint's limit.
+
+        Args:
+            position: where to, (3,).
+            rotation: with what tool rotation, (3, 3).
+            start: joint angles at its beginning, (7,).
+
+        Returns:
+            As `straight`; None if the pose is out of reach.
+        """
+        for seed in (start, self.home):
+            goal, reached = kinematics.solve(position[None], rotation[None], seed)
+            if reached[0]:
+                return self.between(start, goal[0])
+        return None
+
+    def between(self, start: Array, goal: Array) -> tuple[Array, int]:
+        """The motion from joint angles (7,) to others, each joint evenly: as `straight` returns it."""
+        share = np.linspace(0.0, 1.0, 20)[:, None]
+        seconds = 0.2 + 1.5 * float((np.abs(goal - start) / _MAX_JOINT_SPEED).max())
+        return start + share * (goal - start), math.ceil(seconds / STEP_S)
+
     def follow(self, joints: Array, steps: int, tick: Tick, gripping: bool) -> None:
         """Run along a planned path with a smooth start and stop.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,16 +20,33 @@ Array = npt.NDArray[np.float64]
 
 MARGINS_M = (0.009, 0.005)
 """Room between an open finger and the object on each side: the wide one first."""
-LEANS = (0.0, math.radians(20.0), math.radians(-20.0))
-"""Turns of the hand about the axis along which it closes, to pass beside something tall."""
+LEANS = ((0.0,), tuple(math.radians(angle) for angle in (15.0, -15.0, 30.0, -30.0)))
+"""Turns of the hand about the axis along which it closes, to pass beside something tall: tried
+in two rounds."""
 STEEPEST = math.radians(55.0)
 """Objects that lean more than this are taken from straight above."""
 SWEEP_M = 0.16
 """How far above the grasp the way of the hand is checked."""
 ENOUGH_M = 0.010
 """More room than this is no better."""
+GOOD_M = 0.006
+"""With this much room no other way is looked for."""
 TIP_M = 0.0075
 """From the tool centre point to the end of the fingers."""
+
+
+class Obstacles(NamedTuple):
+    """Boxes that the arm shall not touch.
+
+    Attributes:
+        centres: (M, 3) metres.
+        rotations: (M, 3, 3).
+        halves: (M, 3) half sides, metres.
+    """
+
+    centres: Array
+    rotations: Array
+    halves: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,53 +70,83 @@ class Grasp:
     room_m: float
 
 
-def separation(centre: Array, rotation: Array, half: Array, centres: Array, rotations: Array, halves: Array) -> Array:
-    """Distance along the best separating axis between one box and M others, (M,); negative where they overlap.
+def separation(centres: Array, rotations: Array, halves: Array, others: Obstacles) -> Array:
+    """Distance along the best separating axis between B boxes and M others, (B, M); negative where they overlap.
 
     Args:
-        centre: (3,) of the box.
-        rotation: (3, 3) of the box.
-        half: (3,) half sides of the box.
-        centres: (M, 3) of the others.
-        rotations: (M, 3, 3).
-        halves: (M, 3).
+        centres: (B, 3) metres.
+        rotations: (B, 3, 3), the columns are the boxes' own axes.
+        halves: (B, 3) half sides.
+        others: M boxes.
     """
-    offset = centres - centre
-    own = np.broadcast_to(rotation.T, (len(centres), 3, 3))
-    others = rotations.transpose(0, 2, 1)
-    crossed = np.cross(own[:, :, None], others[:, None]).reshape(-1, 9, 3)
-    length = np.linalg.norm(crossed, axis=-1, keepdims=True)
-    axes = np.concatenate([own, others, crossed / np.maximum(length, 1e-9)], axis=1)
-    reach = np.abs(axes @ rotation) @ half + (np.abs(axes @ rotations) @ halves[..., None])[..., 0]
-    gap = np.abs((axes @ offset[..., None])[..., 0]) - reach
-    gap[:, 6:][length[..., 0] < 1e-3] = -np.inf
-    return np.asarray(gap.max(axis=1))
+    shape = (len(centres), len(others.centres))
+    offset = others.centres[None] - centres[:, None]
+    relative = np.einsum("bji,mjk->bmik", rotations, others.rotations)
+    magnitude = np.abs(relative)
+    in_first = np.einsum("bji,bmj->bmi", rotations, offset)
+    in_other = np.einsum("mji,bmj->bmi", others.rotations, offset)
+    gap_first = np.abs(in_first) - halves[:, None] - np.einsum("bmik,mk->bmi", magnitude, others.halves)
+    gap_other = np.abs(in_other) - others.halves[None] - np.einsum("bmik,bi->bmk", magnitude, halves)
+    gap = np.maximum(gap_first.max(axis=2), gap_other.max(axis=2))
+    # edge against edge: the nine cross products of the boxes' axes, left out where two axes are parallel
+    for i, k in product(range(3), range(3)):
+        i1, i2, k1, k2 = (i + 1) % 3, (i + 2) % 3, (k + 1) % 3, (k + 2) % 3
+        along = np.abs(in_first[..., i2] * relative[..., i1, k] - in_first[..., i1] * relative[..., i2, k])
+        reach = (
+            halves[:, None, i1] * magnitude[..., i2, k]
+            + halves[:, None, i2] * magnitude[..., i1, k]
+            + others.halves[None, :, k1] * magnitude[..., i, k2]
+            + others.halves[None, :, k2] * magnitude[..., i, k1]
+        )
+        sine = np.sqrt(np.maximum(0.0, 1.0 - relative[..., i, k] ** 2))
+        crossed = np.where(sine > 0.05, (along - reach) / np.maximum(sine, 0.05), -np.inf)
+        gap = np.maximum(gap, crossed)
+    return np.asarray(gap.reshape(shape))
 
 
-def _hand(opening_m: float) -> list[tuple[Array, Array]]:
-    """Boxes of the open hand and the space it comes through, in the tool's frame: centres and half sides."""
-    boxes = []
+def _hand(opening_m: float) -> tuple[Array, Array]:
+    """Boxes of the open hand and the space it comes through, in the tool's frame: centres (5, 3), half sides (5, 3)."""
+    centres, halves = [], []
     for side in (-1.0, 1.0):
         for thickness, low in ((0.014, TIP_M), (0.026, -0.018)):
             depth = (low + SWEEP_M) / 2
-            boxes.append(
-                (
-                    np.array([0.0, side * (opening_m + thickness) / 2, low - depth]),
-                    np.array([0.0105, thickness / 2, depth]),
-                )
-            )
+            centres.append([0.0, side * (opening_m + thickness) / 2, low - depth])
+            halves.append([0.0105, thickness / 2, depth])
     depth = (SWEEP_M + 0.15 - 0.038) / 2
-    boxes.append((np.array([0.0, 0.0, -0.038 - depth]), np.array([0.033, 0.104, depth])))
-    return boxes
+    centres.append([0.0, 0.0, -0.038 - depth])
+    halves.append([0.033, 0.104, depth])
+    return np.array(centres), np.array(halves)
 
 
-def _room(position: Array, rotation: Array, opening_m: float, obstacles: tuple[Array, Array, Array]) -> float:
-    """Least distance of the hand, and of the way it comes, to any obstacle."""
-    room = ENOUGH_M
-    if len(obstacles[0]):
-        for centre, half in _hand(opening_m):
-            room = min(room, float(separation(position + rotation @ centre, rotation, half, *obstacles).min()))
-    return room
+_LINK_BOXES = (
+    (4, (0.0, 0.065, -0.07), (0.052, 0.065, 0.125)),
+    (4, (0.0, 0.0, -0.22), (0.055, 0.055, 0.045)),
+    (5, (0.042, 0.015, 0.006), (0.09, 0.067, 0.05)),
+    (6, (0.018, 0.018, 0.08), (0.063, 0.063, 0.028)),
+)
+"""Boxes around the forearm and wrist: joint frame, centre and half sides in it (from the collision meshes)."""
+
+
+def _rooms(joints: Array, openings: Array, obstacles: Obstacles) -> Array:
+    """Least distance of hand, wrist and forearm to any obstacle, (C,), in C postures (C, 7); at most `ENOUGH_M`."""
+    count = len(joints)
+    if not len(obstacles.centres):
+        return np.full(count, ENOUGH_M)
+    all_frames = kinematics.frames(joints)
+    centres, rotations, halves = [], [], []
+    for i in range(count):
+        box_centres, box_halves = _hand(float(openings[i]))
+        tool = all_frames[i, 7]
+        centres.append(tool[:3, 3] + box_centres @ tool[:3, :3].T)
+        rotations.append(np.broadcast_to(tool[:3, :3], (len(box_centres), 3, 3)))
+        halves.append(box_halves)
+        for joint, centre, half in _LINK_BOXES:
+            frame = all_frames[i, joint]
+            centres.append((frame[:3, 3] + frame[:3, :3] @ centre)[None])
+            rotations.append(frame[None, :3, :3])
+            halves.append(np.array([half]))
+    gaps = separation(np.concatenate(centres), np.concatenate(rotations), np.concatenate(halves), obstacles)
+    return np.asarray(np.minimum(ENOUGH_M, gaps.reshape(count, -1).min(axis=1)))
 
 
 def _directions(matrix: Array, size: Array) -> Iterator[tuple[Array, Array, float]]:
@@ -138,38 +187,41 @@ def choose_grasp(
     row = estimates.index(name)
     matrix, size, centre = matrix_of(estimates.orientations[row]), estimates.sizes[row], estimates.positions[row]
     others = [i for i in range(len(estimates.names)) if i != row]
-    obstacles = (
+    obstacles = Obstacles(
         estimates.positions[others],
         np.array([matrix_of(estimates.orientations[i]) for i in others]).reshape(-1, 3, 3),
         estimates.sizes[others] / 2,
     )
-    rotations, widths = [], []
-    for down, closing, width in _directions(matrix, size):
-        for lean in LEANS:
-            tilted = about(closing, lean) @ down
-            rotations.append(np.stack([np.cross(closing, tilted), closing, tilted], axis=1))
-            widths.append(width)
-    grasps = np.array(rotations)
-    to_place = place_rotation @ matrix.T
-    places = to_place @ grasps
-    count = len(grasps)
-    joints, reached = kinematics.solve(np.tile(centre, (count, 1)), grasps, seed, iterations=30)
-    place_joints, place_reached = kinematics.solve(np.tile(place_position, (count, 1)), places, seed, iterations=30)
     best, best_score = None, -math.inf
-    for i in np.flatnonzero(reached & place_reached):
+    for leans in LEANS:
+        rotations, widths = [], []
+        for down, closing, width in _directions(matrix, size):
+            for lean in leans:
+                tilted = about(closing, lean) @ down
+                rotations.append(np.stack([np.cross(closing, tilted), closing, tilted], axis=1))
+                widths.append(width)
+        grasps = np.array(rotations)
+        places = place_rotation @ matrix.T @ grasps
+        count = len(grasps)
+        joints, reached = kinematics.solve(np.tile(centre, (count, 1)), grasps, seed, iterations=30)
+        goals = np.tile(place_position, (count, 1))
+        place_joints, place_reached = kinematics.solve(goals, places, seed, iterations=30)
+        usable = np.flatnonzero(reached & place_reached)
         for margin in MARGINS_M:
-            opening = min(OPEN_M, widths[i] + 2 * margin)
-            if opening < widths[i] + 0.004:
+            openings = np.minimum(OPEN_M, np.array(widths) + 2 * margin)
+            here = [i for i in usable if openings[i] >= widths[i] + 0.004]
+            if not here:
                 continue
-            room = min(
-                _room(centre, grasps[i], opening, obstacles), _room(place_position, places[i], opening, obstacles)
+            room = np.minimum(
+                _rooms(joints[here], openings[here], obstacles), _rooms(place_joints[here], openings[here], obstacles)
             )
-            travel = float(np.abs(joints[i] - seed).sum() + np.abs(place_joints[i] - joints[i]).sum())
-            upright = min(-grasps[i][2, 2], -places[i][2, 2])
-            score = 200.0 * min(room, 0.6 * ENOUGH_M) + 20.0 * room + 100.0 * margin + 3.0 * upright - 0.05 * travel
-            if score > best_score:
-                best_score = score
-                best = Grasp(centre, grasps[i], opening, joints[i], place_joints[i], room)
-            if room >= 0.6 * ENOUGH_M:
-                break
+            for i, space in zip(here, room, strict=True):
+                travel = float(np.abs(joints[i] - seed).sum() + np.abs(place_joints[i] - joints[i]).sum())
+                upright = min(-grasps[i][2, 2], -places[i][2, 2])
+                score = 200.0 * min(space, GOOD_M) + 20.0 * space + 100.0 * margin + 3.0 * upright - 0.05 * travel
+                if score > best_score:
+                    best_score = score
+                    best = Grasp(centre, grasps[i], float(openings[i]), joints[i], place_joints[i], float(space))
+            if best is not None and best.room_m >= GOOD_M:
+                return best
     return best

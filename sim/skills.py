@@ -18,9 +18,9 @@ from sim.rotations import matrix_of, rotation_vector
 
 Array = npt.NDArray[np.float64]
 
-FAST_M_S = 0.55
+FAST_M_S = 0.9
 """Through free space."""
-CARRY_M_S = 0.40
+CARRY_M_S = 0.6
 """With an object, far from others."""
 NEAR_M_S = 0.12
 """The last centimetres to and from an object."""
@@ -136,6 +136,8 @@ class PickAndPlace:
         planned, joints = [], self._arm.joints
         for position, rotation, speed in legs:
             path = self._arm.straight(position, rotation, joints, speed)
+            if path is None and speed > 2 * NEAR_M_S:
+                path = self._arm.swing(position, rotation, joints)
             if path is None:
                 raise _Lost(f"no way for the arm in {phase}")
             planned.append(path)
@@ -148,17 +150,14 @@ class PickAndPlace:
     def _pick(self, grasp: Grasp, others: Array) -> None:
         back = grasp.rotation[:, 2]
         near = grasp.position - NEAR_M * back
+        off = grasp.position - 2.5 * NEAR_M * back
         height = _transit_height(np.array(HOME_POSITION_M), grasp.position, others, TIP_M)
-        above = grasp.position - back * max(0.10, (height - grasp.position[2]) / max(0.3, -back[2]))
+        above = np.array([*off[:2], max(off[2], height)])
+        legs = [(above, grasp.rotation, FAST_M_S), (near, grasp.rotation, FAST_M_S)]
+        if back[2] > -0.995 and above[2] > off[2]:
+            legs.insert(1, (off, grasp.rotation, FAST_M_S))
         self._arm.open(grasp.opening_m, 12, self._ticker(SkillPhase.APPROACH, 0.0, 0.0))
-        self._go(
-            [
-                (above, grasp.rotation, FAST_M_S),
-                (near, grasp.rotation, FAST_M_S),
-                (grasp.position, grasp.rotation, NEAR_M_S * 1.5),
-            ],
-            SkillPhase.APPROACH,
-        )
+        self._go([*legs, (grasp.position, grasp.rotation, NEAR_M_S * 1.5)], SkillPhase.APPROACH)
         self._cell.tick(SkillPhase.GRASP, 0.0)
         opening = self._arm.close(self._ticker(SkillPhase.GRASP, 0.0, 0.99))
         self._cell.tick(SkillPhase.GRASP, 1.0)
@@ -207,15 +206,14 @@ class PickAndPlace:
         self._arm.open(opening, 30, self._ticker(SkillPhase.RELEASE, 0.0, 1.0))
         position, attitude = self._arm.commanded_tool()
         back = attitude[:, 2]
+        off = position - 2.5 * NEAR_M * back
         height = _transit_height(position, np.array(HOME_POSITION_M), others, TIP_M)
-        self._go(
-            [
-                (position - NEAR_M * back, attitude, NEAR_M_S * 2),
-                (position - back * max(0.10, (height - position[2]) / max(0.3, -back[2])), attitude, FAST_M_S),
-            ],
-            SkillPhase.RETREAT,
-            part=(0.0, 0.6),
-        )
+        legs = [(position - NEAR_M * back, attitude, NEAR_M_S * 2), (off, attitude, FAST_M_S)]
+        if height > off[2]:
+            legs.append((np.array([*off[:2], height]), attitude, FAST_M_S))
+            if back[2] < -0.995:
+                legs.pop(1)
+        self._go(legs, SkillPhase.RETREAT, part=(0.0, 0.6))
 
     def _abort(self) -> None:
         """Open the fingers where the arm is, and rise."""
@@ -228,10 +226,7 @@ class PickAndPlace:
     def _home(self) -> None:
         path = self._arm.straight(np.array(HOME_POSITION_M), DOWN, self._arm.joints, FAST_M_S)
         if path is None or float(np.abs(path[0][-1] - self._arm.home).max()) > 0.02:
-            # joint by joint, when the straight way is barred or ends in another posture
-            share = np.linspace(0.0, 1.0, 20)[:, None]
-            joints = self._arm.joints + share * (self._arm.home - self._arm.joints)
-            path = joints, int(60 + 150 * float(np.abs(self._arm.home - self._arm.joints).max()))
+            path = self._arm.between(self._arm.joints, self._arm.home)
         else:
             path[0][-1] = self._arm.home
         self._arm.follow(*path, self._ticker(SkillPhase.RETREAT, 0.6, 1.0), gripping=False)
