@@ -1,0 +1,362 @@
+"""The learned world model of the recovery search: scene graphs, compared and completed by the networks.
+
+Every object is in one of a few places: where it is seen, where a subgoal of the imagined trace has it, or free space.
+The transition model has already said where the plan's own actions lead (the trace); in coordinates relative to the
+reference object, which it works in, that answer holds wherever the reference stands, so the search asks the networks
+only when a place is new: once for all pairs of an object's places, and once for every free place that is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from nsrecover.planning.free_place import FreeSpaceModel, find_free_place, is_free
+from nsrecover.planning.places import BoolArray, Place, carrier, masks, pairwise
+from nsrecover.structs import Action, Box, FloatArray, SceneGraph, Trace
+
+MAX_FREE_PLACES = 3
+"""Free places tried for one object; more are never needed unless the table is nearly full."""
+
+
+class RecoveryModels(FreeSpaceModel, Protocol):
+    """The learned parts that planning needs; `nsrecover.models.bundle.Bundle` is one."""
+
+    @property
+    def threshold(self) -> float:
+        """Probability under which an object counts as misplaced."""
+        ...
+
+    def same(
+        self, visual_a: npt.ArrayLike, boxes_a: npt.ArrayLike, visual_b: npt.ArrayLike, boxes_b: npt.ArrayLike
+    ) -> FloatArray:
+        """P(same object in the same place) for M pairs of nodes (M, D), (M, 6): (M,)."""
+        ...
+
+
+class State(NamedTuple):
+    """Which place each object is in, and the same as a bit mask."""
+
+    places: tuple[int, ...]
+    occupied: int
+
+
+@dataclass(frozen=True)
+class Move:
+    """One object goes to a place; `plan_step` is the step of the plan that says so, if one does."""
+
+    owner: int
+    place: int
+    action: Action
+    plan_step: int | None = None
+
+
+class _PlanText(NamedTuple):
+    """An action of the plan that leads to a place, if its reference stands in one of the places of the mask."""
+
+    step: int
+    action: Action
+    reference: int
+
+
+def unit_cost(_: Action) -> float:
+    """Every action costs the same: plans are judged by their length."""
+    return 1.0
+
+
+def as_box(array: FloatArray) -> Box:
+    """A box (6,) as a tuple of floats."""
+    x, y, z, width, depth, height = (float(value) for value in array)
+    return x, y, z, width, depth, height
+
+
+class NeuralModel:
+    """`WorldModel` over the places of a scene's objects.
+
+    Args:
+        models: the learned parts.
+        graph: the scene to recover from.
+        trace: the imagined trace, over the same objects.
+        subgoals: numbers of the trace's graphs that are subgoals, in the order of the search's K.
+        order: name -> rank, see `nsrecover.planning.order`; earlier objects are tried first.
+        fixed: objects that cannot be moved.
+        ignored: objects that play no part: neither compared nor in the way.
+        action_cost: what an action costs.
+    """
+
+    def __init__(
+        self,
+        models: RecoveryModels,
+        graph: SceneGraph,
+        trace: Trace,
+        subgoals: Sequence[int],
+        order: Mapping[str, int],
+        fixed: frozenset[int] = frozenset(),
+        ignored: frozenset[int] = frozenset(),
+        action_cost: Callable[[Action], float] = unit_cost,
+    ) -> None:
+        self.models = models
+        self.graph = graph
+        self.trace = trace
+        self.subgoals = tuple(subgoals)
+        self.fixed = fixed
+        self.ignored = ignored
+        self.action_cost = action_cost
+        self.no_room: set[int] = set()
+        self._ranks = [order.get(name, len(order)) for name in graph.names]
+        self.places: list[Place] = [
+            Place(i, graph.boxes[i], graph.visual[i]) for i in range(len(graph))
+        ]  # place i is where object i is seen
+        self._free: list[list[int]] = [[] for _ in range(len(graph))]
+        self._goal_place = self._add_goal_places()
+        self._probability = self._compare(range(len(self.places)))
+        self._index()
+
+    # -- building the table of places
+
+    def _add_goal_places(self) -> npt.NDArray[np.intp]:
+        """Append the different places that the trace's graphs have for each object; (T + 1, N) which is which."""
+        goal_place = np.zeros((len(self.trace.graphs), len(self.graph)), dtype=np.intp)
+        for i in range(len(self.graph)):
+            known: dict[bytes, int] = {}
+            for t, graph in enumerate(self.trace.graphs):
+                key = graph.boxes[i].tobytes()
+                if key not in known:
+                    known[key] = len(self.places)
+                    self.places.append(Place(i, graph.boxes[i], graph.visual[i]))
+                goal_place[t, i] = known[key]
+        return goal_place
+
+    def _compare(self, fresh: Sequence[int]) -> FloatArray:
+        """P(as in graph t) of places: (len(fresh), T + 1); 1 where the boxes are identical, as restoring makes them."""
+        probability = np.ones((len(fresh), len(self.trace.graphs)), dtype=np.float32)
+        pairs: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        for row, place in enumerate(fresh):
+            owner, box, _ = self.places[place]
+            if owner in self.ignored:
+                continue
+            for t, goal in enumerate(self._goal_place[:, owner]):
+                if goal != place and not np.array_equal(box, self.places[goal].box):
+                    pairs.setdefault((place, int(goal)), []).append((row, t))
+        if pairs:
+            first, second = ([self.places[pair[side]] for pair in pairs] for side in (0, 1))
+            values = self.models.same(
+                np.stack([place.visual for place in second]),
+                np.stack([place.box for place in second]),
+                np.stack([place.visual for place in first]),
+                np.stack([place.box for place in first]),
+            )
+            for value, cells in zip(values, pairs.values(), strict=True):
+                for cell in cells:
+                    probability[cell] = value
+        return probability
+
+    def _index(self) -> None:
+        """Work out which places exclude and carry each other."""
+        objects = len(self.graph)
+        owner = np.array([place.owner for place in self.places])
+        boxes = np.stack([place.box for place in self.places])
+        right = self._probability >= self.models.threshold  # (S, T + 1)
+        clash, rests = pairwise(boxes)
+        other = owner[:, None] != owner[None]
+        if self.ignored:
+            apart = np.isin(owner, list(self.ignored))
+            other &= ~(apart[:, None] | apart[None])
+        # what stands together in one scene, seen or imagined, does not exclude each other, whatever the boxes' errors
+        together = (right.astype(np.float32) @ right.T.astype(np.float32)) > 0
+        together[:objects, :objects] = True
+        self._clash = masks(clash & other & ~together)
+        carriers = self._carriers(owner, right)
+        above = rests & other
+        above |= carriers  # i rests on j if a subgoal says so
+        self._above = masks(above.T.copy())
+        self._carriers_of = masks(carriers)
+        wanted = right[:, list(self.subgoals)]
+        self._misplaced = np.where(wanted, 0.0, 1.0).astype(np.float32)
+        for i in self.fixed:  # what cannot be moved stays wrong for good
+            self._misplaced[i] = np.where(wanted[i], 0.0, np.inf)
+        self._distance = (1.0 - self._probability[:, list(self.subgoals)]).astype(np.float32)
+        self._wrong: list[bool] = np.any(~wanted, axis=1).tolist()
+        self._owner = [int(i) for i in owner]
+        self._targets = self._target_places(right)
+        self._texts = self._plan_texts(owner, right)
+        self._restore = [
+            Action("restore", (self.graph.names[place.owner],), as_box(place.box)) for place in self.places
+        ]
+        every = [text.action for texts in self._texts for text in texts] + self._restore
+        self._cheapest = min((self.action_cost(action) for action in every), default=1.0)
+
+    def _carriers(self, owner: npt.NDArray[np.intp], right: BoolArray) -> BoolArray:
+        """(S, S): place j is right for the object that carries place i in some graph of the trace."""
+        carriers = np.zeros((len(owner), len(owner)), dtype=np.bool_)
+        known: dict[bytes, list[int | None]] = {}
+        for t, graph in enumerate(self.trace.graphs):
+            key = graph.boxes.tobytes()
+            if key not in known:
+                known[key] = [carrier(graph.boxes, i) for i in range(len(graph))]
+            for i, below in enumerate(known[key]):
+                if below is not None and i not in self.ignored and below not in self.ignored:
+                    carriers |= ((owner == i) & right[:, t])[:, None] & ((owner == below) & right[:, t])[None]
+        return carriers
+
+    def _target_places(self, right: BoolArray) -> list[list[int]]:
+        """For each object the places that subgoals have for it, one for each that tells apart; seen ones stand in."""
+        targets: list[list[int]] = []
+        for i in range(len(self.graph)):
+            chosen: list[int] = []
+            for t in self.subgoals:
+                if i not in self.ignored and not any(right[place, t] for place in [i, *chosen]):
+                    chosen.append(int(self._goal_place[t, i]))
+            if any(right[i, t] for t in self.subgoals):
+                chosen.insert(0, i)  # where it is seen is right for some subgoal
+            targets.append(chosen)
+        return targets
+
+    def _plan_texts(self, owner: npt.NDArray[np.intp], right: BoolArray) -> list[list[_PlanText]]:
+        """For each place the plan's own actions that lead there, and where their reference has to stand."""
+        texts: list[list[_PlanText]] = [[] for _ in self.places]
+        for step, action in enumerate(self.trace.plan):
+            moved = self.graph.index(action.arguments[0])
+            reference = -1  # every bit: no reference has to stand anywhere
+            for name in action.arguments[1:]:
+                held = (owner == self.graph.index(name)) & right[:, step]
+                reference = masks(held[None])[0]
+            for place in np.flatnonzero((owner == moved) & right[:, step + 1]):
+                texts[place].append(_PlanText(step, action, reference))
+        return texts
+
+    # -- what the search asks for
+
+    @property
+    def start(self) -> State:
+        """The state to recover from."""
+        count = len(self.graph)
+        return State(tuple(range(count)), (1 << count) - 1)
+
+    def applicable(self, state: State) -> list[Move]:
+        """Moves of objects that a subgoal wants elsewhere, and of what stands in their way; `restore` before `free`."""
+        needed, in_way = self._needed(state)
+        restores: list[Move] = []
+        frees: list[Move] = []
+        for i in sorted(needed, key=lambda j: (self._ranks[j], j)):
+            here = state.places[i]
+            if i in self.fixed or i in self.ignored or self._above[here] & state.occupied:
+                continue
+            rest = state.occupied & ~(1 << here)
+            for place in self._targets[i]:
+                below = self._carriers_of[place]
+                if place != here and not self._clash[place] & rest and (not below or below & rest):
+                    restores.append(self._move(i, place, rest))
+            if i in in_way:
+                free = self._free_place(i, state)
+                if free is not None:
+                    target = as_box(self.places[free].box)
+                    frees.append(Move(i, free, Action("free", (self.graph.names[i],), target)))
+        return restores + frees
+
+    def successors(self, state: State, steps: Sequence[Move]) -> list[State]:
+        """One object in another place."""
+        after = []
+        for move in steps:
+            here = state.places[move.owner]
+            places = (*state.places[: move.owner], move.place, *state.places[move.owner + 1 :])
+            after.append(State(places, state.occupied & ~(1 << here) | 1 << move.place))
+        return after
+
+    def discrepancy(self, states: Sequence[State]) -> tuple[FloatArray, FloatArray]:
+        """D = N - sum of P(same) (section IV-C), and misplaced objects times the cheapest action, both (B, K)."""
+        places = np.array([state.places for state in states])
+        return self._distance[places].sum(axis=1), self._misplaced[places].sum(axis=1) * np.float32(self._cheapest)
+
+    def cost(self, step: Move) -> float:
+        """Cost of the action."""
+        return self.action_cost(step.action)
+
+    def key(self, state: State) -> tuple[int, ...]:
+        """The places."""
+        return state.places
+
+    def misplaced(self, state: State, subgoal: int) -> tuple[int, ...]:
+        """Objects that are not where the k-th subgoal has them."""
+        return tuple(i for i, place in enumerate(state.places) if self._misplaced[place, subgoal] > 0)
+
+    def right_place(self, place: int, step: int) -> bool:
+        """Whether a place is where the trace has its object after `step` actions."""
+        return bool(self._probability[place, step] >= self.models.threshold)
+
+    def blocks(self, index: int) -> bool:
+        """Whether, at the start, something waits for an object to get out of the way."""
+        return index in self._needed(self.start)[1]
+
+    def carried_by(self, move: Move, state: State) -> int | None:
+        """The object that carries the moved one at its new place, in the state before the move; None for the table."""
+        below = self._carriers_of[move.place] & state.occupied & ~(1 << state.places[move.owner])
+        return self._owner[below.bit_length() - 1] if below else None
+
+    # -- helpers
+
+    def _needed(self, state: State) -> tuple[set[int], set[int]]:
+        """Objects that may have to move, and those of them that others wait for: they stand on them or at their place.
+
+        Leaving everything else alone loses no solution: an object that is right, carries nothing that has to move and
+        stands in no place that is wanted gains nothing by moving.
+        """
+        needed = {i for i, place in enumerate(state.places) if self._wrong[place]}
+        in_way: set[int] = set()
+        waiting = list(needed)
+        while waiting:
+            i = waiting.pop()
+            here = state.places[i]
+            blocking = self._above[here]
+            for place in self._targets[i]:
+                if place != here:
+                    blocking |= self._clash[place]
+            blocking &= state.occupied & ~(1 << here)
+            while blocking:
+                lowest = blocking & -blocking
+                j = self._owner[lowest.bit_length() - 1]
+                blocking ^= lowest
+                in_way.add(j)
+                if j not in needed:
+                    needed.add(j)
+                    waiting.append(j)
+        return needed, in_way
+
+    def _move(self, owner: int, place: int, rest: int) -> Move:
+        """A move in the plan's own words if its reference is where the plan has it, else `restore`."""
+        for text in self._texts[place]:
+            if text.reference & rest:
+                return Move(owner, place, text.action, text.step)
+        return Move(owner, place, self._restore[place])
+
+    def _free_place(self, i: int, state: State) -> int | None:
+        """A place on the table that is in nobody's way, made when it is first needed."""
+        here = state.places[i]
+        others = [self.places[p].box for j, p in enumerate(state.places) if j != i and j not in self.ignored]
+        now = np.array(others, dtype=np.float32).reshape(-1, 6)
+        for place in self._free[i]:
+            if place == here:
+                return None  # it is out of the way already
+            if is_free(self.places[place].box, now, self.models.workspace, 0.0):
+                return place
+        if len(self._free[i]) >= MAX_FREE_PLACES:
+            return None
+        box = self.places[here].box
+        # keep clear of everything that is, or is going to be, anywhere; failing that, of what is there now
+        everything = np.stack([place.box for place in self.places if place.owner not in self.ignored])
+        found = find_free_place(self.models, box, everything)
+        if found is None:
+            found = find_free_place(self.models, box, np.concatenate([now, box[None]]))
+        if found is None:
+            self.no_room.add(i)
+            return None
+        place = len(self.places)
+        self.places.append(Place(i, found, self.places[here].visual))
+        self._free[i].append(place)
+        self._probability = np.concatenate([self._probability, self._compare([place])])
+        self._index()
+        return place

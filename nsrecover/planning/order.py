@@ -1,0 +1,48 @@
+"""In which order to recover objects: the graph built while a plan runs (Kalithasan et al., section V, item 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from graphlib import TopologicalSorter
+
+from nsrecover.structs import Action
+
+
+def recovery_order(names: Sequence[str], executed: Iterable[Action]) -> dict[str, int]:
+    """Rank of every object: what others were placed relative to comes first.
+
+    Every action with two objects adds an edge from the one it refers to, to the one it moves. Moving an object again
+    takes back what its earlier placement said. An edge that would close a cycle is left out.
+
+    Args:
+        names: all objects; their order decides between objects that the plan does not relate.
+        executed: the actions in the order of execution.
+
+    Returns:
+        Name -> rank, 0 first. Objects that no action placed or referred to come last.
+    """
+    before: dict[str, set[str]] = {}
+    for action in executed:
+        moved, *references = action.arguments
+        before[moved] = set()
+        for reference in references:
+            before.setdefault(reference, set())
+            if not _leads_to(before, reference, moved):
+                before[moved].add(reference)
+    sorter = TopologicalSorter({name: before[name] for name in names if name in before})
+    ranked = [*sorter.static_order()]
+    ranked += [name for name in names if name not in before]
+    return {name: rank for rank, name in enumerate(ranked)}
+
+
+def _leads_to(before: dict[str, set[str]], name: str, earlier: str) -> bool:
+    """Whether `earlier` has to come before `name` already."""
+    waiting, seen = [name], set()
+    while waiting:
+        current = waiting.pop()
+        if current == earlier:
+            return True
+        if current not in seen:
+            seen.add(current)
+            waiting.extend(before.get(current, ()))
+    return False

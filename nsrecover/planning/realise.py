@@ -1,0 +1,86 @@
+"""From the moves of a search to actions that the robot can carry out from the scene as it really is.
+
+Objects that count as right still stand some millimetres off. What is put on or next to them follows them, so that
+errors do not add up; and every action's own preconditions are tested in the scene it will be carried out in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from nsrecover.operators import operator_of
+from nsrecover.planning.neural import Move, NeuralModel, State, as_box
+from nsrecover.scene.geometry import CONTACT_M, bottom, top
+from nsrecover.structs import Action, FloatArray, SceneGraph
+
+NUDGES_M = (0.0, 0.005, -0.005, 0.01, -0.01)
+"""A place is shifted by this much along x or y if a neighbour stands a little too near for it."""
+
+
+def realise(model: NeuralModel, path: Sequence[Move]) -> tuple[tuple[Action, ...], tuple[SceneGraph, ...]]:
+    """Actions and the imagined scene after each of them.
+
+    Args:
+        model: the model that was searched.
+        path: moves from its start.
+    """
+    graph, state = model.graph, model.start
+    actions: list[Action] = []
+    graphs: list[SceneGraph] = []
+    for move in path:
+        action, box = _realise(model, graph, state, move)
+        graph = graph.with_node(move.owner, box, model.places[move.place].visual)
+        graph = replace(graph, held=None if graph.held == move.owner else graph.held)
+        (state,) = model.successors(state, [move])
+        actions.append(action)
+        graphs.append(graph)
+    return tuple(actions), tuple(graphs)
+
+
+def _realise(model: NeuralModel, graph: SceneGraph, state: State, move: Move) -> tuple[Action, FloatArray]:
+    """The action and where it will put the object."""
+    box = model.places[move.place].box
+    if move.plan_step is not None and move.action.operator not in ("free", "restore"):
+        # the prediction is relative to the reference: it moves with it
+        shifted = box.copy()
+        before = model.trace.graphs[move.plan_step]
+        for name in move.action.arguments[1:2]:
+            reference = graph.index(name)
+            shifted[:3] += graph.boxes[reference, :3] - before.boxes[reference, :3]
+        if not operator_of(move.action).violated(graph, move.action):
+            return move.action, shifted
+    if move.action.operator == "free":
+        return replace(move.action, target=as_box(box)), box
+    return _restore(model, graph, state, move)
+
+
+def _restore(model: NeuralModel, graph: SceneGraph, state: State, move: Move) -> tuple[Action, FloatArray]:
+    """`restore` to the place, resting exactly on what carries it there."""
+    box = model.places[move.place].box.copy()
+    below = model.carried_by(move, state)
+    if below is not None:
+        box[2] = float(top(graph.boxes[below])) + box[5] / 2
+        box[:2] += _slip(model, graph, move, below)
+    elif abs(float(bottom(box))) <= CONTACT_M:
+        box[2] = box[5] / 2
+    name = graph.names[move.owner]
+    for shift in sorted(((x, y) for x in NUDGES_M for y in NUDGES_M), key=lambda s: s[0] ** 2 + s[1] ** 2):
+        nudged = box.copy()
+        nudged[:2] += np.array(shift, dtype=np.float32)
+        action = Action("restore", (name,), as_box(nudged))
+        if not operator_of(action).violated(graph, action):
+            return action, nudged
+    return Action("restore", (name,), as_box(box)), box
+
+
+def _slip(model: NeuralModel, graph: SceneGraph, move: Move, below: int) -> FloatArray:
+    """How far, in x and y, the carrier stands from where the trace has it under the moved object's place."""
+    for t, imagined in enumerate(model.trace.graphs):
+        if model.right_place(move.place, t):
+            offset = graph.boxes[below, :2] - imagined.boxes[below, :2]
+            if np.linalg.norm(offset) < graph.boxes[below, 3:5].min() / 2:
+                return np.asarray(offset, dtype=np.float32)
+    return np.zeros(2, dtype=np.float32)

@@ -1,0 +1,10 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.nsrecover.planning.geometric import GeometricModels
+
+
+@pytest.fixture
+def models() -> GeometricModels:
+    return GeometricModels()
