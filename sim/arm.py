@@ -24,7 +24,7 @@ FINGER_FRICTION = 1.5
 """Rubber pads."""
 OPEN_M = 0.08
 """Widest distance between the fingers."""
-HOME_POSITION_M = (0.30, 0.0, 0.56)
+HOME_POSITION_M = (0.36, 0.0, 0.50)
 """Where the tool waits, above and behind everything the cameras look at."""
 
 _ARM = list(range(7))

@@ -111,7 +111,11 @@ class TabletopWorld:
         client = self._client
         pybullet.setGravity(0, 0, -9.81, physicsClientId=client)
         pybullet.setPhysicsEngineParameter(
-            fixedTimeStep=STEP_S, numSolverIterations=80, deterministicOverlappingPairs=1, physicsClientId=client
+            fixedTimeStep=STEP_S,
+            numSolverIterations=80,
+            solverResidualThreshold=1e-5,
+            deterministicOverlappingPairs=1,
+            physicsClientId=client,
         )
         table = pybullet.createCollisionShape(pybullet.GEOM_BOX, halfExtents=_TABLE_HALF_M, physicsClientId=client)
         wood = pybullet.createVisualShape(
