@@ -56,7 +56,7 @@ class View:
     fov: float = math.radians(38.0)
 
     def camera(self, width: int, height: int) -> Camera:
-        """Its calibration for images of a size in pixels; the centre of the first pixel is (0, 0)."""
+        """Its calibration for images of a size in pixels; the centre of the first pixel is (0.5, 0.5)."""
         focal = height / 2.0 / math.tan(self.fov / 2.0)
         intrinsics = np.array(
             [[focal, 0, PIXEL_ORIGIN_X + width / 2.0], [0, focal, PIXEL_ORIGIN_Y + height / 2.0], [0, 0, 1]]
@@ -73,9 +73,10 @@ class View:
         return tuple(pybullet.computeViewMatrix(self.eye, self.target, up))
 
 
-PIXEL_ORIGIN_X = 0.0
-PIXEL_ORIGIN_Y = -1.0
-"""Where the renderer samples a pixel: its left and lower edge (found by lifting known objects: no error is left)."""
+PIXEL_ORIGIN_X = 0.5
+PIXEL_ORIGIN_Y = -0.5
+"""The renderer samples a pixel at its left and lower edge, not at its centre (found by lifting known objects; with this
+no error is left)."""
 
 LEFT = View("left", (0.525, 0.86, 0.86), (0.525, 0.0, 0.06))
 """Sees the left sides and the tops."""
