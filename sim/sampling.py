@@ -140,6 +140,16 @@ def sample_plan(rng: np.random.Generator, scene: SceneSpec, structure: Structure
     )
 
 
+def is_feasible(scene: SceneSpec, plan: Plan) -> bool:
+    """Whether the arm can carry out a plan, by the nominal geometry: the rules that `sample_plan` keeps."""
+    graph = nominal_graph(scene)
+    for action in plan:
+        if not _feasible(graph, action):
+            return False
+        graph = graph.with_node(graph.index(action.arguments[0]), nominal_box(graph, action))
+    return True
+
+
 def nominal_graph(scene: SceneSpec) -> SceneGraph:
     """The scene at its start as a graph with exact boxes and no appearance."""
     boxes = np.zeros((len(scene.objects), 6), np.float32)

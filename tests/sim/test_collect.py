@@ -1,0 +1,191 @@
+"""Collections are resumable, independent of the number of workers, and keep successes only."""
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.operators import operator_of
+from nsrecover.recording import load
+from nsrecover.structs import Action
+from sim.collect import CollectConfig, collect, episode_path
+from sim.demonstrations import Mix, demonstrate, judge, specify
+from sim.poses import PoseEstimates
+
+ROOT = Path(__file__).parents[2]
+FEW = {"objects": [3], "lengths": [1, 2], "transitions": 5, "seed": 3}
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.glob("episode_*.npz")}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """One collection without interruption, by one worker."""
+    folder = tmp_path_factory.mktemp("collect") / "whole"
+    metrics = collect(CollectConfig(**FEW, out=str(folder), workers=1))
+    return folder, metrics
+
+
+def test_enough_transitions_are_recorded_and_counted(whole):
+    folder, metrics = whole
+    recordings = [load(path) for path in sorted(folder.glob("*.npz"))]
+    assert sum(len(recording.plan) for recording in recordings) == metrics["transitions"] >= 5
+    assert metrics["kept"] == len(recordings)
+    assert sum(metrics["structures"].values()) == metrics["kept"]
+    assert sum(metrics["operators"].values()) == metrics["transitions"]
+    assert json.loads((folder / "metrics.json").read_text()) == metrics
+    assert json.loads((folder / "manifest.json").read_text())["seed"] == 3
+    assert "transitions: 5" in (folder / "config.yaml").read_text()
+
+
+def test_recordings_show_the_scene_they_name(whole):
+    for path in sorted(whole[0].glob("*.npz")):
+        recording = load(path)
+        names = {item["name"] for item in recording.notes["scene"]["objects"]}
+        assert set(recording.observations[0].labels.values()) == names
+        for before, after in zip(recording.observations, recording.observations[1:], strict=False):
+            assert np.count_nonzero(before.instances != after.instances) > 20
+            assert after.time_s > before.time_s
+
+
+def test_the_number_of_workers_does_not_matter(whole, tmp_path):
+    collect(CollectConfig(**FEW, out=str(tmp_path / "two"), workers=2))
+    assert _digests(tmp_path / "two") == _digests(whole[0])
+
+
+def test_a_torn_ledger_and_a_lost_file_are_mended(whole, tmp_path):
+    out = tmp_path / "again"
+    collect(CollectConfig(**FEW | {"transitions": 3}, out=str(out), workers=1))
+    ledger = out / "outcomes.jsonl"
+    ledger.write_bytes(ledger.read_bytes() + b'{"episode": 2, "struc')
+    first = sorted(out.glob("*.npz"))[0]
+    first.unlink()
+    collect(CollectConfig(**FEW, out=str(out), workers=1))
+    assert _digests(out) == _digests(whole[0])
+    assert ledger.read_bytes() == (whole[0] / "outcomes.jsonl").read_bytes()
+
+
+def test_a_killed_collection_goes_on_where_it_was(whole, tmp_path):
+    out = tmp_path / "killed"
+    command = [
+        *(sys.executable, "-m", "sim.collect", "transitions=5", "seed=3", "objects=[3]", "lengths=[1,2]"),
+        *("workers=1", f"out={out}"),
+    ]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not list(out.glob("episode_*.npz")) and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert not (out / "metrics.json").exists()
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert "episodes kept" in ran.stdout
+    assert _digests(out) == _digests(whole[0])
+
+
+def test_a_finished_collection_is_left_as_it_is(whole):
+    folder, _ = whole
+    before = {path: path.stat().st_mtime_ns for path in folder.glob("*.npz")}
+    collect(CollectConfig(**FEW | {"transitions": 2}, out=str(folder), workers=1))
+    assert {path: path.stat().st_mtime_ns for path in folder.glob("*.npz")} == before
+
+
+@pytest.mark.parametrize("change", [{"seed": 4}, {"objects": [4]}])
+def test_a_folder_of_other_settings_is_refused_and_untouched(whole, change):
+    folder, _ = whole
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(InvalidConfiguration, match=f"{'seed' if 'seed' in change else 'mix'}.*choose another out=DIR"):
+        collect(CollectConfig(**FEW | change, out=str(folder), workers=1))
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path):
+    (tmp_path / "thesis.tex").write_text("important")
+    with pytest.raises(InvalidConfiguration, match="empty folder or a collection"):
+        collect(CollectConfig(**FEW, out=str(tmp_path)))
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"transitions": 0}, "transitions"),
+        ({"workers": 0}, "workers"),
+        ({"objects": [1]}, "from 2 to 12"),
+        ({"objects": []}, "from 2 to 12"),
+        ({"lengths": [9]}, "from 1 to 8"),
+        ({"structures": ["towr"]}, "Did you mean 'tower'"),
+        ({"structures": []}, "known kinds"),
+    ],
+)
+def test_values_out_of_range_are_refused(tmp_path, change, message):
+    with pytest.raises(InvalidConfiguration, match=message):
+        collect(CollectConfig(**FEW | change, out=str(tmp_path / "new")))
+    assert not (tmp_path / "new").exists()
+
+
+def test_typos_fail_and_user_errors_are_one_line(tmp_path):
+    def run(*arguments: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            [sys.executable, "-m", "sim.collect", f"out={tmp_path / 'new'}", *arguments],
+            cwd=ROOT, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    typo = run("transitons=5")
+    assert typo.returncode != 0
+    assert "transitons" in typo.stderr
+    wrong = run("transitions=0")
+    assert wrong.returncode == 2
+    assert wrong.stderr.strip().splitlines()[-1].startswith("error: expected transitions")
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_episode_follows_from_its_seed_and_number():
+    mix = Mix()
+    assert specify(mix, 0, 7) == specify(mix, 0, 7)
+    assert len({str(specify(mix, seed, number).plan) for seed in (0, 1) for number in (7, 8)}) == 4
+
+
+def test_every_lighting_is_the_same_when_it_shall_not_vary():
+    steady = replace(Mix(), vary_light=False)
+    assert specify(steady, 0, 1).rig == specify(steady, 0, 2).rig
+    assert specify(Mix(), 0, 1).rig != specify(Mix(), 0, 2).rig
+
+
+def _estimates(**places) -> PoseEstimates:
+    count = len(places)
+    return PoseEstimates(
+        tuple(places), np.array(list(places.values()), float), np.tile([0.0, 0, 0, 1], (count, 1)),
+        np.full((count, 3), 0.04),
+    )  # fmt: skip
+
+
+def test_judging_names_what_went_wrong():
+    action = Action("top", ("a", "b"))
+    before = _estimates(a=(0.4, 0.0, 0.02), b=(0.5, 0.0, 0.02), c=(0.5, 0.2, 0.02))
+    good = _estimates(a=(0.505, 0.0, 0.06), b=(0.5, 0.0, 0.02), c=(0.5, 0.2, 0.02))
+    assert judge(action, before, good) is None
+    assert judge(action, before, before)[0] == "not_achieved"
+    assert judge(action, before, good.shifted("a", (0.02, 0.0, 0.0)))[0] == "off_target"
+    assert judge(action, before, good.shifted("c", (0.012, 0.0, 0.0)))[0] == "disturbed"
+    assert judge(action, before, good.without("c"))[0] == "lost"
+
+
+def test_a_kept_episode_really_does_what_its_plan_says(tmp_path):
+    mix = Mix(objects=(3,), lengths=(2,))
+    outcome = demonstrate(mix, 5, 0, tmp_path / "episode.npz")
+    assert (outcome.reason, outcome.transitions) == ("", 2)
+    assert all(operator_of(action) for action in load(tmp_path / "episode.npz").plan)
+    assert episode_path(tmp_path, 12).name == "episode_000012.npz"
