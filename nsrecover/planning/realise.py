@@ -20,17 +20,22 @@ NUDGES_M = (0.0, 0.005, -0.005, 0.01, -0.01)
 """A place is shifted by this much along x or y if a neighbour stands a little too near for it."""
 
 
-def realise(model: NeuralModel, path: Sequence[Move]) -> tuple[tuple[Action, ...], tuple[SceneGraph, ...]]:
+def realise(model: NeuralModel, path: Sequence[Move], step: int) -> tuple[tuple[Action, ...], tuple[SceneGraph, ...]]:
     """Actions and the imagined scene after each of them.
 
     Args:
         model: the model that was searched.
         path: moves from its start.
+        step: number of the trace's graph that the path leads to. A move to a place that is not right in it only gets an
+            object out of the way and is called `free`, wherever the place comes from.
     """
     graph, state = model.graph, model.start
     actions: list[Action] = []
     graphs: list[SceneGraph] = []
     for move in path:
+        if not model.right_place(move.place, step):
+            box = model.places[move.place].box
+            move = replace(move, action=Action("free", (graph.names[move.owner],), as_box(box)), plan_step=None)
         action, box = _realise(model, graph, state, move)
         graph = graph.with_node(move.owner, box, model.places[move.place].visual)
         graph = replace(graph, held=None if graph.held == move.owner else graph.held)

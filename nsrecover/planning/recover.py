@@ -157,8 +157,8 @@ def _recovery(model: NeuralModel, result: SearchResult[State, Move]) -> Recovery
     if result.subgoal is None:
         reason, blamed = _why_not(model, result)
         return Recovery(result.status, expansions=result.expansions, reason=reason, blamed=blamed)
-    actions, graphs = realise(model, result.path)
     step = model.subgoals[result.subgoal]
+    actions, graphs = realise(model, result.path, step)
     spent = sum(model.action_cost(action) for action in actions)
     rest = sum(model.action_cost(action) for action in model.trace.plan.actions[step:])
     stopped = "" if result.ending is Ending.PROVEN else f"the search stopped because {result.ending}"

@@ -84,10 +84,10 @@ def test_swapped_blocks_need_three_actions_and_one_free(models: GeometricModels)
 
 def test_a_wrong_proposal_for_free_space_is_replaced_by_a_checked_one() -> None:
     models = GeometricModels(propose_own_place=True)
-    trace = imagine(models, table(*FIVE), plan("left yellow red; right white red"))
-    a, b = trace.graphs[2].boxes[3, :3], trace.graphs[2].boxes[4, :3]
-    recovery = run(models, moved(trace.graphs[2], yellow=tuple(b), white=tuple(a)), trace, 1)
-    assert len(recovery.actions) == 3
+    trace = imagine(models, table(*FIVE), plan("left yellow red"))
+    a, b = trace.graphs[1].boxes[2, :3], trace.graphs[1].boxes[4, :3]
+    recovery = run(models, moved(trace.graphs[1], blue=tuple(b), white=tuple(a)), trace, 0)
+    assert sorted(action.operator for action in recovery.actions) == ["free", "restore", "restore"]
     target = np.array(next(action.target for action in recovery.actions if action.operator == "free"))
     others = np.concatenate([graph.boxes for graph in trace.graphs])
     reach = (target[3:5] + others[:, 3:5]) / 2 + 0.0299

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from nsrecover.planning.order import recovery_order
+from nsrecover.structs import Plan
+
+NAMES = ("a", "b", "c", "d")
+
+
+def ranked(text: str) -> list[str]:
+    order = recovery_order(NAMES, Plan.parse(text))
+    assert sorted(order.values()) == list(range(len(NAMES)))
+    return sorted(order, key=lambda name: order[name])
+
+
+def test_what_others_stand_on_comes_first() -> None:
+    assert ranked("top(a, b); top(c, a)") == ["b", "a", "c", "d"]
+
+
+def test_moving_again_takes_back_the_earlier_placement() -> None:
+    assert ranked("top(a, b); free(a); top(b, a)") == ["a", "b", "c", "d"]
+
+
+def test_a_cycle_is_not_closed() -> None:
+    order = ranked("left(a, b); right(b, a)")
+    assert set(order[:2]) == {"a", "b"}
