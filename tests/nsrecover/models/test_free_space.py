@@ -1,0 +1,94 @@
+"""The free-space transformer: shapes, symmetry, padding, and that minutes of label-free training suffice."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from nsrecover.models.free_space import FreeSpaceTransformer, penetration, placement_energy, workspace_overrun
+from train.free_space import FreeSpaceModule, FreeSpaceScenes, judge
+
+WORKSPACE = torch.tensor([0.3, -0.35, 0.75, 0.35])
+
+
+@pytest.fixture(scope="module")
+def trained() -> FreeSpaceTransformer:
+    """A small one after 60 steps (some seconds)."""
+    torch.manual_seed(0)
+    module = FreeSpaceModule(FreeSpaceTransformer(width=32, layers=2), steps=60)
+    setup = module.configure_optimizers()
+    optimizer, schedule = setup["optimizer"], setup["lr_scheduler"]["scheduler"]
+    for batch in FreeSpaceScenes(batch_size=64, batches=60, objects=(3, 10), seed=1):
+        optimizer.zero_grad()
+        module.loss(batch).backward()
+        optimizer.step()
+        schedule.step()
+    return module.model
+
+
+def test_penetration_and_overrun_by_hand() -> None:
+    box = torch.tensor([0.5, 0.0, 0.02, 0.04, 0.04, 0.04])
+    others = torch.tensor([[0.53, 0.0, 0.1, 0.04, 0.04, 0.04], [0.5, 0.2, 0.02, 0.04, 0.04, 0.04]])
+    torch.testing.assert_close(penetration(box, others, 0.0), torch.tensor([0.01, 0.0]))
+    torch.testing.assert_close(penetration(box, others, 0.03), torch.tensor([0.04, 0.0]))
+    outside = torch.tensor([0.74, -0.34, 0.02, 0.04, 0.04, 0.04])
+    assert workspace_overrun(box, WORKSPACE) == 0
+    assert float(workspace_overrun(outside, WORKSPACE)) == pytest.approx(0.02, abs=1e-6)
+
+
+def test_own_box_is_no_obstacle_to_the_energy() -> None:
+    boxes = torch.tensor([[[0.5, 0.0, 0.02, 0.04, 0.04, 0.04], [0.5, 0.0, 0.06, 0.04, 0.04, 0.04]]])
+    here = boxes[:, :1]
+    assert placement_energy(here, boxes[:, :1], torch.tensor([0]), WORKSPACE).total.item() == 0
+    assert placement_energy(here, boxes, torch.tensor([0]), WORKSPACE).overlap.item() > 0
+
+
+def test_box_keeps_its_size_and_stands_on_the_table(trained: FreeSpaceTransformer) -> None:
+    batch = next(iter(FreeSpaceScenes(batch_size=16, batches=1, seed=5)))
+    with torch.no_grad():
+        box = trained(*batch)
+    own = batch.boxes[torch.arange(16), batch.moved]
+    torch.testing.assert_close(box[:, 3:], own[:, 3:])
+    torch.testing.assert_close(box[:, 2], own[:, 5] / 2)
+
+
+def test_order_of_the_others_and_padding_do_not_matter(trained: FreeSpaceTransformer) -> None:
+    batch = next(iter(FreeSpaceScenes(batch_size=1, batches=1, objects=(7, 7), seed=3)))
+    boxes, moved = batch.boxes, batch.moved
+    n = boxes.shape[1]
+    order = torch.randperm(n, generator=torch.Generator().manual_seed(0))
+    padded = torch.cat([boxes, torch.zeros(1, 4, 6)], dim=1)
+    present = torch.arange(n + 4)[None] < n
+    with torch.no_grad():
+        plain = trained(boxes, moved, WORKSPACE)
+        shuffled = trained(boxes[:, order], (order == moved).nonzero()[0], WORKSPACE)
+        masked = trained(padded, moved, WORKSPACE, present)
+    torch.testing.assert_close(shuffled, plain, atol=1e-5, rtol=0)
+    torch.testing.assert_close(masked, plain, atol=1e-5, rtol=0)
+
+
+def test_training_without_labels_finds_free_space(trained: FreeSpaceTransformer) -> None:
+    batch = next(iter(FreeSpaceScenes(batch_size=300, batches=1, objects=(3, 10), seed=77)))
+    torch.manual_seed(0)
+    before, _ = judge(FreeSpaceTransformer(width=32, layers=2), batch)
+    free, away_m = judge(trained, batch)
+    assert float(before.float().mean()) < 0.7
+    assert float(free.float().mean()) > 0.9
+    assert float(away_m.mean()) < 0.2
+
+
+def test_scenes_are_sound_and_repeat_with_the_seed() -> None:
+    recorded = [np.array([[0.5, 0.1, 0.02, 0.04, 0.04, 0.04], [0.6, -0.1, 0.02, 0.04, 0.04, 0.04]])]
+    first, second = (FreeSpaceScenes(recorded, batch_size=8, batches=2, seed=9) for _ in range(2))
+    for a, b in zip(first, second, strict=True):
+        for left, right in zip(a, b, strict=True):
+            torch.testing.assert_close(left, right)
+        assert a.present[torch.arange(8), a.moved].all()
+        assert (a.boxes[a.present][:, 3:] > 0).all()
+    again = next(iter(first))  # the next epoch has other scenes
+    assert again.boxes.shape != a.boxes.shape or not torch.equal(again.boxes, a.boxes)
+
+
+def test_the_default_is_below_one_megabyte() -> None:
+    assert sum(parameter.numel() for parameter in FreeSpaceTransformer().parameters()) * 4 < 1_000_000
