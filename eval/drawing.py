@@ -14,6 +14,8 @@ from nsrecover.structs import Box, FloatArray, SceneGraph
 WIDTH = 500
 """Width of a drawing, in SVG units."""
 MARGIN = 26
+TALLEST = 300
+"""Height above which a drawing is made smaller, in SVG units."""
 
 COLOURS = {
     "red": "#e5484d",
@@ -107,18 +109,29 @@ class View:
         high = (flat[:, :2] + flat[:, 2:] / 2).max(axis=0)
         if self.sideways:
             low[1], high[1] = 0.0, max(high[1], 0.12)
-        middle, span = (low + high) / 2, np.maximum(high - low, (0.3, 0.0 if self.sideways else 0.2))
+        span = np.maximum(high - low, (0.3, 0.0 if self.sideways else 0.2))
+        # A drawing that would get too tall is made wider instead, so that everything stays to one scale.
+        scale = min((WIDTH - 2 * MARGIN) / float(span[0]), TALLEST / float(span[1]))
+        span[0] = (WIDTH - 2 * MARGIN) / scale
+        middle = (low + high) / 2
+        low[0], high[0] = middle[0] - span[0] / 2, middle[0] + span[0] / 2
         if not self.sideways:
-            low, high = middle - span / 2, middle + span / 2
-        else:
-            low[0], high[0] = middle[0] - span[0] / 2, middle[0] + span[0] / 2
-        return Frame((float(low[0]), float(low[1])), (float(high[0]), float(high[1])), (WIDTH - 2 * MARGIN) / span[0])
+            low[1], high[1] = middle[1] - span[1] / 2, middle[1] + span[1] / 2
+        return Frame((float(low[0]), float(low[1])), (float(high[0]), float(high[1])), scale)
 
 
 FROM_ABOVE = View("from above", right=(1, -1), up=(0, 1), near=(2, 1))
 """The robot stands below the drawing; its left is left."""
 FROM_THE_ROBOT = View("from the robot", right=(1, -1), up=(2, 1), near=(0, -1))
 """Heights; the robot's left is left."""
+FROM_THE_SIDE = View("from the right side; the robot stands to the left", right=(0, 1), up=(2, 1), near=(1, -1))
+"""Heights; what is farther from the robot is to the right."""
+
+
+def best_side(expected: SceneGraph, observed: SceneGraph) -> View:
+    """The side view in which the objects that are elsewhere have moved most."""
+    moved = np.abs(expected.boxes[:, :2] - observed.boxes[:, :2]).sum(axis=0)
+    return FROM_THE_SIDE if moved[0] > moved[1] else FROM_THE_ROBOT
 
 
 def draw(

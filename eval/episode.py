@@ -20,6 +20,9 @@ from sim.world import TabletopWorld
 FRAME_STEPS = 24
 """Physics steps (240 a second) between two frames of the film: real time at its 10 frames a second."""
 
+PHOTO_SIZE = (400, 300)
+"""Pixels of the pictures before and after an action."""
+
 FAILED = "failed"
 """Status of a run that could not go on, beside those of `nsrecover.structs.EpisodeStatus`."""
 
@@ -64,8 +67,12 @@ class WatchedWorld:
         self.before = self.after = self.picture()
 
     def picture(self) -> Picture:
-        """What a person beside the table sees."""
-        return self._world.render(*video.FRAME_SIZE)
+        """The objects, for the report."""
+        return self._world.render(*PHOTO_SIZE, video.PHOTO_VIEW)
+
+    def still(self) -> Picture:
+        """A frame of the film."""
+        return self._world.render(*video.FRAME_SIZE, video.FILM_VIEW)
 
     def observe(self) -> Observation:
         """What the robot's cameras see."""
@@ -113,8 +120,8 @@ def run_scenario(
         notes = _Notes(scenario, world, twin, film, watcher)
         if film is not None:
             film.caption(scenario.name.capitalize(), scenario.description)
-            film.add(notes.watched.before, 1.5)
-            world.on_frame = lambda moving: film.add(moving.render(*video.FRAME_SIZE))
+            film.add(notes.watched.still(), 1.5)
+            world.on_frame = lambda moving: film.add(moving.render(*video.FRAME_SIZE, video.FILM_VIEW))
         episode, status, reason = None, FAILED, ""
         try:
             episode = agent(system, notes.watched).run(scenario.plan, notes.take)
@@ -124,7 +131,7 @@ def run_scenario(
         world.on_frame = None
         deviations = twin.wrong_at_the_end(world.truth())
         if film is not None:
-            _show_end(film, notes.watched.picture(), status, reason, not deviations)
+            _show_end(film, notes.watched.still(), status, reason, not deviations)
     return DemoResult(
         scenario=scenario.name,
         description=scenario.description,
@@ -189,9 +196,10 @@ class _Notes:
     def _show_error(self, record: StepRecord) -> None:
         if self._film is None:
             return
+        still = self.watched.still()
         names = ", ".join(record.discrepancy.culprit_names) or "; ".join(record.discrepancy.violated)
         self._film.caption("Something is not as expected", f"Error noticed: {names}", video.WRONG)
-        self._film.add(self.watched.after, 2.5)
+        self._film.add(still, 2.5)
         recovery = record.recovery
         if recovery is not None and recovery.actions:
             self._film.caption(
@@ -199,7 +207,7 @@ class _Notes:
                 ", ".join(str(action) for action in recovery.actions),
                 video.RECOVERING,
             )
-            self._film.add(self.watched.after, 2.5)
+            self._film.add(still, 2.5)
         elif recovery is not None and recovery.found:
             self._film.caption("Nothing to put right", "The plan goes on from where the scene is.", video.RECOVERING)
-            self._film.add(self.watched.after, 2.5)
+            self._film.add(still, 2.5)

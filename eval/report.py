@@ -11,7 +11,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from eval.drawing import FROM_ABOVE, FROM_THE_ROBOT, colour_of, draw
+from eval.drawing import FROM_ABOVE, best_side, colour_of, draw
 from eval.results import DemoResult, NoticedError, Picture, Turn
 from eval.style import STYLE
 from nsrecover.structs import RecoveryStatus
@@ -119,12 +119,25 @@ def _opening(result: DemoResult, video: Path | None) -> str:
     for number, action in enumerate(result.plan, start=1):
         tag = _tag("error noticed", "bad") if number in wrong else ""
         items.append(f'<li><span class="n">{number}</span><code>{escape(str(action))}</code>{tag}</li>')
-    plan = f'<div class="card"><h3>The plan</h3><ol class="plan">{"".join(items)}</ol></div>'
+    done = "".join(_done(turn) for turn in result.turns)
+    plan = (
+        f'<div class="card"><h3>The plan</h3><ol class="plan">{"".join(items)}</ol>'
+        f'<h3 class="next">What was done</h3><ol class="plan">{done}</ol></div>'
+    )
     if video is None:
         return f'<section class="top">{plan}</section>'
     data = base64.b64encode(video.read_bytes()).decode()
     film = f'<video controls muted loop playsinline src="data:video/mp4;base64,{data}"></video>'
     return f'<section class="top">{film}{plan}</section>'
+
+
+def _done(turn: Turn) -> str:
+    """A line for what was carried out; nothing for an action that was not run."""
+    if turn.record.action is None:
+        return ""
+    kind = _tag("recovery", "warn") if turn.record.recovering else ""
+    number = "" if turn.record.recovering else turn.label.split()[1]
+    return f'<li><span class="n">{number}</span><code>{escape(str(turn.record.action))}</code>{kind}</li>'
 
 
 def _turn(turn: Turn, photos: _Photos) -> str:
@@ -168,6 +181,7 @@ def _graphs(error: NoticedError) -> str:
     discrepancy = error.discrepancy
     boxes = [*discrepancy.expected.boxes, *discrepancy.observed.boxes]
     wrong = discrepancy.culprit_names
+    views = (best_side(discrepancy.expected, discrepancy.observed), FROM_ABOVE)
     columns = []
     for title, graph, ghosts in (
         ("Expected", discrepancy.expected, None),
@@ -175,12 +189,12 @@ def _graphs(error: NoticedError) -> str:
     ):
         pictures = "".join(
             f'<p class="soft">{escape(view.title)}</p>{draw(graph, view, view.frame(boxes), wrong, ghosts)}'
-            for view in (FROM_THE_ROBOT, FROM_ABOVE)
+            for view in views
         )
         columns.append(f'<div class="card"><h3>{title}</h3>{pictures}</div>')
     legend = (
         '<p class="soft">Lines join an object to what it stands on. Red: not as expected; dashed: where it should be. '
-        "The robot looks from below into the picture; its left is left. Numbers as in the table.</p>"
+        "In the view from above the robot stands below the picture. Numbers as in the table.</p>"
     )
     return f'<section class="graphs">{"".join(columns)}</section>{legend}'
 

@@ -29,9 +29,9 @@ ol.plan{list-style:none;margin:0;padding:0}
 ol.plan li{display:flex;gap:10px;padding:4px 0;border-bottom:1px solid var(--line)}
 ol.plan li:last-child{border:0}
 ol.plan .n{flex:0 0 22px;text-align:right;color:var(--soft)}
-ol.plan .tag{margin-left:auto}
+ol.plan .tag{margin-left:auto}h3.next{margin-top:18px}.top .card{max-height:620px;overflow:auto}
 code{font:13.5px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
-.strip{display:grid;grid-template-columns:repeat(auto-fill,minmax(340px,1fr));gap:14px}
+.strip{display:grid;grid-template-columns:repeat(auto-fill,minmax(470px,1fr));gap:14px}
 .turn{background:var(--card);border:1px solid var(--line);border-radius:12px;overflow:hidden}
 .turn.bad{border-color:var(--bad)}.turn.warn{border-color:var(--warn)}
 .turn .pair{display:grid;grid-template-columns:1fr 1fr;gap:2px;background:var(--line)}
@@ -65,5 +65,5 @@ margin-right:8px;vertical-align:-1px}
 .bar u{position:absolute;top:-3px;bottom:-3px;width:2px;background:var(--ink)}
 details{margin-top:40px}summary{cursor:pointer;color:var(--soft)}
 pre{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:14px;overflow:auto;font-size:12.5px}
-@media(max-width:760px){.top,.graphs{grid-template-columns:1fr}header{flex-direction:column}}
+@media(max-width:760px){.strip{grid-template-columns:1fr}.top,.graphs{grid-template-columns:1fr}header{flex-direction:column}}
 """

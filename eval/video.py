@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from pathlib import Path
 from types import TracebackType
@@ -12,6 +13,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from eval.results import Picture
+from sim.cameras import View
 
 FRAME_SIZE = (416, 320)
 """Of the rendered picture; rendering is what a video costs, 0.05 s a frame at this size."""
@@ -19,6 +21,11 @@ CAPTION_HEIGHT = 64
 """Below the picture. Width and total height are multiples of 32, so that every player shows every pixel."""
 FRAMES_A_SECOND = 10
 """Of the film."""
+
+FILM_VIEW = View("film", (1.20, -0.70, 0.62), (0.43, 0.0, 0.17), math.radians(38.0))
+"""Of the film: the arm at work and the whole reach of its table."""
+PHOTO_VIEW = View("photo", (1.08, -0.50, 0.50), (0.52, 0.0, 0.07), math.radians(32.0))
+"""Of the pictures before and after an action: the objects, as large as they can be."""
 
 PLAIN, WRONG, RECOVERING, DONE = (235, 236, 238), (255, 112, 117), (246, 184, 72), (104, 214, 145)
 """Colours of the second line of a caption."""

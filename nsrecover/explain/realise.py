@@ -96,6 +96,8 @@ def _happened(cause: Cause, facts: Sequence[Fact]) -> list[Sentence]:
     if cause is Cause.SWAPPED:
         return _swaps(facts)
     groups: dict[str, list[Fact]] = defaultdict(list)
+    if cause is Cause.HELPED:
+        facts = sorted(facts, key=lambda fact: int(fact.arguments[2]) if fact.arguments[2] != NOWHERE else 0)
     for fact in facts:
         # Told together: what lies on the same thing; for what was helped, what is right after the same step.
         groups[fact.arguments[2 if cause is Cause.HELPED else 1]].append(fact)
