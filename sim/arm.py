@@ -87,6 +87,11 @@ class Arm:
             pybullet.resetJointState(self.body, joint, OPEN_M / 2, physicsClientId=self._client)
         self.hold_still()
 
+    def rest(self) -> None:
+        """Command the home pose with open fingers: the same commands after every action and every restored state."""
+        self.joints, self.opening_m = self.home.copy(), OPEN_M
+        self.hold_still()
+
     def hold_still(self) -> None:
         """Command the present targets again (motor commands are not part of a saved physics state)."""
         self._command(self.joints, np.zeros(7))

@@ -230,6 +230,7 @@ class PickAndPlace:
         else:
             path[0][-1] = self._arm.home
         self._arm.follow(*path, self._ticker(SkillPhase.RETREAT, 0.6, 1.0), gripping=False)
+        self._arm.rest()
 
 
 def run_action(cell: Cell, estimates: PoseEstimates, action: Action) -> None:

@@ -280,7 +280,7 @@ class TabletopWorld:
             raise InvalidConfiguration("expected a state saved by this world and not released, found another one")
         pybullet.restoreState(saved.state, physicsClientId=self._client)
         self.arm.weaken_grip()
-        self.arm.hold_still()
+        self.arm.rest()
         self.step, self.time_s = saved.step, saved.time_s
         self._rng.bit_generator.state = copy.deepcopy(saved.generator)
 

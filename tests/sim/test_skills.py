@@ -1,0 +1,161 @@
+"""What every operator does in physics."""
+
+import math
+
+import numpy as np
+import pytest
+
+from nsrecover.errors import InvalidAction, UnknownObject
+from nsrecover.structs import Action
+from sim.placing import GAP_M
+from sim.rotations import matrix_of
+from sim.scenes import ObjectKind, ObjectSpec, SceneSpec
+from sim.world import TabletopWorld
+
+SCENE = SceneSpec(
+    (
+        ObjectSpec("red cube", ObjectKind.CUBE, "red", (0.040, 0.040, 0.040), (0.45, 0.0), 0.2),
+        ObjectSpec("blue die", ObjectKind.DIE, "blue", (0.044, 0.044, 0.044), (0.55, 0.15), -0.1),
+        ObjectSpec("white lego", ObjectKind.LEGO, "white", (0.056, 0.036, 0.036), (0.60, -0.12), 0.1),
+    )
+)
+
+
+@pytest.fixture(scope="module")
+def _shared():
+    with TabletopWorld(SCENE) as world:
+        yield world, world.save()
+
+
+@pytest.fixture
+def world(_shared):
+    shared, start = _shared
+    shared.restore(start)
+    return shared
+
+
+def test_top_stacks_in_the_middle(world):
+    world.execute(Action("top", ("blue die", "red cube")))
+    truth = world.truth()
+    assert truth.supports["blue die"] == "red cube"
+    offset = truth.position("blue die") - truth.position("red cube")
+    assert np.allclose(offset, [0, 0, 0.042], atol=0.003)
+
+
+@pytest.mark.parametrize(
+    ("operator", "axis", "sign"), [("left", 1, 1), ("right", 1, -1), ("front", 0, -1), ("behind", 0, 1)]
+)
+def test_beside_leaves_the_promised_gap(world, operator, axis, sign):
+    world.execute(Action(operator, ("blue die", "red cube")))
+    truth = world.truth()
+    offset = truth.position("blue die") - truth.position("red cube")
+    # the red cube is turned a little, which widens its box
+    half = 0.020 * (math.cos(0.2) + math.sin(0.2)) + 0.022
+    assert offset[axis] == pytest.approx(sign * (half + GAP_M), abs=0.004)
+    assert offset[1 - axis] == pytest.approx(0.0, abs=0.004)
+    assert truth.supports["blue die"] == "table"
+
+
+def test_placed_objects_are_squared_up(world):
+    world.execute(Action("behind", ("white lego", "red cube")))
+    matrix = matrix_of(world.pose("white lego")[1])
+    assert np.abs(matrix).max(axis=0).min() > math.cos(math.radians(2))
+
+
+def test_free_without_target_finds_a_clear_place(world):
+    world.execute(Action("top", ("blue die", "red cube")))
+    before = world.truth()
+    world.execute(Action("free", ("blue die",)))
+    truth = world.truth()
+    assert truth.supports["blue die"] == "table"
+    for other in ("red cube", "white lego"):
+        assert np.linalg.norm(truth.position(other) - before.position(other)) < 0.003
+        assert np.abs(truth.position("blue die") - truth.position(other))[:2].max() > 0.06
+
+
+def test_restore_reaches_the_target_and_its_orientation(world):
+    # the box of the lego when it lies along y
+    target = (0.40, -0.2, 0.018, 0.036, 0.056, 0.036)
+    world.execute(Action("restore", ("white lego",), target=target))
+    assert np.linalg.norm(world.truth().position("white lego") - target[:3]) < 0.004
+    assert abs(matrix_of(world.pose("white lego")[1])[1, 0]) > 0.99
+
+
+def test_restore_puts_on_a_tower_though_the_height_is_measured_badly(world):
+    top = world.truth().position("red cube")
+    target = (*top[:2], 0.062 + 0.006, 0.044, 0.044, 0.044)
+    world.execute(Action("restore", ("blue die",), target=target))
+    assert world.truth().supports["blue die"] == "red cube"
+
+
+def test_leaning_object_is_set_down_flat():
+    scene = SceneSpec(
+        (
+            ObjectSpec("red lego", ObjectKind.LEGO, "red", (0.040, 0.040, 0.022), (0.45, 0.0)),
+            ObjectSpec("cyan lego", ObjectKind.LEGO, "cyan", (0.068, 0.036, 0.036), (0.55, 0.2)),
+        )
+    )
+    with TabletopWorld(scene) as world:
+        # half beside the flat one: let go, it tips over its edge and leans on it
+        world.carry("cyan lego", world.pose("red lego")[0] + np.array([0.030, 0.0, 0.029]))
+        tilt = np.abs(matrix_of(world.pose("cyan lego")[1])[2]).max()
+        assert tilt < math.cos(math.radians(10)), "the object was to lean"
+        world.execute(Action("left", ("cyan lego", "red lego")))
+        assert np.abs(matrix_of(world.pose("cyan lego")[1])[2]).max() > 0.999
+        assert world.truth().supports["cyan lego"] == "table"
+
+
+def test_tower_of_six_stands():
+    colours = ("red", "green", "blue", "yellow", "cyan", "magenta")
+    objects = tuple(
+        ObjectSpec(
+            f"{colour} cube", ObjectKind.CUBE, colour, (0.04,) * 3, (0.40 + 0.12 * (i % 3), 0.16 * (i // 3)), 0.1 * i
+        )
+        for i, colour in enumerate(colours)
+    )
+    scene = SceneSpec(objects)
+    with TabletopWorld(scene) as world:
+        for below, above in zip(scene.names[:-1], scene.names[1:], strict=True):
+            world.execute(Action("top", (above, below)))
+        truth = world.truth()
+        for below, above in zip(scene.names[:-1], scene.names[1:], strict=True):
+            assert truth.supports[above] == below
+        assert np.linalg.norm((truth.positions[5] - truth.positions[0])[:2]) < 0.005
+
+
+def test_tall_neighbours_are_not_touched():
+    """A tower stands between the robot and the object: the wrist has to pass beside it."""
+    tower = tuple(
+        ObjectSpec(f"{colour} cube", ObjectKind.CUBE, colour, (0.042,) * 3, place, 0.0)
+        for colour, place in (
+            ("red", (0.50, 0.0)),
+            ("green", (0.40, 0.2)),
+            ("blue", (0.40, -0.2)),
+            ("cyan", (0.5, 0.3)),
+        )
+    )
+    scene = SceneSpec((*tower, ObjectSpec("white die", ObjectKind.DIE, "white", (0.04,) * 3, (0.61, 0.02), 0.1)))
+    with TabletopWorld(scene) as world:
+        for below, above in zip(scene.names[:3], scene.names[1:4], strict=True):
+            world.execute(Action("top", (above, below)))
+        before = world.truth()
+        world.execute(Action("free", ("white die",), target=(0.62, -0.2, 0.02, 0.04, 0.04, 0.04)))
+        truth = world.truth()
+        assert np.linalg.norm(truth.position("white die") - [0.62, -0.2, 0.02]) < 0.005
+        assert np.abs(truth.positions[:4] - before.positions[:4]).max() < 0.003
+
+
+def test_out_of_reach_is_no_exception(world):
+    before = world.truth()
+    world.execute(Action("free", ("blue die",), target=(0.95, 0.5, 0.022, 0.044, 0.044, 0.044)))
+    assert np.abs(world.truth().positions - before.positions).max() < 0.001
+    assert "out of reach" in world.log[-1]
+
+
+def test_wrong_actions_raise(world):
+    with pytest.raises(InvalidAction, match="Did you mean 'top'"):
+        world.execute(Action("topp", ("red cube", "blue die")))
+    with pytest.raises(UnknownObject, match="Did you mean 'red cube'"):
+        world.execute(Action("top", ("red cub", "blue die")))
+    with pytest.raises(InvalidAction):
+        world.execute(Action("free", ("red cube", "blue die")))
