@@ -74,6 +74,24 @@ def as_box(array: FloatArray) -> Box:
     return x, y, z, width, depth, height
 
 
+def _carriers_in(trace: Trace) -> list[list[int | None]]:
+    """For each graph of a trace and each object, what carries it; an action changes that for few objects."""
+    found: list[list[int | None]] = []
+    before: SceneGraph | None = None
+    for graph in trace.graphs:
+        if before is None:
+            changed = set(range(len(graph)))
+        else:
+            changed = {int(i) for i in np.flatnonzero(np.any(graph.boxes != before.boxes, axis=1))}
+        row = [
+            carrier(graph.boxes, i) if before is None or i in changed or found[-1][i] in changed else found[-1][i]
+            for i in range(len(graph))
+        ]
+        found.append(row)
+        before = graph
+    return found
+
+
 class NeuralModel:
     """`WorldModel` over the places of a scene's objects.
 
@@ -113,6 +131,7 @@ class NeuralModel:
         ]  # place i is where object i is seen
         self._free: list[list[int]] = [[] for _ in range(len(graph))]
         self._goal_place = self._add_goal_places()
+        self._below = _carriers_in(trace)
         self._probability = self._compare(range(len(self.places)))
         self._index()
 
@@ -193,12 +212,8 @@ class NeuralModel:
     def _carriers(self, owner: npt.NDArray[np.intp], right: BoolArray) -> BoolArray:
         """(S, S): place j is right for the object that carries place i in some graph of the trace."""
         carriers = np.zeros((len(owner), len(owner)), dtype=np.bool_)
-        known: dict[bytes, list[int | None]] = {}
-        for t, graph in enumerate(self.trace.graphs):
-            key = graph.boxes.tobytes()
-            if key not in known:
-                known[key] = [carrier(graph.boxes, i) for i in range(len(graph))]
-            for i, below in enumerate(known[key]):
+        for t, known in enumerate(self._below):
+            for i, below in enumerate(known):
                 if below is not None and i not in self.ignored and below not in self.ignored:
                     carriers |= ((owner == i) & right[:, t])[:, None] & ((owner == below) & right[:, t])[None]
         return carriers

@@ -2,7 +2,7 @@
 
 Minimises C(error -> subgoal) + C(subgoal -> goal) over a `WorldModel`; knows nothing of scenes or networks.
 
-One set of nodes serves all phases. The first phases look only at the subgoals nearest by discrepancy (1, 3, 5, ...) and
+One set of nodes serves all phases. The first phases look only at the nearest subgoals (1, 3, 5, ...) and
 weight the bound heavily, so a first solution comes early; since every node is compared with all subgoals as soon as it
 is made, widening the set or lowering the weight only re-sorts the open nodes. The last phase has weight 1 and all
 subgoals: once no open node can beat the incumbent, the incumbent is optimal, and if there is none, there is no way.
@@ -281,7 +281,8 @@ def search(
         found = run.result(Ending.PROVEN)
         return replace(found, proven_optimal=best >= found.cost, lower_bound=best)
     run.parked.append(run.root)
-    order = np.lexsort((run.to_go, run.root.discrepancy))
+    # nearest first: by the least that going there and on to the goal can cost, then by the discrepancy
+    order = np.lexsort((run.root.discrepancy, run.root.bound + run.to_go))
     for active, weight, spend in _phases(order):
         run.start_phase(active, weight)
         until = None if spend is None else run.expansions + spend
