@@ -42,10 +42,19 @@ class WorldModel(Protocol[State, Step]):
     """
 
     def applicable(self, state: State) -> Sequence[Step]:
-        """Steps worth trying in a state, most promising first.
+        """Steps worth trying in a state that may bring it nearer to a subgoal, most promising first.
 
-        Leaving out a step is a promise that the cheapest way to every subgoal does without it.
+        A step that neither this nor `detours` names is promised not to be needed on the cheapest way to any subgoal.
         """
+        ...
+
+    def detours(self, state: State) -> Sequence[Step]:
+        """Further steps worth trying, which lower the bound to no subgoal; only asked for when they can pay."""
+        ...
+
+    @property
+    def cheapest(self) -> float:
+        """No step costs less; positive."""
         ...
 
     def successors(self, state: State, steps: Sequence[Step]) -> Sequence[State]:

@@ -206,7 +206,8 @@ class NeuralModel:
         self._restore = [
             Action("restore", (self.graph.names[place.owner],), as_box(place.box)) for place in self.places
         ]
-        every = [text.action for texts in self._texts for text in texts] + self._restore
+        frees = [Action("free", (name,)) for name in self.graph.names]
+        every = [text.action for texts in self._texts for text in texts] + self._restore + frees
         self._cheapest = min((self.action_cost(action) for action in every), default=1.0)
 
     def _carriers(self, owner: npt.NDArray[np.intp], right: BoolArray) -> BoolArray:
@@ -253,25 +254,31 @@ class NeuralModel:
         return State(tuple(range(count)), (1 << count) - 1)
 
     def applicable(self, state: State) -> list[Move]:
-        """Moves of objects that a subgoal wants elsewhere, and of what stands in their way; `restore` before `free`."""
-        needed, in_way = self._needed(state)
-        restores: list[Move] = []
-        frees: list[Move] = []
-        for i in sorted(needed, key=lambda j: (self._ranks[j], j)):
+        """Moves to places of subgoals: of objects that one wants elsewhere, and of what stands in their way."""
+        moves: list[Move] = []
+        for i in self._movable(state, self._needed(state)[0]):
             here = state.places[i]
-            if i in self.fixed or i in self.ignored or self._above[here] & state.occupied:
-                continue
             rest = state.occupied & ~(1 << here)
             for place in self._targets[i]:
                 below = self._carriers_of[place]
                 if place != here and not self._clash[place] & rest and (not below or below & rest):
-                    restores.append(self._move(i, place, rest))
-            if i in in_way:
-                free = self._free_place(i, state)
-                if free is not None:
-                    target = as_box(self.places[free].box)
-                    frees.append(Move(i, free, Action("free", (self.graph.names[i],), target)))
-        return restores + frees
+                    moves.append(self._move(i, place, rest))
+        return moves
+
+    def detours(self, state: State) -> list[Move]:
+        """Moves to free space of objects that others wait for."""
+        moves: list[Move] = []
+        for i in self._movable(state, self._needed(state)[1]):
+            place = self._free_place(i, state)
+            if place is not None:
+                target = as_box(self.places[place].box)
+                moves.append(Move(i, place, Action("free", (self.graph.names[i],), target)))
+        return moves
+
+    @property
+    def cheapest(self) -> float:
+        """The least that an action costs."""
+        return self._cheapest
 
     def successors(self, state: State, steps: Sequence[Move]) -> list[State]:
         """One object in another place."""
@@ -313,6 +320,14 @@ class NeuralModel:
         return self._owner[below.bit_length() - 1] if below else None
 
     # -- helpers
+
+    def _movable(self, state: State, objects: set[int]) -> list[int]:
+        """Those of the objects that can be picked up, earlier ones of the plan first."""
+        return [
+            i
+            for i in sorted(objects, key=lambda j: (self._ranks[j], j))
+            if i not in self.fixed and i not in self.ignored and not self._above[state.places[i]] & state.occupied
+        ]
 
     def _needed(self, state: State) -> tuple[set[int], set[int]]:
         """Objects that may have to move, and those of them that others wait for: they stand on them or at their place.

@@ -90,7 +90,7 @@ class _Node(Generic[State, Step]):
     cost: float
     discrepancy: FloatArray
     bound: CostArray
-    closed: bool = False
+    detoured: bool = False  # what is left to be tried in it are detours
     outdated: bool = False
 
 
@@ -165,10 +165,20 @@ class _Search(Generic[State, Step]):
         return True
 
     def expand(self, node: _Node[State, Step]) -> bool:
-        """Make all successors of a node; true if one of them became the incumbent."""
-        node.closed = True
+        """Make the successors of a node; true if one of them became the incumbent.
+
+        Detours wait: since they lower no bound, a way through one costs at least the cheapest step more than the node
+        promised, so the node is put back with that much more and its detours are tried when its turn comes again.
+        """
         self.expansions += 1
-        steps = self.model.applicable(node.state)
+        if node.detoured:
+            steps = self.model.detours(node.state)
+        else:
+            steps = self.model.applicable(node.state)
+            node.detoured = True
+            node.bound = node.bound + self.model.cheapest
+            if self.value(node) < self.incumbent_value:
+                self.push(node)
         if not steps:
             return False
         states = self.model.successors(node.state, steps)

@@ -29,10 +29,23 @@ class Blocksworld:
     weights: tuple[float, ...] | None = None
     batches: list[int] = field(default_factory=list)
 
-    def applicable(self, state: Below) -> list[tuple[int, int]]:
+    def steps(self, state: Below) -> list[tuple[int, int]]:
         clear = [block for block in range(len(state)) if block not in state]
         places = [*clear, TABLE]
         return [(a, b) for a in clear if a not in self.fixed for b in places if b not in (a, state[a])]
+
+    def wanted(self, step: tuple[int, int]) -> bool:
+        return any(goal[step[0]] == step[1] for goal in self.subgoals)
+
+    def applicable(self, state: Below) -> list[tuple[int, int]]:
+        return [step for step in self.steps(state) if self.wanted(step)]
+
+    def detours(self, state: Below) -> list[tuple[int, int]]:
+        return [step for step in self.steps(state) if not self.wanted(step)]
+
+    @property
+    def cheapest(self) -> float:
+        return 1.0 if self.weights is None else min(self.weights)
 
     def successors(self, state: Below, steps: list[tuple[int, int]]) -> list[Below]:
         return [(*state[:a], b, *state[a + 1 :]) for a, b in steps]
@@ -40,10 +53,9 @@ class Blocksworld:
     def discrepancy(self, states: list[Below]) -> tuple[np.ndarray, np.ndarray]:
         self.batches.append(len(states))
         wrong = np.array(states)[:, None] != np.array(self.subgoals)[None]
-        cheapest = 1.0 if self.weights is None else min(self.weights)
         # the real-valued part weighs wrong blocks unevenly, as a learned discriminator would
         uneven = (wrong * np.linspace(0.7, 1.0, wrong.shape[-1])).sum(-1)
-        return uneven.astype(np.float32), (wrong.sum(-1) * cheapest).astype(np.float32)
+        return uneven.astype(np.float32), (wrong.sum(-1) * self.cheapest).astype(np.float32)
 
     def cost(self, step: tuple[int, int]) -> float:
         return 1.0 if self.weights is None else self.weights[step[0]]
@@ -67,7 +79,7 @@ def optimum(model: Blocksworld, start: Below, to_go: list[float]) -> float:
     known, queue = {start: 0.0}, deque([start])
     while queue:
         state = queue.popleft()
-        steps = model.applicable(state)
+        steps = model.steps(state)
         for step, after in zip(steps, model.successors(state, steps), strict=True):
             cost = known[state] + model.cost(step)
             if cost < known.get(after, np.inf) - 1e-9:
@@ -81,7 +93,7 @@ def check(model: Blocksworld, start: Below, to_go: list[float], result: SearchRe
     """The path is one of the model's, ends where it says and costs what it says."""
     state, spent = start, 0.0
     for step, expected in zip(result.path, result.states, strict=True):
-        assert step in model.applicable(state)
+        assert step in model.steps(state)
         (state,) = model.successors(state, [step])
         assert state == expected
         spent += model.cost(step)
