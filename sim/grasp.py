@@ -20,9 +20,9 @@ Array = npt.NDArray[np.float64]
 
 MARGINS_M = (0.009, 0.005)
 """Room between an open finger and the object on each side: the wide one first."""
-LEANS = ((0.0,), tuple(math.radians(angle) for angle in (15.0, -15.0, 30.0, -30.0)))
+LEANS = ((0.0,), (math.radians(15.0), math.radians(-15.0)), (math.radians(30.0), math.radians(-30.0)))
 """Turns of the hand about the axis along which it closes, to pass beside something tall: tried
-in two rounds."""
+in rounds."""
 STEEPEST = math.radians(55.0)
 """Objects that lean more than this are taken from straight above."""
 SWEEP_M = 0.16
@@ -31,6 +31,8 @@ ENOUGH_M = 0.010
 """More room than this is no better."""
 GOOD_M = 0.006
 """With this much room no other way is looked for."""
+BACK_OFF_M = 0.10
+"""How far the hand backs off along its own axis before it moves otherwise."""
 TIP_M = 0.0075
 """From the tool centre point to the end of the fingers."""
 
@@ -170,7 +172,7 @@ def _directions(matrix: Array, size: Array) -> Iterator[tuple[Array, Array, floa
 
 
 def choose_grasp(
-    estimates: PoseEstimates, name: str, place_position: Array, place_rotation: Array, seed: Array
+    estimates: PoseEstimates, name: str, place_position: Array, place_rotation: Array, hover_m: float, seed: Array
 ) -> Grasp | None:
     """The most roomy way to take an object that also fits its place.
 
@@ -179,6 +181,7 @@ def choose_grasp(
         name: the object to take.
         place_position: its centre when placed, (3,).
         place_rotation: its rotation when placed, (3, 3).
+        hover_m: height to which the tool has to rise over the object and over its place.
         seed: joint angles to start the search from, (7,).
 
     Returns:
@@ -206,10 +209,14 @@ def choose_grasp(
         joints, reached = kinematics.solve(np.tile(centre, (count, 1)), grasps, seed, iterations=30)
         goals = np.tile(place_position, (count, 1))
         place_joints, place_reached = kinematics.solve(goals, places, seed, iterations=30)
-        usable = np.flatnonzero(reached & place_reached)
+        usable = reached & place_reached
+        for start, rotation in ((np.tile(centre, (count, 1)), grasps), (goals, places)):
+            over = start - BACK_OFF_M * rotation[:, :, 2]
+            over[:, 2] = np.maximum(over[:, 2], hover_m)
+            usable &= kinematics.solve(over, rotation, seed, iterations=30)[1]
         for margin in MARGINS_M:
             openings = np.minimum(OPEN_M, np.array(widths) + 2 * margin)
-            here = [i for i in usable if openings[i] >= widths[i] + 0.004]
+            here = [i for i in np.flatnonzero(usable) if openings[i] >= widths[i] + 0.004]
             if not here:
                 continue
             room = np.minimum(

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from nsrecover.structs import Action
 from sim.arm import DOWN, HOME_POSITION_M, Arm
 from sim.faults.base import SkillPhase
-from sim.grasp import TIP_M, Grasp, choose_grasp
+from sim.grasp import BACK_OFF_M, TIP_M, Grasp, choose_grasp
 from sim.placing import boxes, place_for
 from sim.poses import PoseEstimates
 from sim.rotations import matrix_of, rotation_vector
@@ -109,16 +109,17 @@ class PickAndPlace:
         if place is None:
             raise _Lost("there is no free place")
         centre, rotation = place
-        grasp = choose_grasp(self._estimates, self._name, centre, rotation, self._arm.home)
+        row = self._estimates.index(self._name)
+        own, others = boxes(self._estimates)[row], np.delete(boxes(self._estimates), row, axis=0)
+        hanging = max(TIP_M, float(own[5]) / 2 + 0.01)
+        height = max(_transit_height(own[:3], centre, others, hanging), float(own[2]) + 0.06, float(centre[2]) + 0.06)
+        grasp = choose_grasp(self._estimates, self._name, centre, rotation, height, self._arm.home)
         if grasp is None:
             raise _Lost("the object or its place is out of reach")
         if grasp.room_m < 0.0:
             self._cell.note(f"{self._action}: touches something, {grasp.room_m * 1000:.0f} mm")
-        row = self._estimates.index(self._name)
-        others = np.delete(boxes(self._estimates), row, axis=0)
-        own = boxes(self._estimates)[row]
         self._pick(grasp, others)
-        self._carry(grasp, centre, rotation, others, own)
+        self._carry(grasp, centre, rotation, height)
         self._let_go(grasp, others)
 
     def _ticker(self, phase: SkillPhase, start: float, end: float) -> Callable[[float], None]:
@@ -150,7 +151,7 @@ class PickAndPlace:
     def _pick(self, grasp: Grasp, others: Array) -> None:
         back = grasp.rotation[:, 2]
         near = grasp.position - NEAR_M * back
-        off = grasp.position - 2.5 * NEAR_M * back
+        off = grasp.position - BACK_OFF_M * back
         height = _transit_height(np.array(HOME_POSITION_M), grasp.position, others, TIP_M)
         above = np.array([*off[:2], max(off[2], height)])
         legs = [(above, grasp.rotation, FAST_M_S), (near, grasp.rotation, FAST_M_S)]
@@ -168,12 +169,8 @@ class PickAndPlace:
         if self._arm.measured_opening_m() < HELD_M:
             raise _Lost("the object is lost")
 
-    def _carry(self, grasp: Grasp, centre: Array, rotation: Array, others: Array, own: Array) -> None:
+    def _carry(self, grasp: Grasp, centre: Array, rotation: Array, height: float) -> None:
         position, attitude = self._arm.commanded_tool()
-        hanging = max(TIP_M, float(own[5]) / 2 + 0.01)
-        height = max(
-            _transit_height(position, centre, others, hanging), float(position[2]) + 0.06, float(centre[2]) + 0.06
-        )
         # the object leaves its place along the axis it was taken by, then rises straight
         off = position - grasp.rotation[:, 2] * NEAR_M
         legs = [(off, attitude, NEAR_M_S * 1.5), (np.array([*off[:2], max(height, off[2])]), attitude, CARRY_M_S)]
@@ -206,7 +203,7 @@ class PickAndPlace:
         self._arm.open(opening, 30, self._ticker(SkillPhase.RELEASE, 0.0, 1.0))
         position, attitude = self._arm.commanded_tool()
         back = attitude[:, 2]
-        off = position - 2.5 * NEAR_M * back
+        off = position - BACK_OFF_M * back
         height = _transit_height(position, np.array(HOME_POSITION_M), others, TIP_M)
         legs = [(position - NEAR_M * back, attitude, NEAR_M_S * 2), (off, attitude, FAST_M_S)]
         if height > off[2]:
