@@ -1,0 +1,39 @@
+"""`python -m eval.record SCENARIO FILE`: record a scenario as a robot that never looks carries it out."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nsrecover.errors import NsrecoverError
+from nsrecover.recording import Recording, save
+from sim.scenarios import scenario
+from sim.world import TabletopWorld
+
+
+def record(
+    name: Annotated[str, typer.Argument(help="A scenario of the demo: collapse, slip or helper.")],
+    path: Annotated[Path, typer.Argument(help="The file to write, ending in .npz.")],
+    seed: Annotated[int, typer.Option(help="Which scene.")] = 0,
+) -> None:
+    """Carry out a scenario's whole plan, faults included, without looking; save what the cameras saw in between."""
+    item = scenario(name, seed)
+    with TabletopWorld(item.scene, item.faults, seed=seed) as world:
+        observations = [world.observe()]
+        for action in item.plan:
+            world.execute(action)
+            observations.append(world.observe())
+    notes = {"scenario": name, "seed": seed, "description": item.description}
+    save(Recording(item.plan, tuple(observations), notes), path)
+    print(f"{path}: {len(item.plan)} actions, {path.stat().st_size / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    try:
+        typer.run(record)
+    except NsrecoverError as error:
+        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+        sys.exit(2)

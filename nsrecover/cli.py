@@ -1,0 +1,125 @@
+"""The command line: `nsrecover info` and `nsrecover check`, from the installed package alone."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+import nsrecover
+from nsrecover.errors import NsrecoverError
+from nsrecover.recording import example, load
+from nsrecover.review import Review, review
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Notice robot plan execution errors from camera images, say why, and find the shortest way back.",
+)
+
+Checkpoint = Annotated[Path | None, typer.Option(help="Folder of a checkpoint; the shipped one if not given.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of text for people.")]
+
+
+@app.command()
+def info(checkpoint: Checkpoint = None, as_json: AsJson = False) -> None:
+    """Say which version this is, which checkpoint it uses, and how well that one did when it was trained."""
+    config = nsrecover.load(checkpoint).bundle.config
+    document: dict[str, Any] = {
+        "version": metadata.version("nsrecover"),
+        "checkpoint": "tabletop (shipped)" if checkpoint is None else str(checkpoint),
+        "operators": list(config.operators),
+        "feature_size": config.feature_size,
+        "threshold": config.threshold,
+        "metrics": dict(config.metrics),
+        "provenance": dict(config.provenance),
+    }
+    if as_json:
+        print(json.dumps(document, indent=2))
+        return
+    table = Table(show_header=False, box=None, pad_edge=False)
+    for name, value in _flat(document):
+        table.add_row(name, value)
+    Console().print(table)
+
+
+@app.command()
+def check(
+    recording: Annotated[str, typer.Argument(help="A recorded episode (.npz), or `example` for the one shipped.")],
+    checkpoint: Checkpoint = None,
+    budget_s: Annotated[float, typer.Option(min=0.0, help="Planning time for one recovery, in seconds.")] = 1.0,
+    as_json: AsJson = False,
+) -> None:
+    """Go through a recorded episode and say what is wrong after each step, why, and what the way back is."""
+    episode = example() if recording == "example" else load(recording)
+    reviews = review(nsrecover.load(checkpoint), episode, budget_s)
+    if as_json:
+        print(json.dumps({"recording": recording, "steps": [_document(item) for item in reviews]}, indent=2))
+        return
+    console, wrong = Console(), 0
+    for item in reviews:
+        verdict = "[red]not as expected[/]" if item.discrepancy else "[green]as expected[/]"
+        console.print(f"{item.step + 1:>3}  {item.action}  {verdict}", highlight=False)
+        if item.explanation is not None:
+            wrong += 1
+            console.print(f"     {item.explanation.text}", highlight=False, markup=False)
+    console.print(f"{wrong} of {len(episode.plan)} steps did not go as expected", highlight=False)
+
+
+def _document(item: Review) -> dict[str, Any]:
+    """A review as plain data."""
+    found: dict[str, Any] = {
+        "step": item.step + 1,
+        "action": str(item.action),
+        "as_expected": not item.discrepancy,
+        "probabilities": {
+            name: round(float(p), 4)
+            for name, p in zip(item.discrepancy.expected.names, item.discrepancy.probabilities, strict=True)
+        },
+        "culprits": [
+            {"name": culprit.name, "cause": culprit.cause.value, "other": culprit.other}
+            for culprit in item.discrepancy.culprits
+        ],
+    }
+    if item.recovery is not None:
+        found["recovery"] = {
+            "status": item.recovery.status.value,
+            "actions": [str(action) for action in item.recovery.actions],
+            "subgoal": item.recovery.subgoal,
+            "reason": item.recovery.reason,
+        }
+    if item.explanation is not None:
+        found["explanation"] = item.explanation.text
+    return found
+
+
+def _flat(document: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    """Nested settings as lines of a name and a value."""
+    lines: list[tuple[str, str]] = []
+    for name, value in document.items():
+        if isinstance(value, dict):
+            lines += _flat(value, f"{prefix}{name}.")
+        else:
+            text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+            lines.append((f"{prefix}{name}", text))
+    return lines
+
+
+def main() -> None:
+    """Entry point: a mistake of the user's is one line on stderr and exit code 2."""
+    try:
+        app()
+    except NsrecoverError as error:
+        print(f"nsrecover: error: {' '.join(str(error).split())}", file=sys.stderr)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()
