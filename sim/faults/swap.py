@@ -11,6 +11,7 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.structs import Action
 from sim.faults.base import Fault
 from sim.placing import extents, free_place
+from sim.poses import PoseEstimates
 from sim.rotations import matrix_of, squared_up
 
 if TYPE_CHECKING:
@@ -50,7 +51,14 @@ class Swap(Fault):
             heights[name] = float(extents(matrix_of(estimates.orientations[row]), estimates.sizes[row])[2])
         row = estimates.index(self.first)
         sides = extents(squared_up(matrix_of(estimates.orientations[row])), estimates.sizes[row])
-        aside = free_place(estimates, self.first, sides)
+        # its own place counts as taken: the other one goes there
+        taken = PoseEstimates(
+            (*estimates.names, "its own place"),
+            np.concatenate([estimates.positions, estimates.positions[[row]]]),
+            np.concatenate([estimates.orientations, estimates.orientations[[row]]]),
+            np.concatenate([estimates.sizes, estimates.sizes[[row]]]),
+        )
+        aside = free_place(taken, self.first, sides)
         if aside is None:
             world.note(f"the {self.first} and the {self.second} cannot be swapped: the table is full")
             return
