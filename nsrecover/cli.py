@@ -6,16 +6,17 @@ import json
 import sys
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 import nsrecover
 from nsrecover.errors import NsrecoverError
 from nsrecover.recording import example, load
-from nsrecover.review import Review, review
+
+if TYPE_CHECKING:
+    from nsrecover.review import Review
 
 app = typer.Typer(
     add_completion=False,
@@ -44,10 +45,10 @@ def info(checkpoint: Checkpoint = None, as_json: AsJson = False) -> None:
     if as_json:
         print(json.dumps(document, indent=2))
         return
-    table = Table(show_header=False, box=None, pad_edge=False)
-    for name, value in _flat(document):
-        table.add_row(name, value)
-    Console().print(table)
+    lines = _flat(document)
+    width = max(len(name) for name, _ in lines)
+    for name, value in lines:
+        print(f"{name:<{width}}  {value}")
 
 
 @app.command()
@@ -59,6 +60,9 @@ def check(
 ) -> None:
     """Go through a recorded episode and say what is wrong after each step, why, and what the way back is."""
     episode = example() if recording == "example" else load(recording)
+    # Here and not above: it loads torch, and help and mistakes should not wait for that.
+    from nsrecover.review import review
+
     reviews = review(nsrecover.load(checkpoint), episode, budget_s)
     if as_json:
         print(json.dumps({"recording": recording, "steps": [_document(item) for item in reviews]}, indent=2))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import lru_cache
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.nn import MessagePassing
 
 from nsrecover.models.nodes import COARSE_M, NodeEncoder, box_features, mlp
+
+with warnings.catch_warnings():
+    # torch_geometric scripts a function when it is imported, which newer torch calls deprecated; no business of users.
+    warnings.filterwarnings("ignore", message=".*torch.jit.script.*")
+    from torch_geometric.nn import MessagePassing
 
 
 @lru_cache(maxsize=256)
