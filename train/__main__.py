@@ -86,6 +86,7 @@ def start_bundle(config: TrainConfig) -> Bundle:
             width=model.width,
             rounds=model.rounds,
             workspace=tuple(model.workspace),
+            reach_m=tuple(model.reach_m),
         )
     )
     if config.weights == "imagenet":

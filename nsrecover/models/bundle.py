@@ -43,7 +43,8 @@ class BundleConfig:
         rounds: rounds of message passing.
         operators: operator names in the order of the action embedding.
         threshold: probability under which an object counts as wrong.
-        workspace: x_min, y_min, x_max, y_max of the table the robot can reach, metres.
+        workspace: x_min, y_min, x_max, y_max of the table that things are put down on, metres.
+        reach_m: nearest and farthest distance from the robot's base at which it can grasp from the table.
         metrics: what was measured on held-out data when it was trained.
         provenance: data, seed, command and revision it was trained with.
     """
@@ -56,6 +57,7 @@ class BundleConfig:
     operators: tuple[str, ...] = tuple(OPERATORS)
     threshold: float = 0.5
     workspace: tuple[float, float, float, float] = (0.30, -0.35, 0.75, 0.35)
+    reach_m: tuple[float, float] = (0.30, 0.78)
     metrics: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
@@ -82,8 +84,13 @@ class Bundle(nn.Module):
 
     @property
     def workspace(self) -> tuple[float, float, float, float]:
-        """x_min, y_min, x_max, y_max of the reachable table, metres."""
+        """x_min, y_min, x_max, y_max of the table that things are put down on, metres."""
         return self.config.workspace
+
+    @property
+    def reach_m(self) -> tuple[float, float]:
+        """Nearest and farthest distance from the robot's base at which it can grasp from the table, metres."""
+        return self.config.reach_m
 
     def _tensor(self, array: npt.ArrayLike, dtype: torch.dtype = torch.float32) -> Tensor:
         return torch.as_tensor(np.ascontiguousarray(array), dtype=dtype, device=next(self.parameters()).device)
@@ -148,6 +155,7 @@ class Bundle(nn.Module):
         path.mkdir(parents=True, exist_ok=True)
         weights = {name: value.detach().cpu().contiguous() for name, value in self.state_dict().items()}
         save_file(weights, path / f".{WEIGHTS}.part", metadata={"format": str(FORMAT)})
+        (path / f".{WEIGHTS}.part").chmod(0o644)  # safetensors writes it for its owner alone
         document = {"format": FORMAT, **asdict(self.config)}
         (path / f".{CONFIG}.part").write_text(json.dumps(document, indent=2) + "\n")
         (path / f".{CARD}.part").write_text(card)
@@ -198,7 +206,7 @@ def _read_config(path: Path) -> BundleConfig:
             f"expected checkpoint format {FORMAT}, found {version} in {path}; use the version of nsrecover it was made "
             "with, or train it again"
         )
-    for name in ("encoder_blocks", "operators", "workspace"):
+    for name in ("encoder_blocks", "operators", "workspace", "reach_m"):
         if isinstance(document.get(name), list):
             document[name] = tuple(document[name])
     try:

@@ -371,7 +371,7 @@ class NeuralModel:
         for place in self._free[i]:
             if place == here:
                 return None  # it is out of the way already
-            if is_free(self.places[place].box, now, self.models.workspace, 0.0):
+            if is_free(self.places[place].box, now, self.models, 0.0):
                 return place
         if len(self._free[i]) >= MAX_FREE_PLACES:
             return None

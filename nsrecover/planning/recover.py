@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
+from nsrecover.planning.free_place import within_reach
 from nsrecover.planning.neural import Move, NeuralModel, RecoveryModels, State, unit_cost
 from nsrecover.planning.order import recovery_order
 from nsrecover.planning.realise import realise
@@ -122,9 +123,8 @@ class RecoveryPlanner:
 
     def _out_of_reach(self, graph: SceneGraph, index: int) -> bool:
         """Whether the robot cannot get at an object where it is."""
-        x, y, z = (float(value) for value in graph.boxes[index, :3])
-        x_min, y_min, x_max, y_max = self._models.workspace
-        return not (x_min <= x <= x_max and y_min <= y <= y_max) or z < BELOW_TABLE_M
+        box = graph.boxes[index]
+        return not bool(within_reach(box, self._models)) or float(box[2]) < BELOW_TABLE_M
 
     def _nearest(self, graph: SceneGraph, trace: Trace, discrepancy: Discrepancy, count: int | None) -> Sequence[int]:
         """Numbers of the trace's graphs to plan for, ascending."""

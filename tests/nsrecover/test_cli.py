@@ -1,0 +1,88 @@
+"""The command line with the shipped checkpoint and the shipped episode."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nsrecover
+from nsrecover.recording import Recording, example
+from nsrecover.review import review
+
+
+def nsr(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "nsrecover.cli", *arguments], capture_output=True, text=True, timeout=120
+    )
+
+
+def test_info_tells_the_version_and_the_measured_metrics() -> None:
+    done = nsr("info", "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["version"]
+    assert document["metrics"]
+    assert "top" in document["operators"]
+
+
+def test_check_finds_the_collapse_in_the_shipped_episode() -> None:
+    done = nsr("check", "example", "--json")
+    assert done.returncode == 0, done.stderr
+    steps = json.loads(done.stdout)["steps"]
+    wrong = [step for step in steps if not step["as_expected"]]
+    assert steps[0]["as_expected"]
+    assert "toppled" in {culprit["cause"] for culprit in wrong[0]["culprits"]}
+    assert wrong[0]["recovery"]["status"] == "recovered"
+    assert all(culprit["name"] in wrong[0]["explanation"] for culprit in wrong[0]["culprits"])
+
+
+def test_check_for_people_says_the_same() -> None:
+    done = nsr("check", "example")
+    assert done.returncode == 0, done.stderr
+    assert "not as expected" in done.stdout
+    assert "went wrong" in done.stdout
+
+
+def test_an_error_is_reported_once() -> None:
+    reviews = list(review(nsrecover.load(), example()))
+    first = next(item for item in reviews if item.discrepancy)
+    culprits = set(first.discrepancy.culprit_names)
+    for later in reviews[first.step + 1 :]:
+        untouched = culprits - set(later.action.arguments)
+        assert not untouched & set(later.discrepancy.culprit_names)
+
+
+def test_a_recording_without_an_error_has_none() -> None:
+    episode = example()
+    first = next(item.step for item in review(nsrecover.load(), episode) if item.discrepancy)
+    good = Recording(type(episode.plan)(episode.plan.actions[:first]), episode.observations[: first + 1])
+    assert not any(item.discrepancy for item in review(nsrecover.load(), good))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("check", "nowhere.npz"), "nowhere.npz"),
+        (("check", "example", "--checkpoint", "nowhere"), "expected a checkpoint folder"),
+        (("info", "--checkpoint", "nowhere"), "expected a checkpoint folder"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(arguments: tuple[str, ...], told: str) -> None:
+    done = nsr(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert told in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_file_of_another_kind_is_named(tmp_path: Path) -> None:
+    np.savez(tmp_path / "other.npz", a=np.zeros(3))
+    done = nsr("check", str(tmp_path / "other.npz"))
+    assert done.returncode == 2
+    assert "other.npz" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
