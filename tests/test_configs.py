@@ -1,0 +1,60 @@
+"""Every Hydra config can be composed, with every saved experiment, and typos in its top level fail."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+CONF = ROOT / "conf"
+
+COMMANDS = {"collect": "sim.collect", "train": "train", "demo": "eval.demo"}
+"""Primary config -> the module that runs it."""
+
+EXPERIMENTS = sorted(path.stem for path in (CONF / "experiment").glob("*.yaml"))
+
+
+def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", module, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+
+
+def test_every_primary_config_has_a_command() -> None:
+    assert {path.stem for path in CONF.glob("*.yaml")} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("module", COMMANDS.values())
+def test_it_composes_and_resolves(module: str) -> None:
+    done = run(module, "--cfg", "job", "--resolve")
+    assert done.returncode == 0, done.stderr
+    assert "seed:" in done.stdout
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_experiments_compose(experiment: str) -> None:
+    done = run("train", f"experiment={experiment}", "--cfg", "job", "--resolve")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("logger", sorted(path.stem for path in (CONF / "logger").glob("*.yaml")))
+def test_loggers_compose(logger: str) -> None:
+    done = run("train", f"logger={logger}", "--cfg", "job")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("module", COMMANDS.values())
+def test_a_misspelt_setting_fails(module: str) -> None:
+    done = run(module, "sede=1")
+    assert done.returncode != 0
+    assert "sede" in done.stderr
+
+
+@pytest.mark.parametrize("module", COMMANDS.values())
+def test_help_teaches(module: str) -> None:
+    done = run(module, "--help")
+    assert done.returncode == 0
+    assert f"python -m {module}" in done.stdout

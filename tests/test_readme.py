@@ -1,0 +1,65 @@
+"""The README is true: its programs run, its commands exist, its links lead somewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+PROGRAMS = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
+
+
+def test_the_first_program_has_at_most_twelve_lines() -> None:
+    assert len([line for line in PROGRAMS[0].splitlines() if line.strip()]) <= 12
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_every_program_runs(program: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+
+
+def test_the_first_program_explains_the_collapse(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAMS[0]], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert "went wrong: the tower fell" in done.stdout
+    assert "The way back takes" in done.stdout
+
+
+def test_links_and_pictures_are_there() -> None:
+    for address in re.findall(r"\]\(([^)#]+)\)", TEXT):
+        assert address.startswith("http") or (ROOT / address).exists(), address
+
+
+def test_the_picture_is_small_enough() -> None:
+    assert (ROOT / "docs" / "demo.gif").stat().st_size <= 3_000_000
+
+
+def test_nothing_is_left_to_be_filled_in() -> None:
+    assert not re.search(r"TODO|TBD|FIXME|XXX|\?\?\?|<fill", TEXT)
+
+
+def test_the_modules_of_its_commands_exist() -> None:
+    for module in re.findall(r"python -m ([a-z_.]+)", TEXT):
+        path = ROOT / Path(*module.split("."))
+        assert path.with_suffix(".py").is_file() or (path / "__main__.py").is_file(), module
+
+
+def test_the_make_targets_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    for target in re.findall(
+        r"make ([a-z]+)\b", "\n".join(re.findall(r"```(?:bash)?\n(.*?)```", TEXT, flags=re.DOTALL))
+    ):
+        assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target

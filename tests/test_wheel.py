@@ -1,0 +1,114 @@
+"""The wheel holds the library and nothing else, and works where only the library's own needs are installed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+GUARD = """
+import sys
+
+FORBIDDEN = {"pybullet", "lightning", "hydra", "omegaconf", "wandb", "h5py", "sim", "train", "eval"}
+
+class Guard:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in FORBIDDEN:
+            raise ImportError(f"{name} is not installed with the library alone")
+
+sys.meta_path.insert(0, Guard())
+"""
+"""Stands for a fresh environment: what only the checkout needs cannot be imported."""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built wheel; from a copy, so that no build folder is left in the checkout."""
+    source = tmp_path_factory.mktemp("source")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    for name in ("nsrecover", "sim", "train", "eval", "conf"):
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    out = tmp_path_factory.mktemp("wheel")
+    done = subprocess.run(
+        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(source)],
+        capture_output=True, text=True, timeout=200,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    (path,) = out.glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def unpacked(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def test_it_holds_only_the_library(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        tops = {name.split("/")[0] for name in archive.namelist()}
+    assert tops == {"nsrecover", next(top for top in tops if top.endswith(".dist-info"))}
+
+
+def test_it_holds_what_the_library_needs(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+    for name in (
+        "nsrecover/py.typed",
+        "nsrecover/checkpoints/tabletop/model.safetensors",
+        "nsrecover/checkpoints/tabletop/config.json",
+        "nsrecover/checkpoints/tabletop/README.md",
+        "nsrecover/episodes/collapse.npz",
+    ):
+        assert name in sizes, name
+    assert sizes["nsrecover/checkpoints/tabletop/model.safetensors"] <= 15_000_000
+    assert any(name.endswith("licenses/LICENSE") for name in sizes)
+
+
+def test_every_module_of_the_library_is_in_it(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        packed = {name for name in archive.namelist() if name.endswith(".py")}
+    assert packed == {str(path.relative_to(ROOT)) for path in (ROOT / "nsrecover").rglob("*.py")}
+
+
+def run(unpacked: Path, code: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    # -P and a folder of its own: the checkout is not on the path, the unpacked wheel is.
+    program = f"{GUARD}\nsys.path.insert(0, {str(unpacked)!r})\n{code}"
+    return subprocess.run(
+        [sys.executable, "-P", "-c", program], cwd=folder, capture_output=True, text=True, timeout=200
+    )
+
+
+def test_the_program_of_the_readme_runs_from_it(unpacked: Path, tmp_path: Path) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    program = re.findall(r"```python\n(.*?)```", readme, flags=re.DOTALL)[0]
+    done = run(unpacked, f"{program}\nprint(nsrecover.__file__)", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "went wrong" in done.stdout
+    assert str(unpacked) in done.stdout
+
+
+def test_every_module_can_be_imported_from_it(unpacked: Path, tmp_path: Path) -> None:
+    modules = sorted(
+        ".".join(path.relative_to(unpacked).with_suffix("").parts).removesuffix(".__init__")
+        for path in (unpacked / "nsrecover").rglob("*.py")
+        if path.name != "__main__.py"
+    )
+    done = run(unpacked, "\n".join(f"import {module}" for module in modules), tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_guard_would_notice(unpacked: Path, tmp_path: Path) -> None:
+    done = run(unpacked, "import pybullet", tmp_path)
+    assert done.returncode != 0
+    assert "not installed with the library alone" in done.stderr
