@@ -16,7 +16,8 @@ from nsrecover.errors import InvalidRecording
 from nsrecover.models.bundle import Bundle
 from nsrecover.perceive import crop_objects, lift_boxes, object_names
 from nsrecover.recording import Recording, load
-from nsrecover.structs import FloatArray, Plan
+from nsrecover.scene.memory import remember
+from nsrecover.structs import FloatArray, Plan, SceneGraph
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,20 +52,21 @@ class Demonstration:
 def perceive_recording(recording: Recording, crop_size: int) -> Demonstration:
     """Boxes and crops of every frame of a recording."""
     names = object_names(recording.observations[0])
-    boxes, seen, crops, owners, pixels = [], [], [], [], []
+    graphs: list[SceneGraph] = []
+    crops, owners, pixels = [], [], []
     for frame, observation in enumerate(recording.observations):
         frame_boxes, frame_seen = lift_boxes(observation, names)
+        graph = SceneGraph(names, np.zeros((len(names), 0), np.float32), frame_boxes, frame_seen)
+        graphs.append(remember(graphs[-1], graph) if graphs else graph)
         cut, index, count = crop_objects(observation, names, crop_size)
-        boxes.append(frame_boxes)
-        seen.append(frame_seen)
         crops.append(cut)
         owners.append(np.stack([np.full(len(index), frame), index], axis=1))
         pixels.append(count)
     return Demonstration(
         names=names,
         plan=recording.plan,
-        boxes=np.stack(boxes),
-        seen=np.stack(seen),
+        boxes=np.stack([graph.boxes for graph in graphs]),
+        seen=np.stack([graph.seen for graph in graphs]),
         crops=np.concatenate(crops),
         owners=np.concatenate(owners),
         pixels=np.concatenate(pixels),
