@@ -92,7 +92,7 @@ def run(unpacked: Path, code: str, folder: Path) -> subprocess.CompletedProcess[
 def test_the_program_of_the_readme_runs_from_it(unpacked: Path, tmp_path: Path) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     program = re.findall(r"```python\n(.*?)```", readme, flags=re.DOTALL)[0]
-    done = run(unpacked, f"{program}\nprint(nsrecover.__file__)", tmp_path)
+    done = run(unpacked, f"{program}\nimport nsrecover\nprint(nsrecover.__file__)", tmp_path)
     assert done.returncode == 0, done.stderr
     assert "went wrong" in done.stdout
     assert str(unpacked) in done.stdout
