@@ -33,7 +33,7 @@ class ModelConfig:
     width: int = 96
     rounds: int = 2
     workspace: list[float] = field(default_factory=lambda: [0.30, -0.35, 0.75, 0.35])
-    reach_m: list[float] = field(default_factory=lambda: [0.30, 0.78])
+    reach_m: list[float] = field(default_factory=lambda: [0.28, 0.81])
 
 
 @dataclass

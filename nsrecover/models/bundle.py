@@ -57,7 +57,7 @@ class BundleConfig:
     operators: tuple[str, ...] = tuple(OPERATORS)
     threshold: float = 0.5
     workspace: tuple[float, float, float, float] = (0.30, -0.35, 0.75, 0.35)
-    reach_m: tuple[float, float] = (0.30, 0.78)
+    reach_m: tuple[float, float] = (0.28, 0.81)
     metrics: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
 

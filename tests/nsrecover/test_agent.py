@@ -1,0 +1,102 @@
+"""The main path, end to end: real physics, rendered images, the shipped checkpoint."""
+
+import numpy as np
+import pytest
+
+from nsrecover import load
+from nsrecover.agent import RecoveryAgent
+from nsrecover.errors import InvalidAction, UnknownObject
+from nsrecover.structs import Action, Cause, EpisodeStatus, Observation, Plan, RecoveryStatus, StepRecord
+from nsrecover.system import System
+from sim.faults import Displaced
+from sim.sampling import Structure, sample_plan, sample_scene
+from sim.truth import deviations
+from sim.world import TabletopWorld
+
+
+@pytest.fixture(scope="module")
+def system() -> System:
+    return load()
+
+
+def test_a_plan_that_works_is_carried_out_without_a_false_alarm(system: System) -> None:
+    rng = np.random.default_rng(31)
+    scene = sample_scene(rng, 5)
+    plan = sample_plan(rng, scene, Structure.TOWER, 3)
+    with TabletopWorld(scene) as world:
+        episode = RecoveryAgent(system, world).run(plan)
+    assert episode.status is EpisodeStatus.COMPLETED
+    assert [record.action for record in episode.records] == list(plan)
+    assert not any(record.discrepancy or record.recovering for record in episode.records)
+
+
+def test_a_displaced_block_is_noticed_and_put_back(system: System) -> None:
+    rng = np.random.default_rng(32)
+    scene = sample_scene(rng, 4)
+    plan = sample_plan(rng, scene, Structure.TOWER, 2)
+    base = plan[0].arguments[1]
+    bystander = next(item.name for item in scene.objects if all(item.name not in action.arguments for action in plan))
+    fault = Displaced(at_step=0, name=bystander, offset_m=(0.05, 0.0))
+    seen: list[StepRecord] = []
+    with TabletopWorld(scene) as world:
+        for action in plan:
+            world.execute(action)
+        wanted = world.truth()
+    with TabletopWorld(scene, (fault,)) as world:
+        episode = RecoveryAgent(system, world).run(plan, on_record=seen.append)
+        assert not deviations(world.truth(), wanted)
+    assert tuple(seen) == episode.records
+    first = episode.records[0]
+    assert first.discrepancy.culprit_names == (bystander,)
+    assert first.discrepancy.culprits[0].cause is Cause.MOVED
+    assert first.recovery is not None
+    assert [str(action) for action in first.recovery.actions] == [f"restore({bystander})"]
+    assert first.explanation is not None
+    assert bystander in first.explanation.text
+    assert base not in first.discrepancy.culprit_names
+    assert episode.records[1].recovering
+    assert episode.status is EpisodeStatus.COMPLETED
+
+
+class Paralysed:
+    """A world whose robot never moves; its cameras work."""
+
+    def __init__(self, world: TabletopWorld) -> None:
+        self.world = world
+        self.attempts = 0
+
+    def observe(self) -> Observation:
+        return self.world.observe()
+
+    def execute(self, action: Action) -> None:
+        self.attempts += 1
+
+
+def test_a_robot_that_cannot_move_asks_for_help_after_a_few_attempts(system: System) -> None:
+    rng = np.random.default_rng(33)
+    scene = sample_scene(rng, 3)
+    with TabletopWorld(scene) as real:
+        world = Paralysed(real)
+        episode = RecoveryAgent(system, world, max_recoveries=2).run(sample_plan(rng, scene, Structure.TOWER, 2))
+    assert episode.status is EpisodeStatus.ASKED_FOR_HELP
+    assert "went wrong 3 times" in episode.reason
+    assert world.attempts == 3
+    causes = {culprit.cause for record in episode.records for culprit in record.discrepancy.culprits}
+    assert causes == {Cause.NOT_LIFTED}
+    assert episode.records[0].recovery is not None
+    # nothing has changed, so the way back is to try the same action again
+    assert episode.records[0].recovery.status is RecoveryStatus.ALREADY_AT_SUBGOAL
+    assert episode.records[0].recovery.subgoal == 0
+
+
+@pytest.mark.parametrize(
+    ("plan", "error"), [("top(no such thing, other)", UnknownObject), ("juggle(no such thing)", InvalidAction)]
+)
+def test_a_plan_that_does_not_fit_is_refused_before_anything_moves(
+    system: System, plan: str, error: type[Exception]
+) -> None:
+    with TabletopWorld(sample_scene(np.random.default_rng(34), 3)) as real:
+        world = Paralysed(real)
+        with pytest.raises(error):
+            RecoveryAgent(system, world).run(Plan.parse(plan))
+    assert world.attempts == 0
