@@ -7,11 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsrecover.operators import REACHED_M
-from nsrecover.scene.geometry import top
-from nsrecover.scene.relations import supporter
-from nsrecover.structs import Box, Cause, Culprit, FloatArray, SceneGraph, Trace
-
-TABLE_NAME = "table"
+from nsrecover.scene.geometry import as_box, top
+from nsrecover.scene.relations import support_name
+from nsrecover.structs import Cause, Culprit, FloatArray, SceneGraph, Trace
 
 NEAR_PLACE_M = 0.07
 """Landing this close to its place counts as misplaced rather than dropped: about one object and a half."""
@@ -49,11 +47,6 @@ def _distance(a: FloatArray, b: FloatArray) -> float:
     return float(np.linalg.norm(a[:3] - b[:3]))
 
 
-def _support_name(graph: SceneGraph, index: int) -> str:
-    below = supporter(graph, index)
-    return TABLE_NAME if below is None else graph.names[below]
-
-
 def _swap_partner(situation: Situation, index: int) -> int | None:
     """An object that stands where this one should, while this one stands where that one should."""
     expected, observed = situation.expected.boxes, situation.observed.boxes
@@ -89,11 +82,11 @@ def cause_of(situation: Situation, index: int) -> Culprit:
         return culprit(Cause.MISSING)
     helped = np.flatnonzero(situation.later[:, index])
     if len(helped) and index != situation.moved:
-        return culprit(Cause.HELPED, _support_name(observed, index), int(helped[0]))
+        return culprit(Cause.HELPED, support_name(observed, index), int(helped[0]))
     partner = _swap_partner(situation, index)
     if partner is not None:
         return culprit(Cause.SWAPPED, expected.names[partner])
-    support = _support_name(observed, index)
+    support = support_name(observed, index)
     if index == situation.moved:
         before = situation.trace.graphs[situation.done - 1].boxes[index]
         if _distance(before, seen_box) < REACHED_M:
@@ -104,9 +97,3 @@ def cause_of(situation: Situation, index: int) -> Culprit:
     if float(box[2] - seen_box[2]) > float(box[5]) / 2:
         return culprit(Cause.TOPPLED, support)
     return culprit(Cause.MOVED, support)
-
-
-def as_box(array: FloatArray) -> Box:
-    """A plain tuple of a box array (6,)."""
-    x, y, z, sx, sy, sz = (float(value) for value in array)
-    return (x, y, z, sx, sy, sz)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from nsrecover.errors import InvalidAction
+from nsrecover.free_place import find_free_place
 from nsrecover.models.bundle import Bundle
 from nsrecover.operators import moved_object, operator_of
+from nsrecover.scene.geometry import as_box
 from nsrecover.structs import Action, Plan, SceneGraph, Trace
 
 
@@ -26,12 +31,10 @@ class Imagination:
             InvalidAction: the action is not well formed.
             UnknownObject: it names an object that is not in the scene.
         """
-        operator_of(action)
+        action = self.ground(graph, action)
         moved = moved_object(graph, action)
         if action.target is not None:
             return graph.with_node(moved, action.target)
-        if len(action.arguments) == 1:
-            return graph.with_node(moved, self._bundle.free_box(graph.boxes[None], [moved])[0])
         box, visual = self._bundle.predict(
             graph.visual[None],
             graph.boxes[None],
@@ -41,12 +44,30 @@ class Imagination:
         )
         return graph.with_node(moved, box[0], visual[0])
 
+    def ground(self, graph: SceneGraph, action: Action) -> Action:
+        """Say where an action leads, if neither its operator nor its target does: `free(a)` gets a free place.
+
+        So what is imagined and what the robot is told to do are the same.
+
+        Raises:
+            InvalidAction: the action is not well formed, or there is no free place.
+        """
+        if action.target is not None or len(operator_of(action).arguments) > 1:
+            return action
+        moved = moved_object(graph, action)
+        # its own place counts as taken: it is to go elsewhere
+        place = find_free_place(self._bundle, graph.boxes[moved], graph.boxes)
+        if place is None:
+            raise InvalidAction(f"expected room on the table for {str(action)!r}, found none; clear the table first")
+        return replace(action, target=as_box(place))
+
     def trace(self, graph: SceneGraph, plan: Plan) -> Trace:
-        """The scenes a plan should lead through, beginning with the given one."""
-        graphs = [graph]
+        """The scenes a plan should lead through, beginning with the given one; its actions are grounded."""
+        graphs, actions = [graph], []
         for action in plan:
-            graphs.append(self.step(graphs[-1], action))
-        return Trace(plan, tuple(graphs))
+            actions.append(self.ground(graphs[-1], action))
+            graphs.append(self.step(graphs[-1], actions[-1]))
+        return Trace(Plan(tuple(actions)), tuple(graphs))
 
     def rebase(self, trace: Trace, step: int, graph: SceneGraph) -> Trace:
         """Imagine the rest of a plan again from what was observed, so that prediction errors do not pile up.

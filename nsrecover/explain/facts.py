@@ -11,7 +11,7 @@ import numpy as np
 
 from nsrecover import protocols
 from nsrecover.operators import OPERATORS
-from nsrecover.scene.relations import TABLE, supporter
+from nsrecover.scene.relations import TABLE, support_name
 from nsrecover.structs import (
     Action,
     Box,
@@ -69,19 +69,13 @@ def _culprit_fact(discrepancy: Discrepancy, culprit: Culprit) -> Fact:
         case Cause.TOPPLED | Cause.DROPPED | Cause.NOT_LIFTED | Cause.MOVED | Cause.MISPLACED:
             # The explaining object of these is what it stands on now; the boxes tell if the monitor did not.
             if culprit.other is None and culprit.observed is not None:
-                other = _support_of(discrepancy.observed, culprit.name)
+                other = support_name(discrepancy.observed, discrepancy.observed.index(culprit.name))
             detail = _shift(culprit.expected, culprit.observed)
         case Cause.HELPED:
             detail = NOWHERE if culprit.subgoal is None else str(culprit.subgoal)
         case _:
             detail = NOWHERE
     return Fact(culprit.cause.value, (culprit.name, other, detail))
-
-
-def _support_of(graph: SceneGraph, name: str) -> str:
-    """What an object of a scene stands on, by name."""
-    below = supporter(graph, graph.index(name))
-    return TABLE if below is None else graph.names[below]
 
 
 def _shift(expected: Box, observed: Box | None) -> str:
@@ -117,8 +111,12 @@ def _consequences(discrepancy: Discrepancy, operators: Mapping[str, protocols.Op
         # A swap or a helping hand says already where things are; a lost support is news for the others.
         if culprit.cause in (Cause.HELPED, Cause.SWAPPED) or culprit.name not in discrepancy.expected.names:
             continue
-        wanted = _support_of(discrepancy.expected, culprit.name)
-        found = _support_of(discrepancy.observed, culprit.name) if culprit.observed is not None else NOWHERE
+        wanted = support_name(discrepancy.expected, discrepancy.expected.index(culprit.name))
+        found = (
+            support_name(discrepancy.observed, discrepancy.observed.index(culprit.name))
+            if culprit.observed is not None
+            else NOWHERE
+        )
         if wanted not in (TABLE, found):
             facts.append(Fact("should_be_on", (culprit.name, wanted)))
     return facts
@@ -150,4 +148,4 @@ def _place_of(action: Action, graph: SceneGraph | None) -> str:
     """What the moved object stands on after a recovery action, where the action itself does not say."""
     if graph is None or len(action.arguments) != 1:
         return NOWHERE
-    return _support_of(graph, action.arguments[0])
+    return support_name(graph, graph.index(action.arguments[0]))

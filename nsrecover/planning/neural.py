@@ -15,9 +15,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.planning.free_place import FreeSpaceModel, find_free_place, is_free
+from nsrecover.free_place import FreeSpaceModel, find_free_place, is_free
 from nsrecover.planning.places import BoolArray, Place, carrier, masks, pairwise
-from nsrecover.structs import Action, Box, FloatArray, SceneGraph, Trace
+from nsrecover.scene.geometry import as_box
+from nsrecover.structs import Action, FloatArray, SceneGraph, Trace
 
 MAX_FREE_PLACES = 3
 """Free places tried for one object; more are never needed unless the table is nearly full."""
@@ -66,12 +67,6 @@ class _PlanText(NamedTuple):
 def unit_cost(_: Action) -> float:
     """Every action costs the same: plans are judged by their length."""
     return 1.0
-
-
-def as_box(array: FloatArray) -> Box:
-    """A box (6,) as a tuple of floats."""
-    x, y, z, width, depth, height = (float(value) for value in array)
-    return x, y, z, width, depth, height
 
 
 def _carriers_in(trace: Trace) -> list[list[int | None]]:

@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from nsrecover.operators import operator_of
-from nsrecover.planning.neural import Move, NeuralModel, State, as_box
-from nsrecover.scene.geometry import CONTACT_M, bottom, top
+from nsrecover.planning.neural import Move, NeuralModel, State
+from nsrecover.scene.geometry import CONTACT_M, as_box, bottom, top
 from nsrecover.structs import Action, FloatArray, SceneGraph
 
 NUDGES_M = (0.0, 0.005, -0.005, 0.01, -0.01)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
-from nsrecover.planning.free_place import within_reach
+from nsrecover.free_place import within_reach
 from nsrecover.planning.neural import Move, NeuralModel, RecoveryModels, State, unit_cost
 from nsrecover.planning.order import recovery_order
 from nsrecover.planning.realise import realise

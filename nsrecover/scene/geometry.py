@@ -5,10 +5,16 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.structs import FloatArray
+from nsrecover.structs import Box, FloatArray
 
 CONTACT_M = 0.012
 """Two faces nearer than this count as touching: camera boxes are good to a few millimetres."""
+
+
+def as_box(array: FloatArray) -> Box:
+    """A box (6,) as a tuple of floats."""
+    x, y, z, width, depth, height = (float(value) for value in array)
+    return x, y, z, width, depth, height
 
 
 def bottom(boxes: npt.ArrayLike) -> FloatArray:

@@ -67,6 +67,12 @@ def supporter(graph: SceneGraph, index: int) -> int | None:
     return int(share.argmax())
 
 
+def support_name(graph: SceneGraph, index: int) -> str:
+    """Name of what an object rests on: another object, or the table."""
+    below = supporter(graph, index)
+    return TABLE if below is None else graph.names[below]
+
+
 def resting_on(graph: SceneGraph, index: int) -> tuple[int, ...]:
     """Indices of the objects that rest on another one, directly."""
     box = graph.boxes[index]
@@ -95,8 +101,7 @@ def relations(graph: SceneGraph) -> frozenset[Edge]:
     """All relations of a scene: who rests on whom (or on the table) and who stands beside whom."""
     edges = set()
     for i, name in enumerate(graph.names):
-        below = supporter(graph, i)
-        edges.add(Edge(name, Relation.ON, TABLE if below is None else graph.names[below]))
+        edges.add(Edge(name, Relation.ON, support_name(graph, i)))
         for j, other in enumerate(graph.names):
             for relation in DIRECTIONS:
                 if i != j and stands_beside(graph, i, relation, j):
