@@ -32,7 +32,7 @@ def render(result: DemoResult, video: Path | None = None) -> str:
     errors = "".join(_error(number, error) for number, error in enumerate(result.errors, start=1))
     body = (
         f"{_header(result)}{_cards(result)}{_opening(result, video)}"
-        f'<h2>What the robot saw, before and after each action</h2><section class="strip">{turns}</section>'
+        f'<h2>Before and after each action</h2><section class="strip">{turns}</section>'
         f"{errors}{_outcome(result)}"
         f"<details><summary>metrics.json</summary><pre>{escape(json.dumps(result.metrics(), indent=2))}</pre></details>"
     )
