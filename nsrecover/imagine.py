@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from nsrecover.errors import InvalidAction
+from nsrecover.errors import InvalidAction, InvalidCheckpoint
 from nsrecover.free_place import find_free_place
 from nsrecover.models.bundle import Bundle
 from nsrecover.operators import moved_object, operator_of
@@ -30,15 +30,22 @@ class Imagination:
         Raises:
             InvalidAction: the action is not well formed.
             UnknownObject: it names an object that is not in the scene.
+            InvalidCheckpoint: the checkpoint was trained without this operator.
         """
         action = self.ground(graph, action)
         moved = moved_object(graph, action)
         if action.target is not None:
             return graph.with_node(moved, action.target)
+        known = self._bundle.config.operators
+        if action.operator not in known:
+            raise InvalidCheckpoint(
+                f"expected a checkpoint that has learned {action.operator!r}, found one for {', '.join(known)}; "
+                "train on demonstrations that use it"
+            )
         box, visual = self._bundle.predict(
             graph.visual[None],
             graph.boxes[None],
-            [self._bundle.config.operators.index(action.operator)],
+            [known.index(action.operator)],
             [moved],
             [graph.index(action.arguments[1])],
         )

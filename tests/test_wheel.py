@@ -39,7 +39,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("wheel")
     done = subprocess.run(
         [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(source)],
-        capture_output=True, text=True, timeout=200,
+        capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     (path,) = out.glob("*.whl")
@@ -85,7 +85,7 @@ def run(unpacked: Path, code: str, folder: Path) -> subprocess.CompletedProcess[
     # -P and a folder of its own: the checkout is not on the path, the unpacked wheel is.
     program = f"{GUARD}\nsys.path.insert(0, {str(unpacked)!r})\n{code}"
     return subprocess.run(
-        [sys.executable, "-P", "-c", program], cwd=folder, capture_output=True, text=True, timeout=200
+        [sys.executable, "-P", "-c", program], cwd=folder, capture_output=True, text=True, timeout=300
     )
 
 

@@ -3,25 +3,44 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import nsrecover
+from nsrecover.cli import main
 from nsrecover.recording import Recording, example
 from nsrecover.review import review
 
 
-def nsr(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "nsrecover.cli", *arguments], capture_output=True, text=True, timeout=120
-    )
+@dataclass
+class Done:
+    """How a command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
 
 
-def test_info_tells_the_version_and_the_measured_metrics() -> None:
+@pytest.fixture
+def nsr(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+    """Runs the command line in this process: starting torch anew for every test would take most of the time."""
+
+    def run(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["nsrecover", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        return Done(int(ended.value.code or 0), printed.out, printed.err)
+
+    return run
+
+
+def test_info_tells_the_version_and_the_measured_metrics(nsr: Callable[..., Done]) -> None:
     done = nsr("info", "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
@@ -30,7 +49,7 @@ def test_info_tells_the_version_and_the_measured_metrics() -> None:
     assert "top" in document["operators"]
 
 
-def test_check_finds_the_collapse_in_the_shipped_episode() -> None:
+def test_check_finds_the_collapse_in_the_shipped_episode(nsr: Callable[..., Done]) -> None:
     done = nsr("check", "example", "--json")
     assert done.returncode == 0, done.stderr
     steps = json.loads(done.stdout)["steps"]
@@ -41,7 +60,7 @@ def test_check_finds_the_collapse_in_the_shipped_episode() -> None:
     assert all(culprit["name"] in wrong[0]["explanation"] for culprit in wrong[0]["culprits"])
 
 
-def test_check_for_people_says_the_same() -> None:
+def test_check_for_people_says_the_same(nsr: Callable[..., Done]) -> None:
     done = nsr("check", "example")
     assert done.returncode == 0, done.stderr
     assert "not as expected" in done.stdout
@@ -72,7 +91,7 @@ def test_a_recording_without_an_error_has_none() -> None:
         (("info", "--checkpoint", "nowhere"), "expected a checkpoint folder"),
     ],
 )
-def test_a_mistake_is_one_line_and_exit_code_2(arguments: tuple[str, ...], told: str) -> None:
+def test_a_mistake_is_one_line_and_exit_code_2(nsr: Callable[..., Done], arguments: tuple[str, ...], told: str) -> None:
     done = nsr(*arguments)
     assert done.returncode == 2
     assert done.stdout == ""
@@ -80,7 +99,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(arguments: tuple[str, ...], told:
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def test_a_file_of_another_kind_is_named(tmp_path: Path) -> None:
+def test_a_file_of_another_kind_is_named(nsr: Callable[..., Done], tmp_path: Path) -> None:
     np.savez(tmp_path / "other.npz", a=np.zeros(3))
     done = nsr("check", str(tmp_path / "other.npz"))
     assert done.returncode == 2
