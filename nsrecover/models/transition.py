@@ -19,11 +19,13 @@ with warnings.catch_warnings():
 @lru_cache(maxsize=256)
 def complete_edges(batch: int, nodes: int) -> Tensor:
     """Edges (2, batch * nodes * (nodes - 1)) of `batch` disjoint complete directed graphs without loops."""
-    source, target = torch.meshgrid(torch.arange(nodes), torch.arange(nodes), indexing="ij")
-    keep = source != target
-    edges = torch.stack([source[keep], target[keep]])
-    offsets = torch.arange(batch).view(batch, 1, 1) * nodes
-    return (edges.unsqueeze(0) + offsets).permute(1, 0, 2).reshape(2, -1)
+    # Kept for later calls, which may train: an edge list first made for inference must not be barred from autograd.
+    with torch.inference_mode(False):
+        source, target = torch.meshgrid(torch.arange(nodes), torch.arange(nodes), indexing="ij")
+        keep = source != target
+        edges = torch.stack([source[keep], target[keep]])
+        offsets = torch.arange(batch).view(batch, 1, 1) * nodes
+        return (edges.unsqueeze(0) + offsets).permute(1, 0, 2).reshape(2, -1)
 
 
 class RelativeMessages(MessagePassing):  # type: ignore[misc]

@@ -94,3 +94,13 @@ def test_discriminator_scores_pairs_independently_of_their_order_and_place(discr
     torch.testing.assert_close(scores[order], permuted, atol=1e-5, rtol=1e-4)
     shift = torch.tensor([0.2, 0.1, 0.0, 0.0, 0.0, 0.0])
     torch.testing.assert_close(scores, discriminator(va[0], ba[0] + shift, vb[0], bb[0] + shift), atol=1e-4, rtol=1e-3)
+
+
+def test_edges_first_made_for_inference_can_be_trained_on(transition: TransitionModel) -> None:
+    complete_edges.cache_clear()
+    with torch.inference_mode():
+        complete_edges(1, OBJECTS)
+    visual, boxes = random_scene(0)
+    box, _ = transition(visual, boxes, torch.tensor([0]), torch.tensor([0]), torch.tensor([1]))
+    box.sum().backward()
+    assert any(parameter.grad is not None for parameter in transition.parameters())
