@@ -37,7 +37,7 @@ lint: $(STAMP)
 	$(BIN)/lint-imports
 
 test: lint
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --cov=nsrecover --cov-report=term:skip-covered --durations=10
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --cov=nsrecover --cov-report=term:skip-covered --durations=10
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage .coverage.*

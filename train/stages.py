@@ -83,7 +83,9 @@ def fit(
     """
     folder = run.folder / stage
     last = folder / "last.ckpt"
-    keep = ModelCheckpoint(dirpath=folder, save_last=True, save_top_k=0, every_n_epochs=1)
+    keep = ModelCheckpoint(
+        dirpath=folder, filename=last.stem, enable_version_counter=False, save_on_train_epoch_end=True
+    )
     trainer = lightning.Trainer(
         max_epochs=epochs,
         logger=run.logger(stage),
