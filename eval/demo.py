@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ from eval import report
 from eval.episode import AgentFactory, Watcher, run_scenario
 from eval.results import DemoResult, summary_line
 from eval.video import Film
-from nsrecover.errors import NsrecoverError
+from nsrecover.errors import told_in_one_line
 from nsrecover.structs import Action, Recovery, RecoveryStatus, StepRecord
 from nsrecover.system import System
 from sim.scenarios import SCENARIOS, Scenario, scenario
@@ -205,23 +204,13 @@ def _summary(results: list[DemoResult]) -> Table:
     return table
 
 
-@contextlib.contextmanager
-def _user_errors() -> Iterator[None]:
-    """A mistake of the user's is one line and exit code 2, not a traceback."""
-    try:
-        yield
-    except NsrecoverError as error:
-        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
-        sys.exit(2)
-
-
 @hydra.main(version_base="1.3", config_path="../conf", config_name="demo")
 def _main(config: DictConfig) -> None:
     runtime = HydraConfig.get()
     sweep = runtime.mode is RunMode.MULTIRUN
     # A sweep says one line a run; the details are in its reports.
     console = Console(quiet=sweep)
-    with _user_errors():
+    with told_in_one_line():
         results = run_demo(config, Path(runtime.runtime.output_dir), console)
     if sweep:
         for result in results:

@@ -11,8 +11,9 @@ from eval import video
 from eval.judge import Twin, run_twin
 from eval.results import Course, DemoResult, NoticedError, Picture, Turn
 from nsrecover.errors import NsrecoverError
+from nsrecover.observation import Observation
 from nsrecover.protocols import World
-from nsrecover.structs import Action, Episode, EpisodeStatus, Observation, Phase, Plan, StepRecord
+from nsrecover.structs import Action, Episode, EpisodeStatus, Phase, Plan, StepRecord
 from nsrecover.system import System
 from sim.scenarios import Scenario
 from sim.world import TabletopWorld

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import imageio_ffmpeg
 import typer
 
-from nsrecover.errors import InvalidConfiguration, NsrecoverError
+from nsrecover.errors import InvalidConfiguration, told_in_one_line
 
 
 def gif(
@@ -36,8 +35,5 @@ def gif(
 
 
 if __name__ == "__main__":
-    try:
+    with told_in_one_line():
         typer.run(gif)
-    except NsrecoverError as error:
-        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
-        sys.exit(2)

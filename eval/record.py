@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from nsrecover.errors import NsrecoverError
+from nsrecover.errors import told_in_one_line
 from nsrecover.recording import Recording, save
 from sim.scenarios import scenario
 from sim.world import TabletopWorld
@@ -32,8 +31,5 @@ def record(
 
 
 if __name__ == "__main__":
-    try:
+    with told_in_one_line():
         typer.run(record)
-    except NsrecoverError as error:
-        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
-        sys.exit(2)

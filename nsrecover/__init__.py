@@ -8,32 +8,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nsrecover.agent import RecoveryAgent
     from nsrecover.monitor import Monitor
+    from nsrecover.observation import Camera, Observation
     from nsrecover.perceive import ScenePerceiver
     from nsrecover.planning.recover import RecoveryPlanner
     from nsrecover.recording import Recording
-    from nsrecover.structs import (
-        Action,
-        Camera,
-        Discrepancy,
-        Episode,
-        Explanation,
-        Observation,
-        Plan,
-        Recovery,
-        SceneGraph,
-        Trace,
-    )
+    from nsrecover.structs import Action, Discrepancy, Episode, Explanation, Plan, Recovery, SceneGraph, Trace
     from nsrecover.system import System, load
 
 _HOMES = {
     **dict.fromkeys(
         (
             "Action",
-            "Camera",
             "Discrepancy",
             "Episode",
             "Explanation",
-            "Observation",
             "Plan",
             "Recovery",
             "SceneGraph",
@@ -41,7 +29,9 @@ _HOMES = {
         ),
         "nsrecover.structs",
     ),
+    "Camera": "nsrecover.observation",
     "Monitor": "nsrecover.monitor",
+    "Observation": "nsrecover.observation",
     "Recording": "nsrecover.recording",
     "RecoveryAgent": "nsrecover.agent",
     "RecoveryPlanner": "nsrecover.planning.recover",

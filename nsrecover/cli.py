@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +11,7 @@ import typer
 from rich.console import Console
 
 import nsrecover
-from nsrecover.errors import NsrecoverError
+from nsrecover.errors import told_in_one_line
 from nsrecover.recording import example, load
 
 if TYPE_CHECKING:
@@ -118,11 +117,8 @@ def _flat(document: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
 
 def main() -> None:
     """Entry point: a mistake of the user's is one line on stderr and exit code 2."""
-    try:
+    with told_in_one_line():
         app()
-    except NsrecoverError as error:
-        print(f"nsrecover: error: {' '.join(str(error).split())}", file=sys.stderr)
-        sys.exit(2)
 
 
 if __name__ == "__main__":

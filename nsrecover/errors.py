@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
 
 
 class NsrecoverError(Exception):
@@ -52,3 +54,22 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, options, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     return f"{hint} Known: {', '.join(options) if options else '(none)'}."
+
+
+@contextlib.contextmanager
+def told_in_one_line(resumable: bool = False) -> Iterator[None]:
+    """For the entry points of commands: a mistake of the user's is one line on stderr and exit code 2.
+
+    An interruption exits with 130, as shells do.
+
+    Args:
+        resumable: whether the same command goes on where it was interrupted; then that is said.
+    """
+    try:
+        yield
+    except NsrecoverError as error:
+        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("interrupted" + "; start the same command again to go on" * resumable, file=sys.stderr)
+        sys.exit(130)

@@ -8,8 +8,9 @@ from PIL import Image
 
 from nsrecover.errors import InvalidObservation
 from nsrecover.models.bundle import Bundle
+from nsrecover.observation import Observation
 from nsrecover.scene.memory import remember
-from nsrecover.structs import FloatArray, Observation, SceneGraph
+from nsrecover.structs import FloatArray, SceneGraph
 
 MIN_PIXELS = 12
 """An object with fewer depth pixels over all views counts as not seen."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Protocol, TypeVar, runtime_checkable
 
-from nsrecover.structs import Action, Discrepancy, Explanation, FloatArray, Observation, Recovery, SceneGraph
+from nsrecover.observation import Observation
+from nsrecover.structs import Action, Discrepancy, Explanation, FloatArray, Recovery, SceneGraph
 
 State = TypeVar("State")
 Step = TypeVar("Step")

@@ -22,7 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.errors import InvalidRecording, NsrecoverError, did_you_mean
-from nsrecover.structs import Action, Camera, Observation, Plan
+from nsrecover.observation import Camera, Observation
+from nsrecover.structs import Action, Plan
 
 SCHEMA = 1
 """Version of the file format; readers refuse any other."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pybullet
 
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.structs import Camera
+from nsrecover.observation import Camera
 
 Vector = tuple[float, float, float]
 

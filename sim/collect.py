@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -21,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 from tqdm import tqdm
 
-from nsrecover.errors import InvalidConfiguration, NsrecoverError
+from nsrecover.errors import InvalidConfiguration, told_in_one_line
 from sim.demonstrations import Mix, Outcome, demonstrate
 
 FORMAT = 1
@@ -227,16 +226,10 @@ def print_table(metrics: dict[str, Any], out: str) -> None:
 @hydra.main(version_base="1.3", config_path="../conf", config_name="collect")
 def main(config: CollectConfig) -> None:
     """Entry point."""
-    try:
+    with told_in_one_line(resumable=True):
         settings = OmegaConf.to_object(config)
         assert isinstance(settings, CollectConfig)
         print_table(collect(settings), settings.out)
-    except NsrecoverError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        print("interrupted; start the same command again to continue", file=sys.stderr)
-        sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -14,8 +14,9 @@ import numpy.typing as npt
 import pybullet
 
 from nsrecover.errors import InvalidConfiguration, UnknownObject, did_you_mean
+from nsrecover.observation import Observation
 from nsrecover.operators import operator_of
-from nsrecover.structs import Action, Observation
+from nsrecover.structs import Action
 from sim.arm import STEP_S, Arm
 from sim.cameras import DEFAULT_RIG, VIDEO, CameraRig, View, take_picture
 from sim.faults.base import Fault, SkillPhase

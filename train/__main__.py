@@ -19,7 +19,7 @@ from omegaconf import OmegaConf
 from rich.console import Console
 from rich.table import Table
 
-from nsrecover.errors import InvalidConfiguration, NsrecoverError
+from nsrecover.errors import InvalidConfiguration, told_in_one_line
 from nsrecover.models.bundle import Bundle, BundleConfig
 from train.calibrate import box_errors_mm, conformal_threshold, displacement_recall, lowest_probabilities
 from train.card import model_card, revision
@@ -214,14 +214,8 @@ def main(config: TrainConfig) -> None:
     for name in ("lightning.pytorch", "lightning.fabric"):  # its banners; progress bars and warnings stay
         logging.getLogger(name).setLevel(logging.WARNING)
     warnings.filterwarnings("ignore", message=".*does not have many workers.*")  # the data is in memory
-    try:
+    with told_in_one_line(resumable=True):
         print_table(train(OmegaConf.to_object(config)))
-    except NsrecoverError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        print("interrupted; start the same command again to continue", file=sys.stderr)
-        sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import lightning
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -15,7 +14,7 @@ from nsrecover.models.bundle import Bundle
 from nsrecover.models.discriminator import Discriminator
 from nsrecover.structs import FloatArray
 from train.demonstrations import Demonstration
-from train.schedule import adam_with_cosine
+from train.schedule import CosineModule
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +156,7 @@ class PairBatches(IterableDataset[dict[str, Tensor]]):
             }
 
 
-class DiscriminatorModule(lightning.LightningModule):
+class DiscriminatorModule(CosineModule):
     """Trains a discriminator by cross-entropy (section IV-C).
 
     Args:
@@ -166,9 +165,8 @@ class DiscriminatorModule(lightning.LightningModule):
     """
 
     def __init__(self, model: Discriminator, learning_rate: float = 2e-3) -> None:
-        super().__init__()
+        super().__init__(learning_rate)
         self.model = model
-        self.learning_rate = learning_rate
 
     def training_step(self, batch: dict[str, Tensor], _: int) -> Tensor:
         """Loss of one batch."""
@@ -195,7 +193,3 @@ class DiscriminatorModule(lightning.LightningModule):
         logits = self.model(batch["visual_a"], batch["boxes_a"], batch["visual_b"], batch["boxes_b"])
         loss = nn.functional.binary_cross_entropy_with_logits(logits, batch["same"])
         return loss, ((logits > 0) == (batch["same"] > 0.5)).float().mean()
-
-    def configure_optimizers(self) -> lightning.pytorch.utilities.types.OptimizerLRScheduler:
-        """Adam with a cosine schedule."""
-        return adam_with_cosine(self, self.learning_rate)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import lightning
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -12,7 +11,7 @@ from torch.utils.data import Dataset
 
 from nsrecover.models.encoder import ObjectEncoder
 from train.demonstrations import Demonstration
-from train.schedule import adam_with_cosine
+from train.schedule import CosineModule
 
 TEMPERATURE = 0.1
 
@@ -70,7 +69,7 @@ def instance_loss(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
     return loss, (logits.argmax(dim=1) == labels).float().mean()
 
 
-class EncoderModule(lightning.LightningModule):
+class EncoderModule(CosineModule):
     """Trains an object encoder.
 
     Args:
@@ -79,9 +78,8 @@ class EncoderModule(lightning.LightningModule):
     """
 
     def __init__(self, encoder: ObjectEncoder, learning_rate: float = 1e-3) -> None:
-        super().__init__()
+        super().__init__(learning_rate)
         self.encoder = encoder
-        self.learning_rate = learning_rate
 
     def training_step(self, batch: tuple[Tensor, Tensor], _: int) -> Tensor:
         """Loss of one batch of (E, N, 3, S, S) crop pairs."""
@@ -100,7 +98,3 @@ class EncoderModule(lightning.LightningModule):
             flat = crops.flatten(0, 1)
             features.append(self.encoder(change_lighting(flat) if augment else flat).view(*crops.shape[:2], -1))
         return instance_loss(features[0], features[1])
-
-    def configure_optimizers(self) -> lightning.pytorch.utilities.types.OptimizerLRScheduler:
-        """Adam with a cosine schedule."""
-        return adam_with_cosine(self, self.learning_rate)

@@ -1,4 +1,4 @@
-"""The optimiser every stage uses."""
+"""What the modules of all stages have in common: the optimiser and its schedule."""
 
 from __future__ import annotations
 
@@ -7,9 +7,20 @@ import torch
 from lightning.pytorch.utilities.types import OptimizerLRScheduler
 
 
-def adam_with_cosine(module: lightning.LightningModule, learning_rate: float) -> OptimizerLRScheduler:
-    """Adam whose learning rate falls along a cosine to a hundredth over the whole run."""
-    optimizer = torch.optim.AdamW(module.parameters(), lr=learning_rate, weight_decay=1e-4)
-    steps = max(1, int(module.trainer.estimated_stepping_batches))
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps, eta_min=learning_rate / 100)
-    return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+class CosineModule(lightning.LightningModule):
+    """A module trained with Adam, whose learning rate falls along a cosine to a hundredth over the whole run.
+
+    Args:
+        learning_rate: at the start.
+    """
+
+    def __init__(self, learning_rate: float) -> None:
+        super().__init__()
+        self.learning_rate = learning_rate
+
+    def configure_optimizers(self) -> OptimizerLRScheduler:
+        """Adam and its schedule, advanced every step."""
+        optimizer = torch.optim.AdamW(self.parameters(), lr=self.learning_rate, weight_decay=1e-4)
+        steps = max(1, int(self.trainer.estimated_stepping_batches))
+        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps, eta_min=self.learning_rate / 100)
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}

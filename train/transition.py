@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import lightning
 import numpy as np
 import torch
 from torch import Tensor
@@ -15,7 +14,7 @@ from nsrecover.models.nodes import COARSE_M
 from nsrecover.models.transition import TransitionModel
 from nsrecover.structs import FloatArray
 from train.demonstrations import Demonstration
-from train.schedule import adam_with_cosine
+from train.schedule import CosineModule
 
 VISUAL_WEIGHT = 0.1
 """Weight of the appearance loss: a feature of unit length against boxes in units of `COARSE_M`."""
@@ -102,7 +101,7 @@ def stack(items: Sequence[Transition]) -> dict[str, Tensor]:
     }
 
 
-class TransitionModule(lightning.LightningModule):
+class TransitionModule(CosineModule):
     """Trains a transition model: mean squared error to the demonstrated next node (section IV-B).
 
     Args:
@@ -111,9 +110,8 @@ class TransitionModule(lightning.LightningModule):
     """
 
     def __init__(self, model: TransitionModel, learning_rate: float = 2e-3) -> None:
-        super().__init__()
+        super().__init__(learning_rate)
         self.model = model
-        self.learning_rate = learning_rate
 
     def training_step(self, batch: dict[str, Tensor], _: int) -> Tensor:
         """Loss of one batch."""
@@ -141,7 +139,3 @@ class TransitionModule(lightning.LightningModule):
         visual_loss = (visual - batch["next_visual"]).square().sum(dim=-1).mean()
         error_mm = 1000 * (box[:, :3] - batch["next_box"][:, :3]).norm(dim=-1).median()
         return box_loss + VISUAL_WEIGHT * visual_loss, error_mm
-
-    def configure_optimizers(self) -> lightning.pytorch.utilities.types.OptimizerLRScheduler:
-        """Adam with a cosine schedule."""
-        return adam_with_cosine(self, self.learning_rate)

@@ -6,7 +6,8 @@ import pytest
 from nsrecover import load
 from nsrecover.agent import RecoveryAgent
 from nsrecover.errors import InvalidAction, UnknownObject
-from nsrecover.structs import Action, Cause, EpisodeStatus, Observation, Plan, RecoveryStatus, StepRecord
+from nsrecover.observation import Observation
+from nsrecover.structs import Action, Cause, EpisodeStatus, Plan, RecoveryStatus, StepRecord
 from nsrecover.system import System
 from sim.faults import Displaced
 from sim.sampling import Structure, sample_plan, sample_scene

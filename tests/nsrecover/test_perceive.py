@@ -7,8 +7,8 @@ import pytest
 
 from nsrecover.errors import InvalidObservation
 from nsrecover.models.bundle import Bundle
+from nsrecover.observation import Observation
 from nsrecover.perceive import ScenePerceiver, crop_objects, lift_boxes, object_names
-from nsrecover.structs import Observation
 from sim.sampling import sample_scene
 from sim.truth import Truth
 from sim.world import TabletopWorld

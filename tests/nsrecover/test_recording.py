@@ -11,8 +11,9 @@ import pytest
 
 from nsrecover import recording
 from nsrecover.errors import InvalidRecording
+from nsrecover.observation import Camera, Observation
 from nsrecover.recording import Recording, load, save
-from nsrecover.structs import Action, Camera, Observation, Plan
+from nsrecover.structs import Action, Plan
 
 
 def _observation(seed: int, height: int = 12) -> Observation:

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from nsrecover.errors import InvalidAction, InvalidObservation, InvalidPlan, UnknownObject
+from nsrecover.observation import Camera, Observation
 from nsrecover.operators import check_plan
-from nsrecover.structs import Action, Camera, Observation, Plan, SceneGraph, Trace
+from nsrecover.structs import Action, Plan, SceneGraph, Trace
 
 
 def arrays(**changes: object) -> dict[str, object]:
