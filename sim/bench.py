@@ -6,13 +6,14 @@ Builds towers of 4 and 6 and mixed structures from random scenes and prints whic
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
+import typer
 
-from nsrecover.errors import InvalidConfiguration
+from nsrecover.errors import InvalidConfiguration, told_in_one_line
 from nsrecover.structs import Action
 from sim.placing import place_for
 from sim.sampling import Structure, sample_plan, sample_scene
@@ -82,8 +83,11 @@ def tower_actions(names: tuple[str, ...], height: int) -> list[Action]:
     return [Action("top", (names[i], names[i - 1])) for i in range(1, height)]
 
 
-def main(scenes: int = 10, seed: int = 0) -> None:
-    """Measure and print."""
+def bench(
+    scenes: Annotated[int, typer.Argument(help="Random scenes for each kind of structure.", min=1)] = 10,
+    seed: Annotated[int, typer.Argument(help="Number of the first scene.", min=0)] = 0,
+) -> None:
+    """Build towers of 4 and 6 and mixed structures; print how many placements held, and what each costs."""
     for label, height in (("tower 4", 4), ("tower 6", 6), ("mixed", 0)):
         tally, looks = Tally(), []
         for number in range(seed, seed + scenes):
@@ -105,4 +109,5 @@ def main(scenes: int = 10, seed: int = 0) -> None:
 
 
 if __name__ == "__main__":
-    main(*(int(argument) for argument in sys.argv[1:3]))
+    with told_in_one_line():
+        typer.run(bench)
