@@ -20,6 +20,8 @@ OBJECTS = 5
 CENTRE_M = (0.54, 0.0)
 """Middle of the workspace: what falls from a tower here stays in reach."""
 TRIES = 1000
+SIDEWAYS = 1.5
+"""A tower is swept over from the side, so that what falls stays at an arm's length: farther along y than along x."""
 
 FALL_S = 0.2
 """Time that an object needs to fall from transit height."""
@@ -76,12 +78,15 @@ def _collapse(rng: np.random.Generator, seed: int) -> Scenario | None:
     base, *rest = _nearest_first(scene)
     order = [base, *(str(name) for name in rng.permutation(rest))]
     # a brick that comes to stand on end stays so in the gripper, and what is put on it ends up too high
-    if any(scene[name].kind is ObjectKind.LEGO for name in order[1:-1]):
+    if any(scene[name].kind is ObjectKind.LEGO for name in order[:-1]):
         return None
     plan = Plan(tuple(Action("top", (upper, lower)) for lower, upper in pairwise(order)))
     if math.dist(scene[base].position, CENTRE_M) > 0.08 or not is_feasible(scene, plan):
         return None
     step = int(rng.choice([len(plan) - 2, len(plan) - 1]))
+    x, y = np.abs(np.subtract(scene[order[step + 1]].position, scene[base].position))
+    if y < SIDEWAYS * x:
+        return None
     tower = order[: step + 1]
     misled = Misled(step, tuple(tower), height_share=_believed_share([scene[name].size[2] for name in tower]))
     return Scenario(
