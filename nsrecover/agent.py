@@ -84,7 +84,8 @@ class RecoveryAgent:
             recoveries += 1
             stuck = "" if recovery.found else recovery.reason
             if recoveries > self.max_recoveries:
-                stuck = f"something went wrong {recoveries} times; the last time {', '.join(discrepancy.culprit_names)}"
+                last = discrepancy.culprit_names or discrepancy.violated
+                stuck = f"something went wrong {recoveries} times, the last time with {', '.join(last)}"
             if stuck:
                 return Episode(plan, EpisodeStatus.ASKED_FOR_HELP, stuck, start, tuple(records))
             trace, step, recovering = rejoin(graph, trace, recovery), 0, len(recovery.actions)
