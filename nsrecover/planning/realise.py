@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from nsrecover.free_place import find_free_place
 from nsrecover.operators import operator_of
 from nsrecover.planning.neural import Move, NeuralModel, State
 from nsrecover.scene.geometry import CONTACT_M, as_box, bottom, top
@@ -58,8 +59,23 @@ def _realise(model: NeuralModel, graph: SceneGraph, state: State, move: Move) ->
         if not operator_of(move.action).violated(graph, move.action):
             return move.action, shifted
     if move.action.operator == "free":
-        return replace(move.action, target=as_box(box)), box
+        return _set_aside(model, graph, move)
     return _restore(model, graph, state, move)
+
+
+def _set_aside(model: NeuralModel, graph: SceneGraph, move: Move) -> tuple[Action, FloatArray]:
+    """`free` to the place, or to the nearest one that is free if a neighbour stands too near to it by now."""
+    box = model.places[move.place].box
+    action = replace(move.action, target=as_box(box))
+    if not operator_of(action).violated(graph, action):
+        return action, box
+    now = np.delete(graph.boxes, move.owner, axis=0)
+    needed = np.reshape([place.box for place in model.places if place.owner != move.owner], (-1, 6))
+    for obstacles in (np.concatenate([now, needed]), now):
+        found = find_free_place(model.models, box, obstacles)
+        if found is not None:
+            return replace(action, target=as_box(found)), found
+    return action, box
 
 
 def _restore(model: NeuralModel, graph: SceneGraph, state: State, move: Move) -> tuple[Action, FloatArray]:
