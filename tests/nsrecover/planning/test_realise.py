@@ -1,0 +1,33 @@
+"""What the search found, as actions that the robot is allowed to run."""
+
+import numpy as np
+import pytest
+
+from nsrecover.operators import operator_of
+from nsrecover.planning.neural import Move, NeuralModel
+from nsrecover.planning.realise import realise
+from nsrecover.structs import Action
+from tests.nsrecover.planning.geometric import SIDE, GeometricModels, imagine, moved, plan, table
+
+H = SIDE / 2
+EARLIER = (0.45, 0.06)
+"""Where the trace begins with the red cube, 10 mm from the green one."""
+
+
+@pytest.mark.parametrize(("drift_m", "kept"), [(0.0, True), (0.018, False)])
+def test_a_block_is_set_aside_where_the_action_can_be_run(models: GeometricModels, drift_m: float, kept: bool) -> None:
+    trace = imagine(models, table(EARLIER, (0.45, 0.0), (0.6, 0.2)), plan("top red blue"))
+    # the red cube is elsewhere by now, and the green one has come nearer to where it stood
+    graph = moved(trace.graphs[0], red=(0.6, -0.2, H), green=(0.45, drift_m, H))
+    model = NeuralModel(models, graph, trace, [0, 1], {})
+    place = next(
+        number
+        for number, place in enumerate(model.places)
+        if place.owner == 0 and np.allclose(place.box[:2], EARLIER, atol=1e-4)
+    )
+    (action,), (after,) = realise(model, [Move(0, place, Action("restore", ("red cube",)))], step=1)
+    assert action.operator == "free"
+    assert action.target is not None
+    assert operator_of(action).violated(graph, action) == ()
+    assert np.allclose(action.target[:2], EARLIER, atol=1e-3) is kept
+    np.testing.assert_allclose(after.boxes[0], action.target, atol=1e-6)
