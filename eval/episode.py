@@ -117,7 +117,9 @@ def run_scenario(
     started = time.perf_counter()
     watcher = watcher or Watcher()
     twin = run_twin(scenario.scene, scenario.plan, scenario.seed)
-    with TabletopWorld(scenario.scene, scenario.faults, seed=scenario.seed, frame_steps=FRAME_STEPS) as world:
+    with TabletopWorld(
+        scenario.scene, scenario.faults, plan=scenario.plan, seed=scenario.seed, frame_steps=FRAME_STEPS
+    ) as world:
         notes = _Notes(scenario, world, twin, film, watcher)
         if film is not None:
             film.caption(scenario.name.capitalize(), scenario.description)

@@ -20,7 +20,7 @@ def record(
 ) -> None:
     """Carry out a scenario's whole plan, faults included, without looking; save what the cameras saw in between."""
     item = scenario(name, seed)
-    with TabletopWorld(item.scene, item.faults, seed=seed) as world:
+    with TabletopWorld(item.scene, item.faults, plan=item.plan, seed=seed) as world:
         observations = [world.observe()]
         for action in item.plan:
             world.execute(action)

@@ -12,9 +12,9 @@ import numpy as np
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.operators import operator_of
 from nsrecover.recording import Recording, save
-from nsrecover.structs import Action, Plan, SceneGraph
+from nsrecover.structs import Action, Plan
 from sim.cameras import DEFAULT_RIG, CameraRig, Light
-from sim.placing import boxes, place_for
+from sim.placing import place_for, true_graph
 from sim.poses import PoseEstimates
 from sim.sampling import Structure, sample_plan, sample_scene
 from sim.scenes import SceneSpec
@@ -60,7 +60,7 @@ class Mix:
 
 
 @dataclass(frozen=True)
-class EpisodeSpec:
+class DemonstrationSpec:
     """What an episode is going to be.
 
     Attributes:
@@ -97,7 +97,7 @@ class Outcome:
     operators: dict[str, int] | None = None
 
 
-def specify(mix: Mix, seed: int, episode: int) -> EpisodeSpec:
+def specify(mix: Mix, seed: int, episode: int) -> DemonstrationSpec:
     """What an episode is going to be: depends on the arguments only.
 
     Raises:
@@ -108,7 +108,7 @@ def specify(mix: Mix, seed: int, episode: int) -> EpisodeSpec:
     scene = sample_scene(rng, int(rng.choice(mix.objects)), seed=episode)
     plan = sample_plan(rng, scene, structure, int(rng.choice(mix.lengths)))
     rig = CameraRig(DEFAULT_RIG.views, DEFAULT_RIG.width, DEFAULT_RIG.height, sample_light(rng))
-    return EpisodeSpec(scene, plan, structure, rig if mix.vary_light else DEFAULT_RIG)
+    return DemonstrationSpec(scene, plan, structure, rig if mix.vary_light else DEFAULT_RIG)
 
 
 def sample_light(rng: np.random.Generator) -> Light:
@@ -189,10 +189,3 @@ def judge(action: Action, before: PoseEstimates, after: PoseEstimates) -> tuple[
         other = after.names[int(shifts.argmax())]
         return "disturbed", f"{action}: the {other} moved by {1000 * shifts.max():.0f} mm"
     return None
-
-
-def true_graph(estimates: PoseEstimates) -> SceneGraph:
-    """A scene graph with the true boxes and no appearance, for judging relations."""
-    exact = boxes(estimates).astype(np.float32)
-    count = len(estimates.names)
-    return SceneGraph(estimates.names, np.zeros((count, 0), np.float32), exact, np.ones(count, bool))

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.scene.relations import DIRECTIONS, Relation
-from nsrecover.structs import Action
+from nsrecover.structs import Action, SceneGraph
 from sim.poses import PoseEstimates
 from sim.rotations import about, laid_flat, matrix_of, squared_up, upright_axis
 from sim.scenes import WORKSPACE_X_M, WORKSPACE_Y_M
@@ -30,6 +30,13 @@ def boxes(estimates: PoseEstimates) -> Array:
     """Axis-aligned boxes of all objects, (N, 6): centres and sides."""
     sides = [extents(matrix_of(q), size) for q, size in zip(estimates.orientations, estimates.sizes, strict=True)]
     return np.concatenate([estimates.positions, np.array(sides).reshape(-1, 3)], axis=1)
+
+
+def true_graph(estimates: PoseEstimates) -> SceneGraph:
+    """A scene graph with the true boxes and no appearance, for judging relations."""
+    exact = boxes(estimates).astype(np.float32)
+    count = len(estimates.names)
+    return SceneGraph(estimates.names, np.zeros((count, 0), np.float32), exact, np.ones(count, bool))
 
 
 def _floor_under(centre: Array, sides: Array, others: Array) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from types import TracebackType
 from typing import Any
 
@@ -15,14 +14,14 @@ import pybullet
 
 from nsrecover.errors import InvalidConfiguration, UnknownObject, did_you_mean
 from nsrecover.observation import Observation
-from nsrecover.operators import operator_of
-from nsrecover.structs import Action
+from nsrecover.operators import REACHED_M, operator_of
+from nsrecover.structs import Action, Plan
 from sim.arm import STEP_S, Arm
 from sim.cameras import DEFAULT_RIG, VIDEO, CameraRig, View, take_picture
 from sim.faults.base import Fault, SkillPhase
+from sim.hand import Hand
 from sim.objects import create_object
 from sim.poses import PoseEstimates
-from sim.rotations import about, matrix_of, quaternion_of, squared_up
 from sim.scenes import SceneSpec
 from sim.skills import in_hand_pose, run_action
 from sim.truth import Truth, read_truth
@@ -46,12 +45,14 @@ class SavedWorld:
     Attributes:
         state: number of the saved physics state.
         step: actions executed by then.
+        next_step: number of the next action of the plan.
         time_s: simulated time.
         generator: state of the random generator.
     """
 
     state: int
     step: int
+    next_step: int
     time_s: float
     generator: dict[str, Any]
 
@@ -64,7 +65,10 @@ class TabletopWorld:
     Attributes:
         scene: what stood on the table at the start.
         rig: the cameras.
+        plan: what the robot is to do, if the faults' steps are steps of a plan.
+        client: number of the physics client.
         arm: the robot arm.
+        hand: moves objects without the robot.
         log: what the skills did, in words, for debugging.
         step: actions executed so far.
         time_s: simulated time.
@@ -75,6 +79,7 @@ class TabletopWorld:
         scene: SceneSpec,
         faults: Sequence[Fault] = (),
         rig: CameraRig = DEFAULT_RIG,
+        plan: Plan | None = None,
         seed: int = 0,
         on_frame: OnFrame | None = None,
         frame_steps: int = 16,
@@ -85,6 +90,9 @@ class TabletopWorld:
             scene: what stands on the table.
             faults: what goes wrong, and when.
             rig: the cameras.
+            plan: what the robot is to do. The faults of a step strike when its action is carried out for the first
+                time; whatever else the robot does in between, to recover for instance, does not count. Without a plan
+                every action counts as the next step.
             seed: of everything random: the faults' generator.
             on_frame: called with the world every `frame_steps` physics steps (240 a second) while things move, for
                 videos; it may call `render`.
@@ -97,19 +105,22 @@ class TabletopWorld:
         if frame_steps < 1:
             raise InvalidConfiguration(f"expected frame_steps of at least 1, found {frame_steps}")
         self.scene, self.rig, self.faults = scene, rig, tuple(faults)
+        self.plan, self._next_step = plan, 0
         self.on_frame, self.frame_steps = on_frame, frame_steps
         self.log: list[str] = []
         self.step, self.time_s = 0, 0.0
         self._rng = np.random.default_rng(seed)
         self._ticks = 0
         self._now: tuple[Action, SkillPhase | None] | None = None
+        self._striking: tuple[Fault, ...] = ()
         self._saved: set[int] = set()
-        self._client = pybullet.connect(pybullet.DIRECT)
+        self.client = pybullet.connect(pybullet.DIRECT)
+        self.hand = Hand(self)
         self._build()
-        self._settle()
+        self.settle()
 
     def _build(self) -> None:
-        client = self._client
+        client = self.client
         pybullet.setGravity(0, 0, -9.81, physicsClientId=client)
         pybullet.setPhysicsEngineParameter(
             fixedTimeStep=STEP_S,
@@ -136,7 +147,7 @@ class TabletopWorld:
     def observe(self) -> Observation:
         """Take a picture with every camera."""
         rig = self.rig
-        pictures = [take_picture(self._client, view, rig.width, rig.height, rig.light) for view in rig.views]
+        pictures = [take_picture(self.client, view, rig.width, rig.height, rig.light) for view in rig.views]
         number = np.zeros(max(self._instances) + 2, dtype=np.int32)
         for body, instance in self._instances.items():
             number[body] = instance
@@ -164,18 +175,21 @@ class TabletopWorld:
         """
         operator_of(action)
         for name in action.arguments:
-            self._body(name)
+            self.body(name)
         self.arm.weaken_grip()
         estimates = self.estimates()
-        for fault in self.faults:
-            estimates = fault.estimates(self.step, action, estimates, self._rng)
+        number = self._plan_step(action)
+        self._striking = tuple(fault for fault in self.faults if fault.at_step == number)
+        for fault in self._striking:
+            estimates = fault.estimates(action, estimates, self._rng)
         self._now = (action, None)
         run_action(self, estimates, action)
         self._now = None
         self.arm.weaken_grip()
-        self._settle()
-        for fault in self.faults:
-            fault.after(self, self.step, action)
+        self.settle()
+        for fault in self._striking:
+            fault.after(self, action)
+        self._striking = ()
         self.step += 1
 
     # -- what skills and faults use -------------------------------------------------------------------------------
@@ -186,9 +200,45 @@ class TabletopWorld:
             action, before = self._now
             if phase is not before or progress >= 1.0 or self._ticks % _FAULT_STEPS == 0:
                 self._now = (action, phase)
-                for fault in self.faults:
-                    fault.during(self, self.step, action, phase, 0.0 if phase is not before else progress)
-        self._advance()
+                for fault in self._striking:
+                    fault.during(self, action, phase, 0.0 if phase is not before else progress)
+        self.advance()
+
+    def body(self, name: str) -> int:
+        """Body number of an object.
+
+        Raises:
+            UnknownObject: there is none of that name.
+        """
+        if name not in self._bodies:
+            raise UnknownObject(f"expected an object of the scene, found {name!r}.{did_you_mean(name, self._bodies)}")
+        return self._bodies[name]
+
+    def advance(self) -> None:
+        """Run one physics step."""
+        pybullet.stepSimulation(physicsClientId=self.client)
+        self.time_s += STEP_S
+        self._ticks += 1
+        if self.on_frame is not None and self._ticks % self.frame_steps == 0:
+            self.on_frame(self)
+
+    def settle(self) -> None:
+        """Let everything come to rest: until nothing moves, or a second is over."""
+        for step in range(_SETTLE_STEPS):
+            self.advance()
+            if step % 8 == 7 and self._quiet():
+                break
+        for name in self._bodies:
+            position = self.pose(name)[0]
+            if _PIT_M + 1.0 < position[2] < GONE_BELOW_M:
+                self.note(f"the {name} fell off the table")
+                self.put_out_of_sight(name)
+
+    def put_out_of_sight(self, name: str) -> None:
+        """Put an object to where it is gone from the table for good."""
+        place = [5.0 + list(self._bodies).index(name), 0.0, _PIT_M + 0.03]
+        pybullet.resetBasePositionAndOrientation(self.body(name), place, [0, 0, 0, 1], physicsClientId=self.client)
+        pybullet.resetBaseVelocity(self.body(name), [0, 0, 0], [0, 0, 0], physicsClientId=self.client)
 
     def weaken_grip(self, force_n: float | None = None, friction: float | None = None) -> None:
         """Let the fingers hold with another force (newtons) or friction until the end of the action."""
@@ -204,7 +254,7 @@ class TabletopWorld:
 
     def pose(self, name: str) -> tuple[Array, Array]:
         """True centre (3,) and orientation (4,) xyzw of an object."""
-        position, orientation = pybullet.getBasePositionAndOrientation(self._body(name), physicsClientId=self._client)
+        position, orientation = pybullet.getBasePositionAndOrientation(self.body(name), physicsClientId=self.client)
         return np.array(position), np.array(orientation)
 
     def estimates(self) -> PoseEstimates:
@@ -218,58 +268,21 @@ class TabletopWorld:
             np.array([self.scene[name].size for name in names]).reshape(-1, 3),
         )
 
-    def carry(self, name: str, position: Sequence[float] | Array, yaw: float | None = None) -> None:
-        """An invisible hand takes an object and sets it down elsewhere: lifted, moved over, lowered and let go.
-
-        Args:
-            name: the object.
-            position: where its centre shall be, (3,) metres.
-            yaw: how it shall be turned about the vertical against the world's axes, radians; squared up if None.
-        """
-        body, client = self._body(name), self._client
-        start, orientation = self.pose(name)
-        matrix = matrix_of(orientation)
-        flat = squared_up(matrix)
-        if yaw is not None:
-            flat = about((0.0, 0.0, 1.0), yaw) @ flat
-        goal = np.asarray(position, dtype=np.float64)
-        height = max(start[2], goal[2], self._highest(name)) + 0.08
-        turned = quaternion_of(flat).tolist()
-        hand = pybullet.createConstraint(
-            body, -1, -1, -1, pybullet.JOINT_FIXED, [0, 0, 0], [0, 0, 0], start.tolist(), [0, 0, 0, 1],
-            [0, 0, 0, 1], physicsClientId=client,
-        )  # fmt: skip
-        corners = [start, [*start[:2], height], [*goal[:2], height], [*goal[:2], goal[2] + 0.001]]
-        for leg, (here, there) in enumerate(pairwise(corners)):
-            distance = float(np.linalg.norm(np.subtract(there, here)))
-            steps = max(12, int(distance / 0.5 / STEP_S))
-            for i in range(1, steps + 1):
-                share = i / steps
-                share = share * share * (3 - 2 * share)
-                attitude = pybullet.getQuaternionSlerp(orientation.tolist(), turned, share) if leg == 0 else turned
-                place = np.add(here, np.subtract(there, here) * share)
-                pybullet.changeConstraint(
-                    hand, place.tolist(), jointChildFrameOrientation=attitude, maxForce=50, physicsClientId=client
-                )
-                self._advance()
-        pybullet.removeConstraint(hand, physicsClientId=client)
-        self._settle()
-
     # -- for judging, videos and repeating ------------------------------------------------------------------------
 
     def truth(self) -> Truth:
         """Where everything really is."""
-        return read_truth(self._client, self._bodies, self._table, GONE_BELOW_M)
+        return read_truth(self.client, self._bodies, self._table, GONE_BELOW_M)
 
     def render(self, width: int = 640, height: int = 480, camera: View = VIDEO) -> npt.NDArray[np.uint8]:
         """A picture for people, (height, width, 3) uint8."""
-        return take_picture(self._client, camera, width, height, self.rig.light).rgb
+        return take_picture(self.client, camera, width, height, self.rig.light).rgb
 
     def save(self) -> SavedWorld:
         """Remember this moment, to the last bit. `release` it when it is no longer needed."""
-        state = pybullet.saveState(physicsClientId=self._client)
+        state = pybullet.saveState(physicsClientId=self.client)
         self._saved.add(state)
-        return SavedWorld(state, self.step, self.time_s, copy.deepcopy(self._rng.bit_generator.state))
+        return SavedWorld(state, self.step, self._next_step, self.time_s, copy.deepcopy(self._rng.bit_generator.state))
 
     def restore(self, saved: SavedWorld) -> None:
         """Go back to a moment of this world.
@@ -279,23 +292,23 @@ class TabletopWorld:
         """
         if saved.state not in self._saved:
             raise InvalidConfiguration("expected a state saved by this world and not released, found another one")
-        pybullet.restoreState(saved.state, physicsClientId=self._client)
+        pybullet.restoreState(saved.state, physicsClientId=self.client)
         self.arm.weaken_grip()
         self.arm.rest()
-        self.step, self.time_s = saved.step, saved.time_s
+        self.step, self._next_step, self.time_s = saved.step, saved.next_step, saved.time_s
         self._rng.bit_generator.state = copy.deepcopy(saved.generator)
 
     def release(self, saved: SavedWorld) -> None:
         """Forget a saved moment, so that its memory is free."""
         if saved.state in self._saved:
             self._saved.remove(saved.state)
-            pybullet.removeState(saved.state, physicsClientId=self._client)
+            pybullet.removeState(saved.state, physicsClientId=self.client)
 
     def close(self) -> None:
         """End the physics client. Calling it again does nothing."""
-        if self._client >= 0:
-            pybullet.disconnect(physicsClientId=self._client)
-            self._client = -1
+        if self.client >= 0:
+            pybullet.disconnect(physicsClientId=self.client)
+            self.client = -1
 
     def __enter__(self) -> TabletopWorld:
         return self
@@ -307,44 +320,28 @@ class TabletopWorld:
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
-    def _body(self, name: str) -> int:
-        if name not in self._bodies:
-            raise UnknownObject(f"expected an object of the scene, found {name!r}.{did_you_mean(name, self._bodies)}")
-        return self._bodies[name]
-
-    def _highest(self, name: str) -> float:
-        estimates = self.estimates()
-        tops = [
-            p[2] + s.max() / 2
-            for n, p, s in zip(estimates.names, estimates.positions, estimates.sizes, strict=True)
-            if n != name
-        ]
-        return max([0.0, *tops])
-
-    def _advance(self) -> None:
-        pybullet.stepSimulation(physicsClientId=self._client)
-        self.time_s += STEP_S
-        self._ticks += 1
-        if self.on_frame is not None and self._ticks % self.frame_steps == 0:
-            self.on_frame(self)
-
-    def _settle(self) -> None:
-        """Let everything come to rest: until nothing moves, or a second is over."""
-        for step in range(_SETTLE_STEPS):
-            self._advance()
-            if step % 8 == 7 and self._quiet():
-                break
-        for i, (name, body) in enumerate(self._bodies.items()):
-            position = self.pose(name)[0]
-            if _PIT_M + 1.0 < position[2] < GONE_BELOW_M:
-                self.note(f"the {name} fell off the table")
-                pybullet.resetBasePositionAndOrientation(
-                    body, [5.0 + i, 0.0, _PIT_M + 0.03], [0, 0, 0, 1], physicsClientId=self._client
-                )
+    def _plan_step(self, action: Action) -> int | None:
+        """Number of the plan's action that this is; None if it is none of those that are left."""
+        if self.plan is None:
+            return self.step
+        for number in range(self._next_step, len(self.plan)):
+            if _same(self.plan[number], action):
+                self._next_step = number + 1
+                return number
+        return None
 
     def _quiet(self) -> bool:
         for body in self._bodies.values():
-            linear, angular = pybullet.getBaseVelocity(body, physicsClientId=self._client)
+            linear, angular = pybullet.getBaseVelocity(body, physicsClientId=self.client)
             if max(map(abs, linear)) > 0.004 or max(map(abs, angular)) > 0.08:
                 return False
         return True
+
+
+def _same(planned: Action, action: Action) -> bool:
+    """Whether an action is a planned one; a target that was seen again may be a little off."""
+    if (planned.operator, planned.arguments) != (action.operator, action.arguments):
+        return False
+    if planned.target is None or action.target is None:
+        return planned.target is None
+    return float(np.linalg.norm(np.subtract(planned.target[:3], action.target[:3]))) <= REACHED_M

@@ -1,18 +1,19 @@
 """The hooks through which a fault acts on the simulated world.
 
 A fault is physics, not a label: it misleads the arm's controller, weakens its grip, or moves objects by an outside
-hand. Faults hold parameters, not state; what they do may depend on the step number and the given generator only, so
-that an episode can be saved, restored and repeated exactly.
+hand. Faults hold parameters, not state; what they do may depend on the action and the given generator only, so that
+an episode can be saved, restored and repeated exactly.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from nsrecover.structs import Action
+from nsrecover.structs import Action, Plan
 from sim.poses import PoseEstimates
 
 if TYPE_CHECKING:
@@ -38,30 +39,98 @@ class SkillPhase(StrEnum):
     """Up and back home."""
 
 
+class ErrorClass(StrEnum):
+    """The kinds of execution errors that Kalithasan et al., section VI-A, distinguish, and none."""
+
+    GRASP = "grasp_failure"
+    """The gripper does not get or loses the object."""
+    OUTCOME = "wrong_outcome"
+    """The object is put down wrongly."""
+    MOTION = "motion_error"
+    """The arm or its load runs into something."""
+    AGENT = "outside_agent"
+    """Somebody else acts on the scene, against the plan or for it."""
+    EXPLICIT = "explicit"
+    """A disturbance from nowhere."""
+    NATURAL = "natural"
+    """Nothing was injected."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """An action of a plan that something may be injected into: what samplers of faults choose from.
+
+    Attributes:
+        step: number of the action in the plan, from 0.
+        plan: the whole plan.
+        before: true poses before the action.
+        after: true poses after the action when nothing goes wrong.
+        taken: objects that other faults of the same step act on already.
+    """
+
+    step: int
+    plan: Plan
+    before: PoseEstimates
+    after: PoseEstimates
+    taken: frozenset[str] = frozenset()
+
+    @property
+    def action(self) -> Action:
+        """The action."""
+        return self.plan[self.step]
+
+
+@dataclass(frozen=True)
 class Fault:
     """A fault that does nothing; subclasses override the hooks they need.
 
-    `step` counts the calls of `TabletopWorld.execute` from 0. Hooks of several faults run in the order in which the
-    faults were given.
+    Hooks are called for one action of the plan only, the one of number `at_step`, the first time that it is carried
+    out (see `TabletopWorld`). Hooks of several faults run in the order in which the faults were given.
+
+    Attributes:
+        at_step: number of the action in the plan during or after which it strikes, from 0.
+        error_class: what kind of error it is.
+        needs_arm: whether it acts through the arm's motion, so that it cannot strike where no arm moves.
     """
 
-    def estimates(self, step: int, action: Action, estimates: PoseEstimates, rng: np.random.Generator) -> PoseEstimates:
+    error_class: ClassVar[ErrorClass]
+    needs_arm: ClassVar[bool] = False
+
+    at_step: int
+
+    @classmethod
+    def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
+        """A fault of this kind with random parameters that fits a moment.
+
+        Returns:
+            None if there is none: nothing to act on, or all of it is `taken`.
+        """
+        raise NotImplementedError
+
+    def touched(self, action: Action) -> frozenset[str]:
+        """Objects it acts on itself; what else falls because of them is physics.
+
+        Args:
+            action: the action of number `at_step`.
+        """
+        raise NotImplementedError
+
+    def estimates(self, action: Action, estimates: PoseEstimates, rng: np.random.Generator) -> PoseEstimates:
         """Called once, before the arm moves: what the controller shall believe. Returns the (distorted) estimates."""
         return estimates
 
-    def during(self, world: TabletopWorld, step: int, action: Action, phase: SkillPhase, progress: float) -> None:
+    def during(self, world: TabletopWorld, action: Action, phase: SkillPhase, progress: float) -> None:
         """Called every few physics steps while the arm moves.
 
         Useful here: `world.weaken_grip(force_n=..., friction=...)`, which lasts until the end of the action.
 
         Args:
-            world: the world; do not call `execute`, `observe`, `carry` or `restore` on it from here.
-            step: number of the action.
+            world: the world; do not call `execute`, `observe` or `restore` on it from here, nor its hand.
             action: the action.
             phase: what the arm is doing.
             progress: share of the phase that is done, 0 to 1. Every phase that takes place is reported at least once
                 with progress 0 and once with progress 1.
         """
 
-    def after(self, world: TabletopWorld, step: int, action: Action) -> None:
-        """Called when the arm is home again; `world.carry` moves objects by an outside hand."""
+    def after(self, world: TabletopWorld, action: Action) -> None:
+        """Called when the arm is home again; `world.hand` moves objects without the robot (see `sim.hand`)."""

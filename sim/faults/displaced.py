@@ -19,17 +19,15 @@ class Displaced(Fault):
     """After an action, an outside hand sets an object down somewhere near. Nothing may stand on it.
 
     Attributes:
-        at_step: the action after which it happens, from 0.
         name: the object.
         offset_m: how far it is moved along x and y.
     """
 
-    at_step: int
     name: str
     offset_m: tuple[float, float]
 
-    def after(self, world: TabletopWorld, step: int, action: Action) -> None:
+    def after(self, world: TabletopWorld, action: Action) -> None:
         """Lift the object, and set it down at the same height."""
-        if step == self.at_step and self.name in world.estimates():
+        if self.name in world.estimates():
             position, _ = world.pose(self.name)
-            world.carry(self.name, position + np.array([*self.offset_m, 0.0]))
+            world.hand.carry(self.name, position + np.array([*self.offset_m, 0.0]))

@@ -18,21 +18,17 @@ class HelpingPerson(Fault):
     """After an action of the robot, a person carries out the next ones by hand.
 
     Attributes:
-        at_step: the action after which the person steps in, from 0.
         actions: what the person does, in this order.
     """
 
-    at_step: int
     actions: tuple[Action, ...]
 
-    def after(self, world: TabletopWorld, step: int, action: Action) -> None:
+    def after(self, world: TabletopWorld, action: Action) -> None:
         """Carry each object where its action puts it."""
-        if step != self.at_step:
-            return
         for done in self.actions:
             estimates = world.estimates()
             place = place_for(done, estimates) if all(name in estimates for name in done.arguments) else None
             if place is None:
                 world.note(f"the person cannot do {done}")
                 return
-            world.carry(done.arguments[0], place[0])
+            world.hand.carry(done.arguments[0], place[0])

@@ -18,21 +18,17 @@ class Misled(Fault):
     With `height_share` below 1 a tower is believed to be lower than it is, and the arm sweeps into it.
 
     Attributes:
-        at_step: the action that is planned with wrong estimates, from 0.
         names: the objects the estimates are wrong about.
         offset_m: how far they are believed to be from where they are.
         height_share: the height they are believed to be at, as a share of the true one.
     """
 
-    at_step: int
     names: tuple[str, ...]
     offset_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
     height_share: float = 1.0
 
-    def estimates(self, step: int, action: Action, estimates: PoseEstimates, rng: np.random.Generator) -> PoseEstimates:
+    def estimates(self, action: Action, estimates: PoseEstimates, rng: np.random.Generator) -> PoseEstimates:
         """Shift what the controller believes."""
-        if step != self.at_step:
-            return estimates
         for name in self.names:
             if name in estimates:
                 height = float(estimates.positions[estimates.index(name), 2])

@@ -17,16 +17,14 @@ class Slip(Fault):
     """The fingers go slack on the way, and the object falls from where it is.
 
     Attributes:
-        at_step: the action during which it happens, from 0.
         progress: share of the phase's time after which it happens, 0 to 1.
         phase: what the arm is doing then.
     """
 
-    at_step: int
     progress: float = 0.5
     phase: SkillPhase = SkillPhase.TRANSPORT
 
-    def during(self, world: TabletopWorld, step: int, action: Action, phase: SkillPhase, progress: float) -> None:
+    def during(self, world: TabletopWorld, action: Action, phase: SkillPhase, progress: float) -> None:
         """Take force and friction from the fingers."""
-        if step == self.at_step and phase is self.phase and progress >= self.progress:
+        if phase is self.phase and progress >= self.progress:
             world.weaken_grip(force_n=0.0, friction=0.0)

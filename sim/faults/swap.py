@@ -23,12 +23,10 @@ class Swap(Fault):
     """After an action, an outside hand puts two objects at each other's places. Nothing may stand on either.
 
     Attributes:
-        at_step: the action after which it happens, from 0.
         first: one object.
         second: the other one.
     """
 
-    at_step: int
     first: str
     second: str
 
@@ -36,10 +34,8 @@ class Swap(Fault):
         if self.first == self.second:
             raise InvalidConfiguration(f"expected two different objects to swap, found {self.first!r} twice")
 
-    def after(self, world: TabletopWorld, step: int, action: Action) -> None:
+    def after(self, world: TabletopWorld, action: Action) -> None:
         """Put one aside, the other one in its place, and the first where the other one was."""
-        if step != self.at_step:
-            return
         estimates = world.estimates()
         if self.first not in estimates or self.second not in estimates:
             world.note(f"the {self.first} and the {self.second} cannot be swapped: one of them is gone")
@@ -62,7 +58,7 @@ class Swap(Fault):
         if aside is None:
             world.note(f"the {self.first} and the {self.second} cannot be swapped: the table is full")
             return
-        world.carry(self.first, [*aside, sides[2] / 2])
+        world.hand.carry(self.first, [*aside, sides[2] / 2])
         for name, other in ((self.second, self.first), (self.first, self.second)):
             floor = places[other][2] - heights[other] / 2
-            world.carry(name, np.array([*places[other][:2], floor + heights[name] / 2]))
+            world.hand.carry(name, np.array([*places[other][:2], floor + heights[name] / 2]))

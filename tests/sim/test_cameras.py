@@ -56,7 +56,7 @@ def test_lifted_pixels_lie_on_the_true_boxes(world):
 
 def test_arm_hides_nothing(world):
     for view in world.rig.views:
-        picture = take_picture(world._client, view, 320, 240, Light())
+        picture = take_picture(world.client, view, 320, 240, Light())
         assert np.count_nonzero(picture.bodies == world.arm.body) < 3000
     truth, observation = world.truth(), world.observe()
     for view, camera in enumerate(observation.cameras):
@@ -93,7 +93,7 @@ def test_bad_rig_raises():
 def test_frames_for_a_video():
     frames = []
     with TabletopWorld(SCENE, frame_steps=40, on_frame=lambda seen: frames.append(seen.time_s)) as world:
-        world.carry(SCENE.names[0], (0.4, 0.0, 0.02))
+        world.hand.carry(SCENE.names[0], (0.4, 0.0, 0.02))
         assert world.render(96, 64).shape == (64, 96, 3)
     assert len(frames) > 5
     assert np.allclose(np.diff(frames), 40 / 240)

@@ -97,7 +97,7 @@ def test_leaning_object_is_set_down_flat():
     )
     with TabletopWorld(scene) as world:
         # half beside the flat one: let go, it tips over its edge and leans on it
-        world.carry("cyan lego", world.pose("red lego")[0] + np.array([0.030, 0.0, 0.029]))
+        world.hand.carry("cyan lego", world.pose("red lego")[0] + np.array([0.030, 0.0, 0.029]))
         tilt = np.abs(matrix_of(world.pose("cyan lego")[1])[2]).max()
         assert tilt < math.cos(math.radians(10)), "the object was to lean"
         world.execute(Action("left", ("cyan lego", "red lego")))

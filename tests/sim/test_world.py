@@ -1,13 +1,14 @@
 """The world as a whole: repeatable to the last bit, saved and restored, faults at their hooks."""
 
 import json
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
 
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.protocols import World
-from nsrecover.structs import Action
+from nsrecover.structs import Action, Plan
 from sim.faults.base import Fault, SkillPhase
 from sim.scenes import ObjectKind, ObjectSpec, SceneSpec
 from sim.truth import deviations
@@ -66,45 +67,60 @@ def test_it_is_a_world_and_closes_twice():
     world.close()
 
 
+@dataclass(frozen=True)
 class _Recorder(Fault):
-    """Notes what it is called with, and lets go of the object in transport."""
+    """Notes what it is called with, and lets go of the object in transport if it is to."""
 
-    def __init__(self):
-        self.phases, self.after_steps = [], []
+    drop: bool = False
+    phases: list = field(default_factory=list)
+    done: list = field(default_factory=list)
 
-    def during(self, world, step, action, phase, progress):
-        self.phases.append((step, phase, progress))
-        if step == 1 and phase is SkillPhase.TRANSPORT:
+    def during(self, world, action, phase, progress):
+        self.phases.append((phase, progress))
+        if self.drop and phase is SkillPhase.TRANSPORT:
             world.weaken_grip(force_n=0.0, friction=0.0)
 
-    def after(self, world, step, action):
-        self.after_steps.append(step)
+    def after(self, world, action):
+        self.done.append((world.step, action))
 
 
 def test_fault_hooks_run_in_every_phase_and_weaken_one_action_only():
-    fault = _Recorder()
-    with TabletopWorld(SCENE, faults=[fault]) as world:
+    faults = _Recorder(0), _Recorder(1, drop=True), _Recorder(7)
+    with TabletopWorld(SCENE, faults) as world:
         for action in (ROW, STACK, STACK):
             world.execute(action)
             if world.step == 2:
                 assert world.truth().supports["blue die"] != "red cube", "the grip was to fail"
-        phases = [phase for step, phase, _ in fault.phases if step == 0]
+        phases = [phase for phase, _ in faults[0].phases]
         assert list(dict.fromkeys(phases)) == list(SkillPhase)
         for phase in SkillPhase:
-            shares = [share for step, each, share in fault.phases if step == 0 and each is phase]
+            shares = [share for each, share in faults[0].phases if each is phase]
             assert shares[0] == 0.0
             assert shares[-1] == 1.0
-        assert fault.after_steps == [0, 1, 2]
+        assert [fault.done for fault in faults] == [[(0, ROW)], [(1, STACK)], []]
         assert world.truth().supports["blue die"] == "red cube", "the grip was to be good again"
 
 
+def test_with_a_plan_a_fault_strikes_at_its_action_once_whatever_else_is_done():
+    aside = Action("free", ("white lego",), (0.6, -0.2, 0.018, 0.056, 0.036, 0.036))
+    fault = _Recorder(1)
+    with TabletopWorld(SCENE, (fault,), plan=Plan((ROW, STACK, aside))) as world:
+        for action in (ROW, ROW, aside, STACK, STACK):
+            world.execute(action)
+    assert fault.done == [], "going to the third step skips the second"
+    with TabletopWorld(SCENE, (fault,), plan=Plan((ROW, STACK, aside))) as world:
+        for action in (ROW, ROW, STACK, STACK):
+            world.execute(action)
+    assert fault.done == [(2, STACK)]
+
+
 class _Misled(Fault):
-    def estimates(self, step, action, estimates, rng):
+    def estimates(self, action, estimates, rng):
         return estimates.shifted("red cube", (0.0, -0.1, 0.0))
 
 
 def test_wrong_estimates_mislead_the_arm():
-    with TabletopWorld(SCENE, faults=[_Misled()]) as world:
+    with TabletopWorld(SCENE, faults=[_Misled(0)]) as world:
         world.execute(STACK)
         truth = world.truth()
         assert truth.supports["blue die"] == "table"
@@ -116,7 +132,7 @@ def test_carry_moves_one_object_physically():
         heights = []
         world.on_frame = lambda seen: heights.append(seen.pose("blue die")[0][2])
         before = world.truth()
-        world.carry("blue die", (*before.position("red cube")[:2], 0.062))
+        world.hand.carry("blue die", (*before.position("red cube")[:2], 0.062))
         truth = world.truth()
         assert truth.supports["blue die"] == "red cube"
         assert np.linalg.norm(truth.position("blue die")[:2] - before.position("red cube")[:2]) < 0.004
@@ -127,7 +143,7 @@ def test_carry_moves_one_object_physically():
 def test_what_falls_off_the_table_is_gone():
     with TabletopWorld(SCENE) as world, TabletopWorld(SCENE) as twin:
         assert deviations(world.truth(), twin.truth()) == {}
-        world.carry("blue die", (0.5, 0.75, 0.1))
+        world.hand.carry("blue die", (0.5, 0.75, 0.1))
         truth = world.truth()
         assert not truth.present[truth.index("blue die")]
         assert truth.supports["blue die"] is None
@@ -139,8 +155,8 @@ def test_what_falls_off_the_table_is_gone():
 
 def test_deviations_name_what_is_off_and_why():
     with TabletopWorld(SCENE) as world, TabletopWorld(SCENE) as twin:
-        world.carry("white lego", (0.60, -0.16, 0.018))
-        world.carry("blue die", (*world.pose("red cube")[0][:2], 0.062))
+        world.hand.carry("white lego", (0.60, -0.16, 0.018))
+        world.hand.carry("blue die", (*world.pose("red cube")[0][:2], 0.062))
         reasons = deviations(world.truth(), twin.truth())
         assert reasons == {"blue die": "rests on the red cube instead of the table", "white lego": "40 mm off"}
 
