@@ -7,7 +7,6 @@ same bytes.
 from __future__ import annotations
 
 import io
-import json
 import os
 import tempfile
 import zipfile
@@ -19,38 +18,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from nsrecover.errors import InvalidRecording, NsrecoverError, did_you_mean
-from nsrecover.observation import Camera, Observation
-from nsrecover.structs import Action, Plan
+from nsrecover.episode_arrays import DTYPES, arrays_to_episode, episode_to_arrays
+from nsrecover.errors import InvalidRecording, did_you_mean
+from nsrecover.observation import Observation
+from nsrecover.structs import Plan
 
 SCHEMA = 1
 """Version of the file format; readers refuse any other."""
 
-DEPTH_STEPS_PER_M = 10_000
-"""Depth is stored in tenths of a millimetre; what lies beyond 6.5535 m is stored as 0, no reading."""
-
 COMPRESSION = 1
 """zlib's fastest level: renders and masks are smooth, higher levels cost several times the time for little."""
-
-_DTYPES = {
-    "schema": "i",
-    "plan": "U",
-    "targets": "f",
-    "rgb": "u",
-    "depth": "u",
-    "instances": "iu",
-    "intrinsics": "f",
-    "world_from_camera": "f",
-    "camera_names": "U",
-    "labels": "U",
-    "gripper_opening_m": "f",
-    "holding": "b",
-    "time_s": "f",
-    "notes": "U",
-}
-"""Every array of a file and the kinds of dtype it may have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +80,7 @@ def save(recording: Recording, path: str | Path) -> None:
         InvalidRecording: the notes are not JSON, or an action cannot be written as text and read again.
     """
     path = Path(path)
-    arrays = _to_arrays(recording)
+    arrays = {"schema": np.array(SCHEMA), **episode_to_arrays(recording.plan, recording.observations, recording.notes)}
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:
@@ -141,19 +119,13 @@ def load(path: str | Path) -> Recording:
     try:
         with np.load(path, allow_pickle=False) as archive:
             _check_members(path, archive)
-            arrays = {name: archive[name] for name in _DTYPES}
+            arrays = {name: archive[name] for name in DTYPES}
     except (OSError, TypeError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as problem:
         raise InvalidRecording(
             f"expected a recorded episode in {path}, found a file that cannot be read ({problem}); "
             "it is damaged or of another kind: record it again or fetch it again"
         ) from problem
-    _check_arrays(path, arrays)
-    try:
-        return _from_arrays(arrays)
-    except (NsrecoverError, ValueError, KeyError, TypeError, AttributeError) as problem:
-        raise InvalidRecording(
-            f"expected arrays in {path} that make up a plan and its observations, found: {problem}; record it again"
-        ) from problem
+    return Recording(*arrays_to_episode(arrays, str(path)))
 
 
 def example(name: str = "collapse") -> Recording:
@@ -180,53 +152,6 @@ def _what_is_there(path: Path) -> str:
     return "a folder" if path.is_dir() else "no file"
 
 
-def _to_arrays(recording: Recording) -> dict[str, npt.NDArray[Any]]:
-    """The arrays of a file, by name."""
-    for action in recording.plan:
-        if Action.parse(str(action)) != action:
-            raise InvalidRecording(
-                f"expected object names that can be written as {str(action)!r} and read again, found "
-                f"{list(action.arguments)}; use names without commas, brackets and outer blanks"
-            )
-    try:
-        notes = json.dumps(dict(recording.notes), sort_keys=True)
-    except (TypeError, ValueError) as problem:
-        raise InvalidRecording(
-            f"expected notes that JSON can hold, found: {problem}; use strings, numbers, lists and mappings"
-        ) from problem
-    seen = recording.observations
-    instances = np.stack([observation.instances for observation in seen])
-    smallest = np.uint8 if instances.min(initial=0) >= 0 and instances.max(initial=0) < 256 else np.int32
-    return {
-        "schema": np.array(SCHEMA),
-        "plan": np.array([str(action) for action in recording.plan], dtype=np.str_),
-        "targets": np.array(
-            [(np.nan,) * 6 if action.target is None else action.target for action in recording.plan], dtype=np.float64
-        ).reshape(-1, 6),
-        "rgb": np.stack([observation.rgb for observation in seen]),
-        "depth": _quantise(np.stack([observation.depth_m for observation in seen])),
-        "instances": instances.astype(smallest),
-        "intrinsics": np.array([[c.intrinsics for c in observation.cameras] for observation in seen], np.float64),
-        "world_from_camera": np.array(
-            [[c.world_from_camera for c in observation.cameras] for observation in seen], np.float64
-        ),
-        "camera_names": np.array([[c.name for c in observation.cameras] for observation in seen], np.str_),
-        "labels": np.array(
-            [json.dumps({str(key): value for key, value in sorted(o.labels.items())}) for o in seen], np.str_
-        ),
-        "gripper_opening_m": np.array([observation.gripper_opening_m for observation in seen], np.float64),
-        "holding": np.array([observation.holding for observation in seen], np.bool_),
-        "time_s": np.array([observation.time_s for observation in seen], np.float64),
-        "notes": np.array(notes, dtype=np.str_),
-    }
-
-
-def _quantise(depth_m: npt.NDArray[np.float32]) -> npt.NDArray[np.uint16]:
-    """Depth in metres to tenths of a millimetre; negative or too far becomes 0."""
-    steps = np.rint(depth_m * np.float32(DEPTH_STEPS_PER_M))
-    return np.where((steps < 0) | (steps > np.iinfo(np.uint16).max), 0, steps).astype(np.uint16)
-
-
 def _check_members(path: Path, archive: Any) -> None:
     """The version first: of another version, nothing else is to be expected."""
     if "schema" not in archive.files:
@@ -240,66 +165,6 @@ def _check_members(path: Path, archive: Any) -> None:
             f"expected schema version {SCHEMA} in {path}, found {version.tolist()}; "
             "record it again, or read it with the version of nsrecover that wrote it"
         )
-    missing = sorted(set(_DTYPES) - set(archive.files))
+    missing = sorted(set(DTYPES) - set(archive.files))
     if missing:
         raise InvalidRecording(f"expected the arrays {', '.join(missing)} in {path}, found none; record it again")
-
-
-def _check_arrays(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Shapes and kinds must agree with one another."""
-    frames = len(arrays["plan"]) + 1 if arrays["plan"].ndim == 1 else 0
-    views, height, width = arrays["rgb"].shape[1:4] if arrays["rgb"].ndim == 5 else (0, 0, 0)
-    expected: dict[str, tuple[int, ...]] = {
-        "schema": (),
-        "plan": (frames - 1,),
-        "targets": (frames - 1, 6),
-        "rgb": (frames, views, height, width, 3),
-        "depth": (frames, views, height, width),
-        "instances": (frames, views, height, width),
-        "intrinsics": (frames, views, 3, 3),
-        "world_from_camera": (frames, views, 4, 4),
-        "camera_names": (frames, views),
-        "labels": (frames,),
-        "gripper_opening_m": (frames,),
-        "holding": (frames,),
-        "time_s": (frames,),
-        "notes": (),
-    }
-    for name, shape in expected.items():
-        array = arrays[name]
-        if array.shape != shape or array.dtype.kind not in _DTYPES[name]:
-            raise InvalidRecording(
-                f"expected {name} in {path} of shape {shape} for {frames - 1} actions, found {array.shape} "
-                f"{array.dtype}; record it again"
-            )
-
-
-def _from_arrays(arrays: Mapping[str, npt.NDArray[Any]]) -> Recording:
-    """A recording from arrays whose shapes are right."""
-    actions = []
-    for text, target in zip(arrays["plan"].tolist(), arrays["targets"].tolist(), strict=True):
-        action = Action.parse(text)
-        given = not any(np.isnan(target))
-        actions.append(Action(action.operator, action.arguments, tuple(target) if given else None))
-    depth_m = arrays["depth"].astype(np.float32) / np.float32(DEPTH_STEPS_PER_M)
-    observations = tuple(
-        Observation(
-            rgb=arrays["rgb"][t],
-            depth_m=depth_m[t],
-            instances=arrays["instances"][t].astype(np.int32),
-            cameras=tuple(
-                Camera(
-                    arrays["intrinsics"][t, view].astype(np.float32),
-                    arrays["world_from_camera"][t, view].astype(np.float32),
-                    str(arrays["camera_names"][t, view]),
-                )
-                for view in range(arrays["rgb"].shape[1])
-            ),
-            labels={int(key): value for key, value in json.loads(str(arrays["labels"][t])).items()},
-            gripper_opening_m=float(arrays["gripper_opening_m"][t]),
-            holding=bool(arrays["holding"][t]),
-            time_s=float(arrays["time_s"][t]),
-        )
-        for t in range(len(depth_m))
-    )
-    return Recording(Plan(tuple(actions)), observations, json.loads(str(arrays["notes"])))
