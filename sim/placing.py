@@ -11,7 +11,6 @@ from nsrecover.scene.relations import DIRECTIONS, Relation
 from nsrecover.structs import Action, SceneGraph
 from sim.poses import PoseEstimates
 from sim.rotations import about, laid_flat, matrix_of, squared_up, upright_axis
-from sim.scenes import WORKSPACE_X_M, WORKSPACE_Y_M
 
 Array = npt.NDArray[np.float64]
 
@@ -72,8 +71,7 @@ def free_place(estimates: PoseEstimates, name: str, sides: Array) -> Array | Non
     start = estimates.positions[row, :2]
     others = np.delete(boxes(estimates), row, axis=0)
     x, y = np.meshgrid(
-        np.arange(WORKSPACE_X_M[0] + 0.03, WORKSPACE_X_M[1] - 0.03, 0.015),
-        np.arange(WORKSPACE_Y_M[0] + 0.03, WORKSPACE_Y_M[1] - 0.03, 0.015),
+        *(np.arange(low + 0.03, high - 0.03, 0.015) for low, high in (estimates.table.x_m, estimates.table.y_m))
     )
     places = np.stack([x.ravel(), y.ravel()], axis=1)
     places = places[np.linalg.norm(places, axis=1) < REACH_M - 0.02]

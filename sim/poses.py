@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.errors import UnknownObject, did_you_mean
+from sim.scenes import TABLE, TableSpec
 
 Array = npt.NDArray[np.float64]
 
@@ -25,12 +26,14 @@ class PoseEstimates:
         positions: (N, 3) centres, metres.
         orientations: (N, 4) quaternions xyzw.
         sizes: (N, 3) sides in the object's own frame, metres.
+        table: what they are on.
     """
 
     names: tuple[str, ...]
     positions: Array
     orientations: Array
     sizes: Array
+    table: TableSpec = TABLE
 
     def __contains__(self, name: str) -> bool:
         return name in self.names
@@ -55,5 +58,9 @@ class PoseEstimates:
         """A copy in which the arm does not know of one object (so that it does not avoid it, and cannot take it)."""
         keep = [i for i in range(len(self.names)) if i != self.index(name)]
         return PoseEstimates(
-            tuple(self.names[i] for i in keep), self.positions[keep], self.orientations[keep], self.sizes[keep]
+            tuple(self.names[i] for i in keep),
+            self.positions[keep],
+            self.orientations[keep],
+            self.sizes[keep],
+            self.table,
         )

@@ -11,13 +11,15 @@ from nsrecover.scene.geometry import intersects
 from nsrecover.structs import Action
 from sim.sampling import (
     BESIDE_GAP_M,
-    START_GAP_M,
+    RISKY,
     Structure,
+    is_feasible,
     nominal_box,
     nominal_graph,
     sample_plan,
     sample_scene,
 )
+from sim.scene_mix import DEFAULT_MIX, SceneMix
 from sim.scenes import WORKSPACE_X_M, WORKSPACE_Y_M, ObjectKind, ObjectSpec, SceneSpec, footprint_gap
 
 
@@ -29,7 +31,7 @@ def test_scenes_fit_the_table_with_room_for_fingers(count):
         assert len(scene.objects) == count
         assert len(set(scene.names)) == count
         for first, second in combinations(scene.objects, 2):
-            assert footprint_gap(first, second) >= START_GAP_M
+            assert footprint_gap(first, second) >= DEFAULT_MIX.gap_m
 
 
 def test_scenes_vary_with_the_generator_and_repeat_with_it():
@@ -39,12 +41,13 @@ def test_scenes_vary_with_the_generator_and_repeat_with_it():
 
 
 def test_only_the_kinds_asked_for_are_sampled():
-    scene = sample_scene(np.random.default_rng(0), 5, kinds=(ObjectKind.DIE,))
+    scene = sample_scene(np.random.default_rng(0), 5, SceneMix(kinds=(ObjectKind.DIE,)))
     assert {item.kind for item in scene.objects} == {ObjectKind.DIE}
 
 
 @pytest.mark.parametrize(
-    ("count", "message"), [(0, "1 to 24"), (25, "1 to 24"), (24, "at least 45 mm apart, found none")]
+    ("count", "message"),
+    [(0, "1 to 50"), (51, "1 to 50"), (50, r"50 objects at least 45 mm apart, found places for at most (1|2)\d in")],
 )
 def test_scenes_that_do_not_fit_say_so(count, message):
     with pytest.raises(InvalidConfiguration, match=message):
@@ -127,3 +130,31 @@ def test_one_object_is_too_few_for_a_plan():
     rng = np.random.default_rng(0)
     with pytest.raises(InvalidConfiguration, match="at least 2 objects"):
         sample_plan(rng, sample_scene(rng, 1), Structure.MIXED, 1)
+
+
+def test_the_default_scene_of_a_seed_stays_what_it_is():
+    """A shipped checkpoint and the scenarios rest on it."""
+    scene = sample_scene(np.random.default_rng(7), 3)
+    assert [(item.name, item.size[0], item.position) for item in scene.objects] == [
+        ("red cube", 0.0493, (0.6765, -0.1537)),
+        ("cyan die", 0.0421, (0.3741, -0.2507)),
+        ("white cube", 0.0538, (0.5614, 0.0076)),
+    ]
+
+
+def test_what_fits_is_told_truly():
+    with pytest.raises(InvalidConfiguration) as problem:
+        sample_scene(np.random.default_rng(0), 50)
+    most = int(str(problem.value).split("ask for at most ")[1].split(",")[0])
+    assert len(sample_scene(np.random.default_rng(0), most - 2).objects) == most - 2
+
+
+def test_risky_plans_keep_less_room():
+    risky = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        scene = sample_scene(rng, 9)
+        plan = sample_plan(rng, scene, Structure.TOWER, 8, RISKY)
+        assert is_feasible(scene, plan, RISKY)
+        risky += not is_feasible(scene, plan)
+    assert risky >= 3
