@@ -40,6 +40,20 @@ class InvalidConfiguration(NsrecoverError):
     """A setting outside its range, or settings that contradict one another."""
 
 
+class WorldNotConforming(NsrecoverError):
+    """A world that breaks a rule of `nsrecover.testing.check_world`.
+
+    Attributes:
+        rule: name of the rule.
+        reason: what was expected, what was found and what to do.
+        report: what became of the rules up to then (a `nsrecover.testing.Report`).
+    """
+
+    def __init__(self, rule: str, reason: str, report: object = None) -> None:
+        super().__init__(f"{rule}: {reason}")
+        self.rule, self.reason, self.report = rule, reason, report
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A hint for a misspelt name.
 

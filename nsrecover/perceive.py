@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
 from nsrecover.errors import InvalidObservation
-from nsrecover.models.bundle import Bundle
 from nsrecover.observation import Observation
 from nsrecover.scene.memory import remember
 from nsrecover.structs import FloatArray, SceneGraph
+
+if TYPE_CHECKING:
+    from nsrecover.models.bundle import Bundle  # loads torch, which lifting boxes does without
 
 MIN_PIXELS = 12
 """An object with fewer depth pixels over all views counts as not seen."""

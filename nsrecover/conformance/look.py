@@ -1,0 +1,115 @@
+"""An observation with what the library's own lifting makes of it, and how two of them differ."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsrecover.observation import Observation
+from nsrecover.perceive import MIN_PIXELS, lift_boxes, object_names
+from nsrecover.scene.memory import hidden_in_place
+from nsrecover.structs import FloatArray, SceneGraph
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """An observation and the boxes in it.
+
+    Attributes:
+        observation: as the world gave it.
+        boxes: box (6,) of every object that is seen, by name.
+        digest: of everything in the observation, to notice later changes.
+    """
+
+    observation: Observation
+    boxes: dict[str, FloatArray]
+    digest: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Objects that are seen."""
+        return tuple(self.boxes)
+
+    def mask(self, view: int, name: str) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+        """Where an object is in a view, (H, W); nowhere if it has no label."""
+        numbers = [number for number, label in self.observation.labels.items() if label == name]
+        return np.isin(self.observation.instances[view], numbers)
+
+
+def take(observation: Observation) -> Look:
+    """Lift the boxes of an observation."""
+    names = object_names(observation)
+    boxes, seen = lift_boxes(observation, names)
+    return Look(observation, {name: boxes[i] for i, name in enumerate(names) if seen[i]}, digest(observation))
+
+
+def digest(observation: Observation) -> str:
+    """A fingerprint of the arrays, labels and cameras of an observation."""
+    hashed = hashlib.sha256()
+    arrays = [observation.rgb, observation.depth_m, observation.instances]
+    arrays += [part for camera in observation.cameras for part in (camera.intrinsics, camera.world_from_camera)]
+    for array in arrays:
+        hashed.update(np.ascontiguousarray(array).tobytes())
+    hashed.update(repr((sorted(observation.labels.items()), observation.time_s)).encode())
+    return hashed.hexdigest()
+
+
+def graph_of(look: Look, before: Look | None = None) -> SceneGraph:
+    """Scene graph without appearance; what is hidden now has the box it had before, if one is given."""
+    names = look.names if before is None else before.names
+    unseen = np.zeros(6, dtype=np.float32)
+    boxes = np.stack([look.boxes.get(name, unseen) for name in names])
+    seen = np.array([name in look.boxes for name in names])
+    if before is not None:
+        earlier = np.stack([before.boxes[name] for name in names])
+        boxes = np.where((~seen | hidden_in_place(earlier, boxes))[:, None], earlier, boxes)
+    return SceneGraph(names, np.zeros((len(names), 0), np.float32), boxes, seen)
+
+
+def renamed(before: Look, after: Look, tolerance_m: float, but: Collection[str] = ()) -> str:
+    """Says which object now goes by another's name; empty if none does."""
+    for name, box in before.boxes.items():
+        if name in but or (name in after.boxes and _apart(box, after.boxes[name]) <= tolerance_m):
+            continue
+        for other, now in after.boxes.items():
+            came = other not in before.boxes or _apart(before.boxes[other], now) > tolerance_m
+            same_size = float(np.abs(box[3:] - now[3:]).max()) <= tolerance_m
+            if other != name and came and same_size and _apart(box, now) <= tolerance_m:
+                return f"{name!r} called {other!r} afterwards"
+    return ""
+
+
+def lost(before: Look, after: Look, but: Collection[str] = ()) -> list[str]:
+    """Objects that were seen and are not any more."""
+    return [name for name in before.boxes if name not in after.boxes and name not in but]
+
+
+def shifted(before: Look, after: Look, tolerance_m: float, but: Collection[str] = ()) -> list[str]:
+    """Objects that are at another place, in words; what is merely hidden in part is not."""
+    now = graph_of(after, before)
+    apart = {
+        name: _apart(before.boxes[name], box)
+        for name, box in zip(now.names, now.boxes, strict=True)
+        if name in after.boxes and name not in but
+    }
+    return [f"{name!r} {1000 * distance:.0f} mm off" for name, distance in apart.items() if distance > tolerance_m]
+
+
+def covered(before: Look, after: Look, but: Collection[str] = ()) -> dict[str, float]:
+    """Share of each object's pixels in front of which there now is something that is no object, the worst view."""
+    shares: dict[str, float] = {}
+    for view in range(len(before.observation.cameras)):
+        depth, now = before.observation.depth_m[view], after.observation.depth_m[view]
+        nearer = (after.observation.instances[view] == 0) & (now > 0) & (now < depth - 0.02)
+        for name in before.boxes:
+            mask = before.mask(view, name)
+            if name not in but and mask.sum() >= MIN_PIXELS:
+                shares[name] = max(shares.get(name, 0.0), float((nearer & mask).sum() / mask.sum()))
+    return shares
+
+
+def _apart(first: FloatArray, second: FloatArray) -> float:
+    return float(np.linalg.norm(first[:3] - second[:3]))
