@@ -55,6 +55,14 @@ class View:
     target: Vector
     fov: float = math.radians(38.0)
 
+    def __post_init__(self) -> None:
+        # lists come from configuration files
+        for name in ("eye", "target"):
+            place = tuple(float(value) for value in getattr(self, name))
+            if len(place) != 3:
+                raise InvalidConfiguration(f"expected the {name} of the view {self.name!r} as x, y, z, found {place}")
+            object.__setattr__(self, name, place)
+
     def camera(self, width: int, height: int) -> Camera:
         """Its calibration for images of a size in pixels; the centre of the first pixel is (0.5, 0.5)."""
         focal = height / 2.0 / math.tan(self.fov / 2.0)
@@ -105,6 +113,7 @@ class CameraRig:
     light: Light = Light()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "views", tuple(self.views))
         if not self.views or self.width < 16 or self.height < 16:
             raise InvalidConfiguration(
                 f"expected at least one view of at least 16x16 pixels, found {len(self.views)} of "

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pybullet
 
-from sim.scenes import COLOURS, ObjectKind, ObjectSpec
+from sim.scenes import COLOURS, ObjectKind, ObjectSpec, TableSpec, Texture
+from sim.textures import paint, picture
 
 DENSITY_KG_M3 = 700.0
 """Hard wood."""
@@ -97,12 +98,45 @@ def _mark_colour(item: ObjectSpec) -> list[float]:
     return [*(colour * 0.62).tolist(), 1.0]
 
 
-def create_object(client: int, item: ObjectSpec) -> int:
+_TABLE_HALF_M = (0.62, 0.60, 0.02)
+_TABLE_CENTRE_M = (0.42, 0.0, -0.02)
+_EDGE_M = 0.20
+"""A table reaches at least this far beyond its workspace."""
+
+
+def create_table(client: int, table: TableSpec, seed: int = 0) -> int:
+    """Create the table's body: a slab that is higher nowhere than 0. It grows with its workspace.
+
+    Args:
+        client: physics client.
+        table: what to build.
+        seed: of its texture.
+
+    Returns:
+        Its body number.
+    """
+    centre, half = list(_TABLE_CENTRE_M), list(_TABLE_HALF_M)
+    more = max(0.0, table.x_m[1] + _EDGE_M - (centre[0] + half[0]))
+    centre[0], half[0] = centre[0] + more / 2, half[0] + more / 2
+    half[1] = max(half[1], max(map(abs, table.y_m)) + _EDGE_M)
+    collision = pybullet.createCollisionShape(pybullet.GEOM_BOX, halfExtents=half, physicsClientId=client)
+    visual = pybullet.createVisualShape(
+        pybullet.GEOM_BOX, halfExtents=half, rgbaColor=[*table.colour, 1.0], physicsClientId=client
+    )
+    body = int(pybullet.createMultiBody(0.0, collision, visual, centre, physicsClientId=client))
+    pybullet.changeDynamics(body, -1, lateralFriction=1.0, physicsClientId=client)
+    if table.texture is not Texture.PLAIN:
+        paint(client, body, picture(table.texture, table.colour, np.random.default_rng([seed, 0]), size=512))
+    return body
+
+
+def create_object(client: int, item: ObjectSpec, seed: int = 0) -> int:
     """Create an object's body, standing on the table.
 
     Args:
         client: physics client.
         item: what to build.
+        seed: of its texture.
 
     Returns:
         Its body number.
@@ -159,4 +193,6 @@ def create_object(client: int, item: ObjectSpec) -> int:
         angularDamping=0.04,
         physicsClientId=client,
     )
+    if item.texture is not Texture.PLAIN:
+        paint(client, body, picture(item.texture, COLOURS[item.colour], np.random.default_rng([seed, 1])))
     return int(body)

@@ -16,11 +16,13 @@ from nsrecover.errors import InvalidConfiguration, UnknownObject, did_you_mean
 from nsrecover.observation import Observation
 from nsrecover.operators import REACHED_M, operator_of
 from nsrecover.structs import Action, Plan
-from sim.arm import STEP_S, Arm
+from sim.arm import OPEN_M, STEP_S, Arm
 from sim.cameras import DEFAULT_RIG, VIDEO, CameraRig, View, take_picture
 from sim.faults.base import Fault, SkillPhase
 from sim.hand import Hand
-from sim.objects import create_object
+from sim.kinematic import Carrier, Fidelity
+from sim.objects import create_object, create_table
+from sim.placing import place_for
 from sim.poses import PoseEstimates
 from sim.scenes import SceneSpec
 from sim.skills import in_hand_pose, run_action
@@ -32,8 +34,6 @@ OnFrame = Callable[["TabletopWorld"], None]
 GONE_BELOW_M = -0.10
 """An object whose centre is lower has fallen off the table."""
 _PIT_M = -50.0
-_TABLE_HALF_M = (0.62, 0.60, 0.02)
-_TABLE_CENTRE_M = (0.42, 0.0, -0.02)
 _FAULT_STEPS = 4
 _SETTLE_STEPS = 240
 
@@ -67,7 +67,8 @@ class TabletopWorld:
         rig: the cameras.
         plan: what the robot is to do, if the faults' steps are steps of a plan.
         client: number of the physics client.
-        arm: the robot arm.
+        fidelity: how much of a pick-and-place is simulated.
+        arm: the robot arm; None in a kinematic world.
         hand: moves objects without the robot.
         log: what the skills did, in words, for debugging.
         step: actions executed so far.
@@ -83,6 +84,7 @@ class TabletopWorld:
         seed: int = 0,
         on_frame: OnFrame | None = None,
         frame_steps: int = 16,
+        fidelity: Fidelity = Fidelity.PHYSICS,
     ) -> None:
         """Build the scene and let it come to rest.
 
@@ -97,14 +99,21 @@ class TabletopWorld:
             on_frame: called with the world every `frame_steps` physics steps (240 a second) while things move, for
                 videos; it may call `render`.
             frame_steps: at 16, a video with 15 frames a second runs in real time.
+            fidelity: whether the arm does everything, or objects are carried without one (see `sim.kinematic`).
 
         Raises:
-            InvalidConfiguration: the scene does not fit; the message names the object.
+            InvalidConfiguration: the scene does not fit, the message names the object; or a fault needs an arm.
         """
         scene.check()
         if frame_steps < 1:
             raise InvalidConfiguration(f"expected frame_steps of at least 1, found {frame_steps}")
-        self.scene, self.rig, self.faults = scene, rig, tuple(faults)
+        self.scene, self.rig, self.faults, self.fidelity = scene, rig, tuple(faults), Fidelity(fidelity)
+        for fault in self.faults:
+            if fault.needs_arm and self.fidelity is Fidelity.KINEMATIC:
+                raise InvalidConfiguration(
+                    f"expected faults that can strike without an arm in a kinematic world, found "
+                    f"{type(fault).__name__}; use fidelity=physics, or leave it out"
+                )
         self.plan, self._next_step = plan, 0
         self.on_frame, self.frame_steps = on_frame, frame_steps
         self.log: list[str] = []
@@ -129,17 +138,15 @@ class TabletopWorld:
             deterministicOverlappingPairs=1,
             physicsClientId=client,
         )
-        table = pybullet.createCollisionShape(pybullet.GEOM_BOX, halfExtents=_TABLE_HALF_M, physicsClientId=client)
-        wood = pybullet.createVisualShape(
-            pybullet.GEOM_BOX, halfExtents=_TABLE_HALF_M, rgbaColor=[0.72, 0.66, 0.58, 1.0], physicsClientId=client
-        )
-        self._table = pybullet.createMultiBody(0.0, table, wood, _TABLE_CENTRE_M, physicsClientId=client)
+        self._table = create_table(client, self.scene.table, self.scene.seed)
         # what falls off the table is kept out of sight
         ground = pybullet.createCollisionShape(pybullet.GEOM_PLANE, physicsClientId=client)
         pybullet.createMultiBody(0.0, ground, -1, [0, 0, _PIT_M], physicsClientId=client)
-        pybullet.changeDynamics(self._table, -1, lateralFriction=1.0, physicsClientId=client)
-        self.arm = Arm(client)
-        self._bodies = {item.name: create_object(client, item) for item in self.scene.objects}
+        self.arm = Arm(client) if self.fidelity is Fidelity.PHYSICS else None
+        self._carrier = Carrier(self)
+        self._bodies = {
+            item.name: create_object(client, item, self.scene.seed + i) for i, item in enumerate(self.scene.objects)
+        }
         self._instances = {body: i + 1 for i, body in enumerate(self._bodies.values())}
 
     # -- nsrecover.protocols.World -------------------------------------------------------------------------------
@@ -161,7 +168,7 @@ class TabletopWorld:
             instances=instances,
             cameras=tuple(view.camera(rig.width, rig.height) for view in rig.views),
             labels={i: names[i - 1] for i in visible},
-            gripper_opening_m=self.arm.measured_opening_m(),
+            gripper_opening_m=OPEN_M if self.arm is None else self.arm.measured_opening_m(),
             holding=False,
             time_s=self.time_s,
         )
@@ -176,16 +183,19 @@ class TabletopWorld:
         operator_of(action)
         for name in action.arguments:
             self.body(name)
-        self.arm.weaken_grip()
+        self.weaken_grip()
         estimates = self.estimates()
         number = self._plan_step(action)
         self._striking = tuple(fault for fault in self.faults if fault.at_step == number)
         for fault in self._striking:
             estimates = fault.estimates(action, estimates, self._rng)
         self._now = (action, None)
-        run_action(self, estimates, action)
+        if self.arm is None:
+            self._carrier.run(estimates, action)
+        else:
+            run_action(self, estimates, action)
         self._now = None
-        self.arm.weaken_grip()
+        self.weaken_grip()
         self.settle()
         for fault in self._striking:
             fault.after(self, action)
@@ -196,13 +206,17 @@ class TabletopWorld:
 
     def tick(self, phase: SkillPhase, progress: float) -> None:
         """Run one physics step of a phase of the present action, with the faults' say in it."""
+        if self._now is not None and (phase is not self._now[1] or progress >= 1.0 or self._ticks % _FAULT_STEPS == 0):
+            self.report(phase, progress)
+        self.advance()
+
+    def report(self, phase: SkillPhase, progress: float) -> None:
+        """Let the faults have their say in a moment of the present action; a phase begins with progress 0."""
         if self._now is not None:
             action, before = self._now
-            if phase is not before or progress >= 1.0 or self._ticks % _FAULT_STEPS == 0:
-                self._now = (action, phase)
-                for fault in self._striking:
-                    fault.during(self, action, phase, 0.0 if phase is not before else progress)
-        self.advance()
+            self._now = (action, phase)
+            for fault in self._striking:
+                fault.during(self, action, phase, 0.0 if phase is not before else progress)
 
     def body(self, name: str) -> int:
         """Body number of an object.
@@ -240,9 +254,17 @@ class TabletopWorld:
         pybullet.resetBasePositionAndOrientation(self.body(name), place, [0, 0, 0, 1], physicsClientId=self.client)
         pybullet.resetBaseVelocity(self.body(name), [0, 0, 0], [0, 0, 0], physicsClientId=self.client)
 
+    def goal(self, action: Action, estimates: PoseEstimates) -> tuple[Array, Array] | None:
+        """Where an action puts what it moves: as `sim.placing.place_for` has it, unless a fault has it otherwise."""
+        place = place_for(action, estimates)
+        for fault in self._striking:
+            if place is not None:
+                place = fault.goal(action, estimates, place)
+        return place
+
     def weaken_grip(self, force_n: float | None = None, friction: float | None = None) -> None:
         """Let the fingers hold with another force (newtons) or friction until the end of the action."""
-        self.arm.weaken_grip(force_n, friction)
+        (self.arm or self._carrier).weaken_grip(force_n, friction)
 
     def in_hand(self, name: str) -> tuple[Array, Array]:
         """Pose of an object in the tool's frame: position (3,) and rotation (3, 3)."""
@@ -266,6 +288,7 @@ class TabletopWorld:
             np.array([position for position, _ in poses]).reshape(-1, 3),
             np.array([orientation for _, orientation in poses]).reshape(-1, 4),
             np.array([self.scene[name].size for name in names]).reshape(-1, 3),
+            self.scene.table,
         )
 
     # -- for judging, videos and repeating ------------------------------------------------------------------------
@@ -293,8 +316,9 @@ class TabletopWorld:
         if saved.state not in self._saved:
             raise InvalidConfiguration("expected a state saved by this world and not released, found another one")
         pybullet.restoreState(saved.state, physicsClientId=self.client)
-        self.arm.weaken_grip()
-        self.arm.rest()
+        self.weaken_grip()
+        if self.arm is not None:
+            self.arm.rest()
         self.step, self._next_step, self.time_s = saved.step, saved.next_step, saved.time_s
         self._rng.bit_generator.state = copy.deepcopy(saved.generator)
 
