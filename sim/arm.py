@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pybullet
-import pybullet_data
 
 from sim import kinematics
+from sim.panda import panda_urdf
 from sim.rotations import about, rotation_vector
 
 Array = npt.NDArray[np.float64]
@@ -28,11 +27,18 @@ HOME_POSITION_M = (0.36, 0.0, 0.50)
 """Where the tool waits, above and behind everything the cameras look at."""
 
 _ARM = list(range(7))
+_STILL = [0.0] * 7
 _FINGERS = [9, 10]
 _ARM_FORCE = [87.0 * 4, 87.0 * 4, 87.0 * 4, 87.0 * 4, 48.0, 48.0, 48.0]
 _MAX_JOINT_SPEED = np.array([2.1, 2.1, 2.1, 2.1, 2.6, 2.6, 2.6])
+_MAX_JOINT_ACCELERATION = 15.0
+_MAX_TURN_RAD_S = 2.5
+_RAMP_STEPS = (12, 40)
 _FINGER_SPEED_M_S = 0.1
-_WAYPOINT_STEPS = 8
+_WAYPOINT_STEPS = 12
+
+Leg = tuple[Array, Array]
+"""Joint angles (K, 7) along a way, and the seconds (K - 1,) from each to the next."""
 
 Tick = Callable[[float], None]
 """Runs one physics step; is told the share of the motion that is done, 0 to 1."""
@@ -52,8 +58,7 @@ class Arm:
 
     def __init__(self, client: int) -> None:
         self._client = client
-        path = Path(pybullet_data.getDataPath()) / "franka_panda" / "panda.urdf"
-        self.body = pybullet.loadURDF(str(path), useFixedBase=True, physicsClientId=client)
+        self.body = pybullet.loadURDF(str(panda_urdf()), useFixedBase=True, physicsClientId=client)
         for finger in _FINGERS:
             self._pads(finger, FINGER_FRICTION)
         # the fingers mirror each other, as the real hand's do
@@ -94,7 +99,7 @@ class Arm:
 
     def hold_still(self) -> None:
         """Command the present targets again (motor commands are not part of a saved physics state)."""
-        self._command(self.joints, np.zeros(7))
+        self._command(self.joints.tolist(), _STILL)
         self._fingers_to(self.opening_m)
 
     def weaken_grip(self, force_n: float | None = None, friction: float | None = None) -> None:
@@ -103,13 +108,13 @@ class Arm:
         for finger in _FINGERS:
             self._pads(finger, FINGER_FRICTION if friction is None else friction)
 
-    def _command(self, joints: Array, speeds: Array) -> None:
+    def _command(self, joints: list[float], speeds: list[float]) -> None:
         pybullet.setJointMotorControlArray(
             self.body,
             _ARM,
             pybullet.POSITION_CONTROL,
-            targetPositions=joints.tolist(),
-            targetVelocities=speeds.tolist(),
+            targetPositions=joints,
+            targetVelocities=speeds,
             forces=_ARM_FORCE,
             positionGains=[0.3] * 7,
             velocityGains=[1.0] * 7,
@@ -153,23 +158,23 @@ class Arm:
         position, rotation = kinematics.forward(self.joints[None])
         return position[0], rotation[0]
 
-    def straight(self, position: Array, rotation: Array, start: Array, speed_m_s: float) -> tuple[Array, int] | None:
+    def straight(self, position: Array, rotation: Array, start: Array, speed_m_s: float) -> Leg | None:
         """Plan a straight motion of the tool.
 
         Args:
             position: where to, (3,).
             rotation: with what tool rotation, (3, 3).
             start: joint angles at its beginning, (7,).
-            speed_m_s: mean speed; slower if a joint cannot follow.
+            speed_m_s: slower if a joint cannot follow.
 
         Returns:
-            Joint angles (K, 7) at equal shares of the way and the number of physics steps; None if it cannot be done.
+            None if it cannot be done.
         """
         (origin,), (attitude,) = kinematics.forward(start[None])
         turn = rotation_vector(rotation @ attitude.T)
         angle = float(np.linalg.norm(turn))
         distance = float(np.linalg.norm(position - origin))
-        seconds = max(distance / speed_m_s, angle / 1.8, 0.05)
+        seconds = max(distance / speed_m_s, angle / _MAX_TURN_RAD_S, 0.05)
         count = max(3, math.ceil(seconds / STEP_S / _WAYPOINT_STEPS) + 1)
         share = np.linspace(0.0, 1.0, count)
         axis = turn / angle if angle > 1e-9 else np.array([0.0, 0.0, 1.0])
@@ -180,14 +185,12 @@ class Arm:
         if not reached.all():
             return None
         joints[0] = start
-        jumps = np.abs(np.diff(joints, axis=0)).max(axis=0)
+        jumps = np.abs(np.diff(joints, axis=0))
         if jumps.max() > 0.5:
             return None
-        # the smooth profile's peak speed is 1.5 times its mean
-        needed = float((jumps * (count - 1) * 1.5 / _MAX_JOINT_SPEED).max())
-        return joints, math.ceil(max(seconds, needed) / STEP_S)
+        return joints, np.maximum(seconds / (count - 1), (jumps / _MAX_JOINT_SPEED).max(axis=1))
 
-    def swing(self, position: Array, rotation: Array, start: Array) -> tuple[Array, int] | None:
+    def swing(self, position: Array, rotation: Array, start: Array) -> Leg | None:
         """Plan a motion to a tool pose joint by joint, for when the straight way is barred by a joint's limit.
 
         Args:
@@ -196,7 +199,7 @@ class Arm:
             start: joint angles at its beginning, (7,).
 
         Returns:
-            As `straight`; None if the pose is out of reach.
+            None if the pose is out of reach.
         """
         for seed in (start, self.home):
             goal, reached = kinematics.solve(position[None], rotation[None], seed)
@@ -204,39 +207,35 @@ class Arm:
                 return self.between(start, goal[0])
         return None
 
-    def between(self, start: Array, goal: Array) -> tuple[Array, int]:
-        """The motion from joint angles (7,) to others, each joint evenly: as `straight` returns it."""
-        share = np.linspace(0.0, 1.0, 20)[:, None]
-        seconds = 0.2 + 1.5 * float((np.abs(goal - start) / _MAX_JOINT_SPEED).max())
-        return start + share * (goal - start), math.ceil(seconds / STEP_S)
+    def between(self, start: Array, goal: Array) -> Leg:
+        """The motion from joint angles (7,) to others, each joint evenly."""
+        seconds = 0.05 + float((np.abs(goal - start) / _MAX_JOINT_SPEED).max())
+        return np.stack([start, goal]), np.array([seconds])
 
-    def follow(self, joints: Array, steps: int, tick: Tick, gripping: bool) -> None:
-        """Run along a planned path with a smooth start and stop.
+    def follow(self, legs: Sequence[Leg], tick: Tick, gripping: bool) -> None:
+        """Run along planned legs without stopping between them; start, stop and corners are smooth.
 
         Args:
-            joints: (K, 7) at equal shares of the way.
-            steps: physics steps to take.
+            legs: each begins where the one before it ends.
             tick: runs one physics step.
             gripping: whether the fingers press on an object meanwhile.
         """
-        last = len(joints) - 1
-        previous = joints[0]
-        for step in range(1, steps + 1):
-            time = step / steps
-            share = time * time * (3.0 - 2.0 * time) * last
-            i = min(int(share), last - 1)
-            target = joints[i] + (share - i) * (joints[i + 1] - joints[i])
-            self._command(target, (target - previous) / STEP_S)
+        course = smooth_course(legs)
+        speeds = np.diff(course, axis=0) / STEP_S
+        steps = len(speeds)
+        if gripping:
+            self._fingers_close()
+        for step, (target, speed) in enumerate(zip(course[1:].tolist(), speeds.tolist(), strict=True), start=1):
+            self._command(target, speed)
+            tick(step / steps)
             if gripping:
                 self._fingers_close()
-            previous = target
-            tick(time)
-        self.joints = joints[-1].copy()
+        self.joints = course[-1].copy()
 
     def wait(self, steps: int, tick: Tick, gripping: bool) -> None:
         """Stay where it was sent for some physics steps."""
         for step in range(1, steps + 1):
-            self._command(self.joints, np.zeros(7))
+            self._command(self.joints.tolist(), _STILL)
             if gripping:
                 self._fingers_close()
             tick(step / steps)
@@ -246,7 +245,7 @@ class Arm:
         start = self.measured_opening_m()
         self.opening_m = opening_m
         for step in range(1, steps + 1):
-            self._command(self.joints, np.zeros(7))
+            self._command(self.joints.tolist(), _STILL)
             self._fingers_to(start + (opening_m - start) * min(1.0, 1.25 * step / steps))
             tick(step / steps)
 
@@ -263,6 +262,26 @@ class Arm:
             now = self.measured_opening_m()
             still = still + 1 if abs(now - opening) < 2e-5 else 0
             opening = now
-            if step > 8 and still > 8:
+            if step > 8 and still > 4:
                 break
         return opening
+
+
+def smooth_course(legs: Sequence[Leg]) -> Array:
+    """Joint angles at every physics step along some legs: (N, 7), from the first leg's start to the last one's end.
+
+    A mean over a short time makes the speed rise, change and fall evenly, and rounds the corners between the legs.
+    """
+    corners = np.concatenate([legs[0][0][:1], *[joints[1:] for joints, _ in legs]])
+    seconds = np.concatenate([[0.0], *[pauses for _, pauses in legs]])
+    fastest = float((np.abs(np.diff(corners, axis=0)) / seconds[1:, None]).max())
+    low, high = _RAMP_STEPS
+    ramp = min(high, max(low, math.ceil(fastest / _MAX_JOINT_ACCELERATION / STEP_S)))
+    times = np.cumsum(seconds)
+    now = np.linspace(0.0, times[-1], math.ceil(times[-1] / STEP_S) + 1)
+    course = np.stack([np.interp(now, times, corners[:, joint]) for joint in range(7)], axis=1)
+    for width in (ramp, 1 + ramp // 3):
+        padded = np.concatenate([course[:1]] * width + [course] + [course[-1:]] * (width - 1))
+        sums = np.cumsum(padded - course[0], axis=0)
+        course = course[0] + (sums[width:] - sums[:-width]) / width
+    return np.concatenate([legs[0][0][:1], course[1:-1], legs[-1][0][-1:]])

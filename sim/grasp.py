@@ -206,14 +206,16 @@ def choose_grasp(
         grasps = np.array(rotations)
         places = place_rotation @ matrix.T @ grasps
         count = len(grasps)
-        joints, reached = kinematics.solve(np.tile(centre, (count, 1)), grasps, seed, iterations=30)
-        goals = np.tile(place_position, (count, 1))
-        place_joints, place_reached = kinematics.solve(goals, places, seed, iterations=30)
-        usable = reached & place_reached
-        for start, rotation in ((np.tile(centre, (count, 1)), grasps), (goals, places)):
-            over = start - BACK_OFF_M * rotation[:, :, 2]
+        goals = []
+        for position, rotation in ((centre, grasps), (place_position, places)):
+            over = position - BACK_OFF_M * rotation[:, :, 2]
             over[:, 2] = np.maximum(over[:, 2], hover_m)
-            usable &= kinematics.solve(over, rotation, seed, iterations=30)[1]
+            goals += [np.tile(position, (count, 1)), over]
+        every, reached = kinematics.solve(
+            np.concatenate(goals), np.concatenate([grasps, grasps, places, places]), seed, iterations=30
+        )
+        joints, _, place_joints, _ = every.reshape(4, count, 7)
+        usable = reached.reshape(4, count).all(axis=0)
         for margin in MARGINS_M:
             openings = np.minimum(OPEN_M, np.array(widths) + 2 * margin)
             here = [i for i in np.flatnonzero(usable) if openings[i] >= widths[i] + 0.004]

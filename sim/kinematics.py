@@ -36,6 +36,9 @@ UPPER = np.array([2.89, 1.76, 2.89, -0.07, 2.89, 3.75, 2.89])
 REST = np.array([0.0, -0.3, 0.0, -2.2, 0.0, 2.0, math.pi / 4])
 """The posture that the spare degree of freedom stays close to."""
 
+_SPARE_PULL = np.array([0.3, 0.5, 1.0, 0.3, 0.5, 0.3, 0.1]) * 0.5
+_DAMPING = 1e-6 * np.eye(6)
+
 
 def _fixed(a: float, d: float, alpha: float) -> Array:
     cos, sin = math.cos(alpha), math.sin(alpha)
@@ -49,16 +52,16 @@ _TOOL = np.array([[_C, _C, 0, 0], [-_C, _C, 0, 0], [0, 0, 1, FLANGE_TO_TCP_M], [
 
 def frames(joints: Array) -> Array:
     """Frames of the seven joints and of the tool centre point, (B, 8, 4, 4), for joint angles (B, 7)."""
-    cos, sin = np.cos(joints), np.sin(joints)
-    turn = np.zeros((len(joints), 7, 4, 4))
-    turn[..., 0, 0], turn[..., 0, 1], turn[..., 1, 0], turn[..., 1, 1] = cos, -sin, sin, cos
-    turn[..., 2, 2] = turn[..., 3, 3] = 1.0
-    local = _FIXED @ turn
+    cos, sin = np.cos(joints)[..., None], np.sin(joints)[..., None]
+    local = np.empty((len(joints), 7, 4, 4))
+    local[..., 0] = _FIXED[:, :, 0] * cos + _FIXED[:, :, 1] * sin
+    local[..., 1] = _FIXED[:, :, 1] * cos - _FIXED[:, :, 0] * sin
+    local[..., 2:] = _FIXED[:, :, 2:]
     result = np.empty((len(joints), 8, 4, 4))
     current = result[:, 0] = local[:, 0]
     for i in range(1, 7):
-        current = result[:, i] = current @ local[:, i]
-    result[:, 7] = current @ _TOOL
+        current = np.matmul(current, local[:, i], out=result[:, i])
+    np.matmul(current, _TOOL, out=result[:, 7])
     return result
 
 
@@ -85,30 +88,39 @@ def solve(positions: Array, rotations: Array, seed: Array, iterations: int = 60)
     """
     count = len(positions)
     joints = np.broadcast_to(seed, (count, 7)).copy()
-    spare_pull = np.array([0.3, 0.5, 1.0, 0.3, 0.5, 0.3, 0.1]) * 0.5
-    eye7, damping = np.eye(7), 1e-6 * np.eye(6)
+    jacobian = np.empty((count, 6, 7))
+    error = np.empty((count, 6))
     reached = np.zeros(count, dtype=bool)
     for iteration in range(iterations):
         all_frames = frames(joints)
         tip = all_frames[:, 7, :3, 3]
-        error = np.empty((count, 6))
         error[:, :3] = positions - tip
         error[:, 3:] = rotation_vector(rotations @ all_frames[:, 7, :3, :3].transpose(0, 2, 1))
-        offset, turn = np.linalg.norm(error[:, :3], axis=1), np.linalg.norm(error[:, 3:], axis=1)
+        squares = error * error
+        offset, turn = np.sqrt(squares[:, :3].sum(axis=1)), np.sqrt(squares[:, 3:].sum(axis=1))
         reached = (offset < 3e-4) & (turn < 2e-3)
-        if iteration and bool(np.all(reached & (offset < 2e-5) & (turn < 2e-4))):
+        if iteration and bool(((offset < 2e-5) & (turn < 2e-4)).all()):
             break
         axes = all_frames[:, :7, :3, 2]
-        jacobian = np.empty((count, 6, 7))
-        jacobian[:, :3] = np.cross(axes, tip[:, None] - all_frames[:, :7, :3, 3]).transpose(0, 2, 1)
+        ax, ay, az = axes[..., 0], axes[..., 1], axes[..., 2]
+        lever = tip[:, None] - all_frames[:, :7, :3, 3]
+        lx, ly, lz = lever[..., 0], lever[..., 1], lever[..., 2]
+        # the cross product of axis and lever
+        jacobian[:, 0] = ay * lz - az * ly
+        jacobian[:, 1] = az * lx - ax * lz
+        jacobian[:, 2] = ax * ly - ay * lx
         jacobian[:, 3:] = axes.transpose(0, 2, 1)
         # far away a full step overshoots; limit the error that one iteration tries to remove
         scale = np.minimum(1.0, np.minimum(0.15 / np.maximum(offset, 1e-9), 0.5 / np.maximum(turn, 1e-9)))
         transposed = jacobian.transpose(0, 2, 1)
-        inverse = transposed @ np.linalg.inv(jacobian @ transposed + damping)
-        spare = eye7 - inverse @ jacobian
-        pull = (REST - joints) * spare_pull * (1.0 if iteration < iterations - 8 else 0.0)
-        step = (inverse @ (error * scale[:, None])[..., None] + spare @ pull[..., None])[..., 0]
+        wanted = error * scale[:, None]
+        if iteration < iterations - 8:
+            # pulling in the null space: what the pull itself moves of the tool is taken out of what is wanted
+            pull = (REST - joints) * _SPARE_PULL
+            wanted = wanted - (jacobian @ pull[..., None])[..., 0]
+        else:
+            pull = np.zeros((count, 7))
+        step = pull + (transposed @ np.linalg.solve(jacobian @ transposed + _DAMPING, wanted[..., None]))[..., 0]
         largest = np.abs(step).max(axis=1, keepdims=True)
         joints = np.clip(joints + step * np.minimum(1.0, 0.6 / np.maximum(largest, 1e-9)), LOWER, UPPER)
     return joints, reached

@@ -43,18 +43,13 @@ def about(axis: npt.ArrayLike, angle: float) -> Array:
 
 def rotation_vector(matrix: npt.NDArray[np.float64]) -> Array:
     """Axis times angle of rotation matrices (..., 3, 3): (..., 3); for angles short of 180 degrees."""
-    vector = np.stack(
-        [
-            matrix[..., 2, 1] - matrix[..., 1, 2],
-            matrix[..., 0, 2] - matrix[..., 2, 0],
-            matrix[..., 1, 0] - matrix[..., 0, 1],
-        ],
-        axis=-1,
-    )
-    sine = np.linalg.norm(vector, axis=-1) / 2.0
-    cosine = (np.trace(matrix, axis1=-2, axis2=-1) - 1.0) / 2.0
-    angle = np.arctan2(sine, cosine)
-    factor = np.where(sine > 1e-9, angle / np.maximum(2.0 * sine, 1e-12), 0.5)
+    vector = np.empty(matrix.shape[:-1])
+    vector[..., 0] = matrix[..., 2, 1] - matrix[..., 1, 2]
+    vector[..., 1] = matrix[..., 0, 2] - matrix[..., 2, 0]
+    vector[..., 2] = matrix[..., 1, 0] - matrix[..., 0, 1]
+    sine = np.sqrt((vector * vector).sum(axis=-1)) / 2.0
+    cosine = (matrix[..., 0, 0] + matrix[..., 1, 1] + matrix[..., 2, 2] - 1.0) / 2.0
+    factor = np.where(sine > 1e-9, np.arctan2(sine, cosine) / np.maximum(2.0 * sine, 1e-12), 0.5)
     return np.asarray(vector * factor[..., None])
 
 

@@ -9,25 +9,27 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.structs import Action
-from sim.arm import DOWN, HOME_POSITION_M, Arm
+from sim.arm import DOWN, HOME_POSITION_M, Arm, Leg
 from sim.faults.base import SkillPhase
 from sim.grasp import BACK_OFF_M, TIP_M, Grasp, choose_grasp
-from sim.placing import boxes, place_for
+from sim.placing import boxes
 from sim.poses import PoseEstimates
 from sim.rotations import matrix_of, rotation_vector
 
 Array = npt.NDArray[np.float64]
 
-FAST_M_S = 0.9
+FAST_M_S = 1.4
 """Through free space."""
-CARRY_M_S = 0.6
+CARRY_M_S = 0.9
 """With an object, far from others."""
-NEAR_M_S = 0.12
+NEAR_M_S = 0.18
 """The last centimetres to and from an object."""
 NEAR_M = 0.04
 """What counts as the last centimetres."""
 OVER_M = 0.03
 """Room above everything on the way."""
+CLOSE_BY_M = 0.02
+"""From how high above its place the held object is looked at once more."""
 DROP_M = 0.0005
 """Height from which an object is let go."""
 HAND_REACH_M = 0.12
@@ -48,6 +50,10 @@ class Cell(Protocol):
 
     def tick(self, phase: SkillPhase, progress: float) -> None:
         """Run one physics step."""
+        ...
+
+    def goal(self, action: Action, estimates: PoseEstimates) -> tuple[Array, Array] | None:
+        """Where the moved object is to be put: centre (3,) and rotation (3, 3); None if there is no free place."""
         ...
 
     def in_hand(self, name: str) -> tuple[Array, Array]:
@@ -102,10 +108,10 @@ class PickAndPlace:
         except _Lost as reason:
             self._cell.note(f"{self._action}: {reason}")
             self._abort()
-        self._home()
+        self._arm.rest()
 
     def _run(self) -> None:
-        place = place_for(self._action, self._estimates)
+        place = self._cell.goal(self._action, self._estimates)
         if place is None:
             raise _Lost("there is no free place")
         centre, rotation = place
@@ -134,19 +140,20 @@ class PickAndPlace:
         part: tuple[float, float] = (0.0, 1.0),
     ) -> None:
         """Follow straight legs (position, rotation, speed) of one phase, planning all of them before moving."""
+        planned = self._plan(legs, phase)
+        self._arm.follow(planned, self._ticker(phase, *part), gripping)
+
+    def _plan(self, legs: list[tuple[Array, Array, float]], phase: SkillPhase) -> list[Leg]:
         planned, joints = [], self._arm.joints
         for position, rotation, speed in legs:
-            path = self._arm.straight(position, rotation, joints, speed)
-            if path is None and speed > 2 * NEAR_M_S:
-                path = self._arm.swing(position, rotation, joints)
-            if path is None:
+            leg = self._arm.straight(position, rotation, joints, speed)
+            if leg is None and speed > 2 * NEAR_M_S:
+                leg = self._arm.swing(position, rotation, joints)
+            if leg is None:
                 raise _Lost(f"no way for the arm in {phase}")
-            planned.append(path)
-            joints = path[0][-1]
-        low, high = part
-        for i, (path_joints, steps) in enumerate(planned):
-            start, end = (low + (high - low) * k / len(planned) for k in (i, i + 1))
-            self._arm.follow(path_joints, steps, self._ticker(phase, start, end), gripping)
+            planned.append(leg)
+            joints = leg[0][-1]
+        return planned
 
     def _pick(self, grasp: Grasp, others: Array) -> None:
         back = grasp.rotation[:, 2]
@@ -182,12 +189,12 @@ class PickAndPlace:
         self._holding()
         self._cell.tick(SkillPhase.LOWER, 0.0)
         position, attitude = self._tool_for(centre, rotation)
-        self._go([(position + UP * NEAR_M, attitude, CARRY_M_S)], SkillPhase.LOWER, True, (0.0, 0.5))
+        self._go([(position + UP * CLOSE_BY_M, attitude, CARRY_M_S)], SkillPhase.LOWER, True, (0.0, 0.5))
         self._holding()
         # look once more from close by: the load may have turned in the hand
         position, attitude = self._tool_for(centre, rotation)
         self._go([(position + UP * DROP_M, attitude, NEAR_M_S)], SkillPhase.LOWER, True, (0.5, 1.0))
-        self._arm.wait(12, self._ticker(SkillPhase.LOWER, 1.0, 1.0), gripping=True)
+        self._arm.wait(8, self._ticker(SkillPhase.LOWER, 1.0, 1.0), gripping=True)
 
     def _tool_for(self, centre: Array, rotation: Array) -> tuple[Array, Array]:
         """Where the tool has to be so that the held object is in its place."""
@@ -200,7 +207,7 @@ class PickAndPlace:
     def _let_go(self, grasp: Grasp, others: Array) -> None:
         opening = min(self._arm.measured_opening_m() + 0.018, max(grasp.opening_m, HELD_M))
         self._cell.tick(SkillPhase.RELEASE, 0.0)
-        self._arm.open(opening, 30, self._ticker(SkillPhase.RELEASE, 0.0, 1.0))
+        self._arm.open(opening, 24, self._ticker(SkillPhase.RELEASE, 0.0, 1.0))
         position, attitude = self._arm.commanded_tool()
         back = attitude[:, 2]
         off = position - BACK_OFF_M * back
@@ -210,7 +217,8 @@ class PickAndPlace:
             legs.append((np.array([*off[:2], height]), attitude, FAST_M_S))
             if back[2] < -0.995:
                 legs.pop(1)
-        self._go(legs, SkillPhase.RETREAT, part=(0.0, 0.6))
+        planned = self._plan(legs, SkillPhase.RETREAT)
+        self._follow_home(planned, self._ticker(SkillPhase.RETREAT, 0.0, 1.0))
 
     def _abort(self) -> None:
         """Open the fingers where the arm is, and rise."""
@@ -218,16 +226,17 @@ class PickAndPlace:
         position, attitude = self._arm.commanded_tool()
         rise = self._arm.straight(position + UP * max(0.0, 0.40 - position[2]), attitude, self._arm.joints, CARRY_M_S)
         if rise is not None:
-            self._arm.follow(*rise, self._ticker(SkillPhase.RETREAT, 0.2, 0.6), gripping=False)
+            self._arm.follow([rise], self._ticker(SkillPhase.RETREAT, 0.2, 0.6), gripping=False)
+        self._follow_home([], self._ticker(SkillPhase.RETREAT, 0.6, 1.0))
 
-    def _home(self) -> None:
-        path = self._arm.straight(np.array(HOME_POSITION_M), DOWN, self._arm.joints, FAST_M_S)
-        if path is None or float(np.abs(path[0][-1] - self._arm.home).max()) > 0.02:
-            path = self._arm.between(self._arm.joints, self._arm.home)
-        else:
-            path[0][-1] = self._arm.home
-        self._arm.follow(*path, self._ticker(SkillPhase.RETREAT, 0.6, 1.0), gripping=False)
-        self._arm.rest()
+    def _follow_home(self, legs: list[Leg], tick: Callable[[float], None]) -> None:
+        """Follow some legs, and from where they end the way home."""
+        start = legs[-1][0][-1] if legs else self._arm.joints
+        leg = self._arm.straight(np.array(HOME_POSITION_M), DOWN, start, FAST_M_S)
+        if leg is None or float(np.abs(leg[0][-1] - self._arm.home).max()) > 0.02:
+            leg = self._arm.between(start, self._arm.home)
+        leg[0][-1] = self._arm.home
+        self._arm.follow([*legs, leg], tick, gripping=False)
 
 
 def run_action(cell: Cell, estimates: PoseEstimates, action: Action) -> None:
