@@ -1,17 +1,20 @@
-"""The command line: `nsrecover info` and `nsrecover check`, from the installed package alone."""
+"""The command line: `nsrecover info`, `check` and `check-world`, from the installed package alone."""
 
 from __future__ import annotations
 
 import json
+import sys
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
 import nsrecover
-from nsrecover.errors import told_in_one_line
+from nsrecover.errors import InvalidConfiguration, WorldNotConforming, did_you_mean, told_in_one_line
 from nsrecover.recording import example, load
 
 if TYPE_CHECKING:
@@ -74,6 +77,36 @@ def check(
             wrong += 1
             console.print(f"     {item.explanation.text}", highlight=False, markup=False)
     console.print(f"{wrong} of {len(episode.plan)} steps did not go as expected", highlight=False)
+
+
+@app.command("check-world")
+def check_world(
+    place: Annotated[
+        str, typer.Argument(metavar="FACTORY", help="What makes a world: package.module:factory, or file.py:factory.")
+    ],
+    skip: Annotated[list[str] | None, typer.Option(help="A rule to leave out; can be given several times.")] = None,
+) -> None:
+    """Check that a simulator or robot behaves as a world has to, rule by rule; exit with 1 if it does not."""
+    from nsrecover import testing
+
+    rules = {rule.value: rule for rule in testing.Rule}
+    for name in skip or ():
+        if name not in rules:
+            raise InvalidConfiguration(f"expected a rule to leave out, found {name!r}.{did_you_mean(name, rules)}")
+    factory, broken = testing.load_factory(place), None
+    try:
+        report = testing.check_world(factory, skip=[rules[name] for name in skip or ()])
+    except WorldNotConforming as error:
+        broken, report = error, cast(testing.Report, error.report)
+    table = Table("rule", "", "asked", "meaning", box=None, header_style="bold")
+    colours = {"passed": "green", "skipped": "yellow", "failed": "red"}
+    for each in report.checks:
+        meaning = escape(each.rule.meaning if each.status == "passed" else each.reason)
+        table.add_row(each.rule, f"[{colours[each.status]}]{each.status}[/]", str(each.times), meaning)
+    Console().print(table)
+    if broken is not None:
+        print(f"{broken}", file=sys.stderr)
+        raise typer.Exit(1)
 
 
 def _document(item: Review) -> dict[str, Any]:

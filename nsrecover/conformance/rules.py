@@ -200,7 +200,7 @@ class Book:
     """
 
     def __init__(self, skip: Collection[Rule] = ()) -> None:
-        return Report(tuple(self._check(each) for each in Rule), tuple(self.actions))
+        self._left_out = frozenset(skip)
         self._why = dict.fromkeys(self._left_out, "left out on request")
         self._times = dict.fromkeys(Rule, 0)
         self.actions: list[str] = []
@@ -227,7 +227,7 @@ class Book:
 
     def report(self) -> Report:
         """What became of every rule."""
-        return Report(tuple(map(self._check, Rule)), tuple(self.actions))
+        return Report(tuple(self._check(rule) for rule in Rule), tuple(self.actions))
 
     def _check(self, rule: Rule) -> Check:
         if self._times[rule]:
