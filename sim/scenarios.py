@@ -11,7 +11,8 @@ import numpy as np
 
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.structs import Action, Plan
-from sim.faults import Fault, HelpingPerson, Misled, Slip, Swap
+from sim.faults import Drop, Fault, HelpingPerson, Misled, Swap
+from sim.faults.misled import believed_share
 from sim.sampling import Structure, is_feasible, nominal_box, nominal_graph, sample_plan, sample_scene
 from sim.scenes import ObjectKind, SceneSpec
 from sim.skills import CARRY_M_S
@@ -88,25 +89,11 @@ def _collapse(rng: np.random.Generator, seed: int) -> Scenario | None:
     if y < SIDEWAYS * x:
         return None
     tower = order[: step + 1]
-    misled = Misled(step, tuple(tower), height_share=_believed_share([scene[name].size[2] for name in tower]))
+    misled = Misled(step, tuple(tower), height_share=believed_share([scene[name].size[2] for name in tower]))
     return Scenario(
         "collapse", seed, scene, plan, (misled,), step,
         f"While it carries out {plan[step]}, the arm is misled about the height of the tower and knocks it over.",
     )  # fmt: skip
-
-
-def _believed_share(heights: list[float]) -> float:
-    """As what share of its height the arm shall take a tower, so that it sweeps into the two highest blocks.
-
-    The carried block then is to be set down where the second highest one was: the arm knocks the two away and does not
-    press on what is left.
-
-    Args:
-        heights: of the blocks from the lowest to the highest, metres.
-    """
-    centre = sum(heights) - heights[-1] / 2
-    believed = sum(heights[:-2]) - heights[-1] / 2
-    return believed / centre
 
 
 def _slip(rng: np.random.Generator, seed: int) -> Scenario | None:
@@ -129,7 +116,7 @@ def _slip(rng: np.random.Generator, seed: int) -> Scenario | None:
     progress = _slip_progress(scene, plan, step=2)
     if progress is None:
         return None
-    faults = (Slip(2, progress), Swap(2, near, far))
+    faults = (Drop(2, progress), Swap(2, near, far))
     return Scenario(
         "slip", seed, scene, plan, faults, 2,
         f"While it carries out {plan[2]}, the {slipping} slips out of the gripper, and somebody swaps the {near} and "

@@ -1,23 +1,52 @@
 """Things that go wrong, injected physically: the hooks (`base`) and the concrete faults.
 
-Adding one: a file with a frozen dataclass that overrides the hooks it needs, an entry in `FAULTS`, and a case in the
-conformance test.
+Adding one: a file with a frozen dataclass that overrides the hooks it needs, and an entry in `FAULTS`; the conformance
+test takes it from there.
 """
 
-from sim.faults.base import Fault, SkillPhase
+from collections.abc import Mapping
+from typing import Any
+
+from nsrecover.errors import InvalidConfiguration, did_you_mean
+from sim.faults.base import ErrorClass, Fault, Moment, SkillPhase
 from sim.faults.displaced import Displaced
+from sim.faults.drop import Drop
 from sim.faults.helping import HelpingPerson
 from sim.faults.misled import Misled
+from sim.faults.plain import parameters
 from sim.faults.slip import Slip
 from sim.faults.swap import Swap
 
-FAULTS: dict[str, type[Fault]] = {
-    "slip": Slip,
-    "misled": Misled,
-    "swap": Swap,
-    "helping_person": HelpingPerson,
-    "displaced": Displaced,
-}
+FAULTS: dict[str, type[Fault]] = {kind.kind: kind for kind in (Slip, Drop, Misled, Displaced, HelpingPerson, Swap)}
 """Every fault by its name in configurations."""
 
-__all__ = ["FAULTS", "Displaced", "Fault", "HelpingPerson", "Misled", "SkillPhase", "Slip", "Swap"]
+
+def fault_from_dict(data: Mapping[str, Any]) -> Fault:
+    """Read a fault from plain data, as `Fault.to_dict` writes it.
+
+    Args:
+        data: `{"fault": name, "at_step": number, ...}` with the parameters of that fault.
+
+    Raises:
+        InvalidConfiguration: there is no fault of that name, or a parameter is unknown, missing or of the wrong type.
+    """
+    name = data.get("fault")
+    if not isinstance(name, str) or name not in FAULTS:
+        raise InvalidConfiguration(f"expected a fault, found {name!r}.{did_you_mean(str(name), FAULTS)}")
+    return parameters(FAULTS[name], name, {key: value for key, value in data.items() if key != "fault"})
+
+
+__all__ = [
+    "FAULTS",
+    "Displaced",
+    "Drop",
+    "ErrorClass",
+    "Fault",
+    "HelpingPerson",
+    "Misled",
+    "Moment",
+    "SkillPhase",
+    "Slip",
+    "Swap",
+    "fault_from_dict",
+]

@@ -7,17 +7,22 @@ an episode can be saved, restored and repeated exactly.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 
-from nsrecover.structs import Action, Plan
+from nsrecover.structs import Action, Cause, Plan
+from sim.faults.plain import plain
 from sim.poses import PoseEstimates
 
 if TYPE_CHECKING:
     from sim.world import TabletopWorld
+
+
+Array = npt.NDArray[np.float64]
 
 
 class SkillPhase(StrEnum):
@@ -89,11 +94,15 @@ class Fault:
 
     Attributes:
         at_step: number of the action in the plan during or after which it strikes, from 0.
+        kind: its name in configurations and files.
         error_class: what kind of error it is.
+        cause: what an operator should be told about the objects that it acts on.
         needs_arm: whether it acts through the arm's motion, so that it cannot strike where no arm moves.
     """
 
+    kind: ClassVar[str]
     error_class: ClassVar[ErrorClass]
+    cause: ClassVar[Cause]
     needs_arm: ClassVar[bool] = False
 
     at_step: int
@@ -115,9 +124,32 @@ class Fault:
         """
         raise NotImplementedError
 
+    def cause_of(self, name: str, action: Action) -> Cause:
+        """What an operator should be told about an object.
+
+        Args:
+            name: one of the objects that it acts on itself.
+            action: the action of number `at_step`.
+        """
+        return self.cause
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its name and parameters as plain data for JSON; `sim.faults.fault_from_dict` reads it."""
+        return {"fault": self.kind} | {item.name: plain(getattr(self, item.name)) for item in fields(self)}
+
     def estimates(self, action: Action, estimates: PoseEstimates, rng: np.random.Generator) -> PoseEstimates:
         """Called once, before the arm moves: what the controller shall believe. Returns the (distorted) estimates."""
         return estimates
+
+    def goal(self, action: Action, estimates: PoseEstimates, place: tuple[Array, Array]) -> tuple[Array, Array]:
+        """Called once, before the object is taken: where the controller shall put it, and how turned.
+
+        Args:
+            action: the action.
+            estimates: what the controller believes.
+            place: centre (3,) and rotation (3, 3) that the action asks for.
+        """
+        return place
 
     def during(self, world: TabletopWorld, action: Action, phase: SkillPhase, progress: float) -> None:
         """Called every few physics steps while the arm moves.

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from nsrecover.structs import Action
-from sim.faults.base import Fault
+from nsrecover.structs import Action, Cause
+from sim.faults.base import ErrorClass, Fault, Moment
+from sim.faults.choosing import bystanders, random_place
 
 if TYPE_CHECKING:
     from sim.world import TabletopWorld
+
+FARTHEST_M = 0.25
+"""How far the hand moves an object at most."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +27,30 @@ class Displaced(Fault):
         offset_m: how far it is moved along x and y.
     """
 
+    kind: ClassVar[str] = "displaced"
+    error_class: ClassVar[ErrorClass] = ErrorClass.AGENT
+    cause: ClassVar[Cause] = Cause.MOVED
+
     name: str
     offset_m: tuple[float, float]
+
+    @classmethod
+    def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
+        """Any object on the table that the action left alone, to a free place near."""
+        for name in rng.permutation(bystanders(moment)).tolist():
+            place = random_place(moment, name, rng, (0.05, FARTHEST_M))
+            if place is not None:
+                x, y = place[:2] - moment.after.positions[moment.after.index(name), :2]
+                return cls(moment.step, name, (round(float(x), 4), round(float(y), 4)))
+        return None
+
+    def touched(self, action: Action) -> frozenset[str]:
+        """The object."""
+        return frozenset([self.name])
+
+    def cause_of(self, name: str, action: Action) -> Cause:
+        """What the action itself had just moved counts as put down wrongly."""
+        return Cause.MISPLACED if name == action.arguments[0] else self.cause
 
     def after(self, world: TabletopWorld, action: Action) -> None:
         """Lift the object, and set it down at the same height."""

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Self
 
-from nsrecover.structs import Action
-from sim.faults.base import Fault
+import numpy as np
+
+from nsrecover.structs import Action, Cause
+from sim.faults.base import ErrorClass, Fault, Moment
 from sim.placing import place_for
+from sim.rotations import matrix_of, squared_up
 
 if TYPE_CHECKING:
     from sim.world import TabletopWorld
+
+MOST = 3
+"""Actions that a person does at most, if drawn at random."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +28,26 @@ class HelpingPerson(Fault):
         actions: what the person does, in this order.
     """
 
+    kind: ClassVar[str] = "helping_person"
+    error_class: ClassVar[ErrorClass] = ErrorClass.AGENT
+    cause: ClassVar[Cause] = Cause.HELPED
+
     actions: tuple[Action, ...]
+
+    @classmethod
+    def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
+        """The next one to three actions of the plan, if nothing else happens to their objects."""
+        count = int(rng.integers(1, MOST + 1))
+        actions = []
+        for action in moment.plan.actions[moment.step + 1 : moment.step + 1 + count]:
+            if moment.taken & set(action.arguments):
+                break
+            actions.append(action)
+        return cls(moment.step, tuple(actions)) if actions else None
+
+    def touched(self, action: Action) -> frozenset[str]:
+        """What the person moves."""
+        return frozenset(done.arguments[0] for done in self.actions)
 
     def after(self, world: TabletopWorld, action: Action) -> None:
         """Carry each object where its action puts it."""
@@ -31,4 +57,6 @@ class HelpingPerson(Fault):
             if place is None:
                 world.note(f"the person cannot do {done}")
                 return
-            world.hand.carry(done.arguments[0], place[0])
+            name = done.arguments[0]
+            turn = place[1] @ squared_up(matrix_of(world.pose(name)[1])).T
+            world.hand.carry(name, place[0], yaw=math.atan2(turn[1, 0], turn[0, 0]))

@@ -1,12 +1,14 @@
-"""The gripper loses what it carries."""
+"""The gripper loses what it picks up."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Self
 
-from nsrecover.structs import Action
-from sim.faults.base import Fault, SkillPhase
+import numpy as np
+
+from nsrecover.structs import Action, Cause
+from sim.faults.base import ErrorClass, Fault, Moment, SkillPhase
 
 if TYPE_CHECKING:
     from sim.world import TabletopWorld
@@ -14,17 +16,38 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Slip(Fault):
-    """The fingers go slack on the way, and the object falls from where it is.
+    """The fingers lose their hold while they lift, and the object slides out of them.
+
+    An object weighs 0.2 to 1.1 newtons; what holds it is twice the force times the friction.
 
     Attributes:
-        progress: share of the phase's time after which it happens, 0 to 1.
-        phase: what the arm is doing then.
+        progress: share of the lift's time after which it happens, 0 to 1.
+        force_n: what each finger still presses with, newtons.
+        friction: what its pads still have.
     """
 
-    progress: float = 0.5
-    phase: SkillPhase = SkillPhase.TRANSPORT
+    kind: ClassVar[str] = "slip"
+    error_class: ClassVar[ErrorClass] = ErrorClass.GRASP
+    cause: ClassVar[Cause] = Cause.NOT_LIFTED
+    needs_arm: ClassVar[bool] = True
+
+    progress: float = 0.4
+    force_n: float = 0.0
+    friction: float = 0.0
+
+    @classmethod
+    def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
+        """A grip that is too weak, from the first centimetres of the lift on."""
+        if moment.action.arguments[0] in moment.taken:
+            return None
+        progress, force_n, friction = rng.uniform(0.1, 0.5), rng.uniform(1.0, 5.0), rng.uniform(0.0, 0.015)
+        return cls(moment.step, round(float(progress), 3), round(float(force_n), 2), round(float(friction), 4))
+
+    def touched(self, action: Action) -> frozenset[str]:
+        """What is picked up."""
+        return frozenset(action.arguments[:1])
 
     def during(self, world: TabletopWorld, action: Action, phase: SkillPhase, progress: float) -> None:
         """Take force and friction from the fingers."""
-        if phase is self.phase and progress >= self.progress:
-            world.weaken_grip(force_n=0.0, friction=0.0)
+        if phase is SkillPhase.LIFT and progress >= self.progress:
+            world.weaken_grip(self.force_n, self.friction)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import combinations
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.structs import Action
-from sim.faults.base import Fault
-from sim.placing import extents, free_place
+from nsrecover.structs import Action, Cause
+from sim.faults.base import ErrorClass, Fault, Moment
+from sim.faults.choosing import ROOM_M, clear_objects, room_at, standing_sides, support_of
+from sim.placing import boxes, extents, free_place
 from sim.poses import PoseEstimates
 from sim.rotations import matrix_of, squared_up
 
@@ -27,8 +29,26 @@ class Swap(Fault):
         second: the other one.
     """
 
+    kind: ClassVar[str] = "swap"
+    error_class: ClassVar[ErrorClass] = ErrorClass.EXPLICIT
+    cause: ClassVar[Cause] = Cause.SWAPPED
+
     first: str
     second: str
+
+    @classmethod
+    def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
+        """Any two objects with nothing on them that fit into each other's place and do not support each other."""
+        pairs = list(combinations(clear_objects(moment), 2))
+        for i in rng.permutation(len(pairs)):
+            first, second = pairs[int(i)]
+            if _fits(moment, first, second) and _fits(moment, second, first):
+                return cls(moment.step, first, second)
+        return None
+
+    def touched(self, action: Action) -> frozenset[str]:
+        """Both."""
+        return frozenset([self.first, self.second])
 
     def __post_init__(self) -> None:
         if self.first == self.second:
@@ -62,3 +82,16 @@ class Swap(Fault):
         for name, other in ((self.second, self.first), (self.first, self.second)):
             floor = places[other][2] - heights[other] / 2
             world.hand.carry(name, np.array([*places[other][:2], floor + heights[name] / 2]))
+
+
+def _fits(moment: Moment, name: str, other: str) -> bool:
+    """Whether an object can stand where another one does."""
+    estimates = moment.after
+    sides, place = standing_sides(estimates, name), estimates.positions[estimates.index(other)]
+    here, below = boxes(estimates), support_of(moment, other)
+    rows = [i for i, item in enumerate(estimates.names) if item not in (name, other, below)]
+    level = [i for i in rows if here[i, 2] + here[i, 5] / 2 > place[2] - 0.01]
+    # wide ones tip over on narrow ones
+    if below in estimates and bool(np.any(sides[:2] > 1.7 * here[estimates.index(below), 3:5])):
+        return False
+    return below != name and room_at(place, sides, here[level]) > ROOM_M / 2
