@@ -91,15 +91,14 @@ def check_world(
             twin = _Visit(fresh(), book, first.limits)
             _compare_worlds(first, start, twin)
         first.refuse(start)
-        saved = first.save()
-        first.act(start, action)
+        saved, then = first.act(start, action)
         if provoke_failure:
             first.fail(start)
         else:
             book.skip("provoke_failure is off", Rule.FAILURE_NOT_RAISED)
         if twin is not None:
             _see_no_traces(first, start, twin, _Visit(fresh(), book, first.limits))
-        first.restore(saved, start)
+        first.restore(saved, then)
         if make is not None:
             _close_twice(book, made)
         return book.report()
@@ -230,8 +229,8 @@ class _Visit:
             )  # fmt: skip
             self._same(rule, start, self.look(), "nothing moved by a refused action")
 
-    def act(self, start: Look, given: Action | None) -> None:
-        """One action that has to work, and the way back."""
+    def act(self, start: Look, given: Action | None) -> tuple[Any, Look]:
+        """One action that has to work, and the way back; returns what a moment was saved as, and what was seen then."""
         graph = look.graph_of(start)
         if given is not None:
             check_plan(Plan((given,)), graph)
@@ -240,11 +239,14 @@ class _Visit:
         action = given or acting.choose(graph)
         if action is None:
             self.book.skip("no object has room around it; give action=", *_ACTION_RULES)
-            return
-        before = self.looks[-1]
-        self._do(action, before)
+            return self.save(), self.looks[-1]
+        saved, then = self.save(), self.looks[-1]
+        self._do(action, then)
         if given is None:
-            self._do(acting.put_at(graph, action.arguments[0]), self.looks[-1])
+            # the way back all but restores the start, so the moment before it is the one to save
+            saved, then = self.save(), self.looks[-1]
+            self._do(acting.put_at(graph, action.arguments[0]), then)
+        return saved, then
 
     def fail(self, start: Look) -> None:
         """An action that cannot work."""
@@ -258,15 +260,15 @@ class _Visit:
         able = all(callable(getattr(self.world, name, None)) for name in ("save", "restore"))
         return cast(Any, self.world).save() if able else None
 
-    def restore(self, saved: Any, start: Look) -> None:
-        """Go back to the start, if the world can."""
+    def restore(self, saved: Any, then: Look) -> None:
+        """Go back to a saved moment, if the world can."""
         if saved is None:
             self.book.skip("the world has no save() and restore()", Rule.RESTORE_GOES_BACK)
             return
         world = cast(Any, self.world)
         world.restore(saved)
         self._time_s = float("-inf")  # the clock may go back too
-        self._same(Rule.RESTORE_GOES_BACK, start, self.look(), "what was seen when it was saved")
+        self._same(Rule.RESTORE_GOES_BACK, then, self.look(), "what was seen when it was saved")
         getattr(world, "release", lambda _: None)(saved)
 
     def _do(self, action: Action, before: Look) -> None:
