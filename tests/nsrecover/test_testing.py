@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -427,6 +428,18 @@ def assert_teaches(error: WorldNotConforming) -> None:
 
 def test_every_rule_has_a_broken_world() -> None:
     assert {rule for rule, _ in (*CHANGED, *BROKEN)} == set(Rule)
+
+
+def test_every_rule_is_explained_in_the_documentation() -> None:
+    page = (ROOT / "docs" / "worlds.md").read_text(encoding="utf-8")
+    for rule in Rule:
+        assert f"| `{rule}` | {rule.meaning} |" in page
+
+
+def test_the_documented_program_runs() -> None:
+    page = (ROOT / "docs" / "worlds.md").read_text(encoding="utf-8")
+    for program in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):
+        exec(compile(program, "docs/worlds.md", "exec"), {})
 
 
 def test_a_factory_that_gives_one_world_again_is_told_so() -> None:
