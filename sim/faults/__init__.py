@@ -9,15 +9,41 @@ from typing import Any
 
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from sim.faults.base import ErrorClass, Fault, Moment, SkillPhase
+from sim.faults.blocked import BlockedPlace
 from sim.faults.displaced import Displaced
 from sim.faults.drop import Drop
 from sim.faults.helping import HelpingPerson
 from sim.faults.misled import Misled
+from sim.faults.misplacing import OffsetPlacement, WrongSupport, WrongYaw
+from sim.faults.missed import MissedGrasp
+from sim.faults.out_of_reach import OutOfReach
 from sim.faults.plain import parameters
+from sim.faults.push import Push
+from sim.faults.removed import Removed
 from sim.faults.slip import Slip
 from sim.faults.swap import Swap
+from sim.faults.unstack import Unstack
 
-FAULTS: dict[str, type[Fault]] = {kind.kind: kind for kind in (Slip, Drop, Misled, Displaced, HelpingPerson, Swap)}
+FAULTS: dict[str, type[Fault]] = {
+    kind.kind: kind
+    for kind in (
+        Slip,
+        Drop,
+        MissedGrasp,
+        OffsetPlacement,
+        WrongSupport,
+        WrongYaw,
+        Misled,
+        Displaced,
+        Unstack,
+        BlockedPlace,
+        HelpingPerson,
+        Push,
+        Swap,
+        Removed,
+        OutOfReach,
+    )
+}
 """Every fault by its name in configurations."""
 
 
@@ -38,15 +64,24 @@ def fault_from_dict(data: Mapping[str, Any]) -> Fault:
 
 __all__ = [
     "FAULTS",
+    "BlockedPlace",
     "Displaced",
     "Drop",
     "ErrorClass",
     "Fault",
     "HelpingPerson",
     "Misled",
+    "MissedGrasp",
     "Moment",
+    "OffsetPlacement",
+    "OutOfReach",
+    "Push",
+    "Removed",
     "SkillPhase",
     "Slip",
     "Swap",
+    "Unstack",
+    "WrongSupport",
+    "WrongYaw",
     "fault_from_dict",
 ]

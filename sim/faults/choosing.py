@@ -15,14 +15,16 @@ from sim.faults.base import Moment
 from sim.placing import REACH_M, boxes, extents, place_for, true_graph
 from sim.poses import PoseEstimates
 from sim.rotations import matrix_of, quaternion_of, squared_up
-from sim.scenes import WORKSPACE_X_M, WORKSPACE_Y_M
+from sim.scenes import TableSpec
 
 Array = npt.NDArray[np.float64]
 
 ROOM_M = 0.04
 """Gap that something put down at random keeps from everything else: a finger passes between them."""
-NEAREST_M = 0.33
-"""Nearest place to the robot base, along x."""
+NEAREST_M = 0.32
+"""Nearest place to the robot base."""
+EDGE_M = 0.02
+"""Distance that a place keeps from the edge of the workspace and from the end of the arm's reach."""
 TRIES = 300
 
 
@@ -79,11 +81,11 @@ def room_at(place: Array, sides: Array, others: Array) -> float:
     return float(gap.max(axis=1).min())
 
 
-def in_workspace(place: Array) -> bool:
-    """Whether the arm can put something down on the table here, (2,) or (3,)."""
-    x, y = float(place[0]), float(place[1])
-    inside = NEAREST_M <= x <= WORKSPACE_X_M[1] - 0.02 and abs(y) <= WORKSPACE_Y_M[1] - 0.02
-    return inside and math.hypot(x, y) < REACH_M - 0.02
+def in_workspace(place: Array, table: TableSpec) -> bool:
+    """Whether the arm can put something down here, (2,) or (3,), on a table."""
+    spans = (table.x_m, table.y_m)
+    inside = all(low + EDGE_M <= at <= high - EDGE_M for at, (low, high) in zip(place[:2], spans, strict=True))
+    return inside and NEAREST_M <= math.hypot(*place[:2]) < REACH_M - EDGE_M
 
 
 def obstacles(moment: Moment, name: str, ignored: Collection[str] = ()) -> Array:
@@ -115,10 +117,10 @@ def random_place(
     """
     sides = standing_sides(moment.after, name)
     here = moment.after.positions[moment.after.index(name)]
-    others = obstacles(moment, name)
+    others, table = obstacles(moment, name), moment.after.table
     for _ in range(TRIES):
-        place = np.array([rng.uniform(*WORKSPACE_X_M), rng.uniform(*WORKSPACE_Y_M)])
+        place = np.array([rng.uniform(*table.x_m), rng.uniform(*table.y_m)])
         near_enough = distance_m[0] <= float(np.linalg.norm(place - here[:2])) <= distance_m[1]
-        if near_enough and in_workspace(place) and room_at(place, sides, others) > ROOM_M:
+        if near_enough and in_workspace(place, table) and room_at(place, sides, others) > ROOM_M:
             return np.round([*place, sides[2] / 2], 4)
     return None

@@ -28,7 +28,6 @@ class Drop(Fault):
     kind: ClassVar[str] = "drop"
     error_class: ClassVar[ErrorClass] = ErrorClass.GRASP
     cause: ClassVar[Cause] = Cause.DROPPED
-    needs_arm: ClassVar[bool] = True
 
     progress: float = 0.5
 

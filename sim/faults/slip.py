@@ -29,7 +29,6 @@ class Slip(Fault):
     kind: ClassVar[str] = "slip"
     error_class: ClassVar[ErrorClass] = ErrorClass.GRASP
     cause: ClassVar[Cause] = Cause.NOT_LIFTED
-    needs_arm: ClassVar[bool] = True
 
     progress: float = 0.4
     force_n: float = 0.0

@@ -73,6 +73,7 @@ class Swap(Fault):
             np.concatenate([estimates.positions, estimates.positions[[row]]]),
             np.concatenate([estimates.orientations, estimates.orientations[[row]]]),
             np.concatenate([estimates.sizes, estimates.sizes[[row]]]),
+            estimates.table,
         )
         aside = free_place(taken, self.first, sides)
         if aside is None:
