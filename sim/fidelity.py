@@ -1,0 +1,185 @@
+"""How well the kinematic world stands for the physical one: `python -m sim.fidelity`.
+
+Carries out the same error-free demonstrations with the arm and without it, and prints how often both end in the same
+state, how many objects end in the same place, and what an action costs in each.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import hydra
+import numpy as np
+from hydra.core.config_store import ConfigStore
+from omegaconf import OmegaConf
+from rich.console import Console
+from rich.table import Table
+from tqdm import tqdm
+
+from nsrecover.errors import InvalidConfiguration, told_in_one_line
+from sim.demonstrations import DemonstrationSpec, Mix, specify
+from sim.kinematic import Fidelity
+from sim.truth import Truth, deviations
+from sim.world import TabletopWorld
+
+
+@dataclass
+class FidelityConfig:
+    """Top level of conf/fidelity.yaml."""
+
+    episodes: int = 100
+    seed: int = 0
+    objects: int = 5
+    out: str = "outputs/fidelity"
+
+
+@dataclass
+class Cost:
+    """What actions cost at one fidelity.
+
+    Attributes:
+        wall_s: wall time of all actions together.
+        cpu_s: processor time of all actions together.
+        build_s: wall time of building the worlds.
+    """
+
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+    build_s: float = 0.0
+
+
+@dataclass
+class Comparison:
+    """The outcome over all episodes.
+
+    Attributes:
+        episodes: how many were run in both.
+        actions: how many actions they had.
+        objects: how many objects they had.
+        same_episodes: episodes that ended in the same state: no object deviates by more than 20 mm or rests on
+            something else.
+        same_objects: objects that ended in the same state.
+        distances_m: between the two ends of every object that is on the table in both.
+        costs: of either fidelity.
+        differing: episode number -> which object deviates, and how.
+    """
+
+    episodes: int = 0
+    actions: int = 0
+    objects: int = 0
+    same_episodes: int = 0
+    same_objects: int = 0
+    distances_m: list[float] = field(default_factory=list)
+    costs: dict[Fidelity, Cost] = field(default_factory=lambda: {fidelity: Cost() for fidelity in Fidelity})
+    differing: dict[int, dict[str, str]] = field(default_factory=dict)
+
+    def metrics(self) -> dict[str, Any]:
+        """What is written to metrics.json: shares 0 to 1, seconds and millimetres."""
+        physics, kinematic = self.costs[Fidelity.PHYSICS], self.costs[Fidelity.KINEMATIC]
+        return {
+            "episodes": self.episodes,
+            "actions": self.actions,
+            "same_state": self.same_episodes / self.episodes,
+            "same_objects": self.same_objects / self.objects,
+            "distance_mm": {
+                "median": 1000 * float(np.median(self.distances_m)),
+                "p95": 1000 * float(np.quantile(self.distances_m, 0.95)),
+            },
+            "action_s": {str(fidelity): cost.wall_s / self.actions for fidelity, cost in self.costs.items()},
+            "action_cpu_s": {str(fidelity): cost.cpu_s / self.actions for fidelity, cost in self.costs.items()},
+            "build_s": {str(fidelity): cost.build_s / self.episodes for fidelity, cost in self.costs.items()},
+            "times_faster": physics.cpu_s / kinematic.cpu_s,
+            "differing": {str(episode): reasons for episode, reasons in self.differing.items()},
+        }
+
+
+def run_in(spec: DemonstrationSpec, fidelity: Fidelity, cost: Cost) -> Truth:
+    """Carry out an episode, add up what it costs, and say how it ended."""
+    started = time.perf_counter()
+    with TabletopWorld(spec.scene, rig=spec.rig, seed=spec.scene.seed, fidelity=fidelity) as world:
+        built, cpu = time.perf_counter(), time.process_time()
+        for action in spec.plan:
+            world.execute(action)
+        cost.build_s += built - started
+        cost.wall_s += time.perf_counter() - built
+        cost.cpu_s += time.process_time() - cpu
+        return world.truth()
+
+
+def compare(episodes: int, seed: int, objects: int = 5) -> Comparison:
+    """Carry out the same demonstrations at both fidelities.
+
+    Args:
+        episodes: how many.
+        seed: of the demonstrations.
+        objects: in every scene.
+
+    Raises:
+        InvalidConfiguration: no plan was found for any scene.
+    """
+    result, mix = Comparison(), Mix(objects=(objects,))
+    for episode in tqdm(range(episodes), unit="episode", desc="both fidelities"):
+        try:
+            spec = specify(mix, seed, episode)
+        except InvalidConfiguration:
+            continue
+        ends = {fidelity: run_in(spec, fidelity, result.costs[fidelity]) for fidelity in Fidelity}
+        physics, kinematic = ends[Fidelity.PHYSICS], ends[Fidelity.KINEMATIC]
+        reasons = deviations(kinematic, physics)
+        result.episodes += 1
+        result.actions += len(spec.plan)
+        result.objects += len(physics.names)
+        result.same_episodes += not reasons
+        result.same_objects += len(physics.names) - len(reasons)
+        both = physics.present & kinematic.present
+        result.distances_m += np.linalg.norm((physics.positions - kinematic.positions)[both], axis=1).tolist()
+        if reasons:
+            result.differing[episode] = reasons
+    if not result.episodes:
+        raise InvalidConfiguration(f"expected plans for scenes of {objects} objects, found none; use another seed")
+    return result
+
+
+def print_table(metrics: dict[str, Any]) -> None:
+    """The short table at the end."""
+    table = Table(title=f"{metrics['episodes']} demonstrations, {metrics['actions']} actions, at both fidelities")
+    for column in ("", "physics", "kinematic"):
+        table.add_column(column, justify="right" if column else "left")
+    rows = {"an action": "action_s", "an action, processor time": "action_cpu_s", "building the world": "build_s"}
+    for label, key in rows.items():
+        table.add_row(label, *(f"{1000 * metrics[key][str(fidelity)]:.1f} ms" for fidelity in Fidelity))
+    table.add_row("times faster (processor)", "1", f"{metrics['times_faster']:.0f}")
+    table.add_row("same end state", "", f"{100 * metrics['same_state']:.1f} %")
+    table.add_row("objects in the same state", "", f"{100 * metrics['same_objects']:.1f} %")
+    table.add_row("distance, median", "", f"{metrics['distance_mm']['median']:.2f} mm")
+    Console().print(table)
+    for episode, reasons in metrics["differing"].items():
+        print(f"  episode {episode}: " + "; ".join(f"the {name} {why}" for name, why in reasons.items()))
+
+
+@hydra.main(version_base="1.3", config_path="../conf", config_name="fidelity")
+def main(config: FidelityConfig) -> None:
+    """Entry point."""
+    with told_in_one_line():
+        settings = OmegaConf.to_object(config)
+        assert isinstance(settings, FidelityConfig)
+        if settings.episodes < 1 or settings.seed < 0:
+            raise InvalidConfiguration(
+                f"expected episodes of at least 1 and a seed of at least 0, found episodes={settings.episodes}, "
+                f"seed={settings.seed}"
+            )
+        metrics = asdict(settings) | compare(settings.episodes, settings.seed, settings.objects).metrics()
+        out = Path(settings.out)
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "metrics.json").write_text(json.dumps(metrics, indent=2) + "\n", encoding="utf-8")
+        (out / "config.yaml").write_text(OmegaConf.to_yaml(OmegaConf.structured(settings)), encoding="utf-8")
+        print_table(metrics)
+
+
+if __name__ == "__main__":
+    ConfigStore.instance().store(name="fidelity_schema", node=FidelityConfig)
+    main()
