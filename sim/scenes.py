@@ -78,7 +78,9 @@ def texture_of(name: str) -> Texture:
     try:
         return Texture(name)
     except ValueError:
-        raise InvalidConfiguration(f"expected a texture, found {name!r}.{did_you_mean(str(name), map(str, Texture))}") from None
+        raise InvalidConfiguration(
+            f"expected a texture, found {name!r}.{did_you_mean(str(name), map(str, Texture))}"
+        ) from None
 
 
 @dataclass(frozen=True)
