@@ -88,14 +88,14 @@ def lost(before: Look, after: Look, but: Collection[str] = ()) -> list[str]:
 
 
 def shifted(before: Look, after: Look, tolerance_m: float, but: Collection[str] = ()) -> list[str]:
-    """Objects that are at another place, in words; what is merely hidden in part is not."""
-    now = graph_of(after, before)
-    apart = {
-        name: _apart(before.boxes[name], box)
-        for name, box in zip(now.names, now.boxes, strict=True)
-        if name in after.boxes and name not in but
-    }
-    return [f"{name!r} {1000 * distance:.0f} mm off" for name, distance in apart.items() if distance > tolerance_m]
+    """Objects that are at another place, in words; one that is merely hidden in part, then or now, is not."""
+    names = [name for name in before.boxes if name in after.boxes and name not in but]
+    if not names:
+        return []
+    then, now = (np.stack([each.boxes[name] for name in names]) for each in (before, after))
+    same = hidden_in_place(then, now) | hidden_in_place(now, then)
+    apart = np.where(same, 0.0, np.linalg.norm(now[:, :3] - then[:, :3], axis=1))
+    return [f"{name!r} {1000 * off:.0f} mm off" for name, off in zip(names, apart, strict=True) if off > tolerance_m]
 
 
 def covered(before: Look, after: Look, but: Collection[str] = ()) -> dict[str, float]:

@@ -442,6 +442,12 @@ def test_the_documented_program_runs() -> None:
         exec(compile(program, "docs/worlds.md", "exec"), {})
 
 
+def test_what_comes_out_from_behind_another_object_has_not_moved() -> None:
+    """Seen from the front alone, the lego is half hidden until the die in front of it is taken away."""
+    scene = sample_scene(np.random.default_rng(1), 5)
+    check_world(lambda: TabletopWorld(scene, rig=CameraRig((FRONT,))), skip=[Rule.CLOSE_TWICE])
+
+
 def test_a_factory_that_gives_one_world_again_is_told_so() -> None:
     with TabletopWorld(SCENE) as world, pytest.raises(WorldNotConforming, match=r"worlds-independent.*the same one"):
         check_world(lambda: world)
