@@ -13,8 +13,14 @@ from sim.faults.base import ErrorClass, Fault, Moment, SkillPhase
 if TYPE_CHECKING:
     from sim.world import TabletopWorld
 
-SHORTEST_M = 0.10
-"""On a shorter way an object that is let go could land where it was to go."""
+SPEED_M_S = 0.6
+"""Mean speed of the arm with a load."""
+FALL_S = (0.1, 0.2)
+"""Shortest and longest time that an object needs to fall from transit height; it flies on meanwhile."""
+OFF_M = 0.035
+"""It comes down at least this far before or behind its place, unless it rolls there."""
+GONE_M = 0.03
+"""It has been carried at least this far."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +39,18 @@ class Drop(Fault):
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
-        """Anywhere on a way that is long enough."""
+        """Anywhere on the way from where it does not fly into its place."""
         name = moment.action.arguments[0]
         if name in moment.taken:
             return None
         start, goal = (poses.positions[poses.index(name), :2] for poses in (moment.before, moment.after))
-        if float(np.linalg.norm(goal - start)) < SHORTEST_M:
-            return None
-        return cls(moment.step, round(float(rng.uniform(0.25, 0.65)), 3))
+        distance = float(np.linalg.norm(goal - start))
+        progress = np.arange(0.15, 0.86, 0.01)
+        carried = progress * progress * (3 - 2 * progress) * distance
+        nearest, farthest = (carried + 6 * progress * (1 - progress) * SPEED_M_S * seconds for seconds in FALL_S)
+        off = (farthest < distance - OFF_M) | (nearest > distance + OFF_M)
+        good = progress[(carried > GONE_M) & off]
+        return cls(moment.step, round(float(good[int(rng.integers(len(good)))]), 2)) if len(good) else None
 
     def touched(self, action: Action) -> frozenset[str]:
         """What is carried."""

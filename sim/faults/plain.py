@@ -60,7 +60,7 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
         if len(items) == len(value):
             return tuple(_typed(item, part, where) for item, part in zip(items, value, strict=True))
     if hint is Action:
-        return _action(value, where)
+        return action_from(value, where)
     if hint is float and isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     if hint in (str, int, bool) and type(value) is hint:
@@ -69,7 +69,8 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
     raise InvalidConfiguration(f"expected {where} as {expected}, found {value!r}; correct it")
 
 
-def _action(value: Any, where: str) -> Action:
+def action_from(value: Any, where: str) -> Action:
+    """The inverse of `plain` for an action; `where` is what messages call it."""
     if not isinstance(value, Mapping) or not isinstance(value.get("action"), str) or set(value) - {"action", "target"}:
         raise InvalidConfiguration(
             f"expected {where} as {{'action': text, 'target': box or null}}, found {value!r}; correct it"

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class Slip(Fault):
     """The fingers lose their hold while they lift, and the object slides out of them.
 
-    An object weighs 0.2 to 1.1 newtons; what holds it is twice the force times the friction.
+    An object weighs 0.2 to 1.2 newtons, and what holds it is twice the force times the friction (1.5 of a good pad).
+    Where pad and object touch already, only the force counts: the engine keeps the friction of a contact.
 
     Attributes:
         progress: share of the lift's time after which it happens, 0 to 1.
@@ -39,8 +40,8 @@ class Slip(Fault):
         """A grip that is too weak, from the first centimetres of the lift on."""
         if moment.action.arguments[0] in moment.taken:
             return None
-        progress, force_n, friction = rng.uniform(0.1, 0.5), rng.uniform(1.0, 5.0), rng.uniform(0.0, 0.015)
-        return cls(moment.step, round(float(progress), 3), round(float(force_n), 2), round(float(friction), 4))
+        progress, force_n, friction = rng.uniform(0.2, 0.5), rng.uniform(0.0, 0.03), rng.uniform(0.0, 1.5)
+        return cls(moment.step, round(float(progress), 3), round(float(force_n), 3), round(float(friction), 2))
 
     def touched(self, action: Action) -> frozenset[str]:
         """What is picked up."""
