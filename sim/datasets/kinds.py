@@ -1,0 +1,306 @@
+"""The five error datasets: what an episode of each is, given its number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.structs import Action, Plan
+from sim.datasets.inject import inject
+from sim.datasets.replay import ideal_course, replay, step_error
+from sim.datasets.spec import ErrorEpisode, StepError
+from sim.demonstrations import judge
+from sim.faults import Displaced, Fault, Moment, OutOfReach, Removed
+from sim.placing import boxes
+from sim.poses import PoseEstimates
+from sim.sampling import RISKY, Structure, sample_plan, sample_scene
+from sim.scene_mix import DEFAULT_MIX
+from sim.scenes import SceneSpec
+from sim.world import TabletopWorld
+
+REDRAWS = 200
+"""How often an episode is drawn anew before its dataset is given up."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """An episode and what it took to find it.
+
+    Attributes:
+        episode: the episode.
+        redrawn: how many scenes were given up before.
+        tried: how many faults were tried in this one.
+    """
+
+    episode: ErrorEpisode
+    redrawn: int
+    tried: int
+
+
+class ErrorDataset(Protocol):
+    """A kind of episodes."""
+
+    @property
+    def name(self) -> str:
+        """What commands call it."""
+        ...
+
+    @property
+    def episodes(self) -> int:
+        """How many there are unless somebody asks for another number."""
+        ...
+
+    def draw(self, rng: np.random.Generator, number: int) -> tuple[ErrorEpisode, int] | None:
+        """Try to make an episode; None if this draw does not lead to one. Also how many faults were tried."""
+        ...
+
+
+def generate(dataset: ErrorDataset, seed: int, number: int) -> Drawn:
+    """An episode of a dataset: depends on the arguments only.
+
+    Args:
+        dataset: which.
+        seed: of the dataset.
+        number: of the episode.
+
+    Raises:
+        InvalidConfiguration: no such episode was found in `REDRAWS` tries.
+    """
+    for redrawn in range(REDRAWS):
+        rng = np.random.default_rng([seed, *dataset.name.encode(), number, redrawn])
+        try:
+            drawn = dataset.draw(rng, number)
+        except InvalidConfiguration:  # no plan in this scene
+            continue
+        if drawn is not None:
+            return Drawn(drawn[0], redrawn, drawn[1])
+    raise InvalidConfiguration(
+        f"expected an episode {number} of dataset {dataset.name} with seed {seed}, found none in {REDRAWS} tries; "
+        "use another seed"
+    )
+
+
+@dataclass(frozen=True)
+class InjectedErrors:
+    """Faults at one step or at every step (Kalithasan et al., Table I).
+
+    Attributes:
+        name: of the dataset.
+        episodes: how many.
+        objects: numbers of objects, equally often.
+        lengths: numbers of actions, equally often.
+        errors: numbers of faults at a step, equally often.
+        every_step: whether something goes wrong at every step, and not at one of them.
+    """
+
+    name: str
+    episodes: int
+    objects: tuple[int, ...]
+    lengths: tuple[int, ...]
+    errors: tuple[int, ...]
+    every_step: bool = False
+
+    def draw(self, rng: np.random.Generator, number: int) -> tuple[ErrorEpisode, int] | None:
+        """A scene, a plan that works when nothing is injected, and faults that show."""
+        # sizes follow from the number, so that giving up a hard draw does not make hard episodes rarer
+        length = self.lengths[number % len(self.lengths)]
+        count = self.errors[number // len(self.lengths) % len(self.errors)]
+        scene, plan = _scene_and_plan(rng, number, int(rng.choice(self.objects)), length)
+        steps = set(range(length)) if self.every_step else {int(rng.integers(length))}
+        episode = ErrorEpisode(self.name, number, scene, plan, (), _seed(rng), DEFAULT_MIX.light.sample(rng))
+        faults, errors, tried = list[Fault](), list[StepError](), 0
+        with TabletopWorld(scene, plan=plan, seed=episode.seed) as world:
+            for step, action in enumerate(plan):
+                before, start = world.estimates(), world.save()
+                world.execute(action)
+                if judge(action, before, world.estimates()) is not None:
+                    return None
+                if step in steps:
+                    goal, moment = world.save(), Moment(step, plan, before, world.estimates())
+                    found = inject(world, start, moment, world.truth(), count, rng)
+                    if found is None:
+                        return None
+                    faults += found.faults
+                    errors.append(found.error)
+                    tried += found.tried
+                    world.restore(goal)
+                    world.release(goal)
+                world.release(start)
+        return replace(episode, faults=tuple(faults), errors=tuple(errors)), tried
+
+
+@dataclass(frozen=True)
+class NaturalErrors:
+    """Nothing is injected; the scenes are such that things go wrong by themselves: tall towers, tight gaps, clutter.
+
+    Attributes:
+        name: of the dataset.
+        episodes: how many.
+        objects: numbers of objects, equally often.
+        lengths: numbers of actions, equally often.
+    """
+
+    name: str
+    episodes: int
+    objects: tuple[int, ...]
+    lengths: tuple[int, ...]
+
+    def draw(self, rng: np.random.Generator, number: int) -> tuple[ErrorEpisode, int] | None:
+        """A scene and a plan that an unerring hand can carry out; whether the arm can is not asked."""
+        scene = sample_scene(rng, int(rng.choice(self.objects)), seed=number)
+        structure = Structure(str(rng.choice([Structure.TOWER, Structure.TOWER, Structure.MIXED])))
+        plan = sample_plan(rng, scene, structure, int(rng.choice(self.lengths)), RISKY)
+        episode = ErrorEpisode(self.name, number, scene, plan, (), _seed(rng), DEFAULT_MIX.light.sample(rng))
+        if not _holds(episode):
+            return None
+        errors = tuple(step.error for step in replay(episode) if step.error is not None)
+        return replace(episode, errors=errors), 0
+
+
+@dataclass(frozen=True)
+class Unrecoverable:
+    """Episodes with no way back, and look-alikes that have one: even and odd numbers.
+
+    Attributes:
+        name: of the dataset.
+        episodes: how many.
+        objects: numbers of objects, equally often.
+        length: number of actions.
+    """
+
+    name: str
+    episodes: int
+    objects: tuple[int, ...]
+    length: int = 5
+
+    def draw(self, rng: np.random.Generator, number: int) -> tuple[ErrorEpisode, int] | None:
+        """An object that the plan needs is taken away or put out of reach; or it is put far away, but in reach."""
+        reason = _REASONS[number // 2 % len(_REASONS)]
+        recoverable = number % 2 == 1
+        scene, plan = _scene_and_plan(rng, number, int(rng.choice(self.objects)), self.length)
+        step = int(rng.integers(self.length - 1))
+        episode = ErrorEpisode(self.name, number, scene, plan, (), _seed(rng), DEFAULT_MIX.light.sample(rng))
+        with TabletopWorld(scene, plan=plan, seed=episode.seed) as world:
+            for action in plan.actions[: step + 1]:
+                before = world.estimates()
+                world.execute(action)
+                if judge(action, before, world.estimates()) is not None:
+                    return None
+            moment, twin = Moment(step, plan, before, world.estimates()), world.truth()
+            name = _needed(moment, reason, rng)
+            if name is None:
+                return None
+            fault = _moved_off(moment, name, rng) if recoverable else _lost(moment, name, reason, rng)
+            if fault is None:
+                return None
+            fault.after(world, plan[step])
+            error = step_error(step, plan[step], (fault,), world.truth(), twin)
+            if error is None or set(error.deviations) != {name}:
+                return None
+            # the arm itself has the last word on whether there is a way back
+            box = boxes(moment.after)[moment.after.index(name)]
+            world.execute(Action("restore", (name,), tuple(float(value) for value in box)))  # type: ignore[arg-type]
+            if recoverable != (step_error(step, plan[step], (fault,), world.truth(), twin) is None):
+                return None
+        return (
+            replace(
+                episode, faults=(fault,), errors=(error,), recoverable=recoverable, reason="" if recoverable else reason
+            ),
+            1,
+        )
+
+
+_REASONS = ("gone", "out_of_reach", "support_missing")
+_FAR_M = (0.66, 0.75)
+"""Distance from the robot's base at which look-alikes are put down: nearly out of reach."""
+_ROOM_M = 0.05
+"""Room around an object that is put far away."""
+
+
+def _scene_and_plan(rng: np.random.Generator, number: int, objects: int, length: int) -> tuple[SceneSpec, Plan]:
+    scene = sample_scene(rng, objects, seed=number)
+    return scene, sample_plan(rng, scene, Structure(str(rng.choice(list(Structure)))), length)
+
+
+def _seed(rng: np.random.Generator) -> int:
+    return int(rng.integers(2**31))
+
+
+def _holds(episode: ErrorEpisode) -> bool:
+    """Whether a plan comes out as promised when an unerring hand carries it out."""
+    truths = ideal_course(episode)
+    return all(
+        truth.supports[action.arguments[0]] == action.arguments[1]
+        for action, truth in zip(episode.plan, truths, strict=True)
+        if action.operator == "top"
+    ) and all(truth.present.all() for truth in truths)
+
+
+def _needed(moment: Moment, reason: str, rng: np.random.Generator) -> str | None:
+    """An object without which the rest of the plan cannot be carried out, and that nothing stands on.
+
+    Where a support is to be missing, it is one that a later action stands something on.
+    """
+    rest = moment.plan.actions[moment.step + 1 :]
+    graph_names = _clear(moment.after)
+    if reason == "support_missing":
+        names = {action.arguments[1] for action in rest if action.operator == "top"}
+    else:
+        names = {action.arguments[0] for action in rest}
+    names -= {moment.action.arguments[0]}
+    choices = sorted(names & graph_names)
+    return choices[int(rng.integers(len(choices)))] if choices else None
+
+
+def _clear(estimates: PoseEstimates) -> set[str]:
+    """Objects that nothing stands on."""
+    every = boxes(estimates)
+    tops = every[:, 2] + every[:, 5] / 2
+    bottoms = every[:, 2] - every[:, 5] / 2
+    clear = set()
+    for i, name in enumerate(estimates.names):
+        beside = np.abs(every[:, :2] - every[i, :2]) > (every[:, 3:5] + every[i, 3:5]) / 2
+        on_top = ~beside.any(axis=1) & (bottoms > tops[i] - 0.01)
+        if not on_top.any():
+            clear.add(name)
+    return clear
+
+
+def _lost(moment: Moment, name: str, reason: str, rng: np.random.Generator) -> Fault | None:
+    others = frozenset(moment.after.names) - {name}
+    kinds: Sequence[type[Fault]] = (Removed,) if reason == "gone" else (OutOfReach,)
+    if reason == "support_missing":
+        kinds = (Removed, OutOfReach)
+    return kinds[int(rng.integers(len(kinds)))].sample(replace(moment, taken=others), rng)
+
+
+def _moved_off(moment: Moment, name: str, rng: np.random.Generator) -> Fault | None:
+    """The object is put down on an empty place at the edge of the arm's reach."""
+    row = moment.after.index(name)
+    here, others = moment.after.positions[row], np.delete(boxes(moment.after), row, axis=0)
+    for _ in range(100):
+        radius, angle = rng.uniform(*_FAR_M), rng.uniform(-0.45, 0.45)
+        place = np.array([radius * math.cos(angle), radius * math.sin(angle)])
+        gap = (np.abs(others[:, :2] - place) - (others[:, 3:5] + moment.after.sizes[row].max()) / 2).max(axis=1)
+        if gap.min() > _ROOM_M and np.linalg.norm(place - here[:2]) > 0.1:
+            offset = (round(float(place[0] - here[0]), 4), round(float(place[1] - here[1]), 4))
+            return Displaced(moment.step, name, offset)
+    return None
+
+
+DATASETS: dict[str, ErrorDataset] = {
+    dataset.name: dataset
+    for dataset in (
+        InjectedErrors("I", 750, objects=(5,), lengths=(5,), errors=(1, 2, 3, 4, 5)),
+        InjectedErrors("II", 1300, objects=(5,), lengths=(1, 2, 3, 4, 5, 6, 7, 8), errors=(1,), every_step=True),
+        InjectedErrors("III", 200, objects=(6, 7, 8, 9, 10), lengths=(5,), errors=(5,)),
+        NaturalErrors("IV", 200, objects=(8, 9, 10), lengths=(6, 7, 8)),
+        Unrecoverable("V", 120, objects=(5, 6, 7)),
+    )
+}
+"""Every error dataset by its name."""

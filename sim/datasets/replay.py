@@ -1,0 +1,114 @@
+"""Carrying out an episode of an error dataset: the same states every time, and the truth about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from nsrecover.observation import Observation
+from nsrecover.structs import Action
+from sim.cameras import DEFAULT_RIG, CameraRig
+from sim.datasets.spec import CONSEQUENCE, NATURAL, ErrorEpisode, StepError
+from sim.faults import Fault
+from sim.truth import Truth, deviations
+from sim.world import Fidelity, TabletopWorld
+
+
+@dataclass(frozen=True, eq=False)
+class ReplayedStep:
+    """One action of an episode.
+
+    Attributes:
+        step: its number, from 0.
+        action: the action.
+        before: the scene before it, as it should be.
+        twin: the scene after it if nothing goes wrong.
+        truth: the scene after it with the faults of the episode.
+        error: what is wrong then; None if nothing is.
+        seen_before: what the cameras saw before it; None if nobody looked.
+        seen_after: what they saw after it.
+    """
+
+    step: int
+    action: Action
+    before: Truth
+    twin: Truth
+    truth: Truth
+    error: StepError | None
+    seen_before: Observation | None = None
+    seen_after: Observation | None = None
+
+
+def replay(episode: ErrorEpisode, rig: CameraRig = DEFAULT_RIG, look: bool = False) -> Iterator[ReplayedStep]:
+    """Carry out an episode's plan step by step.
+
+    After a step at which faults struck the scene goes back to where it would be without them, as after a perfect
+    recovery; so every step starts from a scene as it should be. Where nothing was injected, an episode ends with the
+    first step that goes wrong by itself.
+
+    Args:
+        episode: what to do.
+        rig: the cameras; the light is the episode's.
+        look: whether to take pictures.
+
+    Yields:
+        Its steps; the same for the same episode, to the last bit.
+    """
+    twins = [] if episode.faults else ideal_course(episode)
+    with TabletopWorld(
+        episode.scene, plan=episode.plan, rig=replace(rig, light=episode.light), seed=episode.seed
+    ) as world:
+        seen = world.observe() if look else None
+        for step, action in enumerate(episode.plan):
+            before, faults, seen_before = world.truth(), episode.faults_at(step), seen
+            if not faults:
+                world.execute(action)
+                truth = world.truth()
+                seen = world.observe() if look else None
+                twin = twins[step] if twins else truth
+                error = step_error(step, action, (), truth, twin)
+                yield ReplayedStep(step, action, before, twin, truth, error, seen_before, seen)
+                if error is not None:
+                    return
+                continue
+            start = world.save()
+            world.execute(action)
+            twin, goal = world.truth(), world.save()
+            world.restore(start)
+            world.faults = faults
+            world.execute(action)
+            world.faults = ()
+            truth = world.truth()
+            error = step_error(step, action, faults, truth, twin)
+            yield ReplayedStep(step, action, before, twin, truth, error, seen_before, world.observe() if look else None)
+            world.restore(goal)
+            world.release(start)
+            world.release(goal)
+            seen = world.observe() if look else None
+
+
+def ideal_course(episode: ErrorEpisode) -> list[Truth]:
+    """The scene after every action when an unerring hand carries them out: what a run without faults is judged by."""
+    with TabletopWorld(episode.scene, seed=episode.seed, fidelity=Fidelity.KINEMATIC) as world:
+        truths = []
+        for action in episode.plan:
+            world.execute(action)
+            truths.append(world.truth())
+        return truths
+
+
+def step_error(step: int, action: Action, faults: Sequence[Fault], truth: Truth, twin: Truth) -> StepError | None:
+    """What is wrong after a step, and which fault did it; None if nothing is."""
+    wrong = deviations(truth, twin)
+    if not wrong:
+        return None
+    causes: dict[str, str] = dict.fromkeys(wrong, CONSEQUENCE if faults else NATURAL)
+    for fault in reversed(faults):
+        causes.update(dict.fromkeys(fault.touched(action) & wrong.keys(), fault.kind))
+    return StepError(step, wrong, causes)
+
+
+def final_truth(steps: Sequence[ReplayedStep]) -> Mapping[str, tuple[float, ...]]:
+    """Positions and orientations of all objects at the end, for comparing two replays."""
+    last = steps[-1].truth
+    return {name: (*last.positions[i].tolist(), *last.orientations[i].tolist()) for i, name in enumerate(last.names)}

@@ -1,0 +1,152 @@
+"""An episode of an error dataset as a small piece of data: one JSON line, read back and checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from nsrecover.errors import InvalidConfiguration, NsrecoverError
+from nsrecover.structs import Plan
+from sim.cameras import Light
+from sim.faults import Fault, fault_from_dict
+from sim.faults.plain import action_from, plain
+from sim.scenes import SceneSpec
+
+SCHEMA = 1
+"""Version of a line and of how an episode follows from its number; raise it when either changes."""
+
+CONSEQUENCE = "consequence"
+"""Cause of an object that no fault touched itself: something fell on it, or from under it."""
+NATURAL = "natural"
+"""Cause of everything that goes wrong where nothing was injected."""
+
+
+_DAYLIGHT = Light()
+
+
+@dataclass(frozen=True)
+class StepError:
+    """What is wrong after a step, by the ground truth.
+
+    Attributes:
+        step: number of the action, from 0.
+        deviations: object -> how it differs from the same run without the fault, in words (`sim.truth.deviations`).
+        causes: the same objects -> the fault that touched it, `CONSEQUENCE` or `NATURAL`.
+    """
+
+    step: int
+    deviations: Mapping[str, str]
+    causes: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class ErrorEpisode:
+    """Everything that decides what happens in an episode, and what is wrong then.
+
+    Attributes:
+        dataset: which dataset it belongs to.
+        number: its number there.
+        scene: where it starts.
+        plan: what the robot is to do.
+        faults: what goes wrong, each at a step of the plan.
+        seed: of the world.
+        light: how it is lit.
+        errors: the ground truth; steps that are not listed go well.
+        recoverable: whether there is a way back onto the plan.
+        reason: why not, in a word: `gone`, `out_of_reach` or `support_missing`.
+    """
+
+    dataset: str
+    number: int
+    scene: SceneSpec
+    plan: Plan
+    faults: tuple[Fault, ...]
+    seed: int
+    light: Light = _DAYLIGHT
+    errors: tuple[StepError, ...] = ()
+    recoverable: bool = True
+    reason: str = ""
+
+    def faults_at(self, step: int) -> tuple[Fault, ...]:
+        """The faults that strike at a step of the plan."""
+        return tuple(fault for fault in self.faults if fault.at_step == step)
+
+    def to_json(self) -> str:
+        """One line, without a line feed."""
+        data = {
+            "schema": SCHEMA,
+            "dataset": self.dataset,
+            "number": self.number,
+            "seed": self.seed,
+            "scene": self.scene.to_dict(),
+            "plan": [plain(action) for action in self.plan],
+            "faults": [fault.to_dict() for fault in self.faults],
+            "light": asdict(self.light),
+            "errors": [asdict(error) for error in self.errors],
+            "recoverable": self.recoverable,
+            "reason": self.reason,
+        }
+        return json.dumps(data, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, line: str) -> ErrorEpisode:
+        """The inverse of `to_json`.
+
+        Raises:
+            InvalidConfiguration: the line is no episode, or one of another schema.
+        """
+        try:
+            data = json.loads(line)
+            if data["schema"] != SCHEMA:
+                raise InvalidConfiguration(
+                    f"expected an episode of schema {SCHEMA}, found schema {data['schema']}; generate the dataset again"
+                )
+            light = {key: tuple(value) if isinstance(value, list) else value for key, value in data["light"].items()}
+            return cls(
+                dataset=str(data["dataset"]),
+                number=int(data["number"]),
+                scene=SceneSpec.from_dict(data["scene"]),
+                plan=Plan(tuple(action_from(item, "the plan") for item in data["plan"])),
+                faults=tuple(fault_from_dict(item) for item in data["faults"]),
+                seed=int(data["seed"]),
+                light=Light(**light),
+                errors=tuple(StepError(**item) for item in data["errors"]),
+                recoverable=bool(data["recoverable"]),
+                reason=str(data["reason"]),
+            )
+        except NsrecoverError:
+            raise
+        except (ValueError, KeyError, TypeError, AttributeError) as problem:
+            raise InvalidConfiguration(
+                f"expected an episode of an error dataset, found a line that is none ({problem!r}); "
+                "generate the dataset again"
+            ) from None
+
+
+def read_episodes(path: str | Path) -> Iterator[ErrorEpisode]:
+    """The episodes of a dataset, in order.
+
+    Args:
+        path: an `episodes.jsonl`, or the folder that has one.
+
+    Raises:
+        InvalidConfiguration: there is none, or a line is no episode; the message has its number.
+    """
+    path = Path(path)
+    path = path / EPISODES if path.is_dir() else path
+    if not path.is_file():
+        raise InvalidConfiguration(
+            f"expected an error dataset at {path}, found no file; run `python -m sim.datasets dataset=I` first"
+        )
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                yield ErrorEpisode.from_json(line)
+            except NsrecoverError as problem:
+                raise InvalidConfiguration(f"{path}, line {number}: {problem}") from None
+
+
+EPISODES = "episodes.jsonl"
+"""Name of a dataset's file in its folder."""

@@ -1,0 +1,95 @@
+"""What is in an error dataset: histograms of causes, culprits, errors and plan lengths, as tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sim.datasets.spec import ErrorEpisode
+
+
+def summarise(episodes: Iterable[ErrorEpisode]) -> dict[str, Any]:
+    """Counts over the episodes of one dataset.
+
+    Returns:
+        Plain data for metrics.json: how many episodes and steps there are, in how many every injected fault really
+        put an object out of its place, and histograms by number or name.
+    """
+    counts: dict[str, Counter[Any]] = {name: Counter() for name in HISTOGRAMS}
+    total = shown = faults = wrong_steps = 0
+    for episode in episodes:
+        total += 1
+        faults += len(episode.faults)
+        wrong_steps += len(episode.errors)
+        shown += all(_shows(episode, step) for step in range(len(episode.plan)))
+        counts["plan length"][len(episode.plan)] += 1
+        counts["objects"][len(episode.scene.objects)] += 1
+        counts["fault"].update(fault.kind for fault in episode.faults)
+        counts["error class"].update(str(fault.error_class) for fault in episode.faults)
+        counts["way back"][episode.reason or "recoverable"] += 1
+        for error in episode.errors:
+            counts["cause of a deviation"].update(error.causes.values())
+            counts["culprits at a step"][len(error.deviations)] += 1
+            counts["faults at a step"][len(episode.faults_at(error.step))] += 1
+    return {
+        "episodes": total,
+        "faults": faults,
+        "steps_with_errors": wrong_steps,
+        "episodes_in_which_every_fault_shows": shown,
+        **{_key(name): {str(key): counter[key] for key in sorted(counter)} for name, counter in counts.items()},
+    }
+
+
+HISTOGRAMS = (
+    "plan length",
+    "objects",
+    "faults at a step",
+    "culprits at a step",
+    "error class",
+    "fault",
+    "cause of a deviation",
+    "way back",
+)
+"""What is counted."""
+
+
+def markdown(summaries: Mapping[str, Mapping[str, Any]]) -> str:
+    """One table for each histogram, with a column for each dataset.
+
+    Args:
+        summaries: dataset -> what `summarise` returned.
+    """
+    names = list(summaries)
+    blocks = [_table("", ("episodes", "steps with errors", "faults", "episodes in which every fault shows"), summaries)]
+    for histogram in HISTOGRAMS:
+        rows = {row for summary in summaries.values() for row in summary[_key(histogram)]}
+        ordered = sorted(rows, key=lambda row: (not row.isdigit(), int(row) if row.isdigit() else 0, row))
+        lines = [_line(histogram, *names), _line("---", *["---:"] * len(names))]
+        lines += [
+            _line(row, *(str(summaries[name][_key(histogram)].get(row, "")) for name in names)) for row in ordered
+        ]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _table(title: str, rows: tuple[str, ...], summaries: Mapping[str, Mapping[str, Any]]) -> str:
+    lines = [_line(title, *summaries), _line("---", *["---:"] * len(summaries))]
+    return "\n".join(
+        [*lines, *(_line(row, *(str(summary[_key(row)]) for summary in summaries.values())) for row in rows)]
+    )
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _key(name: str) -> str:
+    return name.replace(" ", "_")
+
+
+def _shows(episode: ErrorEpisode, step: int) -> bool:
+    """Whether every fault of a step put an object that it touches out of its place."""
+    error = next((error for error in episode.errors if error.step == step), None)
+    wrong = set() if error is None else set(error.deviations)
+    return all(fault.touched(episode.plan[step]) & wrong for fault in episode.faults_at(step))

@@ -1,0 +1,74 @@
+"""`python -m sim.datasets` resumes, refuses what is not its own, and makes the same bytes for the same seed."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+
+def _run(*arguments: str) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "sim.datasets", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("datasets") / "II"
+    ran = _run("dataset=II", "episodes=2", "seed=5", f"out={folder}", "workers=1")
+    assert ran.returncode == 0, ran.stderr
+    return folder, ran.stdout
+
+
+def test_it_ends_with_the_tables_and_leaves_them(dataset):
+    folder, printed = dataset
+    assert printed.strip().endswith((folder / "table.md").read_text().strip())
+    metrics = json.loads((folder / "metrics.json").read_text())
+    assert metrics["episodes"] == metrics["episodes_in_which_every_fault_shows"] == 2
+    assert metrics["plan_length"] == {"1": 1, "2": 1}
+
+
+def test_an_interrupted_run_goes_on_and_makes_the_same_bytes(dataset, tmp_path):
+    whole = (dataset[0] / "episodes.jsonl").read_bytes()
+    out = tmp_path / "again"
+    assert _run("dataset=II", "episodes=1", "seed=5", f"out={out}", "workers=1").returncode == 0
+    file = out / "episodes.jsonl"
+    assert file.read_bytes() == whole.splitlines(keepends=True)[0]
+    file.write_bytes(file.read_bytes() + whole.splitlines(keepends=True)[1][:50])
+    assert _run("dataset=II", "episodes=2", "seed=5", f"out={out}", "workers=2").returncode == 0
+    assert file.read_bytes() == whole
+
+
+def test_a_folder_of_another_seed_is_refused_and_untouched(dataset):
+    folder, _ = dataset
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    ran = _run("dataset=II", "episodes=2", "seed=6", f"out={folder}")
+    assert ran.returncode == 2
+    assert "choose another out=DIR" in ran.stderr
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("dataset=VI",), "expected dataset as one of I, II, III, IV, V or all, found 'VI'"),
+        (("dataset=I", "episodes=0"), "episodes of at least 1"),
+        (("datset=I",), "datset"),
+        (("parallel=slurm",), "parallel"),
+    ],
+)
+def test_settings_it_cannot_use_are_told(tmp_path, arguments, message):
+    ran = _run(f"out={tmp_path / 'new'}", *arguments)
+    assert ran.returncode != 0
+    assert message in ran.stderr
+    assert not (tmp_path / "new").exists()
+
+
+def test_verification_replays_twice(dataset):
+    command = [sys.executable, "-m", "sim.datasets.verify", str(dataset[0])]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert "2 episodes (3 steps) replayed twice, 0 differences" in ran.stdout

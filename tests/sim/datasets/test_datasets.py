@@ -1,0 +1,146 @@
+"""Episodes of error datasets follow from their number, replay to the same states, and say what is really wrong."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from nsrecover.errors import InvalidConfiguration
+from sim.datasets import DATASETS, ErrorEpisode, generate, read_episodes, replay
+from sim.datasets.spec import CONSEQUENCE
+from sim.datasets.summary import HISTOGRAMS, markdown, summarise
+from sim.datasets.verify import differences
+from sim.faults import FAULTS
+from sim.truth import TOLERANCE_M
+
+SEED = 11
+
+
+@pytest.fixture(scope="module")
+def episodes():
+    """One small episode of every dataset (a plan of two steps for II, two errors for I)."""
+    numbers = {"I": 1, "II": 1, "III": 0, "IV": 0, "V": 0}
+    return {name: generate(DATASETS[name], SEED, number).episode for name, number in numbers.items()}
+
+
+@pytest.fixture(scope="module")
+def look_alike():
+    return generate(DATASETS["V"], SEED, 1).episode
+
+
+def test_the_datasets_are_of_the_sizes_of_table_one():
+    assert [DATASETS[name].episodes for name in ("I", "II", "III")] == [750, 1300, 200]
+    assert DATASETS["IV"].episodes >= 200
+    assert DATASETS["V"].episodes >= 100
+
+
+def test_episodes_are_as_their_dataset_promises(episodes):
+    one, two, three = episodes["I"], episodes["II"], episodes["III"]
+    assert (len(one.scene.objects), len(one.plan), len(one.faults)) == (5, 5, 2)
+    assert len({fault.at_step for fault in one.faults}) == 1
+    assert (len(two.plan), [fault.at_step for fault in two.faults]) == (2, [0, 1])
+    assert 6 <= len(three.scene.objects) <= 10
+    assert (len(three.plan), len(three.faults), len(three.errors)) == (5, 5, 1)
+    assert episodes["IV"].faults == ()
+
+
+@pytest.mark.parametrize("name", ["I", "II", "III"])
+def test_every_fault_shows_at_its_step(episodes, name):
+    episode = episodes[name]
+    for error in episode.errors:
+        for fault in episode.faults_at(error.step):
+            assert fault.touched(episode.plan[error.step]) & error.deviations.keys()
+        assert set(error.causes) == set(error.deviations)
+        assert set(error.causes.values()) <= set(FAULTS) | {CONSEQUENCE}
+    assert {error.step for error in episode.errors} == {fault.at_step for fault in episode.faults}
+
+
+@pytest.mark.parametrize("name", ["I", "II"])
+def test_the_ground_truth_is_what_the_poses_say(episodes, name):
+    episode = episodes[name]
+    for step in replay(episode):
+        shift = np.linalg.norm(step.truth.positions - step.twin.positions, axis=1)
+        lost = step.truth.present != step.twin.present
+        hung = [step.truth.supports[n] != step.twin.supports[n] for n in step.truth.names]
+        wrong = {n for i, n in enumerate(step.truth.names) if lost[i] or shift[i] > TOLERANCE_M or hung[i]}
+        assert wrong == (set(step.error.deviations) if step.error else set())
+
+
+@pytest.mark.parametrize("name", ["I", "II", "IV", "V"])
+def test_replays_agree_to_the_last_bit_and_with_what_was_written(episodes, name):
+    assert differences(episodes[name]) == []
+
+
+def test_a_number_and_a_seed_make_an_episode(episodes):
+    again = generate(DATASETS["II"], SEED, 1).episode
+    assert again == episodes["II"]
+    assert generate(DATASETS["II"], SEED + 1, 1).episode.scene != again.scene
+
+
+def test_pictures_show_the_error_and_the_scene_is_right_again_afterwards(episodes):
+    steps = list(replay(episodes["II"], look=True))
+    first, second = steps
+    assert first.error is not None
+    assert second.error is not None
+    assert first.seen_after.instances.shape == first.seen_before.instances.shape
+    assert np.count_nonzero(first.seen_after.instances != second.seen_before.instances) > 20
+    np.testing.assert_array_equal(second.before.positions, first.twin.positions)
+
+
+def test_what_is_lost_is_lost_and_its_look_alike_is_not(episodes, look_alike):
+    lost = episodes["V"]
+    assert (lost.recoverable, lost.reason) == (False, "gone")
+    assert [fault.kind for fault in lost.faults] == ["removed"]
+    assert (look_alike.recoverable, look_alike.reason) == (True, "")
+    last = next(step for step in replay(look_alike) if step.error)
+    name = next(iter(last.error.deviations))
+    assert last.truth.present.all()
+    assert np.linalg.norm(last.truth.position(name)[:2]) < 0.77
+
+
+def test_a_line_says_everything(episodes):
+    for episode in episodes.values():
+        line = episode.to_json()
+        assert "\n" not in line
+        assert ErrorEpisode.from_json(line) == episode
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"schema": 99}, "schema 99"),
+        ({"faults": [{"fault": "slpi", "at_step": 0}]}, "Did you mean 'slip'"),
+        ({"plan": 3}, "a line that is none"),
+        ({"errors": [{"step": 1}]}, "a line that is none"),
+    ],
+)
+def test_other_lines_are_refused_by_number(episodes, tmp_path, change, message):
+    good = episodes["I"].to_json()
+    bad = json.dumps(json.loads(good) | change)
+    (tmp_path / "episodes.jsonl").write_text(f"{good}\n{bad}\n")
+    with pytest.raises(InvalidConfiguration, match=f"line 2.*{message}"):
+        list(read_episodes(tmp_path))
+
+
+def test_a_missing_dataset_names_the_command(tmp_path):
+    with pytest.raises(InvalidConfiguration, match=r"python -m sim\.datasets"):
+        list(read_episodes(tmp_path / "nothing"))
+
+
+def test_tampering_shows_in_verification(episodes):
+    episode = episodes["II"]
+    assert differences(replace(episode, errors=episode.errors[:1])) == [
+        "a replay is not as the stored ground truth says"
+    ]
+
+
+def test_the_summary_counts(episodes):
+    summary = summarise([episodes["I"], episodes["II"]])
+    assert (summary["episodes"], summary["faults"], summary["steps_with_errors"]) == (2, 4, 3)
+    assert summary["episodes_in_which_every_fault_shows"] == 2
+    assert summary["plan_length"] == {"2": 1, "5": 1}
+    text = markdown({"I": summary, "II": summary})
+    assert all(f"| {name} | I | II |" in text for name in HISTOGRAMS)
+    hidden = replace(episodes["I"], errors=())
+    assert summarise([hidden])["episodes_in_which_every_fault_shows"] == 0
