@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -130,6 +132,15 @@ def create_table(client: int, table: TableSpec, seed: int = 0) -> int:
     return body
 
 
+def _write(path: Path, mesh: Mesh) -> None:
+    """Write a mesh as an OBJ file, to the last bit."""
+    vertices, indices, normals = mesh
+    lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in vertices] + [f"vn {x!r} {y!r} {z!r}" for x, y, z in normals]
+    corners = [f"{i + 1}//{i + 1}" for i in indices]
+    lines += [f"f {' '.join(corners[i : i + 3])}" for i in range(0, len(corners), 3)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def create_object(client: int, item: ObjectSpec, seed: int = 0) -> int:
     """Create an object's body, standing on the table.
 
@@ -141,6 +152,12 @@ def create_object(client: int, item: ObjectSpec, seed: int = 0) -> int:
     Returns:
         Its body number.
     """
+    # marks go by way of a file, because PyBullet never frees vertices that it is given directly
+    with tempfile.TemporaryDirectory(prefix="nsrecover-") as folder:
+        return _create(client, item, seed, Path(folder) / "marks.obj")
+
+
+def _create(client: int, item: ObjectSpec, seed: int, path: Path) -> int:
     half = [side / 2 for side in item.size]
     colour = [*COLOURS[item.colour], 1.0]
     collision = pybullet.createCollisionShape(pybullet.GEOM_BOX, halfExtents=half, physicsClientId=client)
@@ -150,12 +167,10 @@ def create_object(client: int, item: ObjectSpec, seed: int = 0) -> int:
     marks = _marks(item)
     links: dict[str, list] = {}
     if marks is not None:
-        vertices, indices, normals = marks
+        _write(path, marks)
         drawn = pybullet.createVisualShape(
             pybullet.GEOM_MESH,
-            vertices=vertices,
-            indices=indices,
-            normals=normals,
+            fileName=str(path),
             rgbaColor=_mark_colour(item),
             specularColor=[0.1] * 3,
             physicsClientId=client,

@@ -136,6 +136,8 @@ class TabletopWorld:
             numSolverIterations=80,
             solverResidualThreshold=1e-5,
             deterministicOverlappingPairs=1,
+            # the cache would keep the marks of every object there ever was
+            enableFileCaching=0,
             physicsClientId=client,
         )
         self._table = create_table(client, self.scene.table, self.scene.seed)
