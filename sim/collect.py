@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
+import shlex
+import shutil
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import hydra
 from hydra.core.config_store import ConfigStore
-from joblib import Parallel, delayed
 from omegaconf import OmegaConf
 from rich.console import Console
 from rich.table import Table
 from tqdm import tqdm
 
+from nsrecover.archive import Archive, pack_archives
 from nsrecover.errors import InvalidConfiguration, told_in_one_line
-from sim.demonstrations import Mix, Outcome, demonstrate
+from sim.demonstrations import Mix, Outcome, demonstrate, part_path
+from sim.journal import only_process_in, write_whole
+from sim.parallel import Backend, run_parallel
 
-FORMAT = 1
+FORMAT = 2
 """Version of the folder's layout and of how an episode follows from its number; raise it when either changes."""
+FILE = "demonstrations.h5"
+"""All kept episodes, see `nsrecover.archive`."""
+PARTS = "parts"
+"""What is not in the one file yet, see `sim.journal`."""
 MANIFEST, LEDGER, METRICS, CONFIG = "manifest.json", "outcomes.jsonl", "metrics.json", "config.yaml"
 
 
@@ -36,6 +47,7 @@ class CollectConfig:
     seed: int = 0
     out: str = "data/demos"
     workers: int = 2
+    parallel: Backend = Backend.loky
     objects: list[int] = field(default_factory=lambda: list(Mix().objects))
     lengths: list[int] = field(default_factory=lambda: list(Mix().lengths))
     structures: list[str] = field(default_factory=lambda: list(Mix().structures))
@@ -50,11 +62,6 @@ class CollectConfig:
         return Mix(tuple(self.objects), tuple(self.lengths), tuple(self.structures), self.vary_light)
 
 
-def episode_path(out: Path, episode: int) -> Path:
-    """Where the recording of an episode is."""
-    return out / f"episode_{episode:06d}.npz"
-
-
 def collect(config: CollectConfig) -> dict[str, Any]:
     """Record demonstrations until there are enough transitions; go on where an earlier run stopped.
 
@@ -65,7 +72,8 @@ def collect(config: CollectConfig) -> dict[str, Any]:
         What is written to metrics.json.
 
     Raises:
-        InvalidConfiguration: a value is out of its range, or the folder belongs to another seed or mix.
+        InvalidConfiguration: a value is out of its range, the folder belongs to another seed or mix, or another
+            collector is at work in it.
     """
     if config.transitions < 1 or config.workers < 1 or config.seed < 0:
         raise InvalidConfiguration(
@@ -73,28 +81,44 @@ def collect(config: CollectConfig) -> dict[str, Any]:
             f"transitions={config.transitions}, workers={config.workers}, seed={config.seed}"
         )
     mix, out = config.mix(), Path(config.out)
-    _claim(out, mix, config.seed)
+    manifest = _manifest(mix, config.seed)
+    _check_folder(out, manifest)
+    out.mkdir(parents=True, exist_ok=True)
+    with only_process_in(out):
+        # once more: another collector may have begun in between
+        if not _check_folder(out, manifest):
+            write_whole(out / MANIFEST, json.dumps(manifest, indent=2).encode() + b"\n")
+        for path in out.glob(".*.part"):
+            path.unlink()
+        return _collect(config, mix, out)
+
+
+def _collect(config: CollectConfig, mix: Mix, out: Path) -> dict[str, Any]:
+    """What `collect` does, in a folder that is ours."""
     started = time.perf_counter()
     outcomes = _read_ledger(out)
     before = sum(outcome.transitions for outcome in outcomes)
-    with tqdm(total=config.transitions, initial=before, unit="transition", desc="demonstrations") as bar:
-        _restore_files(out, mix, config, outcomes)
-        with (out / LEDGER).open("a", encoding="utf-8") as ledger:
-            for outcome in _episodes(out, mix, config, outcomes):
-                ledger.write(json.dumps(asdict(outcome), sort_keys=True) + "\n")
-                ledger.flush()
-                outcomes.append(outcome)
-                bar.update(outcome.transitions)
-                bar.set_postfix(dropped=sum(bool(item.reason) for item in outcomes), refresh=False)
-    # what workers recorded beyond the last episode that was needed
-    known = {episode_path(out, outcome.episode) for outcome in outcomes}
-    for path in set(out.glob("episode_*.npz")) - known:
-        path.unlink()
+    _record_lost(out, mix, config, outcomes)
+    left = config.transitions - before
+    with (
+        tqdm(total=config.transitions, initial=before, unit="transition", desc="demonstrations") as bar,
+        (out / LEDGER).open("a", encoding="utf-8") as ledger,
+        closing(_episodes(out, mix, config, itertools.count(len(outcomes)))) as episodes,
+    ):
+        while left > 0:
+            outcome = next(episodes)
+            ledger.write(json.dumps(asdict(outcome), sort_keys=True) + "\n")
+            ledger.flush()
+            outcomes.append(outcome)
+            left -= outcome.transitions
+            bar.update(outcome.transitions)
+            bar.set_postfix(dropped=sum(bool(item.reason) for item in outcomes), refresh=False)
+    _pack(out, config, mix, outcomes)
     seconds = time.perf_counter() - started
     metrics = summary(outcomes) | {"seed": config.seed, "seconds": round(seconds, 1)}
     metrics["transitions_per_second"] = round((metrics["transitions"] - before) / max(seconds, 1e-9), 2)
-    _write(out / METRICS, json.dumps(metrics, indent=2) + "\n")
-    _write(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)))
+    write_whole(out / METRICS, json.dumps(metrics, indent=2).encode() + b"\n")
+    write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
     return metrics
 
 
@@ -110,8 +134,15 @@ def summary(outcomes: list[Outcome]) -> dict[str, Any]:
         "kept": len(kept),
         "dropped": dict(sorted(Counter(outcome.reason for outcome in outcomes if outcome.reason).items())),
         "structures": dict(sorted(Counter(outcome.structure for outcome in kept).items())),
+        "objects": _histogram(outcome.objects for outcome in kept),
+        "lengths": _histogram(outcome.transitions for outcome in kept),
         "operators": dict(sorted(operators.items())),
     }
+
+
+def _histogram(numbers: Iterable[int]) -> dict[str, int]:
+    """How often each number occurs, in ascending order; the keys are text, as JSON has them."""
+    return {str(number): count for number, count in sorted(Counter(numbers).items())}
 
 
 def fingerprint(mix: Mix, seed: int) -> str:
@@ -120,9 +151,16 @@ def fingerprint(mix: Mix, seed: int) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _claim(out: Path, mix: Mix, seed: int) -> None:
-    """Make the folder ours, or check that it is."""
-    manifest = {"format": FORMAT, "seed": seed, "mix": mix.to_dict(), "fingerprint": fingerprint(mix, seed)}
+def _manifest(mix: Mix, seed: int) -> dict[str, Any]:
+    return {"format": FORMAT, "seed": seed, "mix": mix.to_dict(), "fingerprint": fingerprint(mix, seed)}
+
+
+def _check_folder(out: Path, manifest: dict[str, Any]) -> bool:
+    """Whether the folder holds a collection like this one; False if there is none yet.
+
+    Raises:
+        InvalidConfiguration: it holds something else.
+    """
     path = out / MANIFEST
     if path.is_file():
         try:
@@ -141,13 +179,14 @@ def _claim(out: Path, mix: Mix, seed: int) -> None:
                 f"{', '.join(f'{key}={json.dumps(found.get(key))}' for key in differing)}; "
                 "choose another out=DIR, the same settings, or delete the folder"
             )
-        return
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        return True
+    # what a collector that was killed at once leaves
+    begun = {".lock", f".{MANIFEST}.part"}
+    if out.exists() and not (out.is_dir() and {entry.name for entry in out.iterdir()} <= begun):
         raise InvalidConfiguration(
             f"expected an empty folder or a collection at {out}, found something else; choose another out=DIR"
         )
-    out.mkdir(parents=True, exist_ok=True)
-    _write(path, json.dumps(manifest, indent=2) + "\n")
+    return False
 
 
 def _read_ledger(out: Path) -> list[Outcome]:
@@ -169,53 +208,72 @@ def _read_ledger(out: Path) -> list[Outcome]:
     return outcomes
 
 
-def _restore_files(out: Path, mix: Mix, config: CollectConfig, outcomes: list[Outcome]) -> None:
+def _episodes(out: Path, mix: Mix, config: CollectConfig, numbers: Iterable[int]) -> Generator[Outcome, None, None]:
+    """Outcomes of episodes, in order."""
+    (out / PARTS).mkdir(exist_ok=True)
+    function = partial(demonstrate, mix, config.seed, str((out / PARTS).resolve()))
+    return run_parallel(function, numbers, config.workers, config.parallel)
+
+
+def _record_lost(out: Path, mix: Mix, config: CollectConfig, outcomes: list[Outcome]) -> None:
     """Record again what the ledger has and the folder has not."""
-    lost = [o.episode for o in outcomes if not o.reason and not episode_path(out, o.episode).is_file()]
+    packed = _packed(out)
+    kept = [outcome.episode for outcome in outcomes if not outcome.reason]
+    lost = [number for number in kept if number not in packed and not part_path(out / PARTS, number).is_file()]
     if lost:
-        Parallel(n_jobs=config.workers)(
-            delayed(demonstrate)(mix, config.seed, episode, episode_path(out, episode)) for episode in lost
-        )
+        with closing(_episodes(out, mix, config, lost)) as again:
+            for _ in tqdm(again, total=len(lost), unit="episode", desc="recording lost episodes again"):
+                pass
 
 
-def _episodes(out: Path, mix: Mix, config: CollectConfig, outcomes: list[Outcome]) -> Iterator[Outcome]:
-    """New episodes in the order of their numbers, until there are enough transitions.
-
-    Episodes run in batches that get smaller towards the end, so that little is recorded in vain.
-    """
-    left = config.transitions - sum(outcome.transitions for outcome in outcomes)
-    first = len(outcomes)
-    with Parallel(n_jobs=config.workers, return_as="generator") as parallel:
-        while left > 0:
-            size = min(16 * config.workers, max(config.workers, left // max(mix.lengths)))
-            batch = parallel(
-                delayed(demonstrate)(mix, config.seed, episode, episode_path(out, episode))
-                for episode in range(first, first + size)
-            )
-            first += size
-            # the whole batch is waited for even when its last episodes are not needed any more
-            for outcome in batch:
-                if left > 0:
-                    left -= outcome.transitions
-                    yield outcome
+def _packed(out: Path) -> frozenset[int]:
+    """Numbers of the episodes that are in the one file."""
+    if not (out / FILE).is_file():
+        return frozenset()
+    with Archive(out / FILE) as archive:
+        return frozenset(archive.episodes)
 
 
-def _write(path: Path, text: str) -> None:
-    """Write a text file whole or not at all."""
-    part = path.with_name(f".{path.name}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+def _pack(out: Path, config: CollectConfig, mix: Mix, outcomes: list[Outcome]) -> None:
+    """Put all finished episodes into the one file; then the parts can go."""
+    packed = _packed(out)
+    new = [o.episode for o in outcomes if not o.reason and o.episode not in packed]
+    if new:
+        sources = [out / FILE] * bool(packed) + [part_path(out / PARTS, number) for number in new]
+        attributes = {"command": command(config), "seed": config.seed, "mix": mix.to_dict()}
+        pack_archives(out / FILE, sources, attributes)
+    # with what workers had begun beyond the last episode that was needed
+    shutil.rmtree(out / PARTS, ignore_errors=True)
+
+
+def command(config: CollectConfig) -> str:
+    """The command that gives the same episodes, whoever carries it out."""
+    default = CollectConfig()
+    given = {
+        key: value
+        for key, value in vars(config).items()
+        if key not in ("out", "workers", "parallel") and value != getattr(default, key)
+    }
+    words = [
+        f"{key}={json.dumps(value, separators=(',', ':')) if isinstance(value, (bool, list)) else value}"
+        for key, value in given.items()
+    ]
+    return shlex.join(["python", "-m", "sim.collect", *words])
 
 
 def print_table(metrics: dict[str, Any], out: str) -> None:
     """The short table at the end."""
-    table = Table(title=f"demonstrations in {out}")
+    table = Table(title=f"demonstrations in {out}/{FILE}")
     table.add_column("what")
     table.add_column("count", justify="right")
     table.add_row("transitions", str(metrics["transitions"]))
     table.add_row("episodes kept", str(metrics["kept"]))
     for structure, count in metrics["structures"].items():
         table.add_row(f"  {structure}", str(count))
+    for number, count in metrics["objects"].items():
+        table.add_row(f"  of {number} objects", str(count))
+    for number, count in metrics["lengths"].items():
+        table.add_row(f"  of {number} actions", str(count))
     table.add_row("episodes dropped", str(sum(metrics["dropped"].values())))
     for reason, count in metrics["dropped"].items():
         table.add_row(f"  {reason}", str(count))

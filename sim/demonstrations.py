@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -9,11 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from nsrecover.archive import write_archive
 from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.observation import Observation
 from nsrecover.operators import operator_of
-from nsrecover.recording import Recording, save
+from nsrecover.recording import Recording
 from nsrecover.structs import Action, Plan
 from sim.cameras import DEFAULT_RIG, CameraRig, Light
+from sim.journal import Journal, write_whole
 from sim.placing import place_for, true_graph
 from sim.poses import PoseEstimates
 from sim.sampling import Structure, sample_plan, sample_scene
@@ -86,6 +91,7 @@ class Outcome:
         transitions: actions recorded; 0 if it was dropped.
         reason: why it was dropped; empty if it was kept.
         detail: which action, and what happened, in words.
+        objects: how many there were.
         operators: how often each operator was used, if it was kept.
     """
 
@@ -94,6 +100,7 @@ class Outcome:
     transitions: int
     reason: str = ""
     detail: str = ""
+    objects: int = 0
     operators: dict[str, int] | None = None
 
 
@@ -123,31 +130,63 @@ def sample_light(rng: np.random.Generator) -> Light:
     )
 
 
-def demonstrate(mix: Mix, seed: int, episode: int, path: str | Path) -> Outcome:
-    """Carry out one episode and record it if every action has the outcome that its operator promises.
+def demonstrate(mix: Mix, seed: int, parts: str | Path, episode: int) -> Outcome:
+    """Carry out one episode and record it, or go on with it where a killed process stopped.
+
+    Every observation is in the episode's journal before the next action begins; a kept episode becomes the file
+    `parts/000123.h5`, and how it ended the file `parts/000123.json`.
+
+    Args:
+        mix: what episodes are made of.
+        seed: of the collection.
+        parts: folder for journals and finished episodes.
+        episode: number of the episode.
+
+    Returns:
+        How it ended; the same for the same mix, seed and episode.
+    """
+    parts = Path(parts)
+    with Journal(parts / f"{episode:06d}") as journal:
+        ended = parts / f"{episode:06d}.json"
+        outcome = _read_outcome(ended)
+        if outcome is None or not (outcome.reason or part_path(parts, episode).is_file()):
+            outcome, recording = perform(mix, seed, episode, journal)
+            if recording is not None:
+                write_archive(part_path(parts, episode), {episode: recording})
+            write_whole(ended, json.dumps(asdict(outcome), sort_keys=True).encode())
+        journal.clear()
+    return outcome
+
+
+def perform(mix: Mix, seed: int, episode: int, journal: Journal | None = None) -> tuple[Outcome, Recording | None]:
+    """Carry out one episode; it is kept if every action has the outcome that its operator promises.
 
     Args:
         mix: what episodes are made of.
         seed: of the collection.
         episode: number of the episode.
-        path: where to write the recording, if it is kept.
+        journal: where observations are kept as they are made. Those that are there already are not rendered again,
+            but the arm does everything again: the simulation is deterministic, and the journal checks that it was.
 
     Returns:
-        How it ended; the same for the same mix, seed and episode.
+        How it ended, and the recording if it is kept.
     """
     try:
         spec = specify(mix, seed, episode)
     except InvalidConfiguration as problem:
-        return Outcome(episode, "", 0, "no_plan", str(problem))
+        return Outcome(episode, "", 0, "no_plan", str(problem)), None
+    count = len(spec.scene.objects)
     with TabletopWorld(spec.scene, rig=spec.rig, seed=episode) as world:
-        observations = [world.observe()]
-        for action in spec.plan:
+        observations = [_observe(world, journal, 0)]
+        for number, action in enumerate(spec.plan, start=1):
+            if journal is not None:
+                journal.begin(number)
             before = world.estimates()
             world.execute(action)
             wrong = judge(action, before, world.estimates())
             if wrong is not None:
-                return Outcome(episode, spec.structure, 0, *wrong)
-            observations.append(world.observe())
+                return Outcome(episode, spec.structure, 0, *wrong, objects=count), None
+            observations.append(_observe(world, journal, number))
     notes = {
         "source": "sim.collect",
         "seed": seed,
@@ -156,9 +195,41 @@ def demonstrate(mix: Mix, seed: int, episode: int, path: str | Path) -> Outcome:
         "scene": spec.scene.to_dict(),
         "light": asdict(spec.rig.light),
     }
-    save(Recording(spec.plan, tuple(observations), notes), path)
     counts = Counter(action.operator for action in spec.plan)
-    return Outcome(episode, spec.structure, len(spec.plan), operators=dict(sorted(counts.items())))
+    outcome = Outcome(episode, spec.structure, len(spec.plan), objects=count, operators=dict(sorted(counts.items())))
+    return outcome, Recording(spec.plan, tuple(observations), notes)
+
+
+def part_path(parts: Path, episode: int) -> Path:
+    """Where the recording of a finished episode is until all are put into one file."""
+    return parts / f"{episode:06d}.h5"
+
+
+def _observe(world: TabletopWorld, journal: Journal | None, index: int) -> Observation:
+    """An observation from the journal, or else from the cameras."""
+    if journal is None:
+        return world.observe()
+    state = _state(world)
+    observation = journal.recall(index, state)
+    if observation is None:
+        observation = world.observe()
+        journal.keep(index, state, observation)
+    return observation
+
+
+def _state(world: TabletopWorld) -> str:
+    """Hash of where everything is, to the last bit."""
+    estimates = world.estimates()
+    found = hashlib.sha256(f"{estimates.names} {world.time_s!r}".encode())
+    found.update(estimates.positions.tobytes() + estimates.orientations.tobytes())
+    return found.hexdigest()
+
+
+def _read_outcome(path: Path) -> Outcome | None:
+    try:
+        return Outcome(**json.loads(path.read_bytes()))
+    except (FileNotFoundError, ValueError, TypeError):
+        return None
 
 
 def judge(action: Action, before: PoseEstimates, after: PoseEstimates) -> tuple[str, str] | None:

@@ -24,7 +24,7 @@ from nsrecover.models.bundle import Bundle, BundleConfig
 from train.calibrate import box_errors_mm, conformal_threshold, displacement_recall, lowest_probabilities
 from train.card import model_card, revision
 from train.config import Stage, TrainConfig, register
-from train.demonstrations import Demonstration, fingerprint, load_demonstrations, recording_files
+from train.demonstrations import Demonstration, fingerprint, load_demonstrations, recordings
 from train.stages import STAGES, Run, set_seed
 
 NEUTRAL_THRESHOLD = 0.5
@@ -38,8 +38,8 @@ def identity(config: TrainConfig) -> dict[str, Any]:
     settings = asdict(config)
     chosen = ("seed", "alpha", "model", "pairs", "weights", *STAGES)
     return {
-        "data": fingerprint(recording_files(config.data)),
-        "held_out": fingerprint(recording_files(config.held_out)),
+        "data": fingerprint(recordings(config.data)),
+        "held_out": fingerprint(recordings(config.held_out)),
         **{key: json.loads(json.dumps(settings[key])) for key in chosen},
     }
 
@@ -133,9 +133,10 @@ def calibrate(run: Run, alpha: float) -> Bundle:
 def load_data(config: TrainConfig) -> tuple[list[Demonstration], list[Demonstration]]:
     """Training and held-out demonstrations, in memory."""
     size = config.model.crop_size
-    return load_demonstrations(config.data, size, config.cache), load_demonstrations(
-        config.held_out, size, config.cache
+    training, held_out = (
+        load_demonstrations(recordings(data), size, config.cache) for data in (config.data, config.held_out)
     )
+    return training, held_out
 
 
 def train(config: TrainConfig) -> dict[str, Any]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
+from nsrecover.archive import Archive
 from nsrecover.errors import InvalidRecording
 from nsrecover.models.bundle import Bundle
 from nsrecover.perceive import crop_objects, lift_boxes, object_names
@@ -73,52 +75,95 @@ def perceive_recording(recording: Recording, crop_size: int) -> Demonstration:
     )
 
 
-def recording_files(folder: str | Path) -> list[Path]:
-    """Recorded episodes of a folder, in order.
+@dataclass(frozen=True)
+class Source:
+    """A recorded episode that can be read.
+
+    Attributes:
+        name: what to call it.
+        fingerprint: hash of its contents.
+        read: reads it.
+    """
+
+    name: str
+    fingerprint: str
+    read: Callable[[], Recording]
+
+
+def recordings(data: str | Path) -> list[Source]:
+    """The recorded episodes of a file or folder, in order.
+
+    Args:
+        data: an HDF5 file of episodes (see `nsrecover.archive`), a folder with one, or a folder of `.npz` recordings.
 
     Raises:
-        InvalidRecording: there are none.
+        InvalidRecording: there are none, there is more than one kind of them, or the file is damaged.
+        InvalidConfiguration: h5py is needed and not installed.
     """
-    files = sorted(Path(folder).glob("*.npz"))
+    path = Path(data)
+    if path.is_file():
+        return _of_archive(path)
+    archives, files = sorted(path.glob("*.h5")), sorted(path.glob("*.npz"))
+    found = [str(archive) for archive in archives] + [f"{len(files)} .npz files"] * bool(files)
+    if len(found) > 1:
+        raise InvalidRecording(
+            f"expected one HDF5 file or .npz recordings in {path}, found {', '.join(found)}; "
+            f"name the file (data={archives[0]}), or move the others away"
+        )
+    if archives:
+        return _of_archive(archives[0])
     if not files:
         raise InvalidRecording(
-            f"expected recorded demonstrations (*.npz) in {folder}, found none; "
-            f"run `python -m sim.collect out={folder}` or give the folder of your own recordings"
+            f"expected recorded demonstrations (one .h5 file, or .npz files) at {path}, found none; "
+            f"run `python -m sim.collect out={path}` or give the file or folder of your own recordings"
         )
-    return files
+    return [Source(file.name, hashlib.sha256(file.read_bytes()).hexdigest(), partial(load, file)) for file in files]
 
 
-def fingerprint(files: Sequence[Path]) -> str:
-    """Changes when a file is added, removed or rewritten with other contents of another size."""
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(f"{file.name}:{file.stat().st_size};".encode())
+def _of_archive(path: Path) -> list[Source]:
+    with Archive(path) as archive:
+        sources = [
+            Source(f"episode {number}", archive.fingerprint(number), partial(_read_episode, path, number))
+            for number in archive.episodes
+        ]
+    if not sources:
+        raise InvalidRecording(f"expected episodes in {path}, found none; collect or record some")
+    return sources
+
+
+def _read_episode(path: Path, number: int) -> Recording:
+    with Archive(path) as archive:
+        return archive[number]
+
+
+def fingerprint(sources: Sequence[Source]) -> str:
+    """Changes when an episode is added, removed or has other contents."""
+    digest = hashlib.sha256("".join(f"{source.name}:{source.fingerprint};" for source in sources).encode())
     return digest.hexdigest()[:16]
 
 
-def load_demonstrations(folder: str | Path, crop_size: int, cache: str | Path) -> list[Demonstration]:
-    """All demonstrations of a folder, perceived once and cached.
+def load_demonstrations(sources: Sequence[Source], crop_size: int, cache: str | Path) -> list[Demonstration]:
+    """All demonstrations, perceived once and cached by their contents.
 
     Args:
-        folder: of recorded episodes.
+        sources: see `recordings`.
         crop_size: side of the object crops, pixels.
         cache: folder for the perceived episodes; safe to delete.
 
     Raises:
-        InvalidRecording: the folder has none, or one is damaged.
+        InvalidRecording: one is damaged.
     """
-    return list(_perceived(recording_files(folder), crop_size, Path(cache)))
+    return list(_perceived(sources, crop_size, Path(cache)))
 
 
-def _perceived(files: Sequence[Path], crop_size: int, cache: Path) -> Iterator[Demonstration]:
+def _perceived(sources: Sequence[Source], crop_size: int, cache: Path) -> Iterator[Demonstration]:
     cache.mkdir(parents=True, exist_ok=True)
-    for file in tqdm(files, desc="perceiving demonstrations", unit="episode", leave=False):
-        key = hashlib.sha256(f"{file.resolve()}:{file.stat().st_size}:{file.stat().st_mtime_ns}".encode()).hexdigest()
-        stored = cache / f"{key[:24]}-{crop_size}.npz"
+    for source in tqdm(sources, desc="perceiving demonstrations", unit="episode", leave=False):
+        stored = cache / f"{source.fingerprint[:24]}-{crop_size}.npz"
         if stored.is_file():
             yield _read(stored)
             continue
-        demonstration = perceive_recording(load(file), crop_size)
+        demonstration = perceive_recording(source.read(), crop_size)
         _write(demonstration, stored)
         yield demonstration
 

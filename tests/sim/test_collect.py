@@ -1,32 +1,38 @@
 """Collections are resumable, independent of the number of workers, and keep successes only."""
 
-import hashlib
 import json
 import os
-import signal
+import shutil
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from nsrecover.archive import Archive
+from nsrecover.episode_arrays import digest, episode_to_arrays
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.operators import operator_of
-from nsrecover.recording import load
 from nsrecover.structs import Action
-from sim.collect import CollectConfig, collect, episode_path
-from sim.demonstrations import Mix, demonstrate, judge, specify
+from sim.collect import CollectConfig, collect
+from sim.demonstrations import Mix, judge, perform, specify
+from sim.journal import Journal, only_process_in
 from sim.poses import PoseEstimates
 
 ROOT = Path(__file__).parents[2]
 FEW = {"objects": [3], "lengths": [1, 2], "transitions": 5, "seed": 3}
 
 
-def _digests(folder: Path) -> dict[str, str]:
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.glob("episode_*.npz")}
+def _digests(folder: Path) -> dict[int, str]:
+    with Archive(folder / "demonstrations.h5") as archive:
+        return {episode: archive.digest(episode) for episode in archive.episodes}
+
+
+def _left_over(folder: Path) -> set[str]:
+    known = {"demonstrations.h5", "manifest.json", "outcomes.jsonl", "metrics.json", "config.yaml", ".lock"}
+    return {path.name for path in folder.iterdir()} - known
 
 
 @pytest.fixture(scope="module")
@@ -39,19 +45,26 @@ def whole(tmp_path_factory):
 
 def test_enough_transitions_are_recorded_and_counted(whole):
     folder, metrics = whole
-    recordings = [load(path) for path in sorted(folder.glob("*.npz"))]
+    with Archive(folder / "demonstrations.h5") as archive:
+        recordings = list(archive)
+        assert archive.attributes["seed"] == 3
+        assert archive.attributes["command"] == (
+            "python -m sim.collect transitions=5 seed=3 'objects=[3]' 'lengths=[1,2]'"
+        )
     assert sum(len(recording.plan) for recording in recordings) == metrics["transitions"] >= 5
     assert metrics["kept"] == len(recordings)
     assert sum(metrics["structures"].values()) == metrics["kept"]
     assert sum(metrics["operators"].values()) == metrics["transitions"]
+    assert metrics["objects"] == {"3": metrics["kept"]}
+    assert sum(int(length) * count for length, count in metrics["lengths"].items()) == metrics["transitions"]
+    assert not _left_over(folder)
     assert json.loads((folder / "metrics.json").read_text()) == metrics
     assert json.loads((folder / "manifest.json").read_text())["seed"] == 3
     assert "transitions: 5" in (folder / "config.yaml").read_text()
 
 
 def test_recordings_show_the_scene_they_name(whole):
-    for path in sorted(whole[0].glob("*.npz")):
-        recording = load(path)
+    for recording in Archive(whole[0] / "demonstrations.h5"):
         names = {item["name"] for item in recording.notes["scene"]["objects"]}
         assert set(recording.observations[0].labels.values()) == names
         for before, after in zip(recording.observations, recording.observations[1:], strict=False):
@@ -61,45 +74,56 @@ def test_recordings_show_the_scene_they_name(whole):
 
 def test_the_number_of_workers_does_not_matter(whole, tmp_path):
     collect(CollectConfig(**FEW, out=str(tmp_path / "two"), workers=2))
-    assert _digests(tmp_path / "two") == _digests(whole[0])
+    two, one = (folder / "demonstrations.h5" for folder in (tmp_path / "two", whole[0]))
+    assert two.read_bytes() == one.read_bytes()
 
 
-def test_a_torn_ledger_and_a_lost_file_are_mended(whole, tmp_path):
+def test_more_transitions_later_continue_the_same_file(whole, tmp_path):
     out = tmp_path / "again"
     collect(CollectConfig(**FEW | {"transitions": 3}, out=str(out), workers=1))
     ledger = out / "outcomes.jsonl"
     ledger.write_bytes(ledger.read_bytes() + b'{"episode": 2, "struc')
-    first = sorted(out.glob("*.npz"))[0]
-    first.unlink()
     collect(CollectConfig(**FEW, out=str(out), workers=1))
     assert _digests(out) == _digests(whole[0])
     assert ledger.read_bytes() == (whole[0] / "outcomes.jsonl").read_bytes()
 
 
-def test_a_killed_collection_goes_on_where_it_was(whole, tmp_path):
-    out = tmp_path / "killed"
-    command = [
-        *(sys.executable, "-m", "sim.collect", "transitions=5", "seed=3", "objects=[3]", "lengths=[1,2]"),
-        *("workers=1", f"out={out}"),
-    ]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
-    while not list(out.glob("episode_*.npz")) and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.02)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    assert not (out / "metrics.json").exists()
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr
-    assert "episodes kept" in ran.stdout
+def test_a_lost_file_is_recorded_again(whole, tmp_path):
+    out = tmp_path / "again"
+    shutil.copytree(whole[0], out)
+    (out / "demonstrations.h5").unlink()
+    collect(CollectConfig(**FEW, out=str(out), workers=1))
     assert _digests(out) == _digests(whole[0])
+
+
+def test_two_collectors_in_one_folder_are_refused(whole, tmp_path):
+    out = tmp_path / "busy"
+    out.mkdir()
+    with (
+        only_process_in(out),
+        pytest.raises(InvalidConfiguration, match=f"found process {os.getpid()}.*choose another out=DIR"),
+    ):
+        collect(CollectConfig(**FEW, out=str(out), workers=1))
+    assert {path.name for path in out.iterdir()} == {".lock"}
+
+
+def test_a_lock_that_a_dead_process_left_does_not_hold(tmp_path):
+    code = (
+        "import os, sys; from pathlib import Path; from sim.journal import only_process_in\n"
+        "with only_process_in(Path(sys.argv[1])): os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, check=False)
+    assert (tmp_path / ".lock").read_text().strip().isdecimal()
+    with only_process_in(tmp_path):
+        assert (tmp_path / ".lock").read_text() == f"{os.getpid()}\n"
 
 
 def test_a_finished_collection_is_left_as_it_is(whole):
     folder, _ = whole
-    before = {path: path.stat().st_mtime_ns for path in folder.glob("*.npz")}
+    before = (folder / "demonstrations.h5").stat().st_mtime_ns
     collect(CollectConfig(**FEW | {"transitions": 2}, out=str(folder), workers=1))
-    assert {path: path.stat().st_mtime_ns for path in folder.glob("*.npz")} == before
+    assert (folder / "demonstrations.h5").stat().st_mtime_ns == before
+    assert not _left_over(folder)
 
 
 @pytest.mark.parametrize("change", [{"seed": 4}, {"objects": [4]}])
@@ -183,9 +207,40 @@ def test_judging_names_what_went_wrong():
     assert judge(action, before, good.without("c"))[0] == "lost"
 
 
-def test_a_kept_episode_really_does_what_its_plan_says(tmp_path):
+def test_a_kept_episode_really_does_what_its_plan_says():
+    outcome, recording = perform(Mix(objects=(3,), lengths=(2,)), 5, 0)
+    assert (outcome.reason, outcome.transitions, outcome.objects) == ("", 2, 3)
+    assert all(operator_of(action) for action in recording.plan)
+
+
+def test_an_interrupted_episode_goes_on_without_rendering_again(tmp_path):
     mix = Mix(objects=(3,), lengths=(2,))
-    outcome = demonstrate(mix, 5, 0, tmp_path / "episode.npz")
-    assert (outcome.reason, outcome.transitions) == ("", 2)
-    assert all(operator_of(action) for action in load(tmp_path / "episode.npz").plan)
-    assert episode_path(tmp_path, 12).name == "episode_000012.npz"
+    whole = perform(mix, 5, 0)[1]
+    with Journal(tmp_path / "journal") as journal:
+        perform(mix, 5, 0, journal)
+        assert journal.recalled == 0
+    (tmp_path / "journal" / "002.npz").unlink()
+    with Journal(tmp_path / "journal") as journal:
+        again = perform(mix, 5, 0, journal)[1]
+        assert journal.recalled == 2
+    texts = [digest(episode_to_arrays(r.plan, r.observations, r.notes)) for r in (whole, again)]
+    assert texts[0] == texts[1]
+
+
+def test_what_another_world_has_left_in_the_journal_is_not_used(tmp_path):
+    mix = Mix(objects=(3,), lengths=(1,))
+    with Journal(tmp_path / "journal") as journal:
+        perform(mix, 5, 0, journal)
+    with Journal(tmp_path / "journal") as journal:
+        perform(mix, 6, 0, journal)
+        assert journal.recalled == 0
+
+
+def test_a_damaged_journal_is_recorded_again(tmp_path):
+    mix = Mix(objects=(3,), lengths=(1,))
+    with Journal(tmp_path / "journal") as journal:
+        perform(mix, 5, 0, journal)
+    (tmp_path / "journal" / "001.npz").write_bytes(b"PK")
+    with Journal(tmp_path / "journal") as journal:
+        assert perform(mix, 5, 0, journal)[0].transitions == 1
+        assert journal.recalled == 1
