@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import os
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,13 +14,14 @@ from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
-from nsrecover.errors import InvalidConfiguration, NsrecoverError, did_you_mean, told_in_one_line
+from nsrecover.errors import InvalidConfiguration, did_you_mean, told_in_one_line
 from sim.datasets.kinds import DATASETS, Drawn, generate
 from sim.datasets.spec import EPISODES, SCHEMA, ErrorEpisode
 from sim.datasets.summary import markdown, summarise
+from sim.folder import claimed, read_ledger, write_json, write_whole
 from sim.parallel import Backend, run_parallel
 
-MANIFEST, METRICS, CONFIG, TABLE = "manifest.json", "metrics.json", "config.yaml", "table.md"
+METRICS, CONFIG, TABLE = "metrics.json", "config.yaml", "table.md"
 ALL = "all"
 
 
@@ -67,24 +67,29 @@ def build(config: DatasetsConfig) -> dict[str, dict[str, Any]]:
         folder = out / name if config.dataset == ALL or config.out == DatasetsConfig.out else out
         summaries[name] = _build_one(name, folder, config)
     if config.dataset == ALL:
-        _write(out / TABLE, markdown(summaries))
+        write_whole(out / TABLE, markdown(summaries).encode())
     return summaries
 
 
 def _build_one(name: str, folder: Path, config: DatasetsConfig) -> dict[str, Any]:
-    dataset = DATASETS[name]
-    wanted = config.episodes or dataset.episodes
-    _claim(folder, name, config.seed)
+    manifest = {"schema": SCHEMA, "dataset": name, "seed": config.seed}
+    with claimed(folder, manifest, "an error dataset"):
+        return _generate_all(name, folder, config)
+
+
+def _generate_all(name: str, folder: Path, config: DatasetsConfig) -> dict[str, Any]:
+    wanted = config.episodes or DATASETS[name].episodes
     started = time.perf_counter()
-    found = _read(folder / EPISODES)
+    found = read_ledger(folder / EPISODES, ErrorEpisode.from_json, lambda episode: episode.number)
     before, redrawn, tried = len(found), 0, 0
     with (
         tqdm(total=wanted, initial=min(before, wanted), unit="episode", desc=f"dataset {name}") as bar,
         (folder / EPISODES).open("a", encoding="utf-8") as file,
+        closing(
+            run_parallel(partial(_generate, name, config.seed), range(before, wanted), config.workers, config.parallel)
+        ) as every,
     ):
-        for drawn in run_parallel(
-            partial(_generate, name, config.seed), range(before, wanted), config.workers, config.parallel
-        ):
+        for drawn in every:
             file.write(drawn.episode.to_json() + "\n")
             file.flush()
             found.append(drawn.episode)
@@ -92,65 +97,17 @@ def _build_one(name: str, folder: Path, config: DatasetsConfig) -> dict[str, Any
             tried += drawn.tried
             bar.update()
             bar.set_postfix(redrawn=redrawn, refresh=False)
-    seconds = time.perf_counter() - started
+    seconds = round(time.perf_counter() - started, 1)
     summary = summarise(found[:wanted]) | {"dataset": name, "seed": config.seed}
     run = {"generated": len(found) - before, "scenes_redrawn": redrawn, "faults_tried": tried, "seconds": seconds}
-    _write(folder / METRICS, json.dumps(summary | {"last_run": run}, indent=2) + "\n")
-    _write(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)))
-    _write(folder / TABLE, markdown({name: summary}))
+    write_json(folder / METRICS, summary | {"last_run": run})
+    write_whole(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    write_whole(folder / TABLE, markdown({name: summary}).encode())
     return summary
 
 
 def _generate(name: str, seed: int, number: int) -> Drawn:
     return generate(DATASETS[name], seed, number)
-
-
-def _claim(folder: Path, name: str, seed: int) -> None:
-    """Make the folder ours, or check that it is."""
-    manifest = {"schema": SCHEMA, "dataset": name, "seed": seed}
-    path = folder / MANIFEST
-    if path.is_file():
-        try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError:
-            found = None
-        if found != manifest:
-            raise InvalidConfiguration(
-                f"expected {folder} to hold {json.dumps(manifest)}, found {json.dumps(found)}; choose another out=DIR, "
-                "the same settings, or delete the folder"
-            )
-        return
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InvalidConfiguration(
-            f"expected an empty folder or an error dataset at {folder}, found something else; choose another out=DIR"
-        )
-    folder.mkdir(parents=True, exist_ok=True)
-    _write(path, json.dumps(manifest, indent=2) + "\n")
-
-
-def _read(path: Path) -> list[ErrorEpisode]:
-    """Episodes of earlier runs, in order; a last line that was cut off is cut away."""
-    if not path.is_file():
-        return []
-    episodes, whole = list[ErrorEpisode](), 0
-    for line in path.read_bytes().splitlines(keepends=True):
-        try:
-            episode = ErrorEpisode.from_json(line.decode())
-        except (NsrecoverError, UnicodeDecodeError):
-            break
-        if not line.endswith(b"\n") or episode.number != len(episodes):
-            break
-        episodes.append(episode)
-        whole += len(line)
-    os.truncate(path, whole)
-    return episodes
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a text file whole or not at all."""
-    part = path.with_name(f".{path.name}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
 
 
 @hydra.main(version_base="1.3", config_path="../../conf", config_name="datasets")

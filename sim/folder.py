@@ -1,0 +1,134 @@
+"""Folders that a command fills over several runs: of one maker at a time, never half-written, gone on with."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from nsrecover.errors import InvalidConfiguration, NsrecoverError
+
+MANIFEST = "manifest.json"
+"""Says what a folder holds; what decides its contents is in it."""
+_LOCK = ".lock"
+
+Row = TypeVar("Row")
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all; it is on disk when this returns."""
+    part = path.with_name(f".{path.name}.part")
+    with part.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Write plain data as JSON, whole or not at all."""
+    write_whole(path, json.dumps(data, indent=2).encode() + b"\n")
+
+
+@contextmanager
+def claimed(folder: Path, manifest: Mapping[str, Any], what: str) -> Iterator[None]:
+    """Make a folder ours, or go on in one that already is, and hold it for this process.
+
+    Args:
+        folder: made if need be.
+        manifest: plain data; a folder with another one is left alone.
+        what: what to call its contents in messages, e.g. "a collection".
+
+    Raises:
+        InvalidConfiguration: it holds something else, or another process works in it.
+    """
+    _check(folder, manifest, what)
+    folder.mkdir(parents=True, exist_ok=True)
+    with only_process_in(folder):
+        # once more: another process may have begun in between
+        if not _check(folder, manifest, what):
+            write_json(folder / MANIFEST, manifest)
+        for path in folder.glob(".*.part"):
+            path.unlink()
+        yield
+
+
+@contextmanager
+def only_process_in(folder: Path) -> Iterator[None]:
+    """Hold a folder for this process; the system lets go of it when the process ends, however it ends.
+
+    Raises:
+        InvalidConfiguration: another process that is alive holds it.
+    """
+    path = folder / _LOCK
+    with path.open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.seek(0)
+            raise InvalidConfiguration(
+                f"expected no other process at work in {folder}, found process {file.read().strip() or '(unknown)'}; "
+                "wait until it is done, end it, or choose another out=DIR"
+            ) from None
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
+
+def read_ledger(path: Path, parse: Callable[[str], Row], number: Callable[[Row], int]) -> list[Row]:
+    """Lines that earlier runs wrote, in order; what follows the last whole one is cut away.
+
+    Args:
+        path: one line for each row; there need not be a file yet.
+        parse: makes a row of a line, or raises an error of the library, `ValueError`, `TypeError` or `KeyError`.
+        number: the number of a row, which counts from 0.
+    """
+    if not path.is_file():
+        return []
+    rows, whole = list[Row](), 0
+    for line in path.read_bytes().splitlines(keepends=True):
+        try:
+            row = parse(line.decode())
+        except (NsrecoverError, ValueError, TypeError, KeyError):
+            break
+        if not line.endswith(b"\n") or number(row) != len(rows):
+            break
+        rows.append(row)
+        whole += len(line)
+    os.truncate(path, whole)
+    return rows
+
+
+def _check(folder: Path, manifest: Mapping[str, Any], what: str) -> bool:
+    """Whether a folder holds this; False if it holds nothing yet."""
+    path = folder / MANIFEST
+    if path.is_file():
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise InvalidConfiguration(
+                f"expected the manifest of {what} in {path}, found other text; choose another out=DIR"
+            )
+        differing = [key for key in manifest if found.get(key) != manifest[key]]
+        if differing:
+            raise InvalidConfiguration(
+                f"expected {folder} to hold {what} with "
+                f"{', '.join(f'{key}={json.dumps(manifest[key])}' for key in differing)}, found "
+                f"{', '.join(f'{key}={json.dumps(found.get(key))}' for key in differing)}; "
+                "choose another out=DIR, the same settings, or delete the folder"
+            )
+        return True
+    # what a process that was killed at once leaves
+    begun = {_LOCK, f".{MANIFEST}.part"}
+    if folder.exists() and not (folder.is_dir() and {entry.name for entry in folder.iterdir()} <= begun):
+        raise InvalidConfiguration(
+            f"expected an empty folder or {what} at {folder}, found something else; choose another out=DIR"
+        )
+    return False
