@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import json
 import os
+import re
 import shlex
 import shutil
 import time
@@ -19,16 +20,21 @@ from typing import Any
 
 import hydra
 from hydra.core.config_store import ConfigStore
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import InstantiationException
+from hydra.utils import instantiate
 from omegaconf import OmegaConf
 from rich.console import Console
 from rich.table import Table
 from tqdm import tqdm
 
 from nsrecover.archive import Archive, pack_archives
-from nsrecover.errors import InvalidConfiguration, told_in_one_line
+from nsrecover.errors import InvalidConfiguration, NsrecoverError, told_in_one_line
+from sim.cameras import DEFAULT_RIG
 from sim.demonstrations import Mix, Outcome, demonstrate, part_path
 from sim.journal import only_process_in, write_whole
 from sim.parallel import Backend, run_parallel
+from sim.scene_mix import DEFAULT_MIX
 
 FORMAT = 2
 """Version of the folder's layout and of how an episode follows from its number; raise it when either changes."""
@@ -48,10 +54,13 @@ class CollectConfig:
     out: str = "data/demos"
     workers: int = 2
     parallel: Backend = Backend.loky
-    objects: list[int] = field(default_factory=lambda: list(Mix().objects))
+    objects: list[int] | None = None
     lengths: list[int] = field(default_factory=lambda: list(Mix().lengths))
     structures: list[str] = field(default_factory=lambda: list(Mix().structures))
     vary_light: bool = True
+    fidelity: str = "physics"
+    scene: Any = None
+    rig: Any = None
 
     def mix(self) -> Mix:
         """What episodes are made of.
@@ -59,14 +68,32 @@ class CollectConfig:
         Raises:
             InvalidConfiguration: a value is out of its range.
         """
-        return Mix(tuple(self.objects), tuple(self.lengths), tuple(self.structures), self.vary_light)
+        return Mix(
+            None if self.objects is None else tuple(self.objects),
+            tuple(self.lengths),
+            tuple(self.structures),
+            self.vary_light,
+            DEFAULT_MIX if self.scene is None else _made(self.scene),
+            DEFAULT_RIG if self.rig is None else _made(self.rig),
+            self.fidelity,
+        )
 
 
-def collect(config: CollectConfig) -> dict[str, Any]:
+def _made(group: Any) -> Any:
+    """What a configuration group describes."""
+    try:
+        return instantiate(group)
+    except InstantiationException as problem:
+        cause = problem.__cause__
+        raise cause if isinstance(cause, NsrecoverError) else InvalidConfiguration(str(problem)) from problem
+
+
+def collect(config: CollectConfig, command: str | None = None) -> dict[str, Any]:
     """Record demonstrations until there are enough transitions; go on where an earlier run stopped.
 
     Args:
         config: see conf/collect.yaml.
+        command: what gives the same episodes again; noted in the file.
 
     Returns:
         What is written to metrics.json.
@@ -90,10 +117,10 @@ def collect(config: CollectConfig) -> dict[str, Any]:
             write_whole(out / MANIFEST, json.dumps(manifest, indent=2).encode() + b"\n")
         for path in out.glob(".*.part"):
             path.unlink()
-        return _collect(config, mix, out)
+        return _collect(config, mix, out, command)
 
 
-def _collect(config: CollectConfig, mix: Mix, out: Path) -> dict[str, Any]:
+def _collect(config: CollectConfig, mix: Mix, out: Path, command: str | None) -> dict[str, Any]:
     """What `collect` does, in a folder that is ours."""
     started = time.perf_counter()
     outcomes = _read_ledger(out)
@@ -113,7 +140,8 @@ def _collect(config: CollectConfig, mix: Mix, out: Path) -> dict[str, Any]:
             left -= outcome.transitions
             bar.update(outcome.transitions)
             bar.set_postfix(dropped=sum(bool(item.reason) for item in outcomes), refresh=False)
-    _pack(out, config, mix, outcomes)
+    attributes = {"seed": config.seed, "mix": mix.to_dict()}
+    _pack(out, outcomes, attributes if command is None else {"command": command} | attributes)
     seconds = time.perf_counter() - started
     metrics = summary(outcomes) | {"seed": config.seed, "seconds": round(seconds, 1)}
     metrics["transitions_per_second"] = round((metrics["transitions"] - before) / max(seconds, 1e-9), 2)
@@ -171,13 +199,12 @@ def _check_folder(out: Path, manifest: dict[str, Any]) -> bool:
             raise InvalidConfiguration(
                 f"expected the manifest of a collection in {path}, found other text; use another out=DIR"
             )
-        differing = [key for key in ("format", "seed", "mix") if found.get(key) != manifest[key]]
+        here, there = _flat(manifest), _flat(found)
+        differing = [key for key in here | there if key != "fingerprint" and here.get(key) != there.get(key)]
         if differing:
             raise InvalidConfiguration(
-                f"expected {out} to hold a collection with "
-                f"{', '.join(f'{key}={json.dumps(manifest[key])}' for key in differing)}, found "
-                f"{', '.join(f'{key}={json.dumps(found.get(key))}' for key in differing)}; "
-                "choose another out=DIR, the same settings, or delete the folder"
+                f"expected {out} to hold a collection with {_listed(here, differing)}, found "
+                f"{_listed(there, differing)}; choose another out=DIR, the same settings, or delete the folder"
             )
         return True
     # what a collector that was killed at once leaves
@@ -187,6 +214,19 @@ def _check_folder(out: Path, manifest: dict[str, Any]) -> bool:
             f"expected an empty folder or a collection at {out}, found something else; choose another out=DIR"
         )
     return False
+
+
+def _flat(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested settings with dotted names."""
+    flat: dict[str, Any] = {}
+    for key, value in data.items():
+        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {prefix + key: value}
+    return flat
+
+
+def _listed(settings: dict[str, Any], names: list[str], most: int = 4) -> str:
+    listed = [f"{name}={json.dumps(settings.get(name))}" for name in names[:most]]
+    return ", ".join(listed) + f" and {len(names) - most} others" * (len(names) > most)
 
 
 def _read_ledger(out: Path) -> list[Outcome]:
@@ -234,31 +274,15 @@ def _packed(out: Path) -> frozenset[int]:
         return frozenset(archive.episodes)
 
 
-def _pack(out: Path, config: CollectConfig, mix: Mix, outcomes: list[Outcome]) -> None:
+def _pack(out: Path, outcomes: list[Outcome], attributes: dict[str, Any]) -> None:
     """Put all finished episodes into the one file; then the parts can go."""
     packed = _packed(out)
     new = [o.episode for o in outcomes if not o.reason and o.episode not in packed]
     if new:
         sources = [out / FILE] * bool(packed) + [part_path(out / PARTS, number) for number in new]
-        attributes = {"command": command(config), "seed": config.seed, "mix": mix.to_dict()}
         pack_archives(out / FILE, sources, attributes)
     # with what workers had begun beyond the last episode that was needed
     shutil.rmtree(out / PARTS, ignore_errors=True)
-
-
-def command(config: CollectConfig) -> str:
-    """The command that gives the same episodes, whoever carries it out."""
-    default = CollectConfig()
-    given = {
-        key: value
-        for key, value in vars(config).items()
-        if key not in ("out", "workers", "parallel") and value != getattr(default, key)
-    }
-    words = [
-        f"{key}={json.dumps(value, separators=(',', ':')) if isinstance(value, (bool, list)) else value}"
-        for key, value in given.items()
-    ]
-    return shlex.join(["python", "-m", "sim.collect", *words])
 
 
 def print_table(metrics: dict[str, Any], out: str) -> None:
@@ -287,7 +311,10 @@ def main(config: CollectConfig) -> None:
     with told_in_one_line(resumable=True):
         settings = OmegaConf.to_object(config)
         assert isinstance(settings, CollectConfig)
-        print_table(collect(settings), settings.out)
+        # who carries it out, and where the file goes, does not matter to what is in it
+        given = [word for word in HydraConfig.get().overrides.task if not re.match(r"(out|workers|parallel)=", word)]
+        command = shlex.join(["python", "-m", "sim.collect", *given])
+        print_table(collect(settings, command), settings.out)
 
 
 if __name__ == "__main__":

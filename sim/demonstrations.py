@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,11 @@ from nsrecover.recording import Recording
 from nsrecover.structs import Action, Plan
 from sim.cameras import DEFAULT_RIG, CameraRig, Light
 from sim.journal import Journal, write_whole
+from sim.kinematic import Fidelity
 from sim.placing import place_for, true_graph
 from sim.poses import PoseEstimates
 from sim.sampling import Structure, sample_plan, sample_scene
+from sim.scene_mix import DEFAULT_MIX, MOST, SceneMix
 from sim.scenes import SceneSpec
 from sim.world import TabletopWorld
 
@@ -36,20 +38,28 @@ class Mix:
     """What episodes are made of; every entry of a list is drawn equally often, so repeat one to see it more.
 
     Attributes:
-        objects: numbers of objects.
+        objects: numbers of objects; those of the scene mix if None.
         lengths: numbers of actions.
         structures: what the plans build, see `sim.sampling.Structure`.
-        vary_light: whether every episode has its own lighting.
+        vary_light: whether every episode has its own lighting, if the scene mix has any.
+        scene: what scenes are made of.
+        rig: the cameras, and the light if it does not vary.
+        fidelity: whether the arm does everything, or objects are carried without one.
     """
 
-    objects: tuple[int, ...] = (3, 4, 4, 5, 5, 5, 6)
+    objects: tuple[int, ...] | None = None
     lengths: tuple[int, ...] = (2, 3, 4, 4, 5, 6)
     structures: tuple[str, ...] = tuple(str(structure) for structure in Structure)
     vary_light: bool = True
+    scene: SceneMix = DEFAULT_MIX
+    rig: CameraRig = DEFAULT_RIG
+    fidelity: str = "physics"
 
     def __post_init__(self) -> None:
-        if not self.objects or not all(2 <= count <= 12 for count in self.objects):
-            raise InvalidConfiguration(f"expected objects as numbers from 2 to 12, found {list(self.objects)}")
+        if self.objects is None:
+            object.__setattr__(self, "objects", self.scene.counts)
+        if not self.objects or not all(2 <= count <= MOST for count in self.objects):
+            raise InvalidConfiguration(f"expected objects as numbers from 2 to {MOST}, found {list(self.objects)}")
         if not self.lengths or not all(1 <= length <= 8 for length in self.lengths):
             raise InvalidConfiguration(f"expected lengths as numbers from 1 to 8, found {list(self.lengths)}")
         known = [str(structure) for structure in Structure]
@@ -58,10 +68,17 @@ class Mix:
                 raise InvalidConfiguration(
                     f"expected structures of the known kinds, found {name!r}.{did_you_mean(name, known)}"
                 )
+        fidelities = [str(fidelity) for fidelity in Fidelity]
+        if self.fidelity not in fidelities:
+            raise InvalidConfiguration(
+                f"expected a fidelity, found {self.fidelity!r}.{did_you_mean(self.fidelity, fidelities)}"
+            )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+        """Plain data for JSON: what decides what an episode of a seed and number is."""
+        data = vars(self) | {"scene": self.scene.to_dict(), "rig": asdict(self.rig)}
+        plain: dict[str, Any] = json.loads(json.dumps(data))
+        return plain
 
 
 @dataclass(frozen=True)
@@ -112,10 +129,12 @@ def specify(mix: Mix, seed: int, episode: int) -> DemonstrationSpec:
     """
     rng = np.random.default_rng([seed, episode])
     structure = Structure(str(rng.choice(mix.structures)))
-    scene = sample_scene(rng, int(rng.choice(mix.objects)), seed=episode)
+    scene = sample_scene(rng, int(rng.choice(mix.objects)), mix.scene, seed=episode)
     plan = sample_plan(rng, scene, structure, int(rng.choice(mix.lengths)))
-    rig = CameraRig(DEFAULT_RIG.views, DEFAULT_RIG.width, DEFAULT_RIG.height, sample_light(rng))
-    return DemonstrationSpec(scene, plan, structure, rig if mix.vary_light else DEFAULT_RIG)
+    rig = mix.rig
+    if mix.vary_light and mix.scene.light is not None:
+        rig = replace(rig, light=mix.scene.light.sample(rng))
+    return DemonstrationSpec(scene, plan, structure, rig)
 
 
 def sample_light(rng: np.random.Generator) -> Light:
@@ -176,7 +195,7 @@ def perform(mix: Mix, seed: int, episode: int, journal: Journal | None = None) -
     except InvalidConfiguration as problem:
         return Outcome(episode, "", 0, "no_plan", str(problem)), None
     count = len(spec.scene.objects)
-    with TabletopWorld(spec.scene, rig=spec.rig, seed=episode) as world:
+    with TabletopWorld(spec.scene, rig=spec.rig, seed=episode, fidelity=Fidelity(mix.fidelity)) as world:
         observations = [_observe(world, journal, 0)]
         for number, action in enumerate(spec.plan, start=1):
             if journal is not None:
@@ -194,6 +213,7 @@ def perform(mix: Mix, seed: int, episode: int, journal: Journal | None = None) -
         "structure": str(spec.structure),
         "scene": spec.scene.to_dict(),
         "light": asdict(spec.rig.light),
+        "fidelity": mix.fidelity,
     }
     counts = Counter(action.operator for action in spec.plan)
     outcome = Outcome(episode, spec.structure, len(spec.plan), objects=count, operators=dict(sorted(counts.items())))

@@ -48,9 +48,7 @@ def test_enough_transitions_are_recorded_and_counted(whole):
     with Archive(folder / "demonstrations.h5") as archive:
         recordings = list(archive)
         assert archive.attributes["seed"] == 3
-        assert archive.attributes["command"] == (
-            "python -m sim.collect transitions=5 seed=3 'objects=[3]' 'lengths=[1,2]'"
-        )
+        assert json.loads(archive.attributes["mix"])["objects"] == [3]
     assert sum(len(recording.plan) for recording in recordings) == metrics["transitions"] >= 5
     assert metrics["kept"] == len(recordings)
     assert sum(metrics["structures"].values()) == metrics["kept"]
@@ -126,11 +124,11 @@ def test_a_finished_collection_is_left_as_it_is(whole):
     assert not _left_over(folder)
 
 
-@pytest.mark.parametrize("change", [{"seed": 4}, {"objects": [4]}])
+@pytest.mark.parametrize("change", [{"seed": 4}, {"objects": [4]}, {"fidelity": "kinematic"}])
 def test_a_folder_of_other_settings_is_refused_and_untouched(whole, change):
     folder, _ = whole
     before = {path: path.read_bytes() for path in folder.iterdir()}
-    with pytest.raises(InvalidConfiguration, match=f"{'seed' if 'seed' in change else 'mix'}.*choose another out=DIR"):
+    with pytest.raises(InvalidConfiguration, match=f"{next(iter(change))}=.*choose another out=DIR"):
         collect(CollectConfig(**FEW | change, out=str(folder), workers=1))
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
@@ -147,11 +145,13 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
     [
         ({"transitions": 0}, "transitions"),
         ({"workers": 0}, "workers"),
-        ({"objects": [1]}, "from 2 to 12"),
-        ({"objects": []}, "from 2 to 12"),
+        ({"objects": [1]}, "from 2 to 50"),
+        ({"objects": []}, "from 2 to 50"),
         ({"lengths": [9]}, "from 1 to 8"),
         ({"structures": ["towr"]}, "Did you mean 'tower'"),
         ({"structures": []}, "known kinds"),
+        ({"fidelity": "kinematik"}, "Did you mean 'kinematic'"),
+        ({"scene": {"_target_": "sim.scene_mix.SceneMix", "colours": ["rad"]}}, "Did you mean 'red'"),
     ],
 )
 def test_values_out_of_range_are_refused(tmp_path, change, message):
@@ -174,6 +174,25 @@ def test_typos_fail_and_user_errors_are_one_line(tmp_path):
     assert wrong.returncode == 2
     assert wrong.stderr.strip().splitlines()[-1].startswith("error: expected transitions")
     assert not (tmp_path / "new").exists()
+
+
+def test_scene_cameras_and_fidelity_are_configuration(tmp_path):
+    out = tmp_path / "other"
+    words = ["transitions=1", "scene=small", "rig=front", "lengths=[1]", "fidelity=kinematic"]
+    command = [sys.executable, "-m", "sim.collect", *words, "workers=1", f"out={out}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    with Archive(out / "demonstrations.h5") as archive:
+        recording = archive[archive.episodes[0]]
+        assert archive.attributes["command"] == "python -m sim.collect " + " ".join(
+            f"'{word}'" if "[" in word else word for word in words
+        )
+    assert [camera.name for camera in recording.observations[0].cameras] == ["front"]
+    assert recording.notes["fidelity"] == "kinematic"
+    assert all(max(item["size"]) <= 0.055 for item in recording.notes["scene"]["objects"])
+    done = subprocess.run([*command, "rig.width=160"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "mix.rig.width=160" in done.stderr
 
 
 def test_an_episode_follows_from_its_seed_and_number():
