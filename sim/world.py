@@ -47,6 +47,7 @@ class SavedWorld:
         step: actions executed by then.
         next_step: number of the next action of the plan.
         time_s: simulated time.
+        ticks: physics steps by then: faults are asked at every few of them.
         generator: state of the random generator.
     """
 
@@ -54,6 +55,7 @@ class SavedWorld:
     step: int
     next_step: int
     time_s: float
+    ticks: int
     generator: dict[str, Any]
 
 
@@ -307,7 +309,8 @@ class TabletopWorld:
         """Remember this moment, to the last bit. `release` it when it is no longer needed."""
         state = pybullet.saveState(physicsClientId=self.client)
         self._saved.add(state)
-        return SavedWorld(state, self.step, self._next_step, self.time_s, copy.deepcopy(self._rng.bit_generator.state))
+        generator = copy.deepcopy(self._rng.bit_generator.state)
+        return SavedWorld(state, self.step, self._next_step, self.time_s, self._ticks, generator)
 
     def restore(self, saved: SavedWorld) -> None:
         """Go back to a moment of this world.
@@ -322,6 +325,7 @@ class TabletopWorld:
         if self.arm is not None:
             self.arm.rest()
         self.step, self._next_step, self.time_s = saved.step, saved.next_step, saved.time_s
+        self._ticks = saved.ticks
         self._rng.bit_generator.state = copy.deepcopy(saved.generator)
 
     def release(self, saved: SavedWorld) -> None:
