@@ -1,0 +1,77 @@
+"""Training reads an HDF5 file, a folder with one, or a folder of single recordings, and knows them by their contents."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nsrecover.archive import write_archive
+from nsrecover.errors import InvalidRecording
+from nsrecover.recording import Recording, example
+from train.demonstrations import fingerprint, load_demonstrations, recordings
+
+
+@pytest.fixture(scope="module")
+def episode() -> Recording:
+    return example()
+
+
+@pytest.fixture
+def folder(episode: Recording, tmp_path: Path) -> Path:
+    write_archive(tmp_path / "mine.h5", {3: episode, 5: replace(episode, notes={"take": 2})})
+    return tmp_path
+
+
+def test_a_file_and_its_folder_are_the_same(folder: Path) -> None:
+    assert [source.name for source in recordings(folder)] == ["episode 3", "episode 5"]
+    assert fingerprint(recordings(folder)) == fingerprint(recordings(folder / "mine.h5"))
+    assert recordings(folder)[1].read().notes == {"take": 2}
+
+
+def test_the_fingerprint_covers_contents_and_not_their_size_or_place(folder: Path, episode: Recording) -> None:
+    before = fingerprint(recordings(folder))
+    (folder / "mine.h5").rename(folder / "other.h5")
+    assert fingerprint(recordings(folder)) == before
+    write_archive(folder / "other.h5", {3: episode, 5: replace(episode, notes={"take": 3})})
+    assert fingerprint(recordings(folder)) != before
+
+
+def test_single_recordings_are_read_as_before(episode: Recording, tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        episode.save(tmp_path / f"{name}.npz")
+    first = fingerprint(recordings(tmp_path))
+    assert [source.name for source in recordings(tmp_path)] == ["a.npz", "b.npz"]
+    (tmp_path / "b.npz").unlink()
+    assert fingerprint(recordings(tmp_path)) != first
+
+
+def test_two_kinds_in_one_folder_are_refused(folder: Path, episode: Recording) -> None:
+    episode.save(folder / "a.npz")
+    with pytest.raises(InvalidRecording, match=r"mine\.h5, 1 \.npz files; name the file"):
+        recordings(folder)
+    assert len(recordings(folder / "mine.h5")) == 2
+
+
+@pytest.mark.parametrize("name", ["", "nowhere"])
+def test_nothing_is_named(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InvalidRecording, match=r"python -m sim\.collect"):
+        recordings(tmp_path / name)
+
+
+def test_an_empty_file_is_named(tmp_path: Path) -> None:
+    write_archive(tmp_path / "empty.h5", [])
+    with pytest.raises(InvalidRecording, match="expected episodes"):
+        recordings(tmp_path)
+
+
+def test_what_is_perceived_is_cached_by_contents(folder: Path, episode: Recording) -> None:
+    cache = folder / "cache"
+    first = load_demonstrations(recordings(folder), 32, cache)
+    assert len(list(cache.iterdir())) == 2
+    episode.save(folder / "single" / "a.npz")
+    again = load_demonstrations(recordings(folder), 32, cache)
+    np.testing.assert_array_equal(first[0].boxes, again[0].boxes)
+    single = load_demonstrations(recordings(folder / "single"), 32, cache)
+    np.testing.assert_allclose(first[0].boxes, single[0].boxes, atol=1e-6)
+    assert first[0].plan == single[0].plan
