@@ -1,4 +1,4 @@
-"""Training reads an HDF5 file, a folder with one, or a folder of single recordings, and knows them by their contents."""
+"""Training reads an HDF5 file, a folder with one, or single recordings, and knows them by their contents."""
 
 from dataclasses import replace
 from pathlib import Path
