@@ -199,6 +199,11 @@ def _check_folder(out: Path, manifest: dict[str, Any]) -> bool:
             raise InvalidConfiguration(
                 f"expected the manifest of a collection in {path}, found other text; use another out=DIR"
             )
+        if found.get("format") != FORMAT:
+            raise InvalidConfiguration(
+                f"expected {out} to hold a collection of format {FORMAT}, found format {found.get('format')}, which "
+                "another version wrote; choose another out=DIR, or move the folder away to collect again"
+            )
         here, there = _flat(manifest), _flat(found)
         differing = [key for key in here | there if key != "fingerprint" and here.get(key) != there.get(key)]
         if differing:

@@ -133,6 +133,13 @@ def test_a_folder_of_other_settings_is_refused_and_untouched(whole, change):
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
+def test_a_folder_of_another_version_is_refused(tmp_path):
+    (tmp_path / "manifest.json").write_text('{"format": 1, "seed": 3}')
+    with pytest.raises(InvalidConfiguration, match="of format 2, found format 1"):
+        collect(CollectConfig(**FEW, out=str(tmp_path)))
+    assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]
+
+
 def test_a_folder_of_something_else_is_refused(tmp_path):
     (tmp_path / "thesis.tex").write_text("important")
     with pytest.raises(InvalidConfiguration, match="empty folder or a collection"):
