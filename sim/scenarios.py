@@ -12,10 +12,10 @@ import numpy as np
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.structs import Action, Plan
 from sim.faults import Drop, Fault, HelpingPerson, Misled, Swap
+from sim.faults.drop import SPEED_M_S
 from sim.faults.misled import believed_share
 from sim.sampling import Structure, is_feasible, nominal_box, nominal_graph, sample_plan, sample_scene
 from sim.scenes import ObjectKind, SceneSpec
-from sim.skills import CARRY_M_S
 
 OBJECTS = 5
 CENTRE_M = (0.54, 0.0)
@@ -155,7 +155,7 @@ def _slip_progress(scene: SceneSpec, plan: Plan, step: int) -> float | None:
     start, goal = graph.boxes[moved], np.asarray(nominal_box(graph, plan[step]))
     others = np.delete(graph.boxes, moved, axis=0)
     distance = float(np.linalg.norm(goal[:2] - start[:2]))
-    seconds = max(distance / CARRY_M_S, 0.05)
+    seconds = max(distance / SPEED_M_S, 0.05)
     best, widest = None, FALL_ROOM_M
     for progress in np.arange(0.2, 0.65, 0.05):
         # it comes down somewhere between where it is let go and where its speed would carry it meanwhile

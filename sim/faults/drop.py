@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sim.world import TabletopWorld
 
 SPEED_M_S = 0.6
-"""Mean speed of the arm with a load."""
+"""Mean speed that the arm reaches with a load; its joints allow less than it is asked for."""
 FALL_S = (0.1, 0.2)
 """Shortest and longest time that an object needs to fall from transit height; it flies on meanwhile."""
 OFF_M = 0.035
