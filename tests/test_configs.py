@@ -11,7 +11,13 @@ import pytest
 ROOT = Path(__file__).parents[1]
 CONF = ROOT / "conf"
 
-COMMANDS = {"collect": "sim.collect", "fidelity": "sim.fidelity", "train": "train", "demo": "eval.demo"}
+COMMANDS = {
+    "collect": "sim.collect",
+    "datasets": "sim.datasets",
+    "fidelity": "sim.fidelity",
+    "train": "train",
+    "demo": "eval.demo",
+}
 """Primary config -> the module that runs it."""
 
 EXPERIMENTS = sorted(path.stem for path in (CONF / "experiment").glob("*.yaml"))
