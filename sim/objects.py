@@ -201,7 +201,8 @@ def _create(client: int, item: ObjectSpec, seed: int, path: Path) -> int:
         body,
         -1,
         lateralFriction=1.0,
-        spinningFriction=0.002,
+        # four corners on a surface resist turning by themselves
+        spinningFriction=0.0,
         rollingFriction=0.0,
         restitution=0.0,
         linearDamping=0.04,

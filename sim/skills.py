@@ -24,7 +24,7 @@ CARRY_M_S = 0.9
 """With an object, far from others."""
 NEAR_M_S = 0.18
 """The last centimetres to and from an object."""
-NEAR_M = 0.04
+NEAR_M = 0.03
 """What counts as the last centimetres."""
 OVER_M = 0.03
 """Room above everything on the way."""

@@ -152,9 +152,9 @@ class NaturalErrors:
 
     def draw(self, rng: np.random.Generator, number: int) -> tuple[ErrorEpisode, int] | None:
         """A scene and a plan that an unerring hand can carry out; whether the arm can is not asked."""
-        scene = sample_scene(rng, int(rng.choice(self.objects)), seed=number)
-        structure = Structure(str(rng.choice([Structure.TOWER, Structure.TOWER, Structure.MIXED])))
-        plan = sample_plan(rng, scene, structure, int(rng.choice(self.lengths)), RISKY)
+        scene = sample_scene(rng, int(rng.choice(self.objects)), _CROWDED, number)
+        structure = Structure(str(rng.choice([Structure.TOWER, Structure.MIXED])))
+        plan = sample_plan(rng, scene, structure, int(rng.choice(self.lengths)), _DARING)
         episode = ErrorEpisode(self.name, number, scene, plan, (), _seed(rng), DEFAULT_MIX.light.sample(rng))
         if not _holds(episode):
             return None
@@ -215,6 +215,10 @@ class Unrecoverable:
         )
 
 
+_CROWDED = replace(DEFAULT_MIX, gap_m=0.008, cube_m=(0.034, 0.046), die_m=(0.030, 0.040))
+"""Small objects so near to each other that an open finger does not pass between them."""
+_DARING = replace(RISKY, hand_room=False, widest=3.0, max_height_m=0.5, clearance_m=0.0)
+"""Whether the hand has room is not asked."""
 _REASONS = ("gone", "out_of_reach", "support_missing")
 _FAR_M = (0.66, 0.75)
 """Distance from the robot's base at which look-alikes are put down: nearly out of reach."""
@@ -223,7 +227,7 @@ _ROOM_M = 0.05
 
 
 def _scene_and_plan(rng: np.random.Generator, number: int, objects: int, length: int) -> tuple[SceneSpec, Plan]:
-    scene = sample_scene(rng, objects, seed=number)
+    scene = sample_scene(rng, objects, DEFAULT_MIX, number)
     return scene, sample_plan(rng, scene, Structure(str(rng.choice(list(Structure)))), length)
 
 
@@ -299,7 +303,7 @@ DATASETS: dict[str, ErrorDataset] = {
         InjectedErrors("I", 750, objects=(5,), lengths=(5,), errors=(1, 2, 3, 4, 5)),
         InjectedErrors("II", 1300, objects=(5,), lengths=(1, 2, 3, 4, 5, 6, 7, 8), errors=(1,), every_step=True),
         InjectedErrors("III", 200, objects=(6, 7, 8, 9, 10), lengths=(5,), errors=(5,)),
-        NaturalErrors("IV", 200, objects=(8, 9, 10), lengths=(6, 7, 8)),
+        NaturalErrors("IV", 200, objects=(10, 11, 12, 13, 14), lengths=(7, 8)),
         Unrecoverable("V", 120, objects=(5, 6, 7)),
     )
 }
