@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import os
 import re
 import shlex
 import shutil
@@ -32,7 +31,7 @@ from nsrecover.archive import Archive, pack_archives
 from nsrecover.errors import InvalidConfiguration, NsrecoverError, told_in_one_line
 from sim.cameras import DEFAULT_RIG
 from sim.demonstrations import Mix, Outcome, demonstrate, part_path
-from sim.journal import only_process_in, write_whole
+from sim.folder import claimed, read_ledger, write_json, write_whole
 from sim.parallel import Backend, run_parallel
 from sim.scene_mix import DEFAULT_MIX
 
@@ -42,7 +41,7 @@ FILE = "demonstrations.h5"
 """All kept episodes, see `nsrecover.archive`."""
 PARTS = "parts"
 """What is not in the one file yet, see `sim.journal`."""
-MANIFEST, LEDGER, METRICS, CONFIG = "manifest.json", "outcomes.jsonl", "metrics.json", "config.yaml"
+LEDGER, METRICS, CONFIG = "outcomes.jsonl", "metrics.json", "config.yaml"
 
 
 @dataclass
@@ -108,22 +107,15 @@ def collect(config: CollectConfig, command: str | None = None) -> dict[str, Any]
             f"transitions={config.transitions}, workers={config.workers}, seed={config.seed}"
         )
     mix, out = config.mix(), Path(config.out)
-    manifest = _manifest(mix, config.seed)
-    _check_folder(out, manifest)
-    out.mkdir(parents=True, exist_ok=True)
-    with only_process_in(out):
-        # once more: another collector may have begun in between
-        if not _check_folder(out, manifest):
-            write_whole(out / MANIFEST, json.dumps(manifest, indent=2).encode() + b"\n")
-        for path in out.glob(".*.part"):
-            path.unlink()
+    manifest = {"format": FORMAT, "seed": config.seed, "mix": mix.to_dict()}
+    with claimed(out, manifest | {"fingerprint": fingerprint(mix, config.seed)}, "a collection"):
         return _collect(config, mix, out, command)
 
 
 def _collect(config: CollectConfig, mix: Mix, out: Path, command: str | None) -> dict[str, Any]:
     """What `collect` does, in a folder that is ours."""
     started = time.perf_counter()
-    outcomes = _read_ledger(out)
+    outcomes = read_ledger(out / LEDGER, lambda line: Outcome(**json.loads(line)), lambda outcome: outcome.episode)
     before = sum(outcome.transitions for outcome in outcomes)
     _record_lost(out, mix, config, outcomes)
     left = config.transitions - before
@@ -145,7 +137,7 @@ def _collect(config: CollectConfig, mix: Mix, out: Path, command: str | None) ->
     seconds = time.perf_counter() - started
     metrics = summary(outcomes) | {"seed": config.seed, "seconds": round(seconds, 1)}
     metrics["transitions_per_second"] = round((metrics["transitions"] - before) / max(seconds, 1e-9), 2)
-    write_whole(out / METRICS, json.dumps(metrics, indent=2).encode() + b"\n")
+    write_json(out / METRICS, metrics)
     write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
     return metrics
 
@@ -177,80 +169,6 @@ def fingerprint(mix: Mix, seed: int) -> str:
     """Changes with everything that decides what an episode of a number is."""
     text = json.dumps({"format": FORMAT, "seed": seed, "mix": mix.to_dict()}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _manifest(mix: Mix, seed: int) -> dict[str, Any]:
-    return {"format": FORMAT, "seed": seed, "mix": mix.to_dict(), "fingerprint": fingerprint(mix, seed)}
-
-
-def _check_folder(out: Path, manifest: dict[str, Any]) -> bool:
-    """Whether the folder holds a collection like this one; False if there is none yet.
-
-    Raises:
-        InvalidConfiguration: it holds something else.
-    """
-    path = out / MANIFEST
-    if path.is_file():
-        try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError:
-            found = None
-        if not isinstance(found, dict):
-            raise InvalidConfiguration(
-                f"expected the manifest of a collection in {path}, found other text; use another out=DIR"
-            )
-        if found.get("format") != FORMAT:
-            raise InvalidConfiguration(
-                f"expected {out} to hold a collection of format {FORMAT}, found format {found.get('format')}, which "
-                "another version wrote; choose another out=DIR, or move the folder away to collect again"
-            )
-        here, there = _flat(manifest), _flat(found)
-        differing = [key for key in here | there if key != "fingerprint" and here.get(key) != there.get(key)]
-        if differing:
-            raise InvalidConfiguration(
-                f"expected {out} to hold a collection with {_listed(here, differing)}, found "
-                f"{_listed(there, differing)}; choose another out=DIR, the same settings, or delete the folder"
-            )
-        return True
-    # what a collector that was killed at once leaves
-    begun = {".lock", f".{MANIFEST}.part"}
-    if out.exists() and not (out.is_dir() and {entry.name for entry in out.iterdir()} <= begun):
-        raise InvalidConfiguration(
-            f"expected an empty folder or a collection at {out}, found something else; choose another out=DIR"
-        )
-    return False
-
-
-def _flat(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested settings with dotted names."""
-    flat: dict[str, Any] = {}
-    for key, value in data.items():
-        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {prefix + key: value}
-    return flat
-
-
-def _listed(settings: dict[str, Any], names: list[str], most: int = 4) -> str:
-    listed = [f"{name}={json.dumps(settings.get(name))}" for name in names[:most]]
-    return ", ".join(listed) + f" and {len(names) - most} others" * (len(names) > most)
-
-
-def _read_ledger(out: Path) -> list[Outcome]:
-    """Outcomes of earlier runs, in order; a last line that was cut off is cut away."""
-    path = out / LEDGER
-    if not path.is_file():
-        return []
-    outcomes, whole = list[Outcome](), 0
-    for line in path.read_bytes().splitlines(keepends=True):
-        try:
-            outcome = Outcome(**json.loads(line))
-        except (ValueError, TypeError):
-            break
-        if not line.endswith(b"\n") or outcome.episode != len(outcomes):
-            break
-        outcomes.append(outcome)
-        whole += len(line)
-    os.truncate(path, whole)
-    return outcomes
 
 
 def _episodes(out: Path, mix: Mix, config: CollectConfig, numbers: Iterable[int]) -> Generator[Outcome, None, None]:

@@ -18,7 +18,8 @@ from nsrecover.operators import operator_of
 from nsrecover.recording import Recording
 from nsrecover.structs import Action, Plan
 from sim.cameras import DEFAULT_RIG, CameraRig, Light
-from sim.journal import Journal, write_whole
+from sim.folder import write_whole
+from sim.journal import Journal
 from sim.kinematic import Fidelity
 from sim.placing import place_for, true_graph
 from sim.poses import PoseEstimates

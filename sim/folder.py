@@ -40,7 +40,7 @@ def claimed(folder: Path, manifest: Mapping[str, Any], what: str) -> Iterator[No
 
     Args:
         folder: made if need be.
-        manifest: plain data; a folder with another one is left alone.
+        manifest: plain data with at least a `format`; a folder with another one is left alone.
         what: what to call its contents in messages, e.g. "a collection".
 
     Raises:
@@ -116,13 +116,17 @@ def _check(folder: Path, manifest: Mapping[str, Any], what: str) -> bool:
             raise InvalidConfiguration(
                 f"expected the manifest of {what} in {path}, found other text; choose another out=DIR"
             )
-        differing = [key for key in manifest if found.get(key) != manifest[key]]
+        if found.get("format") != manifest["format"]:
+            raise InvalidConfiguration(
+                f"expected {folder} to hold {what} of format {manifest['format']}, found format {found.get('format')}, "
+                "which another version wrote; choose another out=DIR, or move the folder away to make it again"
+            )
+        here, there = _flat(manifest), _flat(found)
+        differing = [key for key in here | there if key != "fingerprint" and here.get(key) != there.get(key)]
         if differing:
             raise InvalidConfiguration(
-                f"expected {folder} to hold {what} with "
-                f"{', '.join(f'{key}={json.dumps(manifest[key])}' for key in differing)}, found "
-                f"{', '.join(f'{key}={json.dumps(found.get(key))}' for key in differing)}; "
-                "choose another out=DIR, the same settings, or delete the folder"
+                f"expected {folder} to hold {what} with {_listed(here, differing)}, found "
+                f"{_listed(there, differing)}; choose another out=DIR, the same settings, or delete the folder"
             )
         return True
     # what a process that was killed at once leaves
@@ -132,3 +136,16 @@ def _check(folder: Path, manifest: Mapping[str, Any], what: str) -> bool:
             f"expected an empty folder or {what} at {folder}, found something else; choose another out=DIR"
         )
     return False
+
+
+def _flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested settings with dotted names."""
+    flat: dict[str, Any] = {}
+    for key, value in data.items():
+        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {prefix + key: value}
+    return flat
+
+
+def _listed(settings: dict[str, Any], names: list[str], most: int = 4) -> str:
+    listed = [f"{name}={json.dumps(settings.get(name))}" for name in names[:most]]
+    return ", ".join(listed) + f" and {len(names) - most} others" * (len(names) > most)

@@ -19,48 +19,14 @@ import io
 import os
 import shutil
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
 from nsrecover.episode_arrays import PER_OBSERVATION, arrays_to_observations, observations_to_arrays
-from nsrecover.errors import InvalidConfiguration, InvalidObservation
+from nsrecover.errors import InvalidObservation
 from nsrecover.observation import Observation
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all; it is on disk when this returns."""
-    part = path.with_name(f".{path.name}.part")
-    with part.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
-
-
-@contextmanager
-def only_process_in(folder: Path) -> Iterator[None]:
-    """Hold a folder for this process; the system lets go of it when the process ends, however it ends.
-
-    Raises:
-        InvalidConfiguration: another process that is alive holds it.
-    """
-    path = folder / ".lock"
-    with path.open("a+") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.seek(0)
-            raise InvalidConfiguration(
-                f"expected no other collector at work in {folder}, found process {file.read().strip() or '(unknown)'}; "
-                "wait until it is done, end it, or choose another out=DIR"
-            ) from None
-        file.truncate(0)
-        file.write(f"{os.getpid()}\n")
-        file.flush()
-        yield
+from sim.folder import write_whole
 
 
 class Journal:

@@ -72,7 +72,7 @@ def build(config: DatasetsConfig) -> dict[str, dict[str, Any]]:
 
 
 def _build_one(name: str, folder: Path, config: DatasetsConfig) -> dict[str, Any]:
-    manifest = {"schema": SCHEMA, "dataset": name, "seed": config.seed}
+    manifest = {"format": SCHEMA, "dataset": name, "seed": config.seed}
     with claimed(folder, manifest, "an error dataset"):
         return _generate_all(name, folder, config)
 

@@ -18,7 +18,8 @@ from nsrecover.operators import operator_of
 from nsrecover.structs import Action
 from sim.collect import CollectConfig, collect
 from sim.demonstrations import Mix, judge, perform, specify
-from sim.journal import Journal, only_process_in
+from sim.folder import only_process_in
+from sim.journal import Journal
 from sim.poses import PoseEstimates
 
 ROOT = Path(__file__).parents[2]
@@ -107,7 +108,7 @@ def test_two_collectors_in_one_folder_are_refused(whole, tmp_path):
 
 def test_a_lock_that_a_dead_process_left_does_not_hold(tmp_path):
     code = (
-        "import os, sys; from pathlib import Path; from sim.journal import only_process_in\n"
+        "import os, sys; from pathlib import Path; from sim.folder import only_process_in\n"
         "with only_process_in(Path(sys.argv[1])): os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, check=False)

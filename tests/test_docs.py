@@ -1,0 +1,62 @@
+"""The pages in docs/ are true: their programs run, their commands and settings exist, their links lead somewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md"))}
+PROGRAMS = [
+    pytest.param(program, id=f"{name}-{number}")
+    for name, text in PAGES.items()
+    for number, program in enumerate(re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL))
+]
+COMMANDS = sorted(
+    {
+        line.split("#")[0].strip()
+        for text in [*PAGES.values(), (ROOT / "README.md").read_text(encoding="utf-8")]
+        for block in re.findall(r"```bash\n(.*?)```", text, flags=re.DOTALL)
+        for line in block.splitlines()
+        if line.startswith("python -m sim.collect") or line.startswith("python -m sim.datasets ")
+    }
+)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_every_program_runs(program: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_setting_of_a_command_is_known(command: str) -> None:
+    """Hydra composes the settings without running anything, and fails at a typo."""
+    arguments = shlex.split(command)[1:]
+    done = subprocess.run(
+        [sys.executable, *arguments, "--cfg", "job"], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", list(PAGES))
+def test_links_lead_somewhere(name: str) -> None:
+    for address in re.findall(r"\]\(([^)#]+)\)", PAGES[name]):
+        assert address.startswith("http") or (ROOT / "docs" / address).exists(), address
+
+
+@pytest.mark.parametrize("name", list(PAGES))
+def test_modules_exist(name: str) -> None:
+    for module in re.findall(r"python -m ([a-z_.]+[a-z])", PAGES[name]):
+        path = ROOT / Path(*module.split("."))
+        assert path.with_suffix(".py").is_file() or (path / "__main__.py").is_file(), module
