@@ -18,8 +18,8 @@ from nsrecover.system import System
 from sim.scenarios import Scenario
 from sim.world import TabletopWorld
 
-FRAME_STEPS = 24
-"""Physics steps (240 a second) between two frames of the film: real time at its 10 frames a second."""
+FRAME_STEPS = 20
+"""Physics steps (200 a second) between two frames of the film: real time at its 10 frames a second."""
 
 PHOTO_SIZE = (400, 300)
 """Pixels of the pictures before and after an action."""

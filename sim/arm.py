@@ -15,7 +15,7 @@ from sim.rotations import about, rotation_vector
 
 Array = npt.NDArray[np.float64]
 
-STEP_S = 1.0 / 240.0
+STEP_S = 1.0 / 200.0
 """One physics step."""
 GRIP_FORCE_N = 20.0
 """Force of each finger on a held object."""

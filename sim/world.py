@@ -35,7 +35,7 @@ GONE_BELOW_M = -0.10
 """An object whose centre is lower has fallen off the table."""
 _PIT_M = -50.0
 _FAULT_STEPS = 4
-_SETTLE_STEPS = 240
+_SETTLE_STEPS = 200
 _ITERATIONS = 80
 """Of the constraint solver, at most, for each physics step: with fewer, a gripped object creeps."""
 _ITERATIONS_EMPTY = 20
@@ -90,7 +90,7 @@ class TabletopWorld:
         plan: Plan | None = None,
         seed: int = 0,
         on_frame: OnFrame | None = None,
-        frame_steps: int = 16,
+        frame_steps: int = 20,
         fidelity: Fidelity = Fidelity.PHYSICS,
     ) -> None:
         """Build the scene and let it come to rest.
@@ -103,9 +103,9 @@ class TabletopWorld:
                 time; whatever else the robot does in between, to recover for instance, does not count. Without a plan
                 every action counts as the next step.
             seed: of everything random: the faults' generator.
-            on_frame: called with the world every `frame_steps` physics steps (240 a second) while things move, for
+            on_frame: called with the world every `frame_steps` physics steps (200 a second) while things move, for
                 videos; it may call `render`.
-            frame_steps: at 16, a video with 15 frames a second runs in real time.
+            frame_steps: at 20, a video with 10 frames a second runs in real time.
             fidelity: whether the arm does everything, or objects are carried without one (see `sim.kinematic`).
 
         Raises:

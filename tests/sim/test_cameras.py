@@ -96,4 +96,4 @@ def test_frames_for_a_video():
         world.hand.carry(SCENE.names[0], (0.4, 0.0, 0.02))
         assert world.render(96, 64).shape == (64, 96, 3)
     assert len(frames) > 5
-    assert np.allclose(np.diff(frames), 40 / 240)
+    assert np.allclose(np.diff(frames), 40 / 200)

@@ -114,7 +114,7 @@ def test_a_lock_that_a_dead_process_left_does_not_hold(tmp_path):
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, check=False)
     assert (tmp_path / ".lock").read_text().strip().isdecimal()
     with only_process_in(tmp_path):
-        assert (tmp_path / ".lock").read_text() == f"{os.getpid()}\n"
+        assert (tmp_path / ".lock").read_text() == str(os.getpid())
 
 
 def test_a_finished_collection_is_left_as_it_is(whole):
