@@ -1,4 +1,4 @@
-"""The command line: `nsrecover info`, `check` and `check-world`, from the installed package alone."""
+"""The command line: `nsrecover info`, `check`, `check-world` and `export`, from the installed package alone."""
 
 from __future__ import annotations
 
@@ -107,6 +107,22 @@ def check_world(
     if broken is not None:
         print(f"{broken}", file=sys.stderr)
         raise typer.Exit(1)
+
+
+@app.command()
+def export(
+    out: Annotated[Path, typer.Option(help="Folder for the files; made if it does not exist.")],
+    checkpoint: Checkpoint = None,
+) -> None:
+    """Write the learned parts as ONNX files, for programs without torch (takes some seconds)."""
+    # Here and not above: it loads torch, and help and mistakes should not wait for that.
+    from nsrecover.export import export_onnx
+
+    bundle = nsrecover.load(checkpoint).bundle
+    with Console(stderr=True).status("exporting"):
+        paths = export_onnx(bundle, out)
+    for path in paths:
+        print(f"{path}  {path.stat().st_size / 1e3:,.0f} kB")
 
 
 def _document(item: Review) -> dict[str, Any]:

@@ -14,10 +14,11 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md"))}
 PROGRAMS = [
-    pytest.param(program, id=f"{name}-{number}")
+    pytest.param(program, re.findall(r"^nsrecover (export [^#\n]*)", text, flags=re.MULTILINE), id=f"{name}-{number}")
     for name, text in PAGES.items()
     for number, program in enumerate(re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL))
 ]
+"""Each with the commands on its page that write what it reads."""
 COMMANDS = sorted(
     {
         line.split("#")[0].strip()
@@ -29,14 +30,16 @@ COMMANDS = sorted(
 )
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_every_program_runs(program: str, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip()
+@pytest.mark.parametrize(("program", "exports"), PROGRAMS)
+def test_every_program_runs(program: str, exports: list[str], tmp_path: Path) -> None:
+    commands = [["-m", "nsrecover.cli", *shlex.split(export)] for export in exports]
+    for arguments in [*commands, ["-c", program]]:
+        done = subprocess.run(
+            [sys.executable, *arguments], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True, text=True, timeout=300,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.strip()
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -16,16 +16,24 @@ with warnings.catch_warnings():
     from torch_geometric.nn import MessagePassing
 
 
+def every_pair(batch: int, nodes: int) -> Tensor:
+    """Edges (2, batch * nodes * (nodes - 1)) of `batch` disjoint complete directed graphs without loops.
+
+    Depends on the sizes alone and on no value, so that it can be exported with sizes that are not known yet.
+    """
+    source = torch.arange(nodes).view(nodes, 1).expand(nodes, nodes - 1)
+    other = torch.arange(nodes - 1).expand(nodes, nodes - 1)
+    target = other + (other >= source)  # skips the source itself
+    offsets = torch.arange(batch).view(1, batch, 1) * nodes
+    return (torch.stack([source, target]).reshape(2, 1, -1) + offsets).reshape(2, -1)
+
+
 @lru_cache(maxsize=256)
 def complete_edges(batch: int, nodes: int) -> Tensor:
-    """Edges (2, batch * nodes * (nodes - 1)) of `batch` disjoint complete directed graphs without loops."""
+    """The edges of `every_pair`, made once for each size."""
     # Kept for later calls, which may train: an edge list first made for inference must not be barred from autograd.
     with torch.inference_mode(False):
-        source, target = torch.meshgrid(torch.arange(nodes), torch.arange(nodes), indexing="ij")
-        keep = source != target
-        edges = torch.stack([source[keep], target[keep]])
-        offsets = torch.arange(batch).view(batch, 1, 1) * nodes
-        return (edges.unsqueeze(0) + offsets).permute(1, 0, 2).reshape(2, -1)
+        return every_pair(batch, nodes)
 
 
 class RelativeMessages(MessagePassing):  # type: ignore[misc]
@@ -75,7 +83,13 @@ class TransitionModel(nn.Module):
         self.visual_decoder = mlp(width, width, feature_size, layers=1)
 
     def forward(
-        self, visual: Tensor, boxes: Tensor, operators: Tensor, moved: Tensor, reference: Tensor
+        self,
+        visual: Tensor,
+        boxes: Tensor,
+        operators: Tensor,
+        moved: Tensor,
+        reference: Tensor,
+        edges: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """The moved object after an action, for B scenes with N objects each.
 
@@ -85,6 +99,7 @@ class TransitionModel(nn.Module):
             operators: (B,) operator numbers.
             moved: (B,) index of the moved object.
             reference: (B,) index of the object it is moved relative to.
+            edges: (2, E), those of `every_pair(B, N)`, if they are not to be the kept ones (`nsrecover.export`).
 
         Returns:
             Its box (B, 6) and its feature (B, D), unit length.
@@ -93,7 +108,7 @@ class TransitionModel(nn.Module):
         rows = torch.arange(batch, device=boxes.device)
         before, anchor = boxes[rows, moved], boxes[rows, reference]
         x = self.nodes(visual, boxes, anchor[:, None, :3]).reshape(batch * count, -1)
-        edges = complete_edges(batch, count).to(boxes.device)
+        edges = (complete_edges(batch, count) if edges is None else edges).to(boxes.device)
         for layer in self.rounds:
             x = layer(x, boxes.reshape(batch * count, 6), edges)
         x = x.view(batch, count, -1)

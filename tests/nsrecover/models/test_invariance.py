@@ -74,10 +74,11 @@ def test_transition_of_a_batch_equals_one_by_one(transition: TransitionModel) ->
         torch.testing.assert_close(together[[row]], alone, atol=1e-5, rtol=1e-4)
 
 
-def test_complete_edges_join_every_ordered_pair_within_a_scene_only() -> None:
-    edges = {tuple(edge) for edge in complete_edges(2, 3).T.tolist()}
-    expected = {(a, b) for scene in ([0, 1, 2], [3, 4, 5]) for a in scene for b in scene if a != b}
-    assert edges == expected
+@pytest.mark.parametrize(("batch", "nodes"), [(2, 3), (1, 1), (3, 1), (1, 2), (5, 4)])
+def test_complete_edges_join_every_ordered_pair_within_a_scene_only(batch: int, nodes: int) -> None:
+    scenes = [range(first, first + nodes) for first in range(0, batch * nodes, nodes)]
+    expected = [[a, b] for scene in scenes for a in scene for b in scene if a != b]
+    assert complete_edges(batch, nodes).T.tolist() == expected
 
 
 def test_discriminator_does_not_care_which_node_is_the_expected_one(discriminator: Discriminator) -> None:
