@@ -154,9 +154,9 @@ def draw(
     order = sorted(range(len(graph)), key=lambda i: view.depth(graph.boxes[i]))
     if ghosts is not None:
         shapes += [_ghost(ghosts, graph, name, view, frame) for name in marked if name in ghosts.names]
-    shapes += [_node(graph, i, view, frame, graph.names[i] in marked) for i in order if graph.seen[i]]
-    shapes += [_edge(graph, i, view, frame) for i in order if graph.seen[i]]
-    shapes += [_badge(graph, i, view, frame, graph.names[i] in marked) for i in order if graph.seen[i]]
+    shapes += [_node(graph, i, view, frame, graph.names[i] in marked) for i in order if not graph.missing[i]]
+    shapes += [_edge(graph, i, view, frame) for i in order if not graph.missing[i]]
+    shapes += [_badge(graph, i, view, frame, graph.names[i] in marked) for i in order if not graph.missing[i]]
     return (
         f'<svg viewBox="0 0 {WIDTH} {frame.height:.0f}" role="img" aria-label="scene {escape(view.title)}">'
         f"{''.join(shapes)}</svg>"
@@ -214,7 +214,7 @@ def _ghost(ghosts: SceneGraph, graph: SceneGraph, name: str, view: View, frame: 
         f'<rect class="ghost" x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}" rx="3">'
         f"<title>{escape(name)} should be here</title></rect>"
     )
-    if name not in graph.names or not graph.seen[graph.index(name)]:
+    if name not in graph.names or graph.missing[graph.index(name)]:
         return outline
     x2, y2 = frame.point(*view.project(graph.boxes[graph.index(name)])[:2])
     return f'{outline}<line class="way" x1="{x + w / 2:.1f}" y1="{y + h / 2:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'

@@ -70,7 +70,8 @@ class RecoveryAgent:
                 action = None
             else:
                 self.world.execute(trace.plan[step])
-                graph = perceive(self.world.observe())
+                graph = perceive(self.world.observe(), expected=trace.graphs[step + 1])
+                trace = trace.joined_by(graph)
                 discrepancy = monitor.after(graph, trace, step)
             recovery, explanation = self._respond(graph, trace, discrepancy) if discrepancy else (None, None)
             record = StepRecord(action, step < recovering, graph, discrepancy, trace.plan, recovery, explanation)

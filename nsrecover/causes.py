@@ -51,7 +51,7 @@ def _swap_partner(situation: Situation, index: int) -> int | None:
     """An object that stands where this one should, while this one stands where that one should."""
     expected, observed = situation.expected.boxes, situation.observed.boxes
     for other in situation.wrong:
-        if other == index or not situation.observed.seen[other]:
+        if other == index or situation.observed.missing[other]:
             continue
         here = np.linalg.norm(observed[index, :2] - expected[other, :2]) < 1.5 * REACHED_M
         there = np.linalg.norm(observed[other, :2] - expected[index, :2]) < 1.5 * REACHED_M
@@ -78,7 +78,7 @@ def cause_of(situation: Situation, index: int) -> Culprit:
             subgoal=subgoal,
         )
 
-    if not observed.seen[index]:
+    if observed.missing[index]:
         return culprit(Cause.MISSING)
     helped = np.flatnonzero(situation.later[:, index])
     if len(helped) and index != situation.moved:

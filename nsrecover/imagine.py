@@ -93,7 +93,7 @@ class Imagination:
 
 
 def as_expected(bundle: Bundle, expected: SceneGraph, observed: SceneGraph) -> np.ndarray:
-    """P(as expected) of every object: (N,); 0 for an object that can no longer be seen though it was expected to be.
+    """P(as expected) of every object: (N,); 0 for an object that is not to be seen though nothing hides its place.
 
     Args:
         bundle: the learned parts.
@@ -101,4 +101,4 @@ def as_expected(bundle: Bundle, expected: SceneGraph, observed: SceneGraph) -> n
         observed: the seen scene, same names in the same order.
     """
     probabilities = bundle.same(expected.visual, expected.boxes, observed.visual, observed.boxes)
-    return np.where(observed.seen, probabilities, 0.0).astype(np.float32)
+    return np.where(observed.missing, 0.0, probabilities).astype(np.float32)

@@ -1,7 +1,15 @@
-"""From cameras to scene graph: object crops to appearance features, masked depth to 3-D boxes, fused over the views."""
+"""From cameras to scene graph.
+
+Object crops become appearance features and masked depth becomes 3-D boxes, fused over the views; what is seen now is
+matched to what is known, and what is hidden now is filled in from memory.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +18,9 @@ from PIL import Image
 
 from nsrecover.errors import InvalidObservation
 from nsrecover.observation import Observation
-from nsrecover.scene.memory import remember
+from nsrecover.scene.match import associate, association_costs
+from nsrecover.scene.memory import Memory
+from nsrecover.scene.visibility import seen_through
 from nsrecover.structs import FloatArray, SceneGraph
 
 if TYPE_CHECKING:
@@ -29,27 +39,24 @@ def object_names(observation: Observation) -> tuple[str, ...]:
 
 
 def crop_objects(
-    observation: Observation, names: tuple[str, ...], size: int
+    observation: Observation, numbers: Sequence[int], size: int
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.intp], npt.NDArray[np.float32]]:
     """Cut every visible object out of every view.
 
     Args:
         observation: the views.
-        names: N objects to look for.
+        numbers: N instances to look for.
         size: side of the square crops, pixels.
 
     Returns:
         Crops (B, size, size, 3) with everything but the object blacked out, the object index of each (B,), and the
         number of its pixels (B,).
     """
-    numbers = {name: number for number, name in observation.labels.items()}
     crops, owners, pixels = [], [], []
     for view in range(len(observation.cameras)):
         instances = observation.instances[view]
-        for index, name in enumerate(names):
-            if name not in numbers:
-                continue
-            mask = instances == numbers[name]
+        for index, number in enumerate(numbers):
+            mask = instances == number
             rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
             if len(rows) == 0:
                 continue
@@ -78,12 +85,12 @@ def lift_points(observation: Observation, view: int) -> tuple[FloatArray, npt.ND
     return np.asarray(points, dtype=np.float32), instances[rows, columns]
 
 
-def lift_boxes(observation: Observation, names: tuple[str, ...]) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+def lift_boxes(observation: Observation, numbers: Sequence[int]) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
     """Axis-aligned boxes from masked depth, all views together.
 
     Args:
         observation: the views.
-        names: N objects to look for.
+        numbers: N instances to look for.
 
     Returns:
         Boxes (N, 6) and whether each object was seen (N,); an object that was not has a box of zeros.
@@ -91,11 +98,10 @@ def lift_boxes(observation: Observation, names: tuple[str, ...]) -> tuple[FloatA
     lifted = [lift_points(observation, view) for view in range(len(observation.cameras))]
     points = np.concatenate([part[0] for part in lifted])
     owners = np.concatenate([part[1] for part in lifted])
-    numbers = {name: number for number, name in observation.labels.items()}
-    boxes = np.zeros((len(names), 6), dtype=np.float32)
-    seen = np.zeros(len(names), dtype=np.bool_)
-    for index, name in enumerate(names):
-        own = points[owners == numbers.get(name, -1)]
+    boxes = np.zeros((len(numbers), 6), dtype=np.float32)
+    seen = np.zeros(len(numbers), dtype=np.bool_)
+    for index, number in enumerate(numbers):
+        own = points[owners == number]
         if len(own) < MIN_PIXELS:
             continue
         low, high = own.min(axis=0), own.max(axis=0)
@@ -105,38 +111,161 @@ def lift_boxes(observation: Observation, names: tuple[str, ...]) -> tuple[FloatA
     return boxes, seen
 
 
+def appearance(observation: Observation, numbers: Sequence[int], bundle: Bundle) -> FloatArray:
+    """Features (N, D) of N instances: mean over the views, weighted by visible pixels, unit length."""
+    crops, owners, pixels = crop_objects(observation, numbers, bundle.config.crop_size)
+    return fuse_views(bundle.encode(crops), owners, pixels, len(numbers))
+
+
+def fuse_views(features: FloatArray, owners: npt.NDArray[np.intp], pixels: FloatArray, count: int) -> FloatArray:
+    """Features (count, D) of objects from those of their crops (B, D): weighted by visible pixels, unit length."""
+    visual = np.zeros((count, features.shape[1]), dtype=np.float32)
+    np.add.at(visual, owners, features * pixels[:, None])
+    return np.asarray(visual / np.maximum(np.linalg.norm(visual, axis=1, keepdims=True), 1e-9), dtype=np.float32)
+
+
+class Association(StrEnum):
+    """How the objects of one observation are told to be those of the last one."""
+
+    TRACKED = "tracked"
+    """By what they look like and where they are; the detector's labels count in the first observation only."""
+    KNOWN = "known"
+    """By the detector's labels."""
+
+
+@dataclass(frozen=True, eq=False)
+class Detections:
+    """What is visible in an observation.
+
+    Attributes:
+        numbers: M instance numbers.
+        boxes: (M, 6) of the visible parts.
+        visual: (M, D) appearance.
+    """
+
+    numbers: tuple[int, ...]
+    boxes: FloatArray
+    visual: FloatArray
+
+
 class ScenePerceiver:
     """Turns observations into scene graphs and remembers what is out of sight (protocol `Perceiver`).
 
-    One perceiver belongs to one episode: the objects are those of its first observation.
+    One perceiver belongs to one episode. The first observation names the objects; from then on they are followed by
+    appearance, place and size (`nsrecover.scene.match`), and what appears later is given a name of its own.
 
     Args:
         bundle: the learned parts; its encoder is used.
+        association: how objects are matched from one observation to the next.
+        remember: whether hidden objects, and hidden parts, are filled in from memory; without it what is not seen is
+            missing, and boxes are those of the visible parts.
     """
 
-    def __init__(self, bundle: Bundle) -> None:
+    def __init__(self, bundle: Bundle, association: Association = Association.TRACKED, remember: bool = True) -> None:
         self._bundle = bundle
-        self._last: SceneGraph | None = None
+        self._association = association
+        self._remember = remember
+        self._memory: Memory | None = None
+        self._instances: dict[str, int] = {}
 
-    def __call__(self, observation: Observation) -> SceneGraph:
+    @property
+    def instances(self) -> dict[str, int]:
+        """Objects that are visible in the last observation, and the number of the detection that shows each."""
+        return dict(self._instances)
+
+    def fork(self) -> ScenePerceiver:
+        """A perceiver that knows the same, and then goes its own way."""
+        other = ScenePerceiver(self._bundle, self._association, self._remember)
+        other._memory, other._instances = self._memory, dict(self._instances)
+        return other
+
+    def __call__(self, observation: Observation, expected: SceneGraph | None = None) -> SceneGraph:
         """The scene as it is now.
+
+        Args:
+            observation: the views.
+            expected: the scene as it should be, if that is known. It says where else an object may be found than where
+                it was, and decides where nothing is to be seen; what is visible counts as it is.
 
         Raises:
             InvalidObservation: the detector reports no object at all.
         """
-        names = object_names(observation) if self._last is None else self._last.names
+        detections = self._detect(observation)
+        if self._memory is None:
+            self._memory = self._begin(observation, detections)
+            found = _by_label(self._memory.names, observation, detections)
+        else:
+            guesses = _expected_boxes(self._memory, expected)
+            found = self._match(self._memory, observation, detections, guesses)
+            through = partial(seen_through, observation) if self._remember else _opaque
+            self._memory = self._memory.look(detections.boxes, detections.visual, found, through, guesses)
+            self._memory, found = self._admit(self._memory, observation, detections, found)
+        self._instances = {
+            name: detections.numbers[index] for name, index in zip(self._memory.names, found, strict=True) if index >= 0
+        }
+        return self._memory.graph()
+
+    def _detect(self, observation: Observation) -> Detections:
+        labelled = tuple(sorted(observation.labels))
+        boxes, seen = lift_boxes(observation, labelled)
+        numbers = tuple(number for number, visible in zip(labelled, seen, strict=True) if visible)
+        return Detections(numbers, boxes[seen], appearance(observation, numbers, self._bundle))
+
+    def _begin(self, observation: Observation, detections: Detections) -> Memory:
+        names = object_names(observation)
         if not names:
             raise InvalidObservation("expected at least one labelled instance, found none; check the detector")
-        boxes, seen = lift_boxes(observation, names)
-        graph = SceneGraph(names=names, visual=self._appearance(observation, names), boxes=boxes, seen=seen)
-        if self._last is not None:
-            graph = remember(self._last, graph)
-        self._last = graph
-        return graph
-
-    def _appearance(self, observation: Observation, names: tuple[str, ...]) -> FloatArray:
-        """Features (N, D): mean over the views, weighted by visible pixels, unit length."""
-        crops, owners, pixels = crop_objects(observation, names, self._bundle.config.crop_size)
         visual = np.zeros((len(names), self._bundle.config.feature_size), dtype=np.float32)
-        np.add.at(visual, owners, self._bundle.encode(crops) * pixels[:, None])
-        return np.asarray(visual / np.maximum(np.linalg.norm(visual, axis=1, keepdims=True), 1e-9), dtype=np.float32)
+        boxes, seen = np.zeros((len(names), 6), dtype=np.float32), np.zeros(len(names), dtype=np.bool_)
+        rows = [names.index(observation.labels[number]) for number in detections.numbers]
+        visual[rows], boxes[rows], seen[rows] = detections.visual, detections.boxes, True
+        return replace(Memory.empty(visual.shape[1]).add(names, boxes, visual), seen=seen)
+
+    def _match(
+        self, memory: Memory, observation: Observation, detections: Detections, expected: FloatArray
+    ) -> npt.NDArray[np.intp]:
+        if self._association is Association.KNOWN:
+            return _by_label(memory.names, observation, detections)
+        places = np.stack([memory.boxes[:, :3], expected[:, :3]], axis=1)
+        return associate(association_costs(memory.visual, memory.sizes, places, detections.visual, detections.boxes))
+
+    def _admit(
+        self, memory: Memory, observation: Observation, detections: Detections, found: npt.NDArray[np.intp]
+    ) -> tuple[Memory, npt.NDArray[np.intp]]:
+        """Give names to what nobody has seen before."""
+        new = np.setdiff1d(np.arange(len(detections.numbers)), found)
+        names = list(memory.names)
+        for index in new:
+            label = observation.labels[detections.numbers[index]]
+            known = self._association is Association.KNOWN and label not in names
+            names.append(label if known else _unused(names))
+        appeared = tuple(names[len(memory.names) :])
+        return memory.add(appeared, detections.boxes[new], detections.visual[new]), np.concatenate([found, new])
+
+
+def _unused(names: list[str]) -> str:
+    """A name for something that has appeared."""
+    count = 1
+    while (name := "new object" if count == 1 else f"new object {count}") in names:
+        count += 1
+    return name
+
+
+def _by_label(names: tuple[str, ...], observation: Observation, detections: Detections) -> npt.NDArray[np.intp]:
+    labels = [observation.labels[number] for number in detections.numbers]
+    return np.array([labels.index(name) if name in labels else -1 for name in names], dtype=np.intp)
+
+
+def _expected_boxes(memory: Memory, expected: SceneGraph | None) -> FloatArray:
+    """Where each remembered object should be (N, 6): where it was, unless something else is expected."""
+    boxes = memory.boxes.copy()
+    if expected is not None:
+        for row, name in enumerate(memory.names):
+            if name in expected.names:
+                boxes[row] = expected.boxes[expected.index(name)]
+    return boxes
+
+
+def _opaque(boxes: FloatArray) -> FloatArray:
+    """Every place is visibly empty where nothing is seen: there is no hiding."""
+    return np.ones(len(boxes), dtype=np.float32)

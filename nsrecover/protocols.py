@@ -31,8 +31,8 @@ class World(Protocol):
 class Perceiver(Protocol):
     """Turns an observation into a scene graph; may remember earlier ones."""
 
-    def __call__(self, observation: Observation) -> SceneGraph:
-        """The scene as it is now."""
+    def __call__(self, observation: Observation, expected: SceneGraph | None = None) -> SceneGraph:
+        """The scene as it is now; `expected` is how it should be, for those who can use a hint."""
         ...
 
 

@@ -53,7 +53,8 @@ def review(system: System, recording: Recording, budget_s: float = 1.0) -> Itera
     check_plan(recording.plan, graph)
     trace = system.imagination.trace(graph, recording.plan)
     for step, (action, observation) in enumerate(zip(recording.plan, recording.observations[1:], strict=True)):
-        graph = perceive(observation)
+        graph = perceive(observation, expected=trace.graphs[step + 1])
+        trace = trace.joined_by(graph)
         discrepancy = monitor.after(graph, trace, step)
         if discrepancy:
             recovery = system.planner.recover(graph, trace, discrepancy, budget_s=budget_s)

@@ -140,7 +140,9 @@ def compare(episodes: int, seed: int, objects: int = 5) -> Comparison:
         if reasons:
             result.differing[episode] = reasons
     if not result.episodes:
-        raise InvalidConfiguration(f"expected plans for scenes of {objects} objects, found none; ask for fewer objects or another seed")
+        raise InvalidConfiguration(
+            f"expected plans for scenes of {objects} objects, found none; ask for fewer objects or another seed"
+        )
     return result
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -16,10 +16,12 @@ from tqdm import tqdm
 from nsrecover.archive import Archive
 from nsrecover.errors import InvalidRecording
 from nsrecover.models.bundle import Bundle
-from nsrecover.perceive import crop_objects, lift_boxes, object_names
+from nsrecover.observation import Observation
+from nsrecover.perceive import crop_objects, fuse_views, lift_boxes, object_names
 from nsrecover.recording import Recording, load
-from nsrecover.scene.memory import remember
-from nsrecover.structs import FloatArray, Plan, SceneGraph
+from nsrecover.scene.memory import Memory
+from nsrecover.scene.visibility import seen_through
+from nsrecover.structs import FloatArray, Plan
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,33 +48,45 @@ class Demonstration:
 
     def appearance(self, bundle: Bundle) -> FloatArray:
         """Features (T + 1, N, D): mean over the views, weighted by visible pixels, as in `nsrecover.perceive`."""
-        visual = np.zeros((*self.seen.shape, bundle.config.feature_size), dtype=np.float32)
-        np.add.at(visual, tuple(self.owners.T), bundle.encode(self.crops) * self.pixels[:, None])
-        return np.asarray(visual / np.maximum(np.linalg.norm(visual, axis=-1, keepdims=True), 1e-9), np.float32)
+        rows = self.owners[:, 0] * len(self.names) + self.owners[:, 1]
+        visual = fuse_views(bundle.encode(self.crops), rows, self.pixels, self.seen.size)
+        return visual.reshape(*self.seen.shape, -1)
 
 
 def perceive_recording(recording: Recording, crop_size: int) -> Demonstration:
     """Boxes and crops of every frame of a recording."""
     names = object_names(recording.observations[0])
-    graphs: list[SceneGraph] = []
+    nothing = np.zeros((len(names), 0), np.float32)
+    memories: list[Memory] = []
     crops, owners, pixels = [], [], []
     for frame, observation in enumerate(recording.observations):
-        frame_boxes, frame_seen = lift_boxes(observation, names)
-        graph = SceneGraph(names, np.zeros((len(names), 0), np.float32), frame_boxes, frame_seen)
-        graphs.append(remember(graphs[-1], graph) if graphs else graph)
-        cut, index, count = crop_objects(observation, names, crop_size)
+        numbers = _numbers(observation, names)
+        boxes, seen = lift_boxes(observation, numbers)
+        if memories:
+            found = np.where(seen, np.arange(len(names)), -1)
+            memory = memories[-1].look(boxes, nothing, found, partial(seen_through, observation))
+        else:
+            memory = replace(Memory.empty(0).add(names, boxes, nothing), seen=seen)
+        memories.append(memory)
+        cut, index, count = crop_objects(observation, numbers, crop_size)
         crops.append(cut)
         owners.append(np.stack([np.full(len(index), frame), index], axis=1))
         pixels.append(count)
     return Demonstration(
         names=names,
         plan=recording.plan,
-        boxes=np.stack([graph.boxes for graph in graphs]),
-        seen=np.stack([graph.seen for graph in graphs]),
+        boxes=np.stack([memory.boxes for memory in memories]),
+        seen=np.stack([memory.seen for memory in memories]),
         crops=np.concatenate(crops),
         owners=np.concatenate(owners),
         pixels=np.concatenate(pixels),
     )
+
+
+def _numbers(observation: Observation, names: tuple[str, ...]) -> list[int]:
+    """Instance number of each named object; -1, which no instance has, for one without."""
+    numbers = {name: number for number, name in observation.labels.items()}
+    return [numbers.get(name, -1) for name in names]
 
 
 @dataclass(frozen=True)

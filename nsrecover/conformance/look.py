@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from nsrecover.observation import Observation
-from nsrecover.perceive import MIN_PIXELS, lift_boxes, object_names
-from nsrecover.scene.memory import hidden_in_place
+from nsrecover.perceive import MIN_PIXELS, lift_boxes
+from nsrecover.scene.memory import Memory, inside
+from nsrecover.scene.visibility import seen_through
 from nsrecover.structs import FloatArray, SceneGraph
 
 
@@ -41,9 +43,10 @@ class Look:
 
 def take(observation: Observation) -> Look:
     """Lift the boxes of an observation."""
-    names = object_names(observation)
-    boxes, seen = lift_boxes(observation, names)
-    return Look(observation, {name: boxes[i] for i, name in enumerate(names) if seen[i]}, digest(observation))
+    numbers = sorted(observation.labels)
+    boxes, seen = lift_boxes(observation, numbers)
+    found = {observation.labels[number]: boxes[i] for i, number in enumerate(numbers) if seen[i]}
+    return Look(observation, found, digest(observation))
 
 
 def digest(observation: Observation) -> str:
@@ -59,14 +62,17 @@ def digest(observation: Observation) -> str:
 
 def graph_of(look: Look, before: Look | None = None) -> SceneGraph:
     """Scene graph without appearance; what is hidden now has the box it had before, if one is given."""
-    names = look.names if before is None else before.names
-    unseen = np.zeros(6, dtype=np.float32)
-    boxes = np.stack([look.boxes.get(name, unseen) for name in names])
-    seen = np.array([name in look.boxes for name in names])
+    known = look if before is None else before
+    memory = Memory.empty(0).add(known.names, _stacked(known), np.zeros((len(known.names), 0), np.float32))
     if before is not None:
-        earlier = np.stack([before.boxes[name] for name in names])
-        boxes = np.where((~seen | hidden_in_place(earlier, boxes))[:, None], earlier, boxes)
-    return SceneGraph(names, np.zeros((len(names), 0), np.float32), boxes, seen)
+        found = np.array([look.names.index(name) if name in look.names else -1 for name in memory.names], dtype=np.intp)
+        nothing = np.zeros((len(look.names), 0), np.float32)
+        memory = memory.look(_stacked(look), nothing, found, partial(seen_through, look.observation))
+    return memory.graph()
+
+
+def _stacked(look: Look) -> FloatArray:
+    return np.asarray([look.boxes[name] for name in look.names], dtype=np.float32).reshape(-1, 6)
 
 
 def renamed(before: Look, after: Look, tolerance_m: float, but: Collection[str] = ()) -> str:
@@ -93,7 +99,8 @@ def shifted(before: Look, after: Look, tolerance_m: float, but: Collection[str] 
     if not names:
         return []
     then, now = (np.stack([each.boxes[name] for name in names]) for each in (before, after))
-    same = hidden_in_place(then, now) | hidden_in_place(now, then)
+    # what is partly hidden in one of the two is as it was if that part lies inside the whole
+    same = [inside(a, b) or inside(b, a) for a, b in zip(then, now, strict=True)]
     apart = np.where(same, 0.0, np.linalg.norm(now[:, :3] - then[:, :3], axis=1))
     return [f"{name!r} {1000 * off:.0f} mm off" for name, off in zip(names, apart, strict=True) if off > tolerance_m]
 

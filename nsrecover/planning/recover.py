@@ -149,7 +149,7 @@ class RecoveryPlanner:
 def _gone(graph: SceneGraph, discrepancy: Discrepancy) -> tuple[str, ...]:
     """Objects that are not to be seen, in scene order."""
     missing = {culprit.name for culprit in discrepancy.culprits if culprit.cause is Cause.MISSING}
-    return tuple(name for i, name in enumerate(graph.names) if name in missing or not graph.seen[i])
+    return tuple(name for i, name in enumerate(graph.names) if name in missing or graph.missing[i])
 
 
 def _recovery(model: NeuralModel, result: SearchResult[State, Move]) -> Recovery:

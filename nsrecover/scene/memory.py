@@ -1,8 +1,16 @@
-"""What is known of objects that are out of sight, wholly or in part."""
+"""What is known of objects over time, also of those that are out of sight, wholly or in part.
+
+The four operations are those of REFLECT (Liu et al., appendix A.2): a detection of nothing known is *added*; an object
+that is seen where it was is *updated*, which completes what is hidden of it; one that is seen elsewhere is *replaced*
+by what is seen now; one that is not seen though nothing hides its place is *deleted*: nobody knows where it is. Boxes
+take the part of accumulated point clouds here, as all objects are nearly box-shaped.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import permutations, product
 
 import numpy as np
 import numpy.typing as npt
@@ -12,42 +20,152 @@ from nsrecover.structs import FloatArray, SceneGraph
 NOISE_M = 0.004
 """How far the side of a camera box may be off without meaning anything."""
 
+TOLERATED = 0.15
+"""Share of a box's surface that may be seen through by mistake, at its edges."""
 
-def hidden_in_place(earlier: FloatArray, now: FloatArray) -> npt.NDArray[np.bool_]:
-    """Objects of which a part is hidden, and the visible rest is where it was.
+_STEPS = 7
+"""Places tried along each axis along which a part of an object is hidden."""
 
-    A rigid object does not shrink. If less of it is seen than before, and all that is seen lies inside the box it
-    had, then something stands in front of it; there is no reason to believe that it moved.
+SeenThrough = Callable[[FloatArray], FloatArray]
+"""Boxes (C, 6) -> share of the surface of each at which a camera sees something farther away (C,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """What is known of every object; never changed, but replaced.
+
+    Attributes:
+        names: N objects.
+        boxes: (N, 6) where each is, or was last.
+        sizes: (N, 3) sides of each, as far as they have been seen.
+        visual: (N, D) what each looks like.
+        seen: (N,) whether it is visible now.
+        hidden: (N,) not visible, but something stands before its place.
+    """
+
+    names: tuple[str, ...]
+    boxes: FloatArray
+    sizes: FloatArray
+    visual: FloatArray
+    seen: npt.NDArray[np.bool_]
+    hidden: npt.NDArray[np.bool_]
+
+    @classmethod
+    def empty(cls, features: int) -> Memory:
+        """Of nothing, with appearance features of a length."""
+        zeros = np.zeros((0, 6), np.float32), np.zeros((0, 3), np.float32), np.zeros((0, features), np.float32)
+        return cls((), *zeros, np.zeros(0, np.bool_), np.zeros(0, np.bool_))
+
+    def graph(self) -> SceneGraph:
+        """As a scene graph."""
+        return SceneGraph(self.names, self.visual.copy(), self.boxes.copy(), self.seen.copy(), self.hidden.copy())
+
+    def add(self, names: tuple[str, ...], boxes: FloatArray, visual: FloatArray) -> Memory:
+        """With objects that nobody has seen before."""
+        count = len(names)
+        return Memory(
+            self.names + names,
+            np.concatenate([self.boxes, boxes]),
+            np.concatenate([self.sizes, boxes[:, 3:]]),
+            np.concatenate([self.visual, visual]),
+            np.concatenate([self.seen, np.ones(count, np.bool_)]),
+            np.concatenate([self.hidden, np.zeros(count, np.bool_)]),
+        )
+
+    def look(
+        self,
+        boxes: FloatArray,
+        visual: FloatArray,
+        found: npt.NDArray[np.intp],
+        seen_through: SeenThrough,
+        expected: FloatArray | None = None,
+    ) -> Memory:
+        """After another look.
+
+        Args:
+            boxes: (M, 6) visible parts of what is detected now.
+            visual: (M, D) what it looks like.
+            found: (N,) index of the detection that shows each object, -1 for none.
+            seen_through: tells places that are visibly empty from hidden ones.
+            expected: (N, 6) where each object should be now; decides where nothing is to be seen.
+
+        Returns:
+            The new memory of the same objects.
+        """
+        expected = self.boxes if expected is None else expected
+        new_boxes, new_sizes, new_visual = self.boxes.copy(), self.sizes.copy(), self.visual.copy()
+        seen, hidden = found >= 0, np.zeros(len(self.names), np.bool_)
+        for i, detection in enumerate(found):
+            if detection >= 0:
+                new_boxes[i], new_sizes[i] = complete(
+                    boxes[detection], self.boxes[i], self.sizes[i], seen_through, expected[i]
+                )
+                new_visual[i] = visual[detection]
+            else:
+                places = np.stack([expected[i], self.boxes[i]])
+                possible = np.flatnonzero((seen_through(places) < TOLERATED) & (places[:, 3:] > 0).all(axis=1))
+                if len(possible):
+                    new_boxes[i], hidden[i] = places[possible[0]], True
+        return Memory(self.names, new_boxes, new_sizes, new_visual, seen, hidden)
+
+
+def complete(
+    visible: FloatArray, earlier: FloatArray, size: FloatArray, seen_through: SeenThrough, expected: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The whole box of an object of which a part may be hidden.
+
+    A rigid object does not shrink. If less of it is seen than it is large, the rest is behind something, and the box
+    is that one of the known size around the visible part which the cameras speak against least; among equals, the one
+    that is nearest to where the object should be.
 
     Args:
-        earlier: (N, 6) boxes before.
-        now: (N, 6) boxes of the parts that are visible now.
+        visible: (6,) box of what is seen.
+        earlier: (6,) box of the whole object before.
+        size: (3,) its sides, as far as they are known.
+        seen_through: tells places that are visibly empty from hidden ones.
+        expected: (6,) where it should be.
 
     Returns:
-        (N,).
+        Its box (6,), and its sides (3,) as far as they are known now.
     """
-    low, high = earlier[:, :3] - earlier[:, 3:] / 2, earlier[:, :3] + earlier[:, 3:] / 2
-    low_now, high_now = now[:, :3] - now[:, 3:] / 2, now[:, :3] + now[:, 3:] / 2
-    inside = np.all((low_now >= low - NOISE_M) & (high_now <= high + NOISE_M), axis=1)
-    smaller = np.any(now[:, 3:] < earlier[:, 3:] - 2 * NOISE_M, axis=1)
-    return np.asarray(inside & smaller, dtype=np.bool_)
+    if not np.any(visible[3:] < size - 2 * NOISE_M):
+        return visible, np.maximum(size, visible[3:])
+    if inside(visible, earlier) and seen_through(earlier[None])[0] < TOLERATED:
+        return earlier, np.maximum(size, visible[3:])
+    candidates = _extensions(visible, size)
+    if len(candidates):
+        against = seen_through(candidates)
+        allowed = np.flatnonzero(against <= max(against.min() + 0.02, 0.02))
+        best = allowed[np.linalg.norm(candidates[allowed, :3] - expected[:3], axis=1).argmin()]
+        if against[best] < TOLERATED:
+            return candidates[best], size
+    return visible, visible[3:]  # it was turned, or was never as large as it seemed
 
 
-def remember(earlier: SceneGraph, now: SceneGraph) -> SceneGraph:
-    """Fill in what is hidden now with what was known before.
+def inside(inner: FloatArray, outer: FloatArray) -> bool:
+    """Whether a box (6,) lies inside another one (6,), give or take the noise of a camera box."""
+    reach = np.abs(inner[:3] - outer[:3]) + inner[3:] / 2 - outer[3:] / 2
+    return bool((reach <= NOISE_M).all())
 
-    Args:
-        earlier: the last scene graph.
-        now: the new one, over the same names in the same order.
 
-    Returns:
-        `now`; objects that are not seen at all keep their earlier box and appearance, those that are partly hidden
-        where they were keep their earlier box. `seen` stays as observed.
-    """
-    unseen = ~now.seen[:, None]
-    hidden = unseen | hidden_in_place(earlier.boxes, now.boxes)[:, None]
-    return replace(
-        now,
-        boxes=np.where(hidden, earlier.boxes, now.boxes),
-        visual=np.where(unseen, earlier.visual, now.visual),
-    )
+def _extensions(visible: FloatArray, size: FloatArray) -> FloatArray:
+    """Boxes (C, 6) that contain the visible one and are as large as the object, upright or turned over."""
+    low, high = visible[:3] - visible[3:] / 2, visible[:3] + visible[3:] / 2
+    boxes = []
+    for sides in dict.fromkeys(permutations(size.round(3).tolist())):
+        slack = np.asarray(sides) - visible[3:]
+        if (slack < -2 * NOISE_M).any():
+            continue
+        choices = []
+        for axis in range(3):
+            if slack[axis] <= 2 * NOISE_M:
+                choices.append([(low[axis], high[axis])])
+                continue
+            starts = np.linspace(low[axis] - slack[axis], low[axis], _STEPS)
+            if axis == 2:  # nothing reaches below the table
+                starts = np.unique(np.maximum(starts, min(0.0, float(low[2]))))
+            choices.append([(start, start + sides[axis]) for start in starts])
+        for spans in product(*choices):
+            lows, highs = np.array(spans).T
+            boxes.append(np.concatenate([(lows + highs) / 2, highs - lows]))
+    return np.asarray(boxes, dtype=np.float32).reshape(-1, 6)

@@ -27,6 +27,7 @@ class ReplayedStep:
         error: what is wrong then; None if nothing is.
         seen_before: what the cameras saw before it; None if nobody looked.
         seen_after: what they saw after it.
+        seen_twin: what they would have seen after it if nothing had gone wrong.
     """
 
     step: int
@@ -37,6 +38,7 @@ class ReplayedStep:
     error: StepError | None
     seen_before: Observation | None = None
     seen_after: Observation | None = None
+    seen_twin: Observation | None = None
 
 
 def replay(episode: ErrorEpisode, rig: CameraRig = DEFAULT_RIG, look: bool = False) -> Iterator[ReplayedStep]:
@@ -67,7 +69,7 @@ def replay(episode: ErrorEpisode, rig: CameraRig = DEFAULT_RIG, look: bool = Fal
                 seen = world.observe() if look else None
                 twin = twins[step] if twins else truth
                 error = step_error(step, action, (), truth, twin)
-                yield ReplayedStep(step, action, before, twin, truth, error, seen_before, seen)
+                yield ReplayedStep(step, action, before, twin, truth, error, seen_before, seen, seen)
                 if error is not None:
                     return
                 continue
@@ -80,11 +82,12 @@ def replay(episode: ErrorEpisode, rig: CameraRig = DEFAULT_RIG, look: bool = Fal
             world.faults = ()
             truth = world.truth()
             error = step_error(step, action, faults, truth, twin)
-            yield ReplayedStep(step, action, before, twin, truth, error, seen_before, world.observe() if look else None)
+            seen_after = world.observe() if look else None
             world.restore(goal)
             world.release(start)
             world.release(goal)
             seen = world.observe() if look else None
+            yield ReplayedStep(step, action, before, twin, truth, error, seen_before, seen_after, seen)
 
 
 def ideal_course(episode: ErrorEpisode) -> list[Truth]:

@@ -1,16 +1,31 @@
-"""Objects that are hidden, wholly or in part, are remembered; objects that moved are not."""
+"""Objects that are hidden, wholly or in part, are remembered; objects that moved, or are gone, are not."""
 
 import numpy as np
 import pytest
 
-from nsrecover.scene.memory import remember
-from nsrecover.structs import SceneGraph
+from nsrecover.scene.memory import Memory, complete
+from nsrecover.structs import FloatArray
 
-BOX = [0.5, 0.0, 0.02, 0.04, 0.06, 0.04]
+BOX = np.array([0.5, 0.0, 0.02, 0.04, 0.06, 0.04], np.float32)
+ELSEWHERE = np.array([0.6, 0.2, 0.02, 0.04, 0.06, 0.04], np.float32)
 
 
-def graph(box: list[float], seen: bool = True, look: float = 1.0) -> SceneGraph:
-    return SceneGraph(("a",), np.full((1, 4), look, np.float32), np.array([box], np.float32), np.array([seen]))
+def known() -> Memory:
+    return Memory.empty(2).add(("a",), BOX[None], np.array([[1.0, 0.0]], np.float32))
+
+
+def nothing_empty(boxes: FloatArray) -> FloatArray:
+    return np.zeros(len(boxes), np.float32)
+
+
+def wall(from_y: float):
+    """Everything with y above a wall can be seen, and is empty apart from what is detected."""
+
+    def seen_through(boxes: FloatArray) -> FloatArray:
+        low, high = boxes[:, 1] - boxes[:, 4] / 2, boxes[:, 1] + boxes[:, 4] / 2
+        return np.clip((high - np.maximum(low, from_y)) / (high - low), 0, 1).astype(np.float32)
+
+    return seen_through
 
 
 @pytest.mark.parametrize(
@@ -18,19 +33,63 @@ def graph(box: list[float], seen: bool = True, look: float = 1.0) -> SceneGraph:
     [
         ([0.5, -0.025, 0.02, 0.04, 0.01, 0.04], True),  # only one end is seen, where it was
         ([0.5, 0.0, 0.03, 0.04, 0.06, 0.02], True),  # the lower half is hidden
-        ([0.5, -0.045, 0.02, 0.04, 0.01, 0.04], False),  # what is seen lies outside
         ([0.5, 0.03, 0.02, 0.04, 0.06, 0.04], False),  # moved, all of it seen
-        ([0.5, 0.0, 0.02, 0.06, 0.04, 0.04], False),  # turned on the spot: it reaches out of its earlier box
         ([0.501, 0.001, 0.021, 0.04, 0.06, 0.04], False),  # seen as well as before: the new measurement counts
     ],
 )
 def test_a_partly_hidden_object_keeps_its_box_only_if_nothing_speaks_against_it(now: list[float], kept: bool) -> None:
-    box = remember(graph(BOX), graph(now)).boxes[0]
+    box = complete(np.array(now, np.float32), BOX, BOX[3:], nothing_empty, BOX)[0]
     np.testing.assert_allclose(box, BOX if kept else now, atol=1e-6)
 
 
-def test_an_unseen_object_keeps_box_and_looks_and_stays_unseen() -> None:
-    after = remember(graph(BOX, look=0.3), graph([0.0] * 6, seen=False))
+def test_the_hidden_part_of_a_moved_object_is_where_nothing_speaks_against_it() -> None:
+    visible = np.array([0.5, 0.105, 0.02, 0.04, 0.01, 0.04], np.float32)  # y from 0.10 to 0.11
+    behind = complete(visible, BOX, BOX[3:], wall(0.11), BOX)[0]
+    np.testing.assert_allclose(behind, [0.5, 0.08, 0.02, 0.04, 0.06, 0.04], atol=1e-3)
+
+
+def test_where_the_cameras_say_nothing_the_expectation_decides() -> None:
+    visible = np.array([0.5, 0.105, 0.02, 0.04, 0.01, 0.04], np.float32)
+    for y in (0.08, 0.105, 0.13):
+        expected = np.array([0.5, y, 0.02, 0.04, 0.06, 0.04], np.float32)
+        box = complete(visible, BOX, BOX[3:], nothing_empty, expected)[0]
+        assert abs(box[1] - y) < 0.005
+
+
+def test_an_object_that_was_turned_is_taken_as_it_is_seen() -> None:
+    turned = np.array([0.5, 0.0, 0.02, 0.06, 0.04, 0.04], np.float32)
+    box, size = complete(turned, BOX, BOX[3:], lambda boxes: np.ones(len(boxes), np.float32), BOX)
+    np.testing.assert_allclose(box, turned)
+    np.testing.assert_allclose(size, turned[3:])
+
+
+def look(seen_through, expected: FloatArray | None = None) -> Memory:
+    nothing = np.zeros((0, 6), np.float32), np.zeros((0, 2), np.float32)
+    return known().look(*nothing, np.array([-1]), seen_through, None if expected is None else expected[None])
+
+
+def test_an_unseen_object_behind_something_keeps_its_box_and_looks() -> None:
+    after = look(nothing_empty)
     np.testing.assert_allclose(after.boxes[0], BOX)
-    np.testing.assert_allclose(after.visual[0], 0.3)
+    np.testing.assert_allclose(after.visual[0], [1.0, 0.0])
     assert not after.seen[0]
+    assert after.hidden[0]
+    assert not after.graph().missing[0]
+
+
+def test_an_unseen_object_whose_place_is_empty_is_missing() -> None:
+    after = look(lambda boxes: np.ones(len(boxes), np.float32))
+    assert not after.hidden[0]
+    assert after.graph().missing[0]
+
+
+def test_an_unseen_object_may_be_hidden_where_it_was_to_be_put() -> None:
+    after = look(lambda boxes: (boxes[:, 1] < 0.1).astype(np.float32), ELSEWHERE)
+    np.testing.assert_allclose(after.boxes[0], ELSEWHERE)
+    assert after.hidden[0]
+
+
+def test_what_appears_is_added() -> None:
+    memory = known().add(("b",), ELSEWHERE[None], np.array([[0.0, 1.0]], np.float32))
+    assert memory.names == ("a", "b")
+    assert memory.graph().seen.tolist() == [True, True]

@@ -1,0 +1,175 @@
+"""The monitor at work on filmed episodes: a verdict on every step, beside the ground truth."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from eval.footage import Footage
+from nsrecover.observation import Observation
+from nsrecover.perceive import Association, ScenePerceiver, lift_boxes
+from nsrecover.structs import SceneGraph
+from nsrecover.system import System
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How the monitor is run.
+
+    Attributes:
+        association: how objects are matched between observations.
+        remember: whether what is hidden is filled in from memory.
+        reimagine: whether the rest of the plan is imagined again from what is seen after every step; without it, all is
+            imagined from the first scene.
+    """
+
+    association: Association = Association.TRACKED
+    remember: bool = True
+    reimagine: bool = True
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the monitor said after a step.
+
+    Attributes:
+        dataset: of the episode.
+        episode: its number.
+        step: number of the action, from 0.
+        objects: how many objects there are.
+        wrong: object -> what did it, of the objects that truly deviate; empty if the step went well.
+        probabilities: object -> P(as expected), as the monitor says.
+        blamed: the objects that the monitor calls culprits.
+        visible: how many objects are visible.
+        matched: how many of them were taken for what they are.
+        seconds: time from the images to the verdict.
+    """
+
+    dataset: str
+    episode: int
+    step: int
+    objects: int
+    wrong: Mapping[str, str]
+    probabilities: Mapping[str, float]
+    blamed: tuple[str, ...]
+    visible: int
+    matched: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Imagined:
+    """How far imagined places are from the true ones.
+
+    Attributes:
+        steps: how many steps were imagined ahead.
+        errors_mm: of every object that was moved so far.
+        cosines: of imagined and observed appearance of the object that was moved last.
+    """
+
+    steps: int
+    errors_mm: tuple[float, ...]
+    cosines: tuple[float, ...]
+
+
+def watch(footage: Footage, system: System, setting: Setting) -> tuple[list[Verdict], list[Imagined]]:
+    """Follow an episode step by step.
+
+    Every step is judged twice if something goes wrong at it: as it went, and as it would have gone. After an error the
+    scene is as it should be again, so every step is judged from a good start.
+
+    Args:
+        footage: what the cameras saw.
+        system: the learned parts.
+        setting: how they are used.
+
+    Returns:
+        The verdicts, and how good the imagination of the whole plan from the first scene is.
+    """
+    episode = footage.episode
+    rng = np.random.default_rng(episode.seed)
+    wrong = {error.step: error.causes for error in episode.errors}
+    perceive = ScenePerceiver(system.bundle, setting.association, setting.remember)
+    graph = perceive(anonymous(footage.course[0], rng, named=True)[0])
+    trace = system.imagination.trace(graph, episode.plan)
+    verdicts, whole, seen = list[Verdict](), trace, [graph]
+    for step in range(len(episode.plan)):
+        outcomes: list[tuple[Observation, Mapping[str, str], ScenePerceiver]] = []
+        if step in footage.outcomes:
+            outcomes.append((footage.outcomes[step], wrong[step], perceive.fork()))
+        if step + 1 < len(footage.course):
+            outcomes.append((footage.course[step + 1], {}, perceive))
+        for observation, culprits, perceiver in outcomes:
+            shown, labels = anonymous(observation, rng, named=setting.association is Association.KNOWN)
+            started = time.perf_counter()
+            graph = perceiver(shown, expected=trace.graphs[step + 1])
+            course = trace.joined_by(graph)
+            found = system.monitor.after(graph, course, step)
+            seconds = time.perf_counter() - started
+            visible = {labels[number] for number in _visible(shown)}
+            taken = {name: labels[number] for name, number in perceiver.instances.items()}
+            verdicts.append(
+                Verdict(
+                    episode.dataset,
+                    episode.number,
+                    step,
+                    len(episode.scene.objects),
+                    dict(culprits),
+                    {name: float(p) for name, p in zip(graph.names, found.probabilities, strict=True)},
+                    found.culprit_names,
+                    len(visible),
+                    sum(taken.get(name) == name for name in visible),
+                    seconds,
+                )
+            )
+        if step + 1 >= len(footage.course):
+            break
+        seen.append(graph)
+        trace = system.imagination.rebase(course, step + 1, graph) if setting.reimagine else course
+    return verdicts, list(_imagination(footage, whole.graphs, seen))
+
+
+def anonymous(observation: Observation, rng: np.random.Generator, named: bool) -> tuple[Observation, Mapping[int, str]]:
+    """An observation whose detections come in random order under random numbers.
+
+    Args:
+        observation: with the simulator's numbers and names.
+        rng: decides on the new numbers.
+        named: whether the detector's labels stay right; otherwise they say nothing.
+
+    Returns:
+        The observation, and what the new numbers truly are, for judging.
+    """
+    old = sorted(observation.labels)
+    new = rng.choice(np.arange(1, 1000), len(old), replace=False)
+    table = np.zeros(max([*old, int(observation.instances.max())]) + 1, dtype=np.int32)
+    table[old] = new
+    truth = {int(number): observation.labels[was] for was, number in zip(old, new, strict=True)}
+    labels = truth if named else {number: f"detection {number}" for number in truth}
+    instances = table[np.maximum(observation.instances, 0)]
+    return replace(observation, instances=instances, labels=labels), truth
+
+
+def _visible(observation: Observation) -> list[int]:
+    numbers = sorted(observation.labels)
+    seen = lift_boxes(observation, numbers)[1]
+    return [number for number, visible in zip(numbers, seen, strict=True) if visible]
+
+
+def _imagination(footage: Footage, imagined: tuple[SceneGraph, ...], seen: list[SceneGraph]) -> Iterator[Imagined]:
+    episode = footage.episode
+    rows = {scene_object.name: row for row, scene_object in enumerate(episode.scene.objects)}
+    moved = list[str]()
+    for step, action in enumerate(episode.plan.actions[: len(seen) - 1]):
+        moved = [*dict.fromkeys([*moved, action.arguments[0]])]
+        graph, places, now = imagined[step + 1], footage.places[step + 1], seen[step + 1]
+        errors = [
+            1000 * float(np.linalg.norm(graph.boxes[graph.index(name), :3] - places[rows[name]])) for name in moved
+        ]
+        last = action.arguments[0]
+        cosine = float(graph.visual[graph.index(last)] @ now.visual[now.index(last)])
+        yield Imagined(step + 1, tuple(errors), (cosine,))
+

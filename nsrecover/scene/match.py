@@ -1,0 +1,71 @@
+"""Which detection shows which known object: the Hungarian method on appearance, place and size, with a gate."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import linear_sum_assignment
+
+from nsrecover.structs import FloatArray
+
+PLACE_WEIGHT = 0.35
+"""Cost of being far from every place where the object may be; different looks cost up to 2."""
+
+NEAR_M = 0.10
+"""Length at which the cost of being elsewhere levels off: an object that was thrown far is as likely as one near."""
+
+SIZE_WEIGHT = 0.5
+"""Cost of a detection that is larger or smaller than the object by `SIZE_M`; a hidden part costs a fifth of it."""
+
+SIZE_M = 0.02
+
+GATE = 0.95
+"""Above this cost a detection shows another object, which nobody has seen before."""
+
+
+def association_costs(
+    visual: FloatArray,
+    sizes: FloatArray,
+    places: FloatArray,
+    detected_visual: FloatArray,
+    detected_boxes: FloatArray,
+) -> FloatArray:
+    """How badly each detection fits each object.
+
+    Args:
+        visual: (N, D) unit features of the objects.
+        sizes: (N, 3) of their boxes, metres.
+        places: (N, P, 3) centres where each may be: where it was, where it is expected.
+        detected_visual: (M, D) unit features of the detections.
+        detected_boxes: (M, 6).
+
+    Returns:
+        (N, M).
+    """
+    looks = 1.0 - visual @ detected_visual.T
+    away = np.linalg.norm(places[:, :, None] - detected_boxes[None, None, :, :3], axis=-1).min(axis=1)
+    # an object may have been turned over: its sides are compared in order of length
+    difference = np.sort(detected_boxes[:, 3:], axis=1)[None] - np.sort(sizes, axis=1)[:, None]
+    growth = np.maximum(difference, 0.0).sum(axis=-1) + 0.2 * np.maximum(-difference, 0.0).sum(axis=-1)
+    cost = looks + PLACE_WEIGHT * np.tanh(away / NEAR_M) + SIZE_WEIGHT * np.tanh(growth / SIZE_M)
+    return np.asarray(cost, dtype=np.float32)
+
+
+def associate(costs: FloatArray, gate: float = GATE) -> npt.NDArray[np.intp]:
+    """The cheapest one-to-one assignment, leaving out what costs more than the gate.
+
+    Args:
+        costs: (N, M) of N objects and M detections.
+        gate: cost of leaving an object unmatched.
+
+    Returns:
+        (N,) index of the detection that shows each object, -1 for none. Detections that no object has are new.
+    """
+    count, detections = costs.shape
+    open_ended = np.full((count, detections + count), gate, dtype=np.float64)
+    open_ended[:, :detections] = costs
+    rows, columns = linear_sum_assignment(open_ended)
+    found = np.full(count, -1, dtype=np.intp)
+    matched = columns < detections
+    found[rows[matched]] = columns[matched]
+    return found
