@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import logging
 import shutil
@@ -13,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import hydra
+import lightning
 import torch
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
@@ -25,10 +28,19 @@ from train.calibrate import box_errors_mm, conformal_threshold, displacement_rec
 from train.card import model_card, revision
 from train.config import Stage, TrainConfig, register
 from train.demonstrations import Demonstration, fingerprint, load_demonstrations, recordings
+from train.processes import Processes, check, is_first, start
 from train.stages import STAGES, Run, set_seed
 
 NEUTRAL_THRESHOLD = 0.5
 """The discriminator's own decision point; calibration may lower it, to keep the promised false-alarm rate."""
+
+EXPECTED_WARNINGS = (
+    ".*does not have many workers.*",  # the data is in memory
+    ".*`IterableDataset` has `__len__` defined.*",  # as said: no workers
+    ".*isinstance\\(treespec, LeafSpec\\).*",  # Lightning's own
+    ".*Grad strides do not match bucket view strides.*",  # costs next to nothing in networks this small
+)
+"""Of Lightning and PyTorch, that tell the user of this command nothing."""
 
 FALSE_ALARM_RATES = (0.001, 0.01, 0.05)
 
@@ -45,18 +57,14 @@ def identity(config: TrainConfig) -> dict[str, Any]:
 
 
 def open_run(config: TrainConfig, out: Path) -> dict[str, Any]:
-    """The progress file of a run: made anew, or that of the run that is continued.
+    """The progress of a run: none yet, or that of the run that is continued. Writes nothing.
 
     Raises:
         InvalidConfiguration: the folder holds a run with other data or settings.
     """
     progress = out / "progress.json"
     wanted = identity(config)
-    if config.restart and progress.is_file():
-        for name in (*STAGES, "bundle", "progress.json"):
-            path = out / name
-            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-    if progress.is_file():
+    if progress.is_file() and not config.restart:
         found: dict[str, Any] = json.loads(progress.read_text())
         differing = [key for key, value in wanted.items() if found["identity"].get(key) != value]
         if differing:
@@ -66,6 +74,14 @@ def open_run(config: TrainConfig, out: Path) -> dict[str, Any]:
             )
         return found
     return {"identity": wanted, "done": {}, "seconds": {}}
+
+
+def clear(out: Path) -> None:
+    """Remove what an earlier run left, for `restart=true`; a folder that no run has written to is left alone."""
+    if (out / "progress.json").is_file():
+        for name in (*STAGES, "bundle", "progress.json"):
+            path = out / name
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
 def save_progress(out: Path, progress: dict[str, Any]) -> None:
@@ -130,28 +146,47 @@ def calibrate(run: Run, alpha: float) -> Bundle:
     return run.bundle
 
 
-def load_data(config: TrainConfig) -> tuple[list[Demonstration], list[Demonstration]]:
-    """Training and held-out demonstrations, in memory."""
+def load_data(config: TrainConfig, processes: Processes) -> tuple[list[Demonstration], list[Demonstration]]:
+    """Training and held-out demonstrations, in memory; each process perceives a part of them, all read the cache."""
     size = config.model.crop_size
-    training, held_out = (
-        load_demonstrations(recordings(data), size, config.cache) for data in (config.data, config.held_out)
-    )
+    sources = [recordings(data) for data in (config.data, config.held_out)]
+    bars = contextlib.nullcontext() if processes.first else contextlib.redirect_stderr(io.StringIO())
+    with bars:
+        if processes.count > 1:
+            distinct = {source.fingerprint: source for part in sources for source in part}
+            load_demonstrations(list(distinct.values())[processes.rank :: processes.count], size, config.cache)
+            processes.wait()
+        training, held_out = (load_demonstrations(part, size, config.cache) for part in sources)
     return training, held_out
 
 
 def train(config: TrainConfig) -> dict[str, Any]:
     """Run the stages that are not done yet, calibrate and write the checkpoint.
 
+    With `trainer=ddp` every process runs this function; the first one alone writes.
+
     Returns:
-        The metrics that are written to metrics.json.
+        The metrics that are written to metrics.json, in every process.
     """
+    # every process does this at a time of its own: it checks what the user gave, and writes nothing
     out = Path(config.out)
-    out.mkdir(parents=True, exist_ok=True)
+    folder = out / "bundle"
+    check(config.trainer)
     progress = open_run(config, out)
     set_seed(config.seed)
-    folder = out / "bundle"
-    bundle = Bundle.load(folder) if (folder / "config.json").is_file() else start_bundle(config)
-    training, held_out = load_data(config)
+    going_on = (folder / "config.json").is_file() and not config.restart
+    bundle = Bundle.load(folder) if going_on else start_bundle(config)
+
+    # from here on they go together
+    processes = start(config.trainer)
+    began = time.perf_counter()
+    if processes.first:
+        out.mkdir(parents=True, exist_ok=True)
+        if config.restart:
+            clear(out)
+        print(f"training on {processes.describe()}", flush=True)
+    training, held_out = load_data(config, processes)
+    seconds = {"loading": round(time.perf_counter() - began, 1)}
     run = Run(
         bundle=bundle,
         training=training,
@@ -161,6 +196,7 @@ def train(config: TrainConfig) -> dict[str, Any]:
         logger=lambda stage: instantiate(config.logger, name=stage),
         trainer=dict(config.trainer),
         pairs=config.pairs,
+        processes=processes,
     )
     chosen = list(STAGES) if config.stage is Stage.all else [config.stage.value]
     for stage in chosen:
@@ -169,43 +205,72 @@ def train(config: TrainConfig) -> dict[str, Any]:
         started = time.perf_counter()
         metrics = STAGES[stage][0](run, getattr(config, stage))
         bundle.to("cpu").eval()
-        bundle.save(folder)
+        # running statistics differ between processes: the first one's count, as they are what is saved
+        bundle.load_state_dict(processes.broadcast(bundle.state_dict()))
         progress["done"][stage] = metrics
         progress["seconds"][stage] = round(time.perf_counter() - started, 1)
-        save_progress(out, progress)
-        shutil.rmtree(out / stage, ignore_errors=True)
-    bundle = calibrate(run, config.alpha)
+        if processes.first:
+            bundle.save(folder)
+            save_progress(out, progress)
+            shutil.rmtree(out / stage, ignore_errors=True)
+    result = finish(config, run, progress, seconds) if processes.first else {}
+    return processes.broadcast(result)
+
+
+def finish(config: TrainConfig, run: Run, progress: dict[str, Any], seconds: dict[str, float]) -> dict[str, Any]:
+    """Calibrate the trained bundle and write it with its provenance, the model card and metrics.json.
+
+    Args:
+        config: of the command.
+        run: whose stages are done.
+        progress: what they measured and how long they took.
+        seconds: what else took how long.
+
+    Returns:
+        The metrics.
+    """
+    started = time.perf_counter()
+    with run.on_device():
+        bundle = calibrate(run, config.alpha)
+    seconds = {**progress["seconds"], **seconds, "calibration": round(time.perf_counter() - started, 1)}
+    settings = {key: value for key, value in progress["identity"].items() if key not in ("data", "held_out", "seed")}
     provenance = {
         "command": "python -m train " + " ".join(sys.argv[1:]),
         "seed": config.seed,
-        "transitions": sum(len(demo.plan) for demo in training),
-        "episodes": len(training),
+        "transitions": sum(len(demo.plan) for demo in run.training),
+        "episodes": len(run.training),
         "data": progress["identity"]["data"],
         "held_out": progress["identity"]["held_out"],
+        "settings": settings,
         "revision": revision(),
-        "seconds": progress["seconds"],
         "torch": torch.__version__,
+        "lightning": lightning.__version__,
+        "device": run.processes.describe(),
+        "processes": run.processes.count,
+        "seconds": {**seconds, "total": round(sum(seconds.values()), 1)},
     }
     measured = {"stages": progress["done"], **bundle.config.metrics}
     bundle.config = replace(bundle.config, metrics=measured, provenance=provenance)
-    for target in filter(None, (folder, config.checkpoint)):
+    for target in filter(None, (run.folder / "bundle", config.checkpoint)):
         bundle.save(target, model_card(bundle.config))
     result = {**measured, "provenance": provenance, "parameters": sum(p.numel() for p in bundle.parameters())}
-    (out / "metrics.json").write_text(json.dumps(result, indent=2) + "\n")
+    (run.folder / "metrics.json").write_text(json.dumps(result, indent=2) + "\n")
     return result
 
 
 def print_table(metrics: dict[str, Any]) -> None:
-    """A short table of what came out."""
-    table = Table(title="trained", show_header=False)
+    """A short table of what came out, on what, and how long it took."""
+    provenance = metrics["provenance"]
+    seconds = provenance["seconds"]
+    table = Table(title=f"trained on {provenance['device']}", show_header=False)
     for stage, values in metrics["stages"].items():
-        seconds = metrics["provenance"]["seconds"].get(stage, 0)
         shown = ", ".join(
             f"{key.split('/')[-1]} {value:.4g}" for key, value in values.items() if "val_" in key or "val/" in key
         )
-        table.add_row(stage, shown, f"{seconds:.0f} s")
+        table.add_row(stage, shown, f"{seconds.get(stage, 0):.0f} s")
     for key in ("threshold", "false_alarm_rate", "false_alarms", "box_error_mm", "displacement_recall_by_mm"):
         table.add_row(key, str(metrics[key]), "")
+    table.add_row("in all", "with loading and calibration", f"{seconds['total']:.0f} s")
     Console().print(table)
 
 
@@ -214,9 +279,12 @@ def main(config: TrainConfig) -> None:
     """Entry point."""
     for name in ("lightning.pytorch", "lightning.fabric"):  # its banners; progress bars and warnings stay
         logging.getLogger(name).setLevel(logging.WARNING)
-    warnings.filterwarnings("ignore", message=".*does not have many workers.*")  # the data is in memory
+    for message in EXPECTED_WARNINGS:
+        warnings.filterwarnings("ignore", message=message)
     with told_in_one_line(resumable=True):
-        print_table(train(OmegaConf.to_object(config)))
+        metrics = train(OmegaConf.to_object(config))
+        if is_first():
+            print_table(metrics)
 
 
 if __name__ == "__main__":

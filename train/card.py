@@ -6,7 +6,7 @@ import json
 import subprocess
 from pathlib import Path
 
-from nsrecover.models.bundle import BundleConfig
+from nsrecover.models.bundle import CONFIG, BundleConfig
 
 
 def revision() -> str:
@@ -35,7 +35,10 @@ transformer for table-top scenes of cubes, dice and bricks seen by two RGB-D cam
 - Data: {source.get("episodes")} successful demonstrations, {source.get("transitions")} transitions
   (fingerprint {source.get("data")}); held out for calibration and measurement: fingerprint {source.get("held_out")}.
 - Command: `{source.get("command")}`, seed {source.get("seed")}, revision {source.get("revision")},
-  torch {source.get("torch")}; seconds by stage: {source.get("seconds")}.
+  torch {source.get("torch")}, on {source.get("device")}; seconds: {source.get("seconds")}.
+- All settings it was trained with: `provenance.settings` in {CONFIG}. The operators' vocabulary, in the order of the
+  action embedding: `operators` in the same file. The encoder's input normaliser (mean and deviation of each colour
+  channel) is part of the encoder (`nsrecover.models.encoder.ObjectEncoder`): crops go in as bytes from 0 to 255.
 - Labels: none but the demonstrations' own; no failure was seen in training.
 - Weights are stored as safetensors; nothing is unpickled when it is loaded.
 

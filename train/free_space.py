@@ -176,8 +176,8 @@ class FreeSpaceModule(lightning.LightningModule):
         """Measure the raw proposals, before any check."""
         free, moved_m = judge(self.model, batch)
         size = len(batch.boxes)
-        self.log("val/collision_free", free.float().mean(), prog_bar=True, batch_size=size)
-        self.log("val/displacement_mm", 1000 * moved_m.mean(), batch_size=size)
+        self.log("val/collision_free", free.float().mean(), prog_bar=True, batch_size=size, sync_dist=True)
+        self.log("val/displacement_mm", 1000 * moved_m.mean(), batch_size=size, sync_dist=True)
 
     def configure_optimizers(self) -> dict[str, object]:
         """Adam with a one-cycle learning rate, stepped every batch."""

@@ -1,6 +1,8 @@
-"""What the modules of all stages have in common: the optimiser and its schedule."""
+"""What the modules of the stages have in common: the optimiser with its schedule, and metrics over all processes."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import lightning
 import torch
@@ -24,3 +26,7 @@ class CosineModule(lightning.LightningModule):
         steps = max(1, int(self.trainer.estimated_stepping_batches))
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps, eta_min=self.learning_rate / 100)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+
+    def log(self, *arguments: Any, **settings: Any) -> None:
+        """As in Lightning, but a metric is always the mean over all processes."""
+        super().log(*arguments, **{**settings, "sync_dist": True})

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import torch
 from lightning.pytorch.callbacks import ModelCheckpoint
 from lightning.pytorch.loggers import Logger
 from torch import nn
-from torch.utils.data import DataLoader
+from torch.utils.data import BatchSampler, DataLoader, RandomSampler, SequentialSampler
 
 from nsrecover.models.bundle import Bundle
 from nsrecover.structs import FloatArray
@@ -20,6 +22,7 @@ from train.demonstrations import Demonstration
 from train.discriminator import DiscriminatorModule, PairBatches, PairSources, node_pairs
 from train.encoder import EncoderModule, InstancePairs
 from train.free_space import FreeSpaceModule, FreeSpaceScenes
+from train.processes import Processes, SharedBatches, single
 from train.transition import SameCount, TransitionModule, stack, transitions_of
 
 
@@ -29,9 +32,9 @@ class Budget:
 
     Attributes:
         epochs: passes.
-        batch_size: examples (episodes for the encoder, scenes for free space) in a batch.
+        batch_size: examples (episodes for the encoder, scenes for free space) in a batch; several processes split it.
         batches: batches in a pass, for stages that draw their examples.
-        learning_rate: peak.
+        learning_rate: peak; it goes with the batch size, however many processes there are.
     """
 
     epochs: int = 10
@@ -53,6 +56,7 @@ class Run:
         logger: makes the logger of a stage.
         trainer: further settings of `lightning.Trainer`.
         pairs: what the discriminator learns from.
+        processes: that train together.
     """
 
     bundle: Bundle
@@ -63,13 +67,24 @@ class Run:
     logger: Callable[[str], Logger | bool]
     trainer: dict[str, Any] = field(default_factory=dict)
     pairs: PairSources = field(default_factory=PairSources)
+    processes: Processes = field(default_factory=single)
     _features: dict[int, list[FloatArray]] = field(default_factory=dict)
+
+    @contextlib.contextmanager
+    def on_device(self) -> Iterator[None]:
+        """The bundle is on this process's device inside, and on the CPU again afterwards."""
+        self.bundle.to(self.processes.device)
+        try:
+            yield
+        finally:
+            self.bundle.to("cpu")
 
     def appearance(self, demonstrations: Sequence[Demonstration]) -> list[FloatArray]:
         """Features of every frame by the trained encoder, computed once."""
         key = id(demonstrations)
         if key not in self._features:
-            self._features[key] = [demo.appearance(self.bundle) for demo in demonstrations]
+            with self.on_device():
+                self._features[key] = [demo.appearance(self.bundle) for demo in demonstrations]
         return self._features[key]
 
 
@@ -81,6 +96,7 @@ def fit(
     Returns:
         The last logged metrics.
     """
+    lightning.seed_everything(run.processes.seed(run.seed), workers=True, verbose=False)  # other noise in each process
     folder = run.folder / stage
     last = folder / "last.ckpt"
     keep = ModelCheckpoint(
@@ -92,9 +108,10 @@ def fit(
         callbacks=[keep],
         enable_model_summary=False,
         log_every_n_steps=1,
+        use_distributed_sampler=False,  # the stages split their batches themselves
         **run.trainer,
     )
-    resume = str(last) if last.is_file() else None
+    resume = run.processes.broadcast(str(last) if last.is_file() else None)
     trainer.fit(module, train, held_out, ckpt_path=resume, weights_only=False if resume else None)
     if trainer.interrupted:
         raise KeyboardInterrupt
@@ -103,10 +120,15 @@ def fit(
 
 def train_encoder(run: Run, budget: Budget) -> dict[str, float]:
     """Object encoder, by instance discrimination."""
+    loaders = []
+    for demonstrations in (run.training, run.held_out):
+        items = InstancePairs(demonstrations, seed=run.processes.seed(run.seed))
+        shuffled = RandomSampler(items, generator=torch.Generator().manual_seed(run.seed))
+        order = shuffled if demonstrations is run.training else SequentialSampler(items)
+        batches = BatchSampler(order, budget.batch_size, drop_last=False)
+        loaders.append(DataLoader(items, batch_sampler=SharedBatches(batches, run.processes)))
     module = EncoderModule(run.bundle.encoder, budget.learning_rate)
-    train = DataLoader(InstancePairs(run.training, seed=run.seed), budget.batch_size, shuffle=True, drop_last=False)
-    held_out = DataLoader(InstancePairs(run.held_out, seed=run.seed), budget.batch_size)
-    return fit(run, "encoder", module, train, held_out, budget.epochs)
+    return fit(run, "encoder", module, loaders[0], loaders[1], budget.epochs)
 
 
 def train_transition(run: Run, budget: Budget) -> dict[str, float]:
@@ -115,7 +137,7 @@ def train_transition(run: Run, budget: Budget) -> dict[str, float]:
     for demonstrations, shuffle in ((run.training, True), (run.held_out, False)):
         items = transitions_of(demonstrations, run.appearance(demonstrations), run.bundle.config.operators)
         batches = SameCount(items, budget.batch_size, seed=run.seed, shuffle=shuffle)
-        loaders.append(DataLoader(items, batch_sampler=batches, collate_fn=stack))
+        loaders.append(DataLoader(items, batch_sampler=SharedBatches(batches, run.processes), collate_fn=stack))
     module = TransitionModule(run.bundle.transition, budget.learning_rate)
     return fit(run, "transition", module, loaders[0], loaders[1], budget.epochs)
 
@@ -123,11 +145,12 @@ def train_transition(run: Run, budget: Budget) -> dict[str, float]:
 def train_discriminator(run: Run, budget: Budget) -> dict[str, float]:
     """Discriminator, on pairs labelled by the demonstrations; its node encoder starts from the transition model's."""
     run.bundle.discriminator.nodes.load_state_dict(run.bundle.transition.nodes.state_dict())
+    size, seed = run.processes.share_of(budget.batch_size), run.processes.seed(run.seed)
     loaders = []
     for demonstrations in (run.training, run.held_out):
         pairs = node_pairs(demonstrations, run.appearance(demonstrations), run.bundle, run.pairs)
         batches = budget.batches if demonstrations is run.training else max(1, budget.batches // 10)
-        loaders.append(DataLoader(PairBatches(pairs, run.pairs, budget.batch_size, batches, run.seed), batch_size=None))
+        loaders.append(DataLoader(PairBatches(pairs, run.pairs, size, batches, seed), batch_size=None))
     module = DiscriminatorModule(run.bundle.discriminator, budget.learning_rate)
     return fit(run, "discriminator", module, loaders[0], loaders[1], budget.epochs)
 
@@ -135,6 +158,7 @@ def train_discriminator(run: Run, budget: Budget) -> dict[str, float]:
 def train_free_space(run: Run, budget: Budget) -> dict[str, float]:
     """Free-space transformer, on recorded and synthetic scenes."""
     workspace = run.bundle.workspace
+    seed = run.processes.seed(run.seed)
     loaders = []
     for demonstrations, fresh in ((run.training, True), (run.held_out, False)):
         scenes = [boxes for demo in demonstrations for boxes in demo.boxes]
@@ -143,9 +167,9 @@ def train_free_space(run: Run, budget: Budget) -> dict[str, float]:
                 FreeSpaceScenes(
                     scenes,
                     workspace,
-                    batch_size=budget.batch_size,
+                    batch_size=run.processes.share_of(budget.batch_size),
                     batches=budget.batches if fresh else max(1, budget.batches // 10),
-                    seed=run.seed if fresh else run.seed + 1,
+                    seed=seed if fresh else seed + 1,
                     fresh=fresh,
                 ),
                 batch_size=None,
@@ -166,6 +190,7 @@ STAGES: dict[str, tuple[Callable[[Run, Budget], dict[str, float]], Callable[[Bun
 
 
 def set_seed(seed: int) -> None:
-    """Seed Python, NumPy and PyTorch."""
+    """Seed Python, NumPy and PyTorch, and have them compute the same again where they can."""
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it, matrix products on a GPU may vary
     lightning.seed_everything(seed, workers=True, verbose=False)
     torch.use_deterministic_algorithms(True, warn_only=True)

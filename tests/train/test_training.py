@@ -15,7 +15,7 @@ from omegaconf import OmegaConf
 
 from nsrecover.errors import InvalidConfiguration, InvalidRecording
 from nsrecover.models.bundle import Bundle
-from train.__main__ import train
+from train.__main__ import print_table, train
 from train.config import register
 from train.stages import STAGES
 
@@ -65,6 +65,34 @@ def test_the_checkpoint_holds_what_was_trained_and_says_how(trained: tuple[dict,
     assert json.loads((out / "metrics.json").read_text())["stages"] == metrics["stages"]
     assert "fingerprint" in (out / "bundle" / "README.md").read_text()
     assert 0 <= bundle.threshold <= 0.5
+
+
+def test_the_checkpoint_names_its_settings_its_device_and_its_time(trained: tuple[dict, Path]) -> None:
+    provenance = Bundle.load(trained[1] / "bundle").config.provenance
+    settings = provenance["settings"]
+    assert settings["encoder"] == {"epochs": 2, "batch_size": 8, "batches": 0, "learning_rate": 1e-3}
+    assert settings["model"]["feature_size"] == 64
+    assert settings["pairs"]["tolerance_m"] == 0.02
+    assert settings["alpha"] == 0.01
+    assert provenance["device"].startswith("cpu, ")
+    seconds = dict(provenance["seconds"])
+    total = seconds.pop("total")
+    assert seconds.keys() == {*STAGES, "loading", "calibration"}
+    assert min(seconds[stage] for stage in STAGES) > 0
+    assert total == pytest.approx(sum(seconds.values()), abs=0.2)
+    card = (trained[1] / "bundle" / "README.md").read_text()
+    assert provenance["device"] in card
+    assert "normaliser" in card
+
+
+def test_the_table_says_what_was_used_and_how_long_it_took(
+    trained: tuple[dict, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    print_table(trained[0])
+    table = capsys.readouterr().out
+    assert f"trained on {trained[0]['provenance']['device']}" in table
+    assert "in all" in table
+    assert f"{trained[0]['provenance']['seconds']['total']:.0f} s" in table
 
 
 def test_a_finished_run_is_not_trained_again(trained: tuple[dict, Path], demonstrations: Path) -> None:
