@@ -112,6 +112,7 @@ def fit(
         **run.trainer,
     )
     resume = run.processes.broadcast(str(last) if last.is_file() else None)
+    module.train()  # a bundle is in evaluation mode, and Lightning leaves modes as they are
     trainer.fit(module, train, held_out, ckpt_path=resume, weights_only=False if resume else None)
     if trainer.interrupted:
         raise KeyboardInterrupt

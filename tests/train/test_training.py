@@ -63,6 +63,8 @@ def test_the_checkpoint_holds_what_was_trained_and_says_how(trained: tuple[dict,
     assert bundle.config.provenance["transitions"] >= 90
     assert bundle.config.metrics["stages"].keys() == STAGES.keys()
     assert json.loads((out / "metrics.json").read_text())["stages"] == metrics["stages"]
+    statistics = bundle.state_dict()["encoder.resnet.bn1.running_mean"]
+    assert (statistics != 0).any(), "the encoder was trained in evaluation mode: its normalisation never saw the data"
     assert "fingerprint" in (out / "bundle" / "README.md").read_text()
     assert 0 <= bundle.threshold <= 0.5
 
