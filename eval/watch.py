@@ -172,4 +172,3 @@ def _imagination(footage: Footage, imagined: tuple[SceneGraph, ...], seen: list[
         last = action.arguments[0]
         cosine = float(graph.visual[graph.index(last)] @ now.visual[now.index(last)])
         yield Imagined(step + 1, tuple(errors), (cosine,))
-

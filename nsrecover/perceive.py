@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
+from scipy.ndimage import find_objects
 
 from nsrecover.errors import InvalidObservation
 from nsrecover.observation import Observation
@@ -54,23 +55,38 @@ def crop_objects(
     """
     crops, owners, pixels = [], [], []
     for view in range(len(observation.cameras)):
-        instances = observation.instances[view]
-        for index, number in enumerate(numbers):
-            mask = instances == number
-            rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-            if len(rows) == 0:
+        indices = index_map(observation.instances[view], numbers)
+        for index, window in enumerate(find_objects(indices, max_label=len(numbers))):
+            if window is None:
                 continue
-            half = max(rows[-1] - rows[0], columns[-1] - columns[0]) / 2 + CROP_MARGIN
-            middle = np.array([rows[0] + rows[-1], columns[0] + columns[-1]]) / 2
+            rows, columns = window
+            half = (max(rows.stop - rows.start, columns.stop - columns.start) - 1) / 2 + CROP_MARGIN
+            middle = np.array([rows.start + rows.stop - 1, columns.start + columns.stop - 1]) / 2
             top, left = np.maximum(np.floor(middle - half).astype(int), 0)
             bottom, right = np.ceil(middle + half).astype(int) + 1
-            patch = observation.rgb[view, top:bottom, left:right] * mask[top:bottom, left:right, None]
+            mask = indices[top:bottom, left:right] == index + 1
+            patch = observation.rgb[view, top:bottom, left:right] * mask[..., None]
             crops.append(np.asarray(Image.fromarray(patch).resize((size, size), Image.Resampling.BILINEAR)))
             owners.append(index)
             pixels.append(np.count_nonzero(mask))
     shape = (0, size, size, 3)
     stacked = np.stack(crops) if crops else np.zeros(shape, dtype=np.uint8)
     return stacked, np.asarray(owners, dtype=np.intp), np.asarray(pixels, dtype=np.float32)
+
+
+def index_map(instances: npt.NDArray[np.int32], numbers: Sequence[int]) -> npt.NDArray[np.int32]:
+    """For every pixel (H, W) the position in `numbers` of what it shows, counted from 1; 0 for anything else."""
+    found = np.zeros(instances.shape, dtype=np.int32)
+    if not numbers:
+        return found
+    order = np.argsort(numbers)
+    ascending = np.asarray(numbers)[order]
+    pixels = np.flatnonzero(instances > 0)
+    shown = instances.ravel()[pixels]
+    rank = np.minimum(np.searchsorted(ascending, shown), len(ascending) - 1)
+    known = ascending[rank] == shown
+    found.ravel()[pixels[known]] = order[rank[known]] + 1
+    return found
 
 
 def lift_points(observation: Observation, view: int) -> tuple[FloatArray, npt.NDArray[np.int32]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nsrecover.explain import GroundedExplainer
@@ -46,13 +46,20 @@ class System:
         return RecoveryPlanner(self.bundle)
 
 
-def load(checkpoint: str | Path | None = None) -> System:
+def load(checkpoint: str | Path | None = None, alpha: float | None = None) -> System:
     """Load a checkpoint.
 
     Args:
         checkpoint: folder of a checkpoint; the shipped one (tabletop) by default.
+        alpha: false-alarm rate per successful step that the monitor shall keep to, in the long run and in scenes like
+            those of training; the lower, the larger a deviation has to be to be noticed. None: the checkpoint's own
+            threshold, which is made for deviations of 2 cm.
 
     Raises:
-        InvalidCheckpoint: it is missing, damaged or does not fit.
+        InvalidCheckpoint: it is missing, damaged or does not fit, or was calibrated on too few steps for the rate.
+        InvalidConfiguration: the rate is out of its range.
     """
-    return System(Bundle.load(checkpoint))
+    bundle = Bundle.load(checkpoint)
+    if alpha is not None:
+        bundle.config = replace(bundle.config, threshold=bundle.threshold_for(alpha))
+    return System(bundle)

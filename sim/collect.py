@@ -20,18 +20,17 @@ from typing import Any
 import hydra
 from hydra.core.config_store import ConfigStore
 from hydra.core.hydra_config import HydraConfig
-from hydra.errors import InstantiationException
-from hydra.utils import instantiate
 from omegaconf import OmegaConf
 from rich.console import Console
 from rich.table import Table
 from tqdm import tqdm
 
 from nsrecover.archive import Archive, pack_archives
-from nsrecover.errors import InvalidConfiguration, NsrecoverError, told_in_one_line
+from nsrecover.errors import InvalidConfiguration, told_in_one_line
 from sim.cameras import DEFAULT_RIG
 from sim.demonstrations import Mix, Outcome, demonstrate, part_path
 from sim.folder import claimed, read_ledger, write_json, write_whole
+from sim.groups import described
 from sim.parallel import Backend, run_parallel
 from sim.scene_mix import DEFAULT_MIX
 
@@ -72,19 +71,10 @@ class CollectConfig:
             tuple(self.lengths),
             tuple(self.structures),
             self.vary_light,
-            DEFAULT_MIX if self.scene is None else _made(self.scene),
-            DEFAULT_RIG if self.rig is None else _made(self.rig),
+            DEFAULT_MIX if self.scene is None else described(self.scene),
+            DEFAULT_RIG if self.rig is None else described(self.rig),
             self.fidelity,
         )
-
-
-def _made(group: Any) -> Any:
-    """What a configuration group describes."""
-    try:
-        return instantiate(group)
-    except InstantiationException as problem:
-        cause = problem.__cause__
-        raise cause if isinstance(cause, NsrecoverError) else InvalidConfiguration(str(problem)) from problem
 
 
 def collect(config: CollectConfig, command: str | None = None) -> dict[str, Any]:

@@ -24,15 +24,12 @@ from rich.table import Table
 
 from nsrecover.errors import InvalidConfiguration, told_in_one_line
 from nsrecover.models.bundle import Bundle, BundleConfig
-from train.calibrate import box_errors_mm, conformal_threshold, displacement_recall, lowest_probabilities
+from train.calibrate import calibrate
 from train.card import model_card, revision
 from train.config import Stage, TrainConfig, register
 from train.demonstrations import Demonstration, fingerprint, load_demonstrations, recordings
 from train.processes import Processes, check, is_first, start
 from train.stages import STAGES, Run, set_seed
-
-NEUTRAL_THRESHOLD = 0.5
-"""The discriminator's own decision point; calibration may lower it, to keep the promised false-alarm rate."""
 
 EXPECTED_WARNINGS = (
     ".*does not have many workers.*",  # the data is in memory
@@ -42,13 +39,11 @@ EXPECTED_WARNINGS = (
 )
 """Of Lightning and PyTorch, that tell the user of this command nothing."""
 
-FALSE_ALARM_RATES = (0.001, 0.01, 0.05)
-
 
 def identity(config: TrainConfig) -> dict[str, Any]:
     """Everything that decides what a run learns; a run may only be continued with the same."""
     settings = asdict(config)
-    chosen = ("seed", "alpha", "model", "pairs", "weights", *STAGES)
+    chosen = ("seed", "alpha", "start", "model", "pairs", "weights", *STAGES)
     return {
         "data": fingerprint(recordings(config.data)),
         "held_out": fingerprint(recordings(config.held_out)),
@@ -92,7 +87,9 @@ def save_progress(out: Path, progress: dict[str, Any]) -> None:
 
 
 def start_bundle(config: TrainConfig) -> Bundle:
-    """An untrained bundle of the configured sizes, with a pretrained backbone if one is asked for."""
+    """The bundle to start from: a given one, or an untrained one, with a pretrained backbone if that is asked for."""
+    if config.start is not None:
+        return Bundle.load(config.start)
     model = config.model
     bundle = Bundle(
         BundleConfig(
@@ -114,36 +111,6 @@ def start_bundle(config: TrainConfig) -> Bundle:
             raise InvalidConfiguration(f"expected weights=imagenet or a file, found no file {config.weights}")
         bundle.encoder.load_backbone(torch.load(config.weights, weights_only=True, map_location="cpu"))
     return bundle
-
-
-def calibrate(run: Run, alpha: float) -> Bundle:
-    """Set the threshold on one half of the held-out episodes and measure on the other.
-
-    Returns:
-        The bundle with threshold and metrics in its configuration.
-    """
-    halves = [run.held_out[0::2], run.held_out[1::2]]
-    scores = []
-    for half in halves:
-        features = [demo.appearance(run.bundle) for demo in half]
-        scores.append(lowest_probabilities(half, features, run.bundle))
-    threshold = min(NEUTRAL_THRESHOLD, conformal_threshold(scores[0], alpha))
-    run.bundle.config = replace(run.bundle.config, threshold=threshold)
-    test = halves[1]
-    features = [demo.appearance(run.bundle) for demo in test]
-    metrics = {
-        "threshold": threshold,
-        "calibration_steps": len(scores[0]),
-        "test_steps": len(scores[1]),
-        "false_alarm_rate": float((scores[1] < threshold).mean()),
-        "false_alarms": {
-            str(rate): float((scores[1] < conformal_threshold(scores[0], rate)).mean()) for rate in FALSE_ALARM_RATES
-        },
-        "box_error_mm": box_errors_mm(test, features, run.bundle, (1, 3, 5)),
-        "displacement_recall_by_mm": displacement_recall(test, features, run.bundle),
-    }
-    run.bundle.config = replace(run.bundle.config, metrics=metrics)
-    return run.bundle
 
 
 def load_data(config: TrainConfig, processes: Processes) -> tuple[list[Demonstration], list[Demonstration]]:
@@ -231,7 +198,7 @@ def finish(config: TrainConfig, run: Run, progress: dict[str, Any], seconds: dic
     """
     started = time.perf_counter()
     with run.on_device():
-        bundle = calibrate(run, config.alpha)
+        calibrated = calibrate(run.held_out, run.bundle, config.alpha)
     seconds = {**progress["seconds"], **seconds, "calibration": round(time.perf_counter() - started, 1)}
     settings = {key: value for key, value in progress["identity"].items() if key not in ("data", "held_out", "seed")}
     provenance = {
@@ -249,7 +216,7 @@ def finish(config: TrainConfig, run: Run, progress: dict[str, Any], seconds: dic
         "processes": run.processes.count,
         "seconds": {**seconds, "total": round(sum(seconds.values()), 1)},
     }
-    measured = {"stages": progress["done"], **bundle.config.metrics}
+    bundle, measured = run.bundle, {"stages": progress["done"], **calibrated}
     bundle.config = replace(bundle.config, metrics=measured, provenance=provenance)
     for target in filter(None, (run.folder / "bundle", config.checkpoint)):
         bundle.save(target, model_card(bundle.config))

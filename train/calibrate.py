@@ -3,12 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from nsrecover.models.bundle import Bundle
+from nsrecover.models.conformal import conformal_threshold, lowest
 from nsrecover.structs import FloatArray
 from train.demonstrations import Demonstration
+
+NEUTRAL_THRESHOLD = 0.5
+"""The discriminator's own decision point; calibration may lower it, to keep the promised false-alarm rate."""
+
+FALSE_ALARM_RATES = (0.001, 0.01, 0.05)
+
+_FOR_THRESHOLD = 3
+"""All but every third held-out episode set the threshold; the others are measured on."""
+
+
+def calibrate(held_out: Sequence[Demonstration], bundle: Bundle, alpha: float) -> dict[str, Any]:
+    """Set the threshold on some of the held-out episodes, and measure on the others.
+
+    Args:
+        held_out: successful episodes that were not trained on.
+        bundle: its configuration is given the threshold and the calibration scores.
+        alpha: false-alarm rate per step to keep to.
+
+    Returns:
+        What was measured.
+    """
+    parts = [[demo for i, demo in enumerate(held_out) if (i % _FOR_THRESHOLD == 1) is test] for test in (False, True)]
+    features = [[demo.appearance(bundle) for demo in part] for part in parts]
+    scores, fresh = (lowest_probabilities(part, seen, bundle) for part, seen in zip(parts, features, strict=True))
+    kept = lowest(scores)
+    thresholds = {rate: conformal_threshold(kept, len(scores), rate) for rate in FALSE_ALARM_RATES}
+    threshold = min(NEUTRAL_THRESHOLD, conformal_threshold(kept, len(scores), alpha))
+    bundle.config = replace(bundle.config, threshold=threshold, calibration=kept, calibration_steps=len(scores))
+    return {
+        "threshold": threshold,
+        "calibration_steps": len(scores),
+        "test_steps": len(fresh),
+        "false_alarm_rate": float((fresh < threshold).mean()),
+        "false_alarms": {str(rate): float((fresh < found).mean()) for rate, found in thresholds.items()},
+        "box_error_mm": box_errors_mm(parts[1], features[1], bundle, (1, 3, 5)),
+        "displacement_recall_by_mm": displacement_recall(parts[1], features[1], bundle),
+    }
 
 
 def lowest_probabilities(
@@ -41,22 +81,6 @@ def _predict(
     number = bundle.config.operators.index(action.operator)
     box, feature = bundle.predict(visual[None], boxes[None], [number], [moved], [reference])
     return box[0], feature[0]
-
-
-def conformal_threshold(scores: FloatArray, alpha: float) -> float:
-    """Threshold below which at most a share `alpha` of new successful steps falls.
-
-    With n exchangeable calibration scores, the k-th smallest with k = floor(alpha (n + 1)) has that guarantee.
-
-    Args:
-        scores: (n,) of successful steps.
-        alpha: promised false-alarm rate per step.
-
-    Returns:
-        The threshold; 0 (no alarm ever) if there are too few scores to promise so low a rate.
-    """
-    rank = int(np.floor(alpha * (len(scores) + 1)))
-    return 0.0 if rank < 1 else float(np.sort(scores)[rank - 1])
 
 
 def box_errors_mm(

@@ -45,6 +45,7 @@ class TrainConfig:
     out: str = MISSING
     cache: str = MISSING
     checkpoint: str | None = None
+    start: str | None = None
     stage: Stage = Stage.all
     seed: int = 0
     alpha: float = 0.01

@@ -13,33 +13,37 @@ from nsrecover.models.encoder import ObjectEncoder
 from train.demonstrations import Demonstration
 from train.schedule import CosineModule
 
-TEMPERATURE = 0.1
+TEMPERATURE = 0.07
+
+MOST_OBJECTS = 6
+"""Objects of an episode that are told apart in one example."""
 
 
-class InstancePairs(Dataset[tuple[Tensor, Tensor]]):
+class InstancePairs(Dataset[tuple[Tensor, Tensor, Tensor]]):
     """Two random crops of every object of an episode, from any of its frames and views.
 
     Args:
-        demonstrations: where the crops come from.
-        objects: objects taken from an episode (fewer episodes are skipped), so that batches stack.
+        demonstrations: where the crops come from; episodes with a single object are skipped.
+        objects: most objects taken from an episode; one with fewer is filled up with black crops, so that all stack.
         seed: of the choice of crops.
     """
 
-    def __init__(self, demonstrations: Sequence[Demonstration], objects: int = 3, seed: int = 0) -> None:
-        self._demonstrations = [demo for demo in demonstrations if len(demo.names) >= objects]
+    def __init__(self, demonstrations: Sequence[Demonstration], objects: int = MOST_OBJECTS, seed: int = 0) -> None:
+        self._demonstrations = [demo for demo in demonstrations if len(demo.names) > 1]
         self._objects = objects
         self._rng = np.random.default_rng(seed)
 
     def __len__(self) -> int:
         return len(self._demonstrations)
 
-    def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
-        """Two crops (objects, 3, S, S) of each of some objects, floats in [0, 1]."""
+    def __getitem__(self, index: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Two crops (objects, 3, S, S) of each object, floats in [0, 1], and which of them there are (objects,)."""
         demo = self._demonstrations[index]
-        chosen = self._rng.choice(len(demo.names), self._objects, replace=False)
+        chosen = self._rng.permutation(len(demo.names))[: self._objects]
         picks = [self._rng.choice(np.flatnonzero(demo.owners[:, 1] == number), 2) for number in chosen]
-        crops = torch.from_numpy(demo.crops[np.stack(picks)]).permute(1, 0, 4, 2, 3) / 255.0
-        return crops[0], crops[1]
+        crops = torch.zeros(2, self._objects, 3, *demo.crops.shape[1:3])
+        crops[:, : len(chosen)] = torch.from_numpy(demo.crops[np.stack(picks, axis=1)]).permute(0, 1, 4, 2, 3) / 255.0
+        return crops[0], crops[1], torch.arange(self._objects) < len(chosen)
 
 
 def change_lighting(crops: Tensor, strength: float = 0.25) -> Tensor:
@@ -51,22 +55,38 @@ def change_lighting(crops: Tensor, strength: float = 0.25) -> Tensor:
     return (crops.clamp(min=1e-6) ** gamma * gain * cast).clamp(0, 1) * (crops > 0)
 
 
-def instance_loss(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
+def hide_parts(crops: Tensor, share: float = 0.3) -> Tensor:
+    """Black out a random side of some of the crops (B, 3, S, S), as if another object stood in front of it."""
+    count, side = len(crops), crops.shape[-1]
+    line = torch.linspace(0, 1, side, device=crops.device)
+    rows, columns = torch.meshgrid(line, line, indexing="ij")
+    angle = 2 * torch.pi * torch.rand(count, 1, 1, device=crops.device)
+    along = (rows - 0.5) * torch.sin(angle) + (columns - 0.5) * torch.cos(angle)  # (B, S, S)
+    edge = 0.5 * torch.rand(count, 1, 1, device=crops.device)
+    chosen = torch.rand(count, 1, 1, device=crops.device) < share
+    return crops * ~(chosen & (along > edge))[:, None]
+
+
+def instance_loss(first: Tensor, second: Tensor, present: Tensor) -> tuple[Tensor, Tensor]:
     """InfoNCE over the objects of one episode: each crop should be nearest to the other crop of the same object.
 
     Objects of other episodes are no negatives: two of them may look exactly alike.
 
     Args:
-        first: (E, N, D) unit features, N objects of E episodes.
+        first: (E, N, D) unit features, up to N objects of E episodes.
         second: (E, N, D) features of other crops of the same objects.
+        present: (E, N) which of them there are.
 
     Returns:
         The loss, and the share of objects that were matched correctly.
     """
     logits = first @ second.transpose(1, 2) / TEMPERATURE
+    logits = logits.masked_fill(~present[:, None] | ~present[:, :, None], -1e4)
     labels = torch.arange(logits.shape[1], device=logits.device).expand(logits.shape[0], -1)
-    loss = (nn.functional.cross_entropy(logits, labels) + nn.functional.cross_entropy(logits.mT, labels)) / 2
-    return loss, (logits.argmax(dim=1) == labels).float().mean()
+    forth = nn.functional.cross_entropy(logits, labels, reduction="none")
+    back = nn.functional.cross_entropy(logits.mT, labels, reduction="none")
+    loss = ((forth + back) / 2)[present].mean()
+    return loss, (logits.argmax(dim=1) == labels)[present].float().mean()
 
 
 class EncoderModule(CosineModule):
@@ -81,20 +101,24 @@ class EncoderModule(CosineModule):
         super().__init__(learning_rate)
         self.encoder = encoder
 
-    def training_step(self, batch: tuple[Tensor, Tensor], _: int) -> Tensor:
+    def training_step(self, batch: tuple[Tensor, Tensor, Tensor], _: int) -> Tensor:
         """Loss of one batch of (E, N, 3, S, S) crop pairs."""
         loss, accuracy = self._compare(batch, augment=True)
         self.log_dict({"encoder/loss": loss, "encoder/matched": accuracy}, prog_bar=True, on_step=False, on_epoch=True)
         return loss
 
-    def validation_step(self, batch: tuple[Tensor, Tensor], _: int) -> None:
+    def validation_step(self, batch: tuple[Tensor, Tensor, Tensor], _: int) -> None:
         """Loss and matching rate on held-out episodes."""
         loss, accuracy = self._compare(batch, augment=False)
         self.log_dict({"encoder/val_loss": loss, "encoder/val_matched": accuracy}, prog_bar=True)
 
-    def _compare(self, batch: tuple[Tensor, Tensor], augment: bool) -> tuple[Tensor, Tensor]:
+    def _compare(self, batch: tuple[Tensor, Tensor, Tensor], augment: bool) -> tuple[Tensor, Tensor]:
+        *pair, present = batch
         features = []
-        for crops in batch:
-            flat = crops.flatten(0, 1)
-            features.append(self.encoder(change_lighting(flat) if augment else flat).view(*crops.shape[:2], -1))
-        return instance_loss(features[0], features[1])
+        for crops in pair:
+            shown = crops[present]
+            encoded = self.encoder(hide_parts(change_lighting(shown)) if augment else shown)
+            features.append(
+                encoded.new_zeros(*present.shape, encoded.shape[-1]).masked_scatter(present[..., None], encoded)
+            )
+        return instance_loss(features[0], features[1], present)

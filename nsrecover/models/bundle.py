@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -17,6 +18,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from nsrecover.errors import InvalidCheckpoint
+from nsrecover.models.conformal import conformal_threshold
 from nsrecover.models.discriminator import Discriminator
 from nsrecover.models.encoder import ObjectEncoder
 from nsrecover.models.free_space import FreeSpaceTransformer
@@ -43,6 +45,9 @@ class BundleConfig:
         rounds: rounds of message passing.
         operators: operator names in the order of the action embedding.
         threshold: probability under which an object counts as wrong.
+        calibration: the lowest scores of successful held-out steps, ascending; a step's score is the lowest P(as
+            expected) of its objects.
+        calibration_steps: how many such steps there were.
         workspace: x_min, y_min, x_max, y_max of the table that things are put down on, metres.
         reach_m: nearest and farthest distance from the robot's base at which it can grasp from the table.
         metrics: what was measured on held-out data when it was trained.
@@ -56,6 +61,8 @@ class BundleConfig:
     rounds: int = 2
     operators: tuple[str, ...] = tuple(OPERATORS)
     threshold: float = 0.5
+    calibration: tuple[float, ...] = ()
+    calibration_steps: int = 0
     workspace: tuple[float, float, float, float] = (0.30, -0.35, 0.75, 0.35)
     reach_m: tuple[float, float] = (0.28, 0.81)
     metrics: Mapping[str, Any] = field(default_factory=dict)
@@ -81,6 +88,23 @@ class Bundle(nn.Module):
     def threshold(self) -> float:
         """Probability under which an object counts as wrong."""
         return self.config.threshold
+
+    def threshold_for(self, alpha: float) -> float:
+        """The threshold that keeps false alarms to a rate `alpha` per step, by split-conformal calibration.
+
+        Raises:
+            InvalidConfiguration: the rate is out of its range.
+            InvalidCheckpoint: the checkpoint was not calibrated, or on too few steps to promise so low a rate.
+        """
+        threshold = conformal_threshold(self.config.calibration, self.config.calibration_steps, alpha)
+        if threshold == 0.0:
+            steps = self.config.calibration_steps
+            raise InvalidCheckpoint(
+                f"expected a checkpoint calibrated on at least {math.ceil(1 / alpha) - 1} successful steps to promise "
+                f"a false-alarm rate of {alpha}, found one calibrated on {steps}; ask for a higher rate, or train with "
+                "more held-out demonstrations"
+            )
+        return threshold
 
     @property
     def workspace(self) -> tuple[float, float, float, float]:
@@ -206,7 +230,7 @@ def _read_config(path: Path) -> BundleConfig:
             f"expected checkpoint format {FORMAT}, found {version} in {path}; use the version of nsrecover it was made "
             "with, or train it again"
         )
-    for name in ("encoder_blocks", "operators", "workspace", "reach_m"):
+    for name in ("encoder_blocks", "operators", "calibration", "workspace", "reach_m"):
         if isinstance(document.get(name), list):
             document[name] = tuple(document[name])
     try:

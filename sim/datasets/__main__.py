@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,11 @@ from omegaconf import OmegaConf
 from tqdm import tqdm
 
 from nsrecover.errors import InvalidConfiguration, did_you_mean, told_in_one_line
-from sim.datasets.kinds import DATASETS, Drawn, generate
+from sim.datasets.kinds import DATASETS, ErrorDataset, generate
 from sim.datasets.spec import EPISODES, SCHEMA, ErrorEpisode
 from sim.datasets.summary import markdown, summarise
 from sim.folder import claimed, read_ledger, write_json, write_whole
+from sim.groups import described
 from sim.parallel import Backend, run_parallel
 
 METRICS, CONFIG, TABLE = "metrics.json", "config.yaml", "table.md"
@@ -35,6 +36,7 @@ class DatasetsConfig:
     out: str = "data/errors"
     workers: int = 2
     parallel: Backend = Backend.loky
+    scene: Any = None
 
 
 def build(config: DatasetsConfig) -> dict[str, dict[str, Any]]:
@@ -65,20 +67,28 @@ def build(config: DatasetsConfig) -> dict[str, dict[str, Any]]:
     for name in names:
         # one dataset goes exactly where it was asked for
         folder = out / name if config.dataset == ALL or config.out == DatasetsConfig.out else out
-        summaries[name] = _build_one(name, folder, config)
+        summaries[name] = _build_one(_chosen(name, config), folder, config)
     if config.dataset == ALL:
         write_whole(out / TABLE, markdown(summaries).encode())
     return summaries
 
 
-def _build_one(name: str, folder: Path, config: DatasetsConfig) -> dict[str, Any]:
-    manifest = {"format": SCHEMA, "dataset": name, "seed": config.seed}
+def _chosen(name: str, config: DatasetsConfig) -> ErrorDataset:
+    """A dataset, made of other scenes than its own if that is asked for."""
+    dataset = DATASETS[name]
+    return dataset if config.scene is None else replace(dataset, mix=described(config.scene))  # type: ignore[type-var]
+
+
+def _build_one(dataset: ErrorDataset, folder: Path, config: DatasetsConfig) -> dict[str, Any]:
+    manifest: dict[str, Any] = {"format": SCHEMA, "dataset": dataset.name, "seed": config.seed}
+    if dataset.mix != DATASETS[dataset.name].mix:
+        manifest["scene"] = dataset.mix.to_dict()
     with claimed(folder, manifest, "an error dataset"):
-        return _generate_all(name, folder, config)
+        return _generate_all(dataset, folder, config)
 
 
-def _generate_all(name: str, folder: Path, config: DatasetsConfig) -> dict[str, Any]:
-    wanted = config.episodes or DATASETS[name].episodes
+def _generate_all(dataset: ErrorDataset, folder: Path, config: DatasetsConfig) -> dict[str, Any]:
+    name, wanted = dataset.name, config.episodes or dataset.episodes
     started = time.perf_counter()
     found = read_ledger(folder / EPISODES, ErrorEpisode.from_json, lambda episode: episode.number)
     before, redrawn, tried = len(found), 0, 0
@@ -86,7 +96,9 @@ def _generate_all(name: str, folder: Path, config: DatasetsConfig) -> dict[str, 
         tqdm(total=wanted, initial=min(before, wanted), unit="episode", desc=f"dataset {name}") as bar,
         (folder / EPISODES).open("a", encoding="utf-8") as file,
         closing(
-            run_parallel(partial(_generate, name, config.seed), range(before, wanted), config.workers, config.parallel)
+            run_parallel(
+                partial(generate, dataset, config.seed), range(before, wanted), config.workers, config.parallel
+            )
         ) as every,
     ):
         for drawn in every:
@@ -104,10 +116,6 @@ def _generate_all(name: str, folder: Path, config: DatasetsConfig) -> dict[str, 
     write_whole(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
     write_whole(folder / TABLE, markdown({name: summary}).encode())
     return summary
-
-
-def _generate(name: str, seed: int, number: int) -> Drawn:
-    return generate(DATASETS[name], seed, number)
 
 
 @hydra.main(version_base="1.3", config_path="../../conf", config_name="datasets")

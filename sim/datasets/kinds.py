@@ -11,6 +11,7 @@ import numpy as np
 
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.structs import Action, Plan
+from sim.cameras import Light
 from sim.datasets.inject import inject
 from sim.datasets.replay import ideal_course, replay, step_error
 from sim.datasets.spec import ErrorEpisode, StepError
@@ -19,7 +20,7 @@ from sim.faults import Displaced, Fault, Moment, OutOfReach, Removed
 from sim.placing import boxes
 from sim.poses import PoseEstimates
 from sim.sampling import RISKY, Structure, sample_plan, sample_scene
-from sim.scene_mix import DEFAULT_MIX
+from sim.scene_mix import DEFAULT_MIX, SceneMix
 from sim.scenes import SceneSpec
 from sim.world import TabletopWorld
 
@@ -53,6 +54,11 @@ class ErrorDataset(Protocol):
     @property
     def episodes(self) -> int:
         """How many there are unless somebody asks for another number."""
+        ...
+
+    @property
+    def mix(self) -> SceneMix:
+        """What its scenes are made of."""
         ...
 
     def draw(self, rng: np.random.Generator, number: int) -> tuple[ErrorEpisode, int] | None:
@@ -96,6 +102,7 @@ class InjectedErrors:
         lengths: numbers of actions, equally often.
         errors: numbers of faults at a step, equally often.
         every_step: whether something goes wrong at every step, and not at one of them.
+        mix: what the scenes are made of.
     """
 
     name: str
@@ -104,15 +111,16 @@ class InjectedErrors:
     lengths: tuple[int, ...]
     errors: tuple[int, ...]
     every_step: bool = False
+    mix: SceneMix = DEFAULT_MIX
 
     def draw(self, rng: np.random.Generator, number: int) -> tuple[ErrorEpisode, int] | None:
         """A scene, a plan that works when nothing is injected, and faults that show."""
         # sizes follow from the number, so that giving up a hard draw does not make hard episodes rarer
         length = self.lengths[number % len(self.lengths)]
         count = self.errors[number // len(self.lengths) % len(self.errors)]
-        scene, plan = _scene_and_plan(rng, number, int(rng.choice(self.objects)), length)
+        scene, plan = _scene_and_plan(rng, number, int(rng.choice(self.objects)), length, self.mix)
         steps = set(range(length)) if self.every_step else {int(rng.integers(length))}
-        episode = ErrorEpisode(self.name, number, scene, plan, (), _seed(rng), DEFAULT_MIX.light.sample(rng))
+        episode = ErrorEpisode(self.name, number, scene, plan, (), _seed(rng), _light(self.mix, rng))
         faults, errors, tried = list[Fault](), list[StepError](), 0
         with TabletopWorld(scene, plan=plan, seed=episode.seed) as world:
             for step, action in enumerate(plan):
@@ -143,19 +151,21 @@ class NaturalErrors:
         episodes: how many.
         objects: numbers of objects, equally often.
         lengths: numbers of actions, equally often.
+        mix: what the scenes are made of.
     """
 
     name: str
     episodes: int
     objects: tuple[int, ...]
     lengths: tuple[int, ...]
+    mix: SceneMix
 
     def draw(self, rng: np.random.Generator, number: int) -> tuple[ErrorEpisode, int] | None:
         """A scene and a plan that an unerring hand can carry out; whether the arm can is not asked."""
-        scene = sample_scene(rng, int(rng.choice(self.objects)), _CROWDED, number)
+        scene = sample_scene(rng, int(rng.choice(self.objects)), self.mix, number)
         structure = Structure(str(rng.choice([Structure.TOWER, Structure.MIXED])))
         plan = sample_plan(rng, scene, structure, int(rng.choice(self.lengths)), _DARING)
-        episode = ErrorEpisode(self.name, number, scene, plan, (), _seed(rng), DEFAULT_MIX.light.sample(rng))
+        episode = ErrorEpisode(self.name, number, scene, plan, (), _seed(rng), _light(self.mix, rng))
         if not _holds(episode):
             return None
         errors = tuple(step.error for step in replay(episode) if step.error is not None)
@@ -171,20 +181,22 @@ class Unrecoverable:
         episodes: how many.
         objects: numbers of objects, equally often.
         length: number of actions.
+        mix: what the scenes are made of.
     """
 
     name: str
     episodes: int
     objects: tuple[int, ...]
     length: int = 5
+    mix: SceneMix = DEFAULT_MIX
 
     def draw(self, rng: np.random.Generator, number: int) -> tuple[ErrorEpisode, int] | None:
         """An object that the plan needs is taken away or put out of reach; or it is put far away, but in reach."""
         reason = _REASONS[number // 2 % len(_REASONS)]
         recoverable = number % 2 == 1
-        scene, plan = _scene_and_plan(rng, number, int(rng.choice(self.objects)), self.length)
+        scene, plan = _scene_and_plan(rng, number, int(rng.choice(self.objects)), self.length, self.mix)
         step = int(rng.integers(self.length - 1))
-        episode = ErrorEpisode(self.name, number, scene, plan, (), _seed(rng), DEFAULT_MIX.light.sample(rng))
+        episode = ErrorEpisode(self.name, number, scene, plan, (), _seed(rng), _light(self.mix, rng))
         with TabletopWorld(scene, plan=plan, seed=episode.seed) as world:
             for action in plan.actions[: step + 1]:
                 before = world.estimates()
@@ -226,9 +238,15 @@ _ROOM_M = 0.05
 """Room around an object that is put far away."""
 
 
-def _scene_and_plan(rng: np.random.Generator, number: int, objects: int, length: int) -> tuple[SceneSpec, Plan]:
-    scene = sample_scene(rng, objects, DEFAULT_MIX, number)
+def _scene_and_plan(
+    rng: np.random.Generator, number: int, objects: int, length: int, mix: SceneMix
+) -> tuple[SceneSpec, Plan]:
+    scene = sample_scene(rng, objects, mix, number)
     return scene, sample_plan(rng, scene, Structure(str(rng.choice(list(Structure)))), length)
+
+
+def _light(mix: SceneMix, rng: np.random.Generator) -> Light:
+    return Light() if mix.light is None else mix.light.sample(rng)
 
 
 def _seed(rng: np.random.Generator) -> int:
@@ -303,7 +321,7 @@ DATASETS: dict[str, ErrorDataset] = {
         InjectedErrors("I", 750, objects=(5,), lengths=(5,), errors=(1, 2, 3, 4, 5)),
         InjectedErrors("II", 1300, objects=(5,), lengths=(1, 2, 3, 4, 5, 6, 7, 8), errors=(1,), every_step=True),
         InjectedErrors("III", 200, objects=(6, 7, 8, 9, 10), lengths=(5,), errors=(5,)),
-        NaturalErrors("IV", 200, objects=(10, 11, 12, 13, 14), lengths=(7, 8)),
+        NaturalErrors("IV", 200, objects=(10, 11, 12, 13, 14), lengths=(7, 8), mix=_CROWDED),
         Unrecoverable("V", 120, objects=(5, 6, 7)),
     )
 }

@@ -32,5 +32,5 @@ def test_the_command_writes_its_numbers(tmp_path):
 
 
 def test_scenes_out_of_range_are_refused():
-    with pytest.raises(InvalidConfiguration, match="scenes of 40 objects.*fewer objects"):
+    with pytest.raises(InvalidConfiguration, match=r"scenes of 40 objects.*fewer objects"):
         compare(1, 0, objects=40)

@@ -1,21 +1,19 @@
-"""The conformal threshold keeps its promise, and no more is promised than the data allows."""
+"""Calibration on held-out demonstrations keeps its promise and goes into the checkpoint."""
 
-import numpy as np
-import pytest
+from pathlib import Path
 
-from train.calibrate import conformal_threshold
-
-
-@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
-def test_the_false_alarm_rate_is_at_most_alpha_on_average(alpha: float) -> None:
-    rng = np.random.default_rng(0)
-    rates = []
-    for _ in range(400):
-        scores, fresh = rng.beta(8, 1, 300), rng.beta(8, 1, 300)
-        rates.append((fresh < conformal_threshold(scores, alpha)).mean())
-    assert np.mean(rates) <= alpha * 1.02
-    assert np.mean(rates) > 0.5 * alpha
+from nsrecover.models.bundle import Bundle
+from train.calibrate import NEUTRAL_THRESHOLD, calibrate
+from train.demonstrations import load_demonstrations, recordings
 
 
-def test_too_few_scores_promise_nothing_and_raise_no_alarm() -> None:
-    assert conformal_threshold(np.array([0.2, 0.9], np.float32), 0.01) == 0.0
+def test_the_checkpoint_knows_what_it_was_calibrated_on(demonstrations: Path, tmp_path: Path) -> None:
+    bundle = Bundle.load()
+    held_out = load_demonstrations(recordings(demonstrations / "train"), bundle.config.crop_size, tmp_path)
+    metrics = calibrate(held_out, bundle, alpha=0.05)
+    steps = sum(len(demo.plan) for demo in held_out)
+    assert metrics["calibration_steps"] + metrics["test_steps"] == steps
+    assert bundle.config.calibration_steps == metrics["calibration_steps"] > metrics["test_steps"] > 0
+    assert list(bundle.config.calibration) == sorted(bundle.config.calibration)
+    assert bundle.threshold == min(NEUTRAL_THRESHOLD, bundle.threshold_for(0.05)) == metrics["threshold"]
+    assert set(metrics["false_alarms"]) == {"0.001", "0.01", "0.05"}

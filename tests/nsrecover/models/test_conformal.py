@@ -1,0 +1,48 @@
+"""The conformal threshold keeps its promise, and no more is promised than the data allows."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from nsrecover import load
+from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
+from nsrecover.models.bundle import Bundle
+from nsrecover.models.conformal import conformal_threshold, lowest
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
+def test_the_false_alarm_rate_is_at_most_alpha_on_average(alpha: float) -> None:
+    rng = np.random.default_rng(0)
+    rates = []
+    for _ in range(400):
+        scores, fresh = rng.beta(8, 1, 300), rng.beta(8, 1, 300)
+        rates.append((fresh < conformal_threshold(lowest(scores.tolist()), len(scores), alpha)).mean())
+    assert np.mean(rates) <= alpha * 1.02
+    assert np.mean(rates) > 0.5 * alpha
+
+
+def test_too_few_scores_promise_nothing_and_raise_no_alarm() -> None:
+    assert conformal_threshold(lowest([0.9, 0.2]), 2, 0.01) == 0.0
+
+
+@pytest.mark.parametrize("alpha", [0.0, -0.1, 0.5])
+def test_rates_out_of_range_are_refused(alpha: float) -> None:
+    with pytest.raises(InvalidConfiguration, match="alpha above 0"):
+        conformal_threshold((0.1, 0.2), 100, alpha)
+
+
+def test_a_checkpoint_promises_what_it_was_calibrated_for() -> None:
+    bundle = Bundle()
+    bundle.config = replace(bundle.config, calibration=lowest([i / 100 for i in range(100)]), calibration_steps=100)
+    assert bundle.threshold_for(0.05) == pytest.approx(0.04)
+    with pytest.raises(InvalidCheckpoint, match="at least 999 successful steps"):
+        bundle.threshold_for(0.001)
+
+
+def test_load_takes_the_rate(tmp_path) -> None:
+    bundle = Bundle()
+    bundle.config = replace(bundle.config, calibration=lowest([i / 100 for i in range(100)]), calibration_steps=100)
+    bundle.save(tmp_path)
+    assert load(tmp_path).bundle.threshold == 0.5
+    assert load(tmp_path, alpha=0.05).bundle.threshold == pytest.approx(0.04)
