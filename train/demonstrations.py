@@ -23,6 +23,9 @@ from nsrecover.scene.memory import Memory
 from nsrecover.scene.visibility import seen_through
 from nsrecover.structs import FloatArray, Plan
 
+PERCEPTION = 2
+"""Version of what perception makes of a recording; raise it when that changes, and cached episodes are made anew."""
+
 
 @dataclass(frozen=True, eq=False)
 class Demonstration:
@@ -173,7 +176,7 @@ def load_demonstrations(sources: Sequence[Source], crop_size: int, cache: str | 
 def _perceived(sources: Sequence[Source], crop_size: int, cache: Path) -> Iterator[Demonstration]:
     cache.mkdir(parents=True, exist_ok=True)
     for source in tqdm(sources, desc="perceiving demonstrations", unit="episode", leave=False):
-        stored = cache / f"{source.fingerprint[:24]}-{crop_size}.npz"
+        stored = cache / f"{source.fingerprint[:24]}-{crop_size}-{PERCEPTION}.npz"
         if stored.is_file():
             yield _read(stored)
             continue
