@@ -113,3 +113,32 @@ def test_changing_a_node_leaves_the_original_alone() -> None:
 def test_a_trace_has_one_graph_more_than_actions() -> None:
     with pytest.raises(InvalidPlan, match="expected 2 graphs for 1 actions, found 1"):
         Trace(Plan.parse("free(a)"), (graph("a"),))
+
+
+def _scene(names: tuple[str, ...], hidden: list[bool] | None = None) -> SceneGraph:
+    count = len(names)
+    return SceneGraph(
+        names,
+        np.eye(count, 4, dtype=np.float32),
+        np.arange(6 * count, dtype=np.float32).reshape(count, 6),
+        np.array([name != "b" for name in names]),
+        None if hidden is None else np.array(hidden),
+    )
+
+
+def test_what_is_neither_seen_nor_hidden_is_missing() -> None:
+    assert _scene(("a", "b")).missing.tolist() == [False, True]
+    assert _scene(("a", "b"), [False, True]).missing.tolist() == [False, False]
+    with pytest.raises(InvalidObservation, match="expected hidden"):
+        _scene(("a", "b"), [True])
+
+
+def test_objects_that_appear_join_every_scene_of_a_course() -> None:
+    expected, observed = _scene(("a", "b")), _scene(("c", "a", "b"))
+    trace = Trace(Plan.parse("top(a, b)"), (expected, expected)).joined_by(observed)
+    for graph in trace.graphs:
+        assert graph.names == ("a", "b", "c")
+        np.testing.assert_array_equal(graph.boxes[2], observed.boxes[0])
+        np.testing.assert_array_equal(graph.boxes[:2], expected.boxes)
+        assert graph.missing.tolist() == [False, True, False]
+    assert trace.joined_by(observed) is trace
