@@ -8,16 +8,17 @@ from scipy.optimize import linear_sum_assignment
 
 from nsrecover.structs import FloatArray
 
-PLACE_WEIGHT = 0.35
+PLACE_WEIGHT = 0.25
 """Cost of being far from every place where the object may be; different looks cost up to 2."""
 
 NEAR_M = 0.10
 """Length at which the cost of being elsewhere levels off: an object that was thrown far is as likely as one near."""
 
-SIZE_WEIGHT = 0.5
-"""Cost of a detection that is larger or smaller than the object by `SIZE_M`; a hidden part costs a fifth of it."""
+GROWTH_WEIGHT, GROWTH_M = 0.5, 0.01
+"""Cost of being larger than the object, and the length at which it levels off: turned objects have larger boxes."""
 
-SIZE_M = 0.02
+SHRINKAGE_WEIGHT, SHRINKAGE_M = 0.25, 0.02
+"""Cost of being smaller, and the length at which it levels off: a part may be hidden."""
 
 GATE = 0.95
 """Above this cost a detection shows another object, which nobody has seen before."""
@@ -46,8 +47,9 @@ def association_costs(
     away = np.linalg.norm(places[:, :, None] - detected_boxes[None, None, :, :3], axis=-1).min(axis=1)
     # an object may have been turned over: its sides are compared in order of length
     difference = np.sort(detected_boxes[:, 3:], axis=1)[None] - np.sort(sizes, axis=1)[:, None]
-    growth = np.maximum(difference, 0.0).sum(axis=-1) + 0.2 * np.maximum(-difference, 0.0).sum(axis=-1)
-    cost = looks + PLACE_WEIGHT * np.tanh(away / NEAR_M) + SIZE_WEIGHT * np.tanh(growth / SIZE_M)
+    larger = GROWTH_WEIGHT * np.tanh(np.maximum(difference, 0.0).sum(axis=-1) / GROWTH_M)
+    smaller = SHRINKAGE_WEIGHT * np.tanh(np.maximum(-difference, 0.0).sum(axis=-1) / SHRINKAGE_M)
+    cost = looks + PLACE_WEIGHT * np.tanh(away / NEAR_M) + larger + smaller
     return np.asarray(cost, dtype=np.float32)
 
 
