@@ -28,7 +28,7 @@ class ModelConfig:
     """Sizes, see `nsrecover.models.bundle.BundleConfig`."""
 
     feature_size: int = 64
-    crop_size: int = 64
+    crop_size: int = 48
     encoder_blocks: list[int] = field(default_factory=lambda: [1, 1, 1])
     width: int = 96
     rounds: int = 2
