@@ -17,6 +17,7 @@ COMMANDS = {
     "fidelity": "sim.fidelity",
     "train": "train",
     "demo": "eval.demo",
+    "models": "eval.models",
 }
 """Primary config -> the module that runs it."""
 
