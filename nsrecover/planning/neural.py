@@ -175,13 +175,14 @@ class NeuralModel:
         owner = np.array([place.owner for place in self.places])
         boxes = np.stack([place.box for place in self.places])
         right = self._probability >= self.models.threshold  # (S, T + 1)
-        clash, rests = pairwise(boxes)
+        clash, deep, rests = pairwise(boxes)
         other = owner[:, None] != owner[None]
         if self.ignored:
             apart = np.isin(owner, list(self.ignored))
             other &= ~(apart[:, None] | apart[None])
-        # what stands together in one scene, seen or imagined, does not exclude each other, whatever the boxes' errors
-        together = (right.astype(np.float32) @ right.T.astype(np.float32)) > 0
+        # what stands together in one scene, seen or imagined, does not exclude each other, whatever the boxes' errors;
+        # but the boxes of objects that lie askew may overlap so far that no robot could put one back beside the other
+        together = ((right.astype(np.float32) @ right.T.astype(np.float32)) > 0) & ~deep
         together[:objects, :objects] = True
         self._clash = masks(clash & other & ~together)
         carriers = self._carriers(owner, right)

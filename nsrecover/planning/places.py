@@ -33,20 +33,21 @@ class Place(NamedTuple):
     visual: FloatArray
 
 
-def pairwise(boxes: FloatArray) -> tuple[BoolArray, BoolArray]:
+def pairwise(boxes: FloatArray) -> tuple[BoolArray, BoolArray, BoolArray]:
     """Overlap and support between all boxes (S, 6).
 
     Returns:
-        Whether i and j run into each other (S, S), and whether i rests on j (S, S).
+        Whether i and j run into each other (S, S), whether they do so deeper than boxes may be off (S, S), and whether
+        i rests on j (S, S).
     """
     centre, size = boxes[:, :3], boxes[:, 3:]
     gaps = np.abs(centre[:, None] - centre[None]) - (size[:, None] + size[None]) / 2
-    clash = np.all(gaps < -SLACK_M, axis=-1)
+    clash, deep = np.all(gaps < -SLACK_M, axis=-1), np.all(gaps < -CONTACT_M, axis=-1)
     shared = np.clip(-gaps[..., :2], 0.0, np.minimum(size[:, None, :2], size[None, :, :2])).prod(-1)
     area = size[:, 0] * size[:, 1]
     share = shared / np.maximum(np.minimum(area[:, None], area[None]), 1e-9)
     touching = np.abs(bottom(boxes)[:, None] - top(boxes)[None]) < CONTACT_M
-    return clash, touching & (share >= SUPPORT_OVERLAP)
+    return clash, deep, touching & (share >= SUPPORT_OVERLAP)
 
 
 def carrier(boxes: FloatArray, index: int) -> int | None:
