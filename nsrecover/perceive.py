@@ -127,17 +127,16 @@ def lift_boxes(observation: Observation, numbers: Sequence[int]) -> tuple[FloatA
     return boxes, seen
 
 
-def appearance(observation: Observation, numbers: Sequence[int], bundle: Bundle) -> FloatArray:
-    """Features (N, D) of N instances: mean over the views, weighted by visible pixels, unit length."""
-    crops, owners, pixels = crop_objects(observation, numbers, bundle.config.crop_size)
-    return fuse_views(bundle.encode(crops), owners, pixels, len(numbers))
-
-
 def fuse_views(features: FloatArray, owners: npt.NDArray[np.intp], pixels: FloatArray, count: int) -> FloatArray:
     """Features (count, D) of objects from those of their crops (B, D): weighted by visible pixels, unit length."""
     visual = np.zeros((count, features.shape[1]), dtype=np.float32)
     np.add.at(visual, owners, features * pixels[:, None])
     return np.asarray(visual / np.maximum(np.linalg.norm(visual, axis=1, keepdims=True), 1e-9), dtype=np.float32)
+
+
+def count_pixels(owners: npt.NDArray[np.intp], pixels: FloatArray, count: int) -> FloatArray:
+    """Visible pixels (count,) of objects from those of their crops (B,)."""
+    return np.bincount(owners, weights=pixels, minlength=count).astype(np.float32)
 
 
 class Association(StrEnum):
@@ -157,11 +156,13 @@ class Detections:
         numbers: M instance numbers.
         boxes: (M, 6) of the visible parts.
         visual: (M, D) appearance.
+        pixels: (M,) visible pixels in all views.
     """
 
     numbers: tuple[int, ...]
     boxes: FloatArray
     visual: FloatArray
+    pixels: FloatArray
 
 
 class ScenePerceiver:
@@ -214,7 +215,8 @@ class ScenePerceiver:
             guesses = _expected_boxes(self._memory, expected)
             found = self._match(self._memory, observation, detections, guesses)
             through = partial(seen_through, observation) if self._remember else _opaque
-            self._memory = self._memory.look(detections.boxes, detections.visual, found, through, guesses)
+            earlier = self._memory if self._remember else replace(self._memory, pixels=0 * self._memory.pixels)
+            self._memory = earlier.look(detections.boxes, detections.visual, detections.pixels, found, through, guesses)
             self._memory, found = self._admit(self._memory, observation, detections, found)
         self._instances = {
             name: detections.numbers[index] for name, index in zip(self._memory.names, found, strict=True) if index >= 0
@@ -225,7 +227,9 @@ class ScenePerceiver:
         labelled = tuple(sorted(observation.labels))
         boxes, seen = lift_boxes(observation, labelled)
         numbers = tuple(number for number, visible in zip(labelled, seen, strict=True) if visible)
-        return Detections(numbers, boxes[seen], appearance(observation, numbers, self._bundle))
+        crops, owners, pixels = crop_objects(observation, numbers, self._bundle.config.crop_size)
+        visual = fuse_views(self._bundle.encode(crops), owners, pixels, len(numbers))
+        return Detections(numbers, boxes[seen], visual, count_pixels(owners, pixels, len(numbers)))
 
     def _begin(self, observation: Observation, detections: Detections) -> Memory:
         names = object_names(observation)
@@ -235,7 +239,9 @@ class ScenePerceiver:
         boxes, seen = np.zeros((len(names), 6), dtype=np.float32), np.zeros(len(names), dtype=np.bool_)
         rows = [names.index(observation.labels[number]) for number in detections.numbers]
         visual[rows], boxes[rows], seen[rows] = detections.visual, detections.boxes, True
-        return replace(Memory.empty(visual.shape[1]).add(names, boxes, visual), seen=seen)
+        pixels = np.zeros(len(names), dtype=np.float32)
+        pixels[rows] = detections.pixels
+        return replace(Memory.empty(visual.shape[1]).add(names, boxes, visual, pixels), seen=seen)
 
     def _match(
         self, memory: Memory, observation: Observation, detections: Detections, expected: FloatArray
@@ -253,10 +259,11 @@ class ScenePerceiver:
         names = list(memory.names)
         for index in new:
             label = observation.labels[detections.numbers[index]]
-            known = self._association is Association.KNOWN and label not in names
-            names.append(label if known else _unused(names))
+            named = self._association is Association.KNOWN and label not in names
+            names.append(label if named else _unused(names))
         appeared = tuple(names[len(memory.names) :])
-        return memory.add(appeared, detections.boxes[new], detections.visual[new]), np.concatenate([found, new])
+        known = memory.add(appeared, detections.boxes[new], detections.visual[new], detections.pixels[new])
+        return known, np.concatenate([found, new])
 
 
 def _unused(names: list[str]) -> str:

@@ -17,9 +17,9 @@ from nsrecover.archive import Archive
 from nsrecover.errors import InvalidRecording
 from nsrecover.models.bundle import Bundle
 from nsrecover.observation import Observation
-from nsrecover.perceive import crop_objects, fuse_views, lift_boxes, object_names
+from nsrecover.perceive import count_pixels, crop_objects, fuse_views, lift_boxes, object_names
 from nsrecover.recording import Recording, load
-from nsrecover.scene.memory import Memory
+from nsrecover.scene.memory import Memory, blend
 from nsrecover.scene.visibility import seen_through
 from nsrecover.structs import FloatArray, Plan
 
@@ -50,10 +50,15 @@ class Demonstration:
     pixels: FloatArray
 
     def appearance(self, bundle: Bundle) -> FloatArray:
-        """Features (T + 1, N, D): mean over the views, weighted by visible pixels, as in `nsrecover.perceive`."""
+        """Features (T + 1, N, D): over the views and from memory, by visible pixels, as in `nsrecover.perceive`."""
         rows = self.owners[:, 0] * len(self.names) + self.owners[:, 1]
-        visual = fuse_views(bundle.encode(self.crops), rows, self.pixels, self.seen.size)
-        return visual.reshape(*self.seen.shape, -1)
+        visual = fuse_views(bundle.encode(self.crops), rows, self.pixels, self.seen.size).reshape(*self.seen.shape, -1)
+        pixels = count_pixels(rows, self.pixels, self.seen.size).reshape(self.seen.shape)
+        for frame in range(1, len(visual)):
+            for i in range(len(self.names)):
+                visual[frame, i] = blend(visual[frame, i], pixels[frame, i], visual[frame - 1, i], pixels[frame - 1, i])
+            pixels[frame] = np.maximum(pixels[frame], pixels[frame - 1])
+        return visual
 
 
 def perceive_recording(recording: Recording, crop_size: int) -> Demonstration:
@@ -67,9 +72,11 @@ def perceive_recording(recording: Recording, crop_size: int) -> Demonstration:
         boxes, seen = lift_boxes(observation, numbers)
         if memories:
             found = np.where(seen, np.arange(len(names)), -1)
-            memory = memories[-1].look(boxes, nothing, found, partial(seen_through, observation))
+            memory = memories[-1].look(
+                boxes, nothing, np.ones(len(names), np.float32), found, partial(seen_through, observation)
+            )
         else:
-            memory = replace(Memory.empty(0).add(names, boxes, nothing), seen=seen)
+            memory = replace(Memory.empty(0).add(names, boxes, nothing, np.ones(len(names), np.float32)), seen=seen)
         memories.append(memory)
         cut, index, count = crop_objects(observation, numbers, crop_size)
         crops.append(cut)

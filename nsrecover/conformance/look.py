@@ -63,12 +63,18 @@ def digest(observation: Observation) -> str:
 def graph_of(look: Look, before: Look | None = None) -> SceneGraph:
     """Scene graph without appearance; what is hidden now has the box it had before, if one is given."""
     known = look if before is None else before
-    memory = Memory.empty(0).add(known.names, _stacked(known), np.zeros((len(known.names), 0), np.float32))
+    memory = Memory.empty(0).add(
+        known.names, _stacked(known), np.zeros((len(known.names), 0), np.float32), _ones(known)
+    )
     if before is not None:
         found = np.array([look.names.index(name) if name in look.names else -1 for name in memory.names], dtype=np.intp)
         nothing = np.zeros((len(look.names), 0), np.float32)
-        memory = memory.look(_stacked(look), nothing, found, partial(seen_through, look.observation))
+        memory = memory.look(_stacked(look), nothing, _ones(look), found, partial(seen_through, look.observation))
     return memory.graph()
+
+
+def _ones(look: Look) -> FloatArray:
+    return np.ones(len(look.names), dtype=np.float32)
 
 
 def _stacked(look: Look) -> FloatArray:

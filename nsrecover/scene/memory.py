@@ -39,6 +39,7 @@ class Memory:
         boxes: (N, 6) where each is, or was last.
         sizes: (N, 3) sides of each, as far as they have been seen.
         visual: (N, D) what each looks like.
+        pixels: (N,) on how many pixels that rests.
         seen: (N,) whether it is visible now.
         hidden: (N,) not visible, but something stands before its place.
     """
@@ -47,6 +48,7 @@ class Memory:
     boxes: FloatArray
     sizes: FloatArray
     visual: FloatArray
+    pixels: FloatArray
     seen: npt.NDArray[np.bool_]
     hidden: npt.NDArray[np.bool_]
 
@@ -54,13 +56,13 @@ class Memory:
     def empty(cls, features: int) -> Memory:
         """Of nothing, with appearance features of a length."""
         zeros = np.zeros((0, 6), np.float32), np.zeros((0, 3), np.float32), np.zeros((0, features), np.float32)
-        return cls((), *zeros, np.zeros(0, np.bool_), np.zeros(0, np.bool_))
+        return cls((), *zeros, np.zeros(0, np.float32), np.zeros(0, np.bool_), np.zeros(0, np.bool_))
 
     def graph(self) -> SceneGraph:
         """As a scene graph."""
         return SceneGraph(self.names, self.visual.copy(), self.boxes.copy(), self.seen.copy(), self.hidden.copy())
 
-    def add(self, names: tuple[str, ...], boxes: FloatArray, visual: FloatArray) -> Memory:
+    def add(self, names: tuple[str, ...], boxes: FloatArray, visual: FloatArray, pixels: FloatArray) -> Memory:
         """With objects that nobody has seen before."""
         count = len(names)
         return Memory(
@@ -68,6 +70,7 @@ class Memory:
             np.concatenate([self.boxes, boxes]),
             np.concatenate([self.sizes, boxes[:, 3:]]),
             np.concatenate([self.visual, visual]),
+            np.concatenate([self.pixels, pixels]),
             np.concatenate([self.seen, np.ones(count, np.bool_)]),
             np.concatenate([self.hidden, np.zeros(count, np.bool_)]),
         )
@@ -76,6 +79,7 @@ class Memory:
         self,
         boxes: FloatArray,
         visual: FloatArray,
+        pixels: FloatArray,
         found: npt.NDArray[np.intp],
         seen_through: SeenThrough,
         expected: FloatArray | None = None,
@@ -85,6 +89,7 @@ class Memory:
         Args:
             boxes: (M, 6) visible parts of what is detected now.
             visual: (M, D) what it looks like.
+            pixels: (M,) on how many pixels it is visible.
             found: (N,) index of the detection that shows each object, -1 for none.
             seen_through: tells places that are visibly empty from hidden ones.
             expected: (N, 6) where each object should be now; decides where nothing is to be seen.
@@ -93,20 +98,28 @@ class Memory:
             The new memory of the same objects.
         """
         expected = self.boxes if expected is None else expected
-        new_boxes, new_sizes, new_visual = self.boxes.copy(), self.sizes.copy(), self.visual.copy()
+        new_boxes, new_sizes = self.boxes.copy(), self.sizes.copy()
+        new_visual, new_pixels = self.visual.copy(), self.pixels.copy()
         seen, hidden = found >= 0, np.zeros(len(self.names), np.bool_)
         for i, detection in enumerate(found):
             if detection >= 0:
                 new_boxes[i], new_sizes[i] = complete(
                     boxes[detection], self.boxes[i], self.sizes[i], seen_through, expected[i]
                 )
-                new_visual[i] = visual[detection]
+                new_visual[i] = blend(visual[detection], pixels[detection], self.visual[i], self.pixels[i])
+                new_pixels[i] = max(pixels[detection], self.pixels[i])
             else:
                 places = np.stack([expected[i], self.boxes[i]])
                 possible = np.flatnonzero((seen_through(places) < TOLERATED) & (places[:, 3:] > 0).all(axis=1))
                 if len(possible):
                     new_boxes[i], hidden[i] = places[possible[0]], True
-        return Memory(self.names, new_boxes, new_sizes, new_visual, seen, hidden)
+        return Memory(self.names, new_boxes, new_sizes, new_visual, new_pixels, seen, hidden)
+
+
+def blend(now: FloatArray, pixels_now: float, earlier: FloatArray, pixels_earlier: float) -> FloatArray:
+    """Appearance (D,) of an object of which a part may be hidden: memory stands in for the pixels that are not seen."""
+    mixed = now * pixels_now + earlier * max(float(pixels_earlier - pixels_now), 0.0)
+    return np.asarray(mixed / max(float(np.linalg.norm(mixed)), 1e-9), dtype=np.float32)
 
 
 def complete(
