@@ -64,7 +64,7 @@ class Demonstration:
 def perceive_recording(recording: Recording, crop_size: int) -> Demonstration:
     """Boxes and crops of every frame of a recording."""
     names = object_names(recording.observations[0])
-    nothing = np.zeros((len(names), 0), np.float32)
+    nothing, ones = np.zeros((len(names), 0), np.float32), np.ones(len(names), np.float32)
     memories: list[Memory] = []
     crops, owners, pixels = [], [], []
     for frame, observation in enumerate(recording.observations):
@@ -72,11 +72,9 @@ def perceive_recording(recording: Recording, crop_size: int) -> Demonstration:
         boxes, seen = lift_boxes(observation, numbers)
         if memories:
             found = np.where(seen, np.arange(len(names)), -1)
-            memory = memories[-1].look(
-                boxes, nothing, np.ones(len(names), np.float32), found, partial(seen_through, observation)
-            )
+            memory = memories[-1].look(boxes, nothing, ones, found, partial(seen_through, observation))
         else:
-            memory = replace(Memory.empty(0).add(names, boxes, nothing, np.ones(len(names), np.float32)), seen=seen)
+            memory = replace(Memory.empty(0).add(names, boxes, nothing, ones), seen=seen)
         memories.append(memory)
         cut, index, count = crop_objects(observation, numbers, crop_size)
         crops.append(cut)

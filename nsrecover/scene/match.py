@@ -20,8 +20,12 @@ GROWTH_WEIGHT, GROWTH_M = 0.5, 0.01
 SHRINKAGE_WEIGHT, SHRINKAGE_M = 0.25, 0.02
 """Cost of being smaller, and the length at which it levels off: a part may be hidden."""
 
-GATE = 0.95
-"""Above this cost a detection shows another object, which nobody has seen before."""
+LOOKS_GATE = 0.6
+"""A detection whose looks differ more than this (1 - cosine) shows another object. Place and size have no gate: objects
+that tumbled, or are half hidden, are elsewhere and of another size."""
+
+UNMATCHED = 4.0
+"""Cost of leaving an object without a detection: more than any allowed pair costs."""
 
 
 def association_costs(
@@ -41,7 +45,7 @@ def association_costs(
         detected_boxes: (M, 6).
 
     Returns:
-        (N, M).
+        (N, M); `UNMATCHED` where the looks rule it out.
     """
     looks = 1.0 - visual @ detected_visual.T
     away = np.linalg.norm(places[:, :, None] - detected_boxes[None, None, :, :3], axis=-1).min(axis=1)
@@ -50,24 +54,23 @@ def association_costs(
     larger = GROWTH_WEIGHT * np.tanh(np.maximum(difference, 0.0).sum(axis=-1) / GROWTH_M)
     smaller = SHRINKAGE_WEIGHT * np.tanh(np.maximum(-difference, 0.0).sum(axis=-1) / SHRINKAGE_M)
     cost = looks + PLACE_WEIGHT * np.tanh(away / NEAR_M) + larger + smaller
-    return np.asarray(cost, dtype=np.float32)
+    return np.asarray(np.where(looks > LOOKS_GATE, UNMATCHED, cost), dtype=np.float32)
 
 
-def associate(costs: FloatArray, gate: float = GATE) -> npt.NDArray[np.intp]:
-    """The cheapest one-to-one assignment, leaving out what costs more than the gate.
+def associate(costs: FloatArray) -> npt.NDArray[np.intp]:
+    """The cheapest one-to-one assignment; what is ruled out stays unmatched.
 
     Args:
         costs: (N, M) of N objects and M detections.
-        gate: cost of leaving an object unmatched.
 
     Returns:
         (N,) index of the detection that shows each object, -1 for none. Detections that no object has are new.
     """
     count, detections = costs.shape
-    open_ended = np.full((count, detections + count), gate, dtype=np.float64)
+    open_ended = np.full((count, detections + count), UNMATCHED, dtype=np.float64)
     open_ended[:, :detections] = costs
     rows, columns = linear_sum_assignment(open_ended)
     found = np.full(count, -1, dtype=np.intp)
-    matched = columns < detections
+    matched = (columns < detections) & (open_ended[rows, columns] < UNMATCHED)
     found[rows[matched]] = columns[matched]
     return found

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nsrecover.scene.memory import Memory, complete
+from nsrecover.scene.memory import Memory, blend, complete
 from nsrecover.structs import FloatArray
 
 BOX = np.array([0.5, 0.0, 0.02, 0.04, 0.06, 0.04], np.float32)
@@ -11,7 +11,7 @@ ELSEWHERE = np.array([0.6, 0.2, 0.02, 0.04, 0.06, 0.04], np.float32)
 
 
 def known() -> Memory:
-    return Memory.empty(2).add(("a",), BOX[None], np.array([[1.0, 0.0]], np.float32))
+    return Memory.empty(2).add(("a",), BOX[None], np.array([[1.0, 0.0]], np.float32), np.array([100.0], np.float32))
 
 
 def nothing_empty(boxes: FloatArray) -> FloatArray:
@@ -64,7 +64,7 @@ def test_an_object_that_was_turned_is_taken_as_it_is_seen() -> None:
 
 
 def look(seen_through, expected: FloatArray | None = None) -> Memory:
-    nothing = np.zeros((0, 6), np.float32), np.zeros((0, 2), np.float32)
+    nothing = np.zeros((0, 6), np.float32), np.zeros((0, 2), np.float32), np.zeros(0, np.float32)
     return known().look(*nothing, np.array([-1]), seen_through, None if expected is None else expected[None])
 
 
@@ -90,6 +90,13 @@ def test_an_unseen_object_may_be_hidden_where_it_was_to_be_put() -> None:
 
 
 def test_what_appears_is_added() -> None:
-    memory = known().add(("b",), ELSEWHERE[None], np.array([[0.0, 1.0]], np.float32))
+    memory = known().add(("b",), ELSEWHERE[None], np.array([[0.0, 1.0]], np.float32), np.ones(1, np.float32))
     assert memory.names == ("a", "b")
     assert memory.graph().seen.tolist() == [True, True]
+
+
+def test_memory_stands_in_for_the_pixels_that_are_hidden() -> None:
+    red, blue = np.eye(2, dtype=np.float32)
+    np.testing.assert_allclose(blend(blue, 100, red, 100), blue)  # as much of it is seen as ever
+    np.testing.assert_allclose(blend(blue, 50, red, 100), [0.5**0.5, 0.5**0.5], atol=1e-6)  # half of it is hidden
+    np.testing.assert_allclose(blend(blue, 100, red, 50), blue)
