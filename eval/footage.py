@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from tqdm import tqdm
 
 from nsrecover.archive import Archive, write_archive
 from nsrecover.errors import InvalidConfiguration, did_you_mean
@@ -21,7 +18,6 @@ from nsrecover.structs import Plan
 from sim.cameras import FRONT, LEFT, RIGHT, CameraRig
 from sim.datasets.replay import replay
 from sim.datasets.spec import ErrorEpisode
-from sim.parallel import run_parallel
 
 RIG = CameraRig(views=(LEFT, RIGHT, FRONT))
 """Filmed with all of these; every evaluation chooses among them."""
@@ -44,6 +40,21 @@ class Footage:
     course: tuple[Observation, ...]
     outcomes: dict[int, Observation]
     places: npt.NDArray[np.float64]
+
+    def through(self, views: Sequence[str]) -> Footage:
+        """The same footage by some of the cameras only.
+
+        Args:
+            views: their names.
+
+        Raises:
+            InvalidConfiguration: there is no camera of such a name.
+        """
+        return replace(
+            self,
+            course=tuple(through(observation, views) for observation in self.course),
+            outcomes={step: through(observation, views) for step, observation in self.outcomes.items()},
+        )
 
 
 def film(episode: ErrorEpisode, folder: Path) -> Path:
@@ -69,32 +80,26 @@ def film(episode: ErrorEpisode, folder: Path) -> Path:
     return path
 
 
-def read(episode: ErrorEpisode, path: Path, views: Sequence[str] | None = None) -> Footage:
-    """What was filmed of an episode.
+def read(episode: ErrorEpisode, path: Path) -> Footage:
+    """What was filmed of an episode, through all cameras.
 
     Args:
         episode: which.
         path: from `film`.
-        views: names of the cameras to use; all if None.
-
-    Raises:
-        InvalidConfiguration: there is no camera of such a name.
     """
     with Archive(path) as archive:
         course, outcomes = archive[_COURSE], archive[_OUTCOMES]
     steps = [error.step for error in episode.errors]
     return Footage(
         episode,
-        tuple(through(observation, views) for observation in course.observations),
-        {step: through(observation, views) for step, observation in zip(steps, outcomes.observations[1:], strict=True)},
+        course.observations,
+        dict(zip(steps, outcomes.observations[1:], strict=True)),
         np.array(course.notes["places"]),
     )
 
 
-def through(observation: Observation, views: Sequence[str] | None) -> Observation:
+def through(observation: Observation, views: Sequence[str]) -> Observation:
     """The same observation with some of its cameras only."""
-    if views is None:
-        return observation
     names = [camera.name for camera in observation.cameras]
     for view in views:
         if view not in names:
@@ -109,16 +114,6 @@ def through(observation: Observation, views: Sequence[str] | None) -> Observatio
         instances=observation.instances[rows],
         cameras=tuple(observation.cameras[row] for row in rows),
     )
-
-
-def film_all(
-    episodes: Sequence[ErrorEpisode], folder: str | Path, workers: int, title: str = "filming"
-) -> Iterator[Path]:
-    """Film episodes in worker processes; files in the order of the episodes, as they become ready."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    with closing(run_parallel(partial(film, folder=folder), episodes, workers)) as every:
-        yield from tqdm(every, total=len(episodes), unit="episode", desc=title)
 
 
 def _key(episode: ErrorEpisode) -> str:

@@ -17,7 +17,7 @@ from nsrecover.observation import Observation
 from nsrecover.operators import operator_of
 from nsrecover.recording import Recording
 from nsrecover.structs import Action, Plan
-from sim.cameras import DEFAULT_RIG, CameraRig, Light
+from sim.cameras import DEFAULT_RIG, CameraRig
 from sim.folder import write_whole
 from sim.journal import Journal
 from sim.kinematic import Fidelity
@@ -136,18 +136,6 @@ def specify(mix: Mix, seed: int, episode: int) -> DemonstrationSpec:
     if mix.vary_light and mix.scene.light is not None:
         rig = replace(rig, light=mix.scene.light.sample(rng))
     return DemonstrationSpec(scene, plan, structure, rig)
-
-
-def sample_light(rng: np.random.Generator) -> Light:
-    """A lamp somewhere above the table; brightness and tint vary as they do between a morning and an evening."""
-    ambient = float(rng.uniform(0.52, 0.68))
-    tint = rng.uniform(0.93, 1.0, 3)
-    return Light(
-        direction=(float(rng.uniform(-0.6, 0.6)), float(rng.uniform(-0.6, 0.6)), 1.0),
-        colour=(float(tint[0]), float(tint[1]), float(tint[2])),
-        ambient=ambient,
-        diffuse=1.0 - ambient,
-    )
 
 
 def demonstrate(mix: Mix, seed: int, parts: str | Path, episode: int) -> Outcome:

@@ -10,6 +10,7 @@ import shutil
 import sys
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from nsrecover.models.bundle import Bundle, BundleConfig
 from train.calibrate import calibrate
 from train.card import model_card, revision
 from train.config import Stage, TrainConfig, register
-from train.demonstrations import Demonstration, fingerprint, load_demonstrations, recordings
+from train.demonstrations import Demonstration, Source, fingerprint, load_demonstrations, recordings
 from train.processes import Processes, check, is_first, start
 from train.stages import STAGES, Run, set_seed
 
@@ -40,25 +41,29 @@ EXPECTED_WARNINGS = (
 """Of Lightning and PyTorch, that tell the user of this command nothing."""
 
 
-def identity(config: TrainConfig) -> dict[str, Any]:
+def identity(config: TrainConfig, data: Sequence[Source], held_out: Sequence[Source]) -> dict[str, Any]:
     """Everything that decides what a run learns; a run may only be continued with the same."""
     settings = asdict(config)
     chosen = ("seed", "alpha", "start", "model", "pairs", "weights", *STAGES)
     return {
-        "data": fingerprint(recordings(config.data)),
-        "held_out": fingerprint(recordings(config.held_out)),
+        "data": fingerprint(data),
+        "held_out": fingerprint(held_out),
         **{key: json.loads(json.dumps(settings[key])) for key in chosen},
     }
 
 
-def open_run(config: TrainConfig, out: Path) -> dict[str, Any]:
+def open_run(config: TrainConfig, out: Path, wanted: dict[str, Any]) -> dict[str, Any]:
     """The progress of a run: none yet, or that of the run that is continued. Writes nothing.
+
+    Args:
+        config: of the command.
+        out: folder of the run.
+        wanted: its identity.
 
     Raises:
         InvalidConfiguration: the folder holds a run with other data or settings.
     """
     progress = out / "progress.json"
-    wanted = identity(config)
     if progress.is_file() and not config.restart:
         found: dict[str, Any] = json.loads(progress.read_text())
         differing = [key for key, value in wanted.items() if found["identity"].get(key) != value]
@@ -113,10 +118,11 @@ def start_bundle(config: TrainConfig) -> Bundle:
     return bundle
 
 
-def load_data(config: TrainConfig, processes: Processes) -> tuple[list[Demonstration], list[Demonstration]]:
+def load_data(
+    config: TrainConfig, sources: Sequence[Sequence[Source]], processes: Processes
+) -> tuple[list[Demonstration], list[Demonstration]]:
     """Training and held-out demonstrations, in memory; each process perceives a part of them, all read the cache."""
     size = config.model.crop_size
-    sources = [recordings(data) for data in (config.data, config.held_out)]
     bars = contextlib.nullcontext() if processes.first else contextlib.redirect_stderr(io.StringIO())
     with bars:
         if processes.count > 1:
@@ -139,7 +145,8 @@ def train(config: TrainConfig) -> dict[str, Any]:
     out = Path(config.out)
     folder = out / "bundle"
     check(config.trainer)
-    progress = open_run(config, out)
+    sources = [recordings(data) for data in (config.data, config.held_out)]
+    progress = open_run(config, out, identity(config, *sources))
     set_seed(config.seed)
     going_on = (folder / "config.json").is_file() and not config.restart
     bundle = Bundle.load(folder) if going_on else start_bundle(config)
@@ -152,7 +159,7 @@ def train(config: TrainConfig) -> dict[str, Any]:
         if config.restart:
             clear(out)
         print(f"training on {processes.describe()}", flush=True)
-    training, held_out = load_data(config, processes)
+    training, held_out = load_data(config, sources, processes)
     seconds = {"loading": round(time.perf_counter() - began, 1)}
     run = Run(
         bundle=bundle,
@@ -197,8 +204,9 @@ def finish(config: TrainConfig, run: Run, progress: dict[str, Any], seconds: dic
         The metrics.
     """
     started = time.perf_counter()
+    features = run.appearance(run.held_out)
     with run.on_device():
-        calibrated = calibrate(run.held_out, run.bundle, config.alpha)
+        calibrated = calibrate(run.held_out, features, run.bundle, config.alpha)
     seconds = {**progress["seconds"], **seconds, "calibration": round(time.perf_counter() - started, 1)}
     settings = {key: value for key, value in progress["identity"].items() if key not in ("data", "held_out", "seed")}
     provenance = {

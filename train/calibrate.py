@@ -22,19 +22,22 @@ _FOR_THRESHOLD = 3
 """All but every third held-out episode set the threshold; the others are measured on."""
 
 
-def calibrate(held_out: Sequence[Demonstration], bundle: Bundle, alpha: float) -> dict[str, Any]:
+def calibrate(
+    held_out: Sequence[Demonstration], visual: Sequence[FloatArray], bundle: Bundle, alpha: float
+) -> dict[str, Any]:
     """Set the threshold on some of the held-out episodes, and measure on the others.
 
     Args:
         held_out: successful episodes that were not trained on.
+        visual: the features of each, by the trained encoder.
         bundle: its configuration is given the threshold and the calibration scores.
         alpha: false-alarm rate per step to keep to.
 
     Returns:
         What was measured.
     """
-    parts = [[demo for i, demo in enumerate(held_out) if (i % _FOR_THRESHOLD == 1) is test] for test in (False, True)]
-    features = [[demo.appearance(bundle) for demo in part] for part in parts]
+    chosen = [[i for i in range(len(held_out)) if (i % _FOR_THRESHOLD == 1) is test] for test in (False, True)]
+    parts, features = ([[items[i] for i in part] for part in chosen] for items in (held_out, visual))
     scores, fresh = (lowest_probabilities(part, seen, bundle) for part, seen in zip(parts, features, strict=True))
     kept = lowest(scores)
     thresholds = {rate: conformal_threshold(kept, len(scores), rate) for rate in FALSE_ALARM_RATES}
@@ -58,7 +61,7 @@ def lowest_probabilities(
 
     The expectation is imagined from the frame before the step, as the agent does it.
     """
-    lowest = []
+    scores = []
     for demo, features in zip(demonstrations, visual, strict=True):
         for step, action in enumerate(demo.plan):
             boxes, looks = demo.boxes[step].copy(), features[step].copy()
@@ -69,8 +72,8 @@ def lowest_probabilities(
             else:
                 # the target comes with the action, and is where the object was put
                 boxes[moved] = demo.boxes[step + 1, moved]
-            lowest.append(bundle.same(looks, boxes, features[step + 1], demo.boxes[step + 1]).min())
-    return np.asarray(lowest, dtype=np.float32)
+            scores.append(bundle.same(looks, boxes, features[step + 1], demo.boxes[step + 1]).min())
+    return np.asarray(scores, dtype=np.float32)
 
 
 def _predict(

@@ -120,16 +120,16 @@ class InjectedErrors:
         count = self.errors[number // len(self.lengths) % len(self.errors)]
         scene, plan = _scene_and_plan(rng, number, int(rng.choice(self.objects)), length, self.mix)
         steps = set(range(length)) if self.every_step else {int(rng.integers(length))}
-        episode = ErrorEpisode(self.name, number, scene, plan, (), _seed(rng), _light(self.mix, rng))
+        episode = _undisturbed(self, number, scene, plan, rng)
         faults, errors, tried = list[Fault](), list[StepError](), 0
         with TabletopWorld(scene, plan=plan, seed=episode.seed) as world:
-            for step, action in enumerate(plan):
-                before, start = world.estimates(), world.save()
-                world.execute(action)
-                if judge(action, before, world.estimates()) is not None:
+            for step in range(length):
+                start = world.save()
+                moment = _carry_out(world, plan, step)
+                if moment is None:
                     return None
                 if step in steps:
-                    goal, moment = world.save(), Moment(step, plan, before, world.estimates())
+                    goal = world.save()
                     found = inject(world, start, moment, world.truth(), count, rng)
                     if found is None:
                         return None
@@ -165,7 +165,7 @@ class NaturalErrors:
         scene = sample_scene(rng, int(rng.choice(self.objects)), self.mix, number)
         structure = Structure(str(rng.choice([Structure.TOWER, Structure.MIXED])))
         plan = sample_plan(rng, scene, structure, int(rng.choice(self.lengths)), _DARING)
-        episode = ErrorEpisode(self.name, number, scene, plan, (), _seed(rng), _light(self.mix, rng))
+        episode = _undisturbed(self, number, scene, plan, rng)
         if not _holds(episode):
             return None
         errors = tuple(step.error for step in replay(episode) if step.error is not None)
@@ -196,14 +196,13 @@ class Unrecoverable:
         recoverable = number % 2 == 1
         scene, plan = _scene_and_plan(rng, number, int(rng.choice(self.objects)), self.length, self.mix)
         step = int(rng.integers(self.length - 1))
-        episode = ErrorEpisode(self.name, number, scene, plan, (), _seed(rng), _light(self.mix, rng))
+        episode = _undisturbed(self, number, scene, plan, rng)
         with TabletopWorld(scene, plan=plan, seed=episode.seed) as world:
-            for action in plan.actions[: step + 1]:
-                before = world.estimates()
-                world.execute(action)
-                if judge(action, before, world.estimates()) is not None:
+            for done in range(step + 1):
+                moment = _carry_out(world, plan, done)
+                if moment is None:
                     return None
-            moment, twin = Moment(step, plan, before, world.estimates()), world.truth()
+            twin = world.truth()
             name = _needed(moment, reason, rng)
             if name is None:
                 return None
@@ -245,12 +244,21 @@ def _scene_and_plan(
     return scene, sample_plan(rng, scene, Structure(str(rng.choice(list(Structure)))), length)
 
 
-def _light(mix: SceneMix, rng: np.random.Generator) -> Light:
-    return Light() if mix.light is None else mix.light.sample(rng)
+def _undisturbed(
+    dataset: ErrorDataset, number: int, scene: SceneSpec, plan: Plan, rng: np.random.Generator
+) -> ErrorEpisode:
+    """An episode in which nothing goes wrong yet."""
+    seed = int(rng.integers(2**31))
+    light = Light() if dataset.mix.light is None else dataset.mix.light.sample(rng)
+    return ErrorEpisode(dataset.name, number, scene, plan, (), seed, light)
 
 
-def _seed(rng: np.random.Generator) -> int:
-    return int(rng.integers(2**31))
+def _carry_out(world: TabletopWorld, plan: Plan, step: int) -> Moment | None:
+    """Carry out an action of a plan; None if it does not do what it promises, without any fault."""
+    before = world.estimates()
+    world.execute(plan[step])
+    after = world.estimates()
+    return Moment(step, plan, before, after) if judge(plan[step], before, after) is None else None
 
 
 def _holds(episode: ErrorEpisode) -> bool:

@@ -10,7 +10,7 @@ from train.demonstrations import load_demonstrations, recordings
 def test_the_checkpoint_knows_what_it_was_calibrated_on(demonstrations: Path, tmp_path: Path) -> None:
     bundle = Bundle.load()
     held_out = load_demonstrations(recordings(demonstrations / "train"), bundle.config.crop_size, tmp_path)
-    metrics = calibrate(held_out, bundle, alpha=0.05)
+    metrics = calibrate(held_out, [demo.appearance(bundle) for demo in held_out], bundle, alpha=0.05)
     steps = sum(len(demo.plan) for demo in held_out)
     assert metrics["calibration_steps"] + metrics["test_steps"] == steps
     assert bundle.config.calibration_steps == metrics["calibration_steps"] > metrics["test_steps"] > 0

@@ -1,0 +1,116 @@
+"""Building error datasets in folders: resumable, the same whatever the number of workers."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
+from tqdm import tqdm
+
+from nsrecover.errors import InvalidConfiguration, did_you_mean
+from sim.datasets.kinds import DATASETS, ErrorDataset, generate
+from sim.datasets.spec import EPISODES, SCHEMA, ErrorEpisode
+from sim.datasets.summary import markdown, summarise
+from sim.folder import claimed, read_ledger, write_json, write_whole
+from sim.groups import described
+from sim.parallel import Backend, run_parallel
+
+METRICS, CONFIG, TABLE = "metrics.json", "config.yaml", "table.md"
+ALL = "all"
+
+
+@dataclass
+class DatasetsConfig:
+    """Top level of conf/datasets.yaml."""
+
+    dataset: str = ALL
+    episodes: int | None = None
+    seed: int = 0
+    out: str = "data/errors"
+    workers: int = 2
+    parallel: Backend = Backend.loky
+    scene: Any = None
+
+
+def build(config: DatasetsConfig) -> dict[str, dict[str, Any]]:
+    """Generate one dataset or all; go on where an earlier run stopped.
+
+    Args:
+        config: see conf/datasets.yaml.
+
+    Returns:
+        Dataset -> what is in it, as written to metrics.json.
+
+    Raises:
+        InvalidConfiguration: a value is out of its range, or a folder belongs to another dataset.
+    """
+    if config.dataset != ALL and config.dataset not in DATASETS:
+        raise InvalidConfiguration(
+            f"expected dataset as one of {', '.join(DATASETS)} or {ALL}, found {config.dataset!r}."
+            f"{did_you_mean(config.dataset, [*DATASETS, ALL])}"
+        )
+    if config.workers < 1 or config.seed < 0 or (config.episodes is not None and config.episodes < 1):
+        raise InvalidConfiguration(
+            f"expected workers and episodes of at least 1 and a seed of at least 0, found workers={config.workers}, "
+            f"episodes={config.episodes}, seed={config.seed}"
+        )
+    names = list(DATASETS) if config.dataset == ALL else [config.dataset]
+    out = Path(config.out)
+    summaries = {}
+    for name in names:
+        # one dataset goes exactly where it was asked for
+        folder = out / name if config.dataset == ALL or config.out == DatasetsConfig.out else out
+        summaries[name] = _build_one(_chosen(name, config), folder, config)
+    if config.dataset == ALL:
+        write_whole(out / TABLE, markdown(summaries).encode())
+    return summaries
+
+
+def _chosen(name: str, config: DatasetsConfig) -> ErrorDataset:
+    """A dataset, made of other scenes than its own if that is asked for."""
+    dataset = DATASETS[name]
+    return dataset if config.scene is None else replace(dataset, mix=described(config.scene))  # type: ignore[type-var]
+
+
+def _build_one(dataset: ErrorDataset, folder: Path, config: DatasetsConfig) -> dict[str, Any]:
+    manifest: dict[str, Any] = {"format": SCHEMA, "dataset": dataset.name, "seed": config.seed}
+    if dataset.mix != DATASETS[dataset.name].mix:
+        manifest["scene"] = dataset.mix.to_dict()
+    with claimed(folder, manifest, "an error dataset"):
+        return _generate_all(dataset, folder, config)
+
+
+def _generate_all(dataset: ErrorDataset, folder: Path, config: DatasetsConfig) -> dict[str, Any]:
+    name, wanted = dataset.name, config.episodes or dataset.episodes
+    started = time.perf_counter()
+    found = read_ledger(folder / EPISODES, ErrorEpisode.from_json, lambda episode: episode.number)
+    before, redrawn, tried = len(found), 0, 0
+    with (
+        tqdm(total=wanted, initial=min(before, wanted), unit="episode", desc=f"dataset {name}") as bar,
+        (folder / EPISODES).open("a", encoding="utf-8") as file,
+        closing(
+            run_parallel(
+                partial(generate, dataset, config.seed), range(before, wanted), config.workers, config.parallel
+            )
+        ) as every,
+    ):
+        for drawn in every:
+            file.write(drawn.episode.to_json() + "\n")
+            file.flush()
+            found.append(drawn.episode)
+            redrawn += drawn.redrawn
+            tried += drawn.tried
+            bar.update()
+            bar.set_postfix(redrawn=redrawn, refresh=False)
+    seconds = round(time.perf_counter() - started, 1)
+    summary = summarise(found[:wanted]) | {"dataset": name, "seed": config.seed}
+    run = {"generated": len(found) - before, "scenes_redrawn": redrawn, "faults_tried": tried, "seconds": seconds}
+    write_json(folder / METRICS, summary | {"last_run": run})
+    write_whole(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    write_whole(folder / TABLE, markdown({name: summary}).encode())
+    return summary
