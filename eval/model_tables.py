@@ -39,7 +39,6 @@ def summary(verdicts: Sequence[Verdict], imagined: Sequence[Imagined], bundle: B
             for count, group in detection.grouped(injected, lambda verdict: verdict.objects).items()
         },
         "imagination": _imagination(imagined),
-        "seconds_median": round(float(np.median([verdict.seconds for verdict in verdicts])), 4),
     }
 
 
@@ -85,8 +84,13 @@ def _imagination(imagined: Sequence[Imagined]) -> dict[str, Any]:
     return rows
 
 
-def headline(details: Mapping[str, Any]) -> dict[str, Any]:
-    """The short figures at the top of metrics.json, of one variant on the datasets with injected errors."""
+def headline(details: Mapping[str, Any], timed: Mapping[str, Any]) -> dict[str, Any]:
+    """The short figures at the top of metrics.json, of one variant on the datasets with injected errors.
+
+    Args:
+        details: of the variant.
+        timed: time of a monitor step by number of objects, see `eval.timing`; that for 10 objects is the headline.
+    """
     figures = details["injected"]
     return {
         "detection": {key: figures["steps"][key]["value"] for key in ("accuracy", "precision", "recall")},
@@ -95,7 +99,7 @@ def headline(details: Mapping[str, Any]) -> dict[str, Any]:
         "box_error_mm": {
             steps: row["median_mm"] for steps, row in details["imagination"].items() if steps in ("1", "5", "8")
         },
-        "monitor_step_ms": round(1000 * details["seconds_median"], 1),
+        "monitor_step_ms": timed["objects"].get("10", {}).get("median_ms"),
         "false_alarms": {alpha: rate["value"] for alpha, rate in figures["false_alarms"].items()},
     }
 
@@ -151,6 +155,23 @@ def markdown(variants: Mapping[str, Mapping[str, Any]]) -> str:
         f"{percent(figures['objects']['precision'])}, recall {percent(figures['objects']['recall'])}; area under the "
         f"receiver operating characteristic {figures['area_under_roc']}; expected calibration error of the confidence "
         f"{figures['expected_calibration_error']}.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def timing(timed: Mapping[str, Any]) -> str:
+    """The table of `eval.timing`."""
+    lines = [
+        "",
+        f"A monitor step, from the images of two cameras to the verdict, on {timed['threads']} threads:",
+        "",
+        "| objects | median | 95th percentile | of it perceiving |",
+        "| ---: | ---: | ---: | ---: |",
+        *(
+            f"| {count} | {row['median_ms']} ms | {row['p95_ms']} ms | {row['perceive_ms']} ms |"
+            for count, row in timed["objects"].items()
+        ),
         "",
     ]
     return "\n".join(lines)

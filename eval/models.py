@@ -17,10 +17,11 @@ from omegaconf import OmegaConf
 from tqdm import tqdm
 
 from eval import model_figures, model_tables
+from eval.timing import time_monitor
 from eval.variants import Variant, Watched, assess, system_of
 from eval.watch import Imagined, Verdict
 from nsrecover.errors import InvalidConfiguration, did_you_mean, told_in_one_line
-from sim.datasets.__main__ import DatasetsConfig, build
+from sim.datasets.build import DatasetsConfig, build
 from sim.datasets.kinds import DATASETS
 from sim.datasets.spec import EPISODES, ErrorEpisode, read_episodes
 from sim.folder import write_json, write_whole
@@ -43,6 +44,8 @@ class ModelsConfig:
     checkpoint: str | None = None
     variants: dict[str, Variant] = field(default_factory=dict)
     scene: Any = None
+    timed_objects: list[int] = field(default_factory=lambda: [5, 10])
+    timed_steps: int = 40
     workers: int = 2
     out: str = "outputs/models"
 
@@ -88,7 +91,7 @@ def _first(name: str, count: int, folder: Path, config: ModelsConfig) -> list[Er
 def watch_all(config: ModelsConfig, episodes: Sequence[ErrorEpisode]) -> Iterator[Watched]:
     """Every episode with every variant, in worker processes."""
     Path(config.footage).mkdir(parents=True, exist_ok=True)
-    task = partial(assess, footage=config.footage, variants=config.variants)
+    task = partial(assess, folder=config.footage, variants=config.variants)
     with closing(run_parallel(task, episodes, config.workers)) as every:
         yield from tqdm(every, total=len(episodes), unit="episode", desc="watching")
 
@@ -115,20 +118,24 @@ def measure(config: ModelsConfig) -> dict[str, Any]:
     verdicts: dict[str, list[Verdict]] = {name: [] for name in config.variants}
     imagined: dict[str, list[Imagined]] = {name: [] for name in config.variants}
     for watched in watch_all(config, episodes_of(config)):
-        for name, (said, pictured) in watched.variants.items():
+        for name, (said, pictured) in watched.items():
             verdicts[name] += said
             imagined[name] += pictured
     details = {
         name: model_tables.summary(verdicts[name], imagined[name], system_of(variant.checkpoint).bundle)
         for name, variant in config.variants.items()
     }
-    metrics = model_tables.headline(next(iter(details.values()))) | {
+    first = next(iter(config.variants.values()))
+    # here and not in the workers, which share the cores
+    timing = time_monitor(system_of(first.checkpoint), config.timed_objects, config.timed_steps, config.seed)
+    metrics = model_tables.headline(next(iter(details.values())), timing) | {
         "seed": config.seed,
         "episodes": dict(config.episodes),
         "variants": details,
+        "timing": timing,
     }
     write_json(out / METRICS, metrics)
-    write_whole(out / TABLE, model_tables.markdown(details).encode())
+    write_whole(out / TABLE, (model_tables.markdown(details) + model_tables.timing(timing)).encode())
     write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
     model_figures.draw(verdicts, imagined, out)
     return metrics

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -10,12 +9,12 @@ import numpy as np
 
 from eval.footage import Footage
 from nsrecover.observation import Observation
-from nsrecover.perceive import Association, ScenePerceiver, lift_boxes
+from nsrecover.perceive import Association, ScenePerceiver
 from nsrecover.structs import SceneGraph
 from nsrecover.system import System
 
 
-@dataclass(frozen=True)
+@dataclass
 class Setting:
     """How the monitor is run.
 
@@ -45,7 +44,6 @@ class Verdict:
         blamed: the objects that the monitor calls culprits.
         visible: how many objects are visible.
         matched: how many of them were taken for what they are.
-        seconds: time from the images to the verdict.
     """
 
     dataset: str
@@ -57,7 +55,6 @@ class Verdict:
     blamed: tuple[str, ...]
     visible: int
     matched: int
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -104,12 +101,9 @@ def watch(footage: Footage, system: System, setting: Setting) -> tuple[list[Verd
             outcomes.append((footage.course[step + 1], {}, perceive))
         for observation, culprits, perceiver in outcomes:
             shown, labels = anonymous(observation, rng, named=setting.association is Association.KNOWN)
-            started = time.perf_counter()
             graph = perceiver(shown, expected=trace.graphs[step + 1])
             course = trace.joined_by(graph)
             found = system.monitor.after(graph, course, step)
-            seconds = time.perf_counter() - started
-            visible = {labels[number] for number in _visible(shown)}
             taken = {name: labels[number] for name, number in perceiver.instances.items()}
             verdicts.append(
                 Verdict(
@@ -120,9 +114,8 @@ def watch(footage: Footage, system: System, setting: Setting) -> tuple[list[Verd
                     dict(culprits),
                     {name: float(p) for name, p in zip(graph.names, found.probabilities, strict=True)},
                     found.culprit_names,
-                    len(visible),
-                    sum(taken.get(name) == name for name in visible),
-                    seconds,
+                    len(taken),
+                    sum(name == label for name, label in taken.items()),
                 )
             )
         if step + 1 >= len(footage.course):
@@ -151,12 +144,6 @@ def anonymous(observation: Observation, rng: np.random.Generator, named: bool) -
     labels = truth if named else {number: f"detection {number}" for number in truth}
     instances = table[np.maximum(observation.instances, 0)]
     return replace(observation, instances=instances, labels=labels), truth
-
-
-def _visible(observation: Observation) -> list[int]:
-    numbers = sorted(observation.labels)
-    seen = lift_boxes(observation, numbers)[1]
-    return [number for number, visible in zip(numbers, seen, strict=True) if visible]
 
 
 def _imagination(footage: Footage, imagined: tuple[SceneGraph, ...], seen: list[SceneGraph]) -> Iterator[Imagined]:

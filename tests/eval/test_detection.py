@@ -9,7 +9,7 @@ from eval.watch import Verdict
 
 def verdict(wrong: dict[str, str], blamed: tuple[str, ...], matched: int = 3, **probabilities: float) -> Verdict:
     said = {"a": 0.99, "b": 0.98, "c": 0.97} | probabilities
-    return Verdict("I", 0, 0, 3, wrong, said, blamed, 3, matched, 0.01)
+    return Verdict("I", 0, 0, 3, wrong, said, blamed, 3, matched)
 
 
 VERDICTS = [

@@ -42,6 +42,9 @@ def test_it_leaves_metrics_tables_and_figures(measured):
     assert metrics["detection"]["recall"] == 1.0
     assert metrics["association"] > 0.9
     assert metrics["box_error_mm"]["1"] < 10
+    rows = metrics["timing"]["objects"]
+    assert metrics["monitor_step_ms"] == rows["10"]["median_ms"] > rows["10"]["perceive_ms"] > 0
+    assert f"| 10 | {rows['10']['median_ms']} ms |" in printed
     assert {"config.yaml", "models.png", "models.svg"} <= {path.name for path in (folder / "out").iterdir()}
 
 
@@ -49,7 +52,7 @@ def test_footage_is_as_the_specification_says(measured):
     folder, _ = measured
     episode = first(folder, "I")
     before = {path: path.stat().st_mtime_ns for path in (folder / "footage").iterdir()}
-    footage = read(episode, film(episode, folder / "footage"), ["front"])
+    footage = read(episode, film(episode, folder / "footage")).through(["front"])
     assert {path: path.stat().st_mtime_ns for path in (folder / "footage").iterdir()} == before, "filmed once"
     assert len(footage.course) == len(episode.plan) + 1 == len(footage.places)
     assert set(footage.outcomes) == {error.step for error in episode.errors}
@@ -72,7 +75,7 @@ def test_an_object_that_the_monitor_cannot_see_moving_is_not_blamed(measured):
     """The monitor judges what the cameras show: with the outcome replaced by the good one, there is no alarm."""
     folder, _ = measured
     episode = first(folder, "I")
-    footage = read(episode, film(episode, folder / "footage"), ["left", "right"])
+    footage = read(episode, film(episode, folder / "footage")).through(["left", "right"])
     step = episode.errors[0].step
     footage.outcomes[step] = footage.course[step + 1]
     verdicts, _ = watch(footage, load(), Setting())
