@@ -110,4 +110,4 @@ def rejoin(graph: SceneGraph, trace: Trace, recovery: Recovery) -> Trace:
     """
     subgoal = recovery.subgoal if recovery.subgoal is not None else len(trace.plan)
     plan = Plan(recovery.actions + trace.plan.actions[subgoal:])
-    return Trace(plan, (graph, *recovery.graphs, *trace.graphs[subgoal + 1 :]))
+    return Trace(plan, (graph, *recovery.graphs, *recovery.rest))

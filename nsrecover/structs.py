@@ -300,6 +300,7 @@ class Recovery:
         actions: what to do to reach the subgoal (empty if already there, or if there is no way).
         graphs: the imagined scene after each of `actions`.
         subgoal: number of plan steps that are done once `actions` are; the plan goes on from there.
+        rest: the imagined scene after each action of the plan that is left then.
         cost: cost of `actions` plus the cost of the rest of the plan.
         proven_optimal: no cheaper way exists in the model.
         expansions: search nodes expanded.
@@ -312,6 +313,7 @@ class Recovery:
     actions: tuple[Action, ...] = ()
     graphs: tuple[SceneGraph, ...] = ()
     subgoal: int | None = None
+    rest: tuple[SceneGraph, ...] = ()
     cost: float = float("inf")
     proven_optimal: bool = False
     expansions: int = 0

@@ -15,13 +15,14 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.free_place import FreeSpaceModel, find_free_place, is_free
+from nsrecover.free_place import FreeSpaceModel, is_free
+from nsrecover.planning.aside import FreePlaces, proposed_place
 from nsrecover.planning.places import BoolArray, Place, carrier, masks, pairwise
 from nsrecover.scene.geometry import as_box
 from nsrecover.structs import Action, FloatArray, SceneGraph, Trace
 
 MAX_FREE_PLACES = 3
-"""Free places tried for one object; more are never needed unless the table is nearly full."""
+"""Free places looked for for one object; more are never needed unless the table is nearly full."""
 
 
 class RecoveryModels(FreeSpaceModel, Protocol):
@@ -48,18 +49,18 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Move:
-    """One object goes to a place; `plan_step` is the step of the plan that says so, if one does."""
+    """One object goes to a place; `before` is the imagined scene in which the plan says so, if it does."""
 
     owner: int
     place: int
     action: Action
-    plan_step: int | None = None
+    before: int | None = None
 
 
 class _PlanText(NamedTuple):
     """An action of the plan that leads to a place, if its reference stands in one of the places of the mask."""
 
-    step: int
+    before: int
     action: Action
     reference: int
 
@@ -93,32 +94,37 @@ class NeuralModel:
     Args:
         models: the learned parts.
         graph: the scene to recover from.
-        trace: the imagined trace, over the same objects.
-        subgoals: numbers of the trace's graphs that are subgoals, in the order of the search's K.
+        courses: imagined traces of one plan, over the same objects; more than one if there is a choice of where things
+            may end up. Their scenes are numbered on: scene t of course c is number c (T + 1) + t.
+        subgoals: numbers of the scenes that are subgoals, in the order of the search's K.
         order: name -> rank, see `nsrecover.planning.order`; earlier objects are tried first.
         fixed: objects that cannot be moved.
         ignored: objects that play no part: neither compared nor in the way.
         action_cost: what an action costs.
+        free_places: finds free places for what is in the way.
     """
 
     def __init__(
         self,
         models: RecoveryModels,
         graph: SceneGraph,
-        trace: Trace,
+        courses: Sequence[Trace],
         subgoals: Sequence[int],
         order: Mapping[str, int],
         fixed: frozenset[int] = frozenset(),
         ignored: frozenset[int] = frozenset(),
         action_cost: Callable[[Action], float] = unit_cost,
+        free_places: FreePlaces = proposed_place,
     ) -> None:
         self.models = models
         self.graph = graph
-        self.trace = trace
+        self.plan = courses[0].plan
+        self.scenes = [scene for course in courses for scene in course.graphs]
         self.subgoals = tuple(subgoals)
         self.fixed = fixed
         self.ignored = ignored
         self.action_cost = action_cost
+        self.free_places = free_places
         self.no_room: set[int] = set()
         self._ranks = [order.get(name, len(order)) for name in graph.names]
         self.places: list[Place] = [
@@ -126,18 +132,18 @@ class NeuralModel:
         ]  # place i is where object i is seen
         self._free: list[list[int]] = [[] for _ in range(len(graph))]
         self._goal_place = self._add_goal_places()
-        self._below = _carriers_in(trace)
+        self._below = [row for course in courses for row in _carriers_in(course)]
         self._probability = self._compare(range(len(self.places)))
         self._index()
 
     # -- building the table of places
 
     def _add_goal_places(self) -> npt.NDArray[np.intp]:
-        """Append the different places that the trace's graphs have for each object; (T + 1, N) which is which."""
-        goal_place = np.zeros((len(self.trace.graphs), len(self.graph)), dtype=np.intp)
+        """Append the different places that the imagined scenes have for each object; (S, N) which is which."""
+        goal_place = np.zeros((len(self.scenes), len(self.graph)), dtype=np.intp)
         for i in range(len(self.graph)):
             known: dict[bytes, int] = {}
-            for t, graph in enumerate(self.trace.graphs):
+            for t, graph in enumerate(self.scenes):
                 key = graph.boxes[i].tobytes()
                 if key not in known:
                     known[key] = len(self.places)
@@ -146,8 +152,8 @@ class NeuralModel:
         return goal_place
 
     def _compare(self, fresh: Sequence[int]) -> FloatArray:
-        """P(as in graph t) of places: (len(fresh), T + 1); 1 where the boxes are identical, as restoring makes them."""
-        probability = np.ones((len(fresh), len(self.trace.graphs)), dtype=np.float32)
+        """P(as in scene t) of places: (len(fresh), S); 1 where the boxes are identical, as restoring makes them."""
+        probability = np.ones((len(fresh), len(self.scenes)), dtype=np.float32)
         pairs: dict[tuple[int, int], list[tuple[int, int]]] = {}
         for row, place in enumerate(fresh):
             owner, box, _ = self.places[place]
@@ -174,7 +180,7 @@ class NeuralModel:
         objects = len(self.graph)
         owner = np.array([place.owner for place in self.places])
         boxes = np.stack([place.box for place in self.places])
-        right = self._probability >= self.models.threshold  # (S, T + 1)
+        right = self._probability >= self.models.threshold  # (places, S)
         clash, deep, rests = pairwise(boxes)
         other = owner[:, None] != owner[None]
         if self.ignored:
@@ -207,7 +213,7 @@ class NeuralModel:
         self._cheapest = min((self.action_cost(action) for action in every), default=1.0)
 
     def _carriers(self, owner: npt.NDArray[np.intp], right: BoolArray) -> BoolArray:
-        """(S, S): place j is right for the object that carries place i in some graph of the trace."""
+        """(places, places): place j is right for the object that carries place i in some imagined scene."""
         carriers = np.zeros((len(owner), len(owner)), dtype=np.bool_)
         for t, known in enumerate(self._below):
             for i, below in enumerate(known):
@@ -231,14 +237,18 @@ class NeuralModel:
     def _plan_texts(self, owner: npt.NDArray[np.intp], right: BoolArray) -> list[list[_PlanText]]:
         """For each place the plan's own actions that lead there, and where their reference has to stand."""
         texts: list[list[_PlanText]] = [[] for _ in self.places]
-        for step, action in enumerate(self.trace.plan):
+        for before in range(len(self.scenes)):
+            step = before % (len(self.plan) + 1)
+            if step == len(self.plan):
+                continue  # the last scene of a course
+            action = self.plan[step]
             moved = self.graph.index(action.arguments[0])
             reference = -1  # every bit: no reference has to stand anywhere
             for name in action.arguments[1:]:
-                held = (owner == self.graph.index(name)) & right[:, step]
+                held = (owner == self.graph.index(name)) & right[:, before]
                 reference = masks(held[None])[0]
-            for place in np.flatnonzero((owner == moved) & right[:, step + 1]):
-                texts[place].append(_PlanText(step, action, reference))
+            for place in np.flatnonzero((owner == moved) & right[:, before + 1]):
+                texts[place].append(_PlanText(before, action, reference))
         return texts
 
     # -- what the search asks for
@@ -265,8 +275,7 @@ class NeuralModel:
         """Moves to free space of objects that others wait for."""
         moves: list[Move] = []
         for i in self._movable(state, self._needed(state)[1]):
-            place = self._free_place(i, state)
-            if place is not None:
+            for place in self._places_aside(i, state):
                 target = as_box(self.places[place].box)
                 moves.append(Move(i, place, Action("free", (self.graph.names[i],), target)))
         return moves
@@ -302,9 +311,9 @@ class NeuralModel:
         """Objects that are not where the k-th subgoal has them."""
         return tuple(i for i, place in enumerate(state.places) if self._misplaced[place, subgoal] > 0)
 
-    def right_place(self, place: int, step: int) -> bool:
-        """Whether a place is where the trace has its object after `step` actions."""
-        return bool(self._probability[place, step] >= self.models.threshold)
+    def right_place(self, place: int, scene: int) -> bool:
+        """Whether a place is where an imagined scene has its object."""
+        return bool(self._probability[place, scene] >= self.models.threshold)
 
     def blocks(self, index: int) -> bool:
         """Whether, at the start, something waits for an object to get out of the way."""
@@ -356,33 +365,28 @@ class NeuralModel:
         """A move in the plan's own words if its reference is where the plan has it, else `restore`."""
         for text in self._texts[place]:
             if text.reference & rest:
-                return Move(owner, place, text.action, text.step)
+                return Move(owner, place, text.action, text.before)
         return Move(owner, place, self._restore[place])
 
-    def _free_place(self, i: int, state: State) -> int | None:
-        """A place on the table that is in nobody's way, made when it is first needed."""
-        here = state.places[i]
+    def _places_aside(self, i: int, state: State) -> list[int]:
+        """Places on the table that are in nobody's way, made when they are first needed."""
+        if state.places[i] in self._free[i]:
+            return []  # it is out of the way already
         others = [self.places[p].box for j, p in enumerate(state.places) if j != i and j not in self.ignored]
         now = np.array(others, dtype=np.float32).reshape(-1, 6)
-        for place in self._free[i]:
-            if place == here:
-                return None  # it is out of the way already
-            if is_free(self.places[place].box, now, self.models, 0.0):
-                return place
-        if len(self._free[i]) >= MAX_FREE_PLACES:
-            return None
-        box = self.places[here].box
+        usable = [p for p in self._free[i] if is_free(self.places[p].box, now, self.models, 0.0)]
+        if usable or len(self._free[i]) >= MAX_FREE_PLACES:
+            return usable
+        here = self.places[state.places[i]]
         # keep clear of everything that is, or is going to be, anywhere; failing that, of what is there now
         everything = np.stack([place.box for place in self.places if place.owner not in self.ignored])
-        found = find_free_place(self.models, box, everything)
-        if found is None:
-            found = find_free_place(self.models, box, np.concatenate([now, box[None]]))
-        if found is None:
+        found = self.free_places(self.models, here.box, [everything, np.concatenate([now, here.box[None]])])
+        if not found:
             self.no_room.add(i)
-            return None
-        place = len(self.places)
-        self.places.append(Place(i, found, self.places[here].visual))
-        self._free[i].append(place)
-        self._probability = np.concatenate([self._probability, self._compare([place])])
+            return []
+        fresh = range(len(self.places), len(self.places) + len(found))
+        self.places += [Place(i, box, here.visual) for box in found]
+        self._free[i] += fresh
+        self._probability = np.concatenate([self._probability, self._compare(fresh)])
         self._index()
-        return place
+        return list(fresh)

@@ -21,22 +21,22 @@ NUDGES_M = (0.0, 0.005, -0.005, 0.01, -0.01)
 """A place is shifted by this much along x or y if a neighbour stands a little too near for it."""
 
 
-def realise(model: NeuralModel, path: Sequence[Move], step: int) -> tuple[tuple[Action, ...], tuple[SceneGraph, ...]]:
+def realise(model: NeuralModel, path: Sequence[Move], scene: int) -> tuple[tuple[Action, ...], tuple[SceneGraph, ...]]:
     """Actions and the imagined scene after each of them.
 
     Args:
         model: the model that was searched.
         path: moves from its start.
-        step: number of the trace's graph that the path leads to. A move to a place that is not right in it only gets an
-            object out of the way and is called `free`, wherever the place comes from.
+        scene: number of the imagined scene that the path leads to. A move to a place that is not right in it only gets
+            an object out of the way and is called `free`, wherever the place comes from.
     """
     graph, state = model.graph, model.start
     actions: list[Action] = []
     graphs: list[SceneGraph] = []
     for move in path:
-        if not model.right_place(move.place, step):
+        if not model.right_place(move.place, scene):
             box = model.places[move.place].box
-            move = replace(move, action=Action("free", (graph.names[move.owner],), as_box(box)), plan_step=None)
+            move = replace(move, action=Action("free", (graph.names[move.owner],), as_box(box)), before=None)
         action, box = _realise(model, graph, state, move)
         graph = graph.with_node(move.owner, box, model.places[move.place].visual)
         graph = replace(graph, held=None if graph.held == move.owner else graph.held)
@@ -49,10 +49,10 @@ def realise(model: NeuralModel, path: Sequence[Move], step: int) -> tuple[tuple[
 def _realise(model: NeuralModel, graph: SceneGraph, state: State, move: Move) -> tuple[Action, FloatArray]:
     """The action and where it will put the object."""
     box = model.places[move.place].box
-    if move.plan_step is not None and move.action.operator not in ("free", "restore"):
+    if move.before is not None and move.action.operator not in ("free", "restore"):
         # the prediction is relative to the reference: it moves with it
         shifted = box.copy()
-        before = model.trace.graphs[move.plan_step]
+        before = model.scenes[move.before]
         for name in move.action.arguments[1:2]:
             reference = graph.index(name)
             shifted[:3] += graph.boxes[reference, :3] - before.boxes[reference, :3]
@@ -98,8 +98,8 @@ def _restore(model: NeuralModel, graph: SceneGraph, state: State, move: Move) ->
 
 
 def _slip(model: NeuralModel, graph: SceneGraph, move: Move, below: int) -> FloatArray:
-    """How far, in x and y, the carrier stands from where the trace has it under the moved object's place."""
-    for t, imagined in enumerate(model.trace.graphs):
+    """How far, in x and y, the carrier stands from where an imagined scene has it under the moved object's place."""
+    for t, imagined in enumerate(model.scenes):
         if model.right_place(move.place, t):
             offset = graph.boxes[below, :2] - imagined.boxes[below, :2]
             if np.linalg.norm(offset) < graph.boxes[below, 3:5].min() / 2:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from enum import StrEnum
 
 import numpy as np
 
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
 from nsrecover.free_place import within_reach
+from nsrecover.planning.aside import FreePlaces, proposed_place
+from nsrecover.planning.courses import standing_course
 from nsrecover.planning.neural import Move, NeuralModel, RecoveryModels, State, unit_cost
 from nsrecover.planning.order import recovery_order
 from nsrecover.planning.realise import realise
@@ -23,8 +26,33 @@ LOOK_BACK = 1e-3
 """Added to the cost-to-go of states that the plan had already passed: of two ways that cost the same, the one that does
 not undo finished steps is taken."""
 
+LEAVE_DISPLACED = 2e-3
+"""Added to the cost-to-go of a course that leaves displaced objects where they are: of two ways that cost the same, the
+one back to where everything was meant to be is taken."""
+
 BELOW_TABLE_M = -0.01
 """An object whose centre is lower than this has fallen off the table."""
+
+
+class Rejoin(StrEnum):
+    """What counts as being back on the plan."""
+
+    POSE = "pose"
+    """Every object is where the trace has it (Kalithasan et al., section V)."""
+    RELATIONS = "relations"
+    """Every relation holds that the rest of the plan and its goal rest on: displaced objects may stay if they do no
+    harm, and what refers to them follows. Never needs more actions than `POSE`, whose subgoals are kept."""
+
+
+class Subgoals(StrEnum):
+    """Which states of the trace count as subgoals."""
+
+    ALL = "all"
+    """Every one of them."""
+    STEP = "step"
+    """Only the one in which the error was noticed (Kalithasan et al., section V, the first strategy)."""
+    GOAL = "goal"
+    """Only the last one: planning anew, with no use for the plan that was followed."""
 
 
 class RecoveryPlanner:
@@ -33,11 +61,21 @@ class RecoveryPlanner:
     Args:
         bundle: the learned parts.
         action_cost: what an action costs; every action 1 by default.
+        rejoin: what counts as being back on the plan.
+        free_places: finds free places for what is in the way.
     """
 
-    def __init__(self, bundle: RecoveryModels, action_cost: Callable[[Action], float] = unit_cost) -> None:
+    def __init__(
+        self,
+        bundle: RecoveryModels,
+        action_cost: Callable[[Action], float] = unit_cost,
+        rejoin: Rejoin = Rejoin.POSE,
+        free_places: FreePlaces = proposed_place,
+    ) -> None:
         self._models = bundle
         self._action_cost = action_cost
+        self._rejoin = rejoin
+        self._free_places = free_places
 
     def recover(
         self,
@@ -47,7 +85,7 @@ class RecoveryPlanner:
         budget_s: float | None = 1.0,
         max_expansions: int | None = MAX_EXPANSIONS,
         on_improvement: Callable[[Recovery], None] | None = None,
-        subgoals: int | None = None,
+        subgoals: Subgoals | int = Subgoals.ALL,
         cancelled: Callable[[], bool] | None = None,
     ) -> Recovery:
         """Plan a recovery; that there is none is an answer, not an exception.
@@ -59,7 +97,7 @@ class RecoveryPlanner:
             budget_s: wall time for the search, in seconds; None: no limit.
             max_expansions: nodes the search may expand; None: no limit.
             on_improvement: called with every better recovery as it is found.
-            subgoals: plan only to this many states of the trace, those nearest by discrepancy; None: to all of them.
+            subgoals: which states of the trace to plan for; a number K means the K nearest ones by discrepancy.
             cancelled: asked now and then; if it says true, the best so far is returned.
 
         Returns:
@@ -76,8 +114,8 @@ class RecoveryPlanner:
                     f"expected a trace over the scene's objects {list(graph.names)}, found {list(imagined.names)}; "
                     "imagine it again from this scene"
                 )
-        if subgoals is not None and subgoals < 1:
-            raise InvalidConfiguration(f"expected subgoals >= 1, or None for all, found {subgoals}")
+        if isinstance(subgoals, int) and subgoals < 1:
+            raise InvalidConfiguration(f"expected subgoals >= 1, or one of {', '.join(Subgoals)}, found {subgoals}")
         gone = _gone(graph, discrepancy)
         involved = {name for action in trace.plan for name in action.arguments}
         lost = tuple(name for name in gone if name in involved)
@@ -90,22 +128,25 @@ class RecoveryPlanner:
             )
         fixed = frozenset(i for i in range(len(graph)) if self._out_of_reach(graph, i))
         order = recovery_order(graph.names, trace.plan.actions[: discrepancy.step + 1])
-        considered = self._nearest(graph, trace, discrepancy, subgoals)
+        courses = self._courses(graph, trace, discrepancy)
+        considered = self._considered(graph, courses, discrepancy, subgoals)
         model = NeuralModel(
             self._models,
             graph,
-            trace,
+            courses,
             considered,
             order,
             fixed=fixed,
             ignored=frozenset(graph.index(name) for name in gone),
             action_cost=self._action_cost,
+            free_places=self._free_places,
         )
-        done = discrepancy.step + (discrepancy.phase is Phase.AFTER)
-        rest = [
-            sum(self._action_cost(action) for action in trace.plan.actions[t:]) + (LOOK_BACK if t < done else 0.0)
-            for t in considered
-        ]
+        done = _done(discrepancy)
+        rest = []
+        for scene in considered:
+            course, step = divmod(scene, len(trace.graphs))
+            rest.append(sum(self._action_cost(action) for action in trace.plan.actions[step:]))
+            rest[-1] += (LOOK_BACK if step < done else 0.0) + (LEAVE_DISPLACED if course else 0.0)
 
         def finished(result: SearchResult[State, Move]) -> Recovery:
             return replace(_recovery(model, result), seconds=time.perf_counter() - began)
@@ -126,24 +167,45 @@ class RecoveryPlanner:
         box = graph.boxes[index]
         return not bool(within_reach(box, self._models)) or float(box[2]) < BELOW_TABLE_M
 
-    def _nearest(self, graph: SceneGraph, trace: Trace, discrepancy: Discrepancy, count: int | None) -> Sequence[int]:
-        """Numbers of the trace's graphs to plan for, ascending."""
-        steps = list(range(len(trace.graphs)))
-        if discrepancy.violated and not discrepancy.culprits and len(steps) > 1:
+    def _courses(self, graph: SceneGraph, trace: Trace, discrepancy: Discrepancy) -> Sequence[Trace]:
+        """The trace, and another course if one is wanted and there is one."""
+        if self._rejoin is Rejoin.POSE:
+            return (trace,)
+        displaced = [graph.index(name) for name in discrepancy.culprit_names if name in graph.names]
+        other = standing_course(graph, trace, _done(discrepancy), displaced, self._models)
+        return (trace,) if other is None else (trace, other)
+
+    def _considered(
+        self, graph: SceneGraph, courses: Sequence[Trace], discrepancy: Discrepancy, subgoals: Subgoals | int
+    ) -> Sequence[int]:
+        """Numbers of the imagined scenes to plan for, ascending."""
+        length = len(courses[0].graphs)
+        scenes = list(range(len(courses) * length))
+        if discrepancy.violated and not discrepancy.culprits and length > 1:
             # all is where the plan has it and still the action cannot be run: going on from here would fail again
-            steps.remove(discrepancy.step)
-        if count is None or count >= len(steps):
-            return steps
+            scenes = [scene for scene in scenes if scene % length != discrepancy.step]
+        if subgoals is Subgoals.STEP:
+            return [scene for scene in scenes if scene % length == _done(discrepancy)] or scenes
+        if subgoals is Subgoals.GOAL:
+            return [scene for scene in scenes if scene % length == length - 1] or scenes
+        if isinstance(subgoals, Subgoals) or subgoals >= len(scenes):
+            return scenes
         n = len(graph)
+        imagined = [courses[scene // length].graphs[scene % length] for scene in scenes]
         same = self._models.same(
-            np.concatenate([trace.graphs[t].visual for t in steps]),
-            np.concatenate([trace.graphs[t].boxes for t in steps]),
-            np.tile(graph.visual, (len(steps), 1)),
-            np.tile(graph.boxes, (len(steps), 1)),
-        ).reshape(len(steps), n)
+            np.concatenate([scene.visual for scene in imagined]),
+            np.concatenate([scene.boxes for scene in imagined]),
+            np.tile(graph.visual, (len(scenes), 1)),
+            np.tile(graph.boxes, (len(scenes), 1)),
+        ).reshape(len(scenes), n)
         distance = n - same.sum(axis=1)
-        nearest = np.lexsort((-np.array(steps), distance))[:count]
-        return sorted(steps[i] for i in nearest)
+        nearest = np.lexsort((-np.array(scenes), distance))[:subgoals]
+        return sorted(scenes[i] for i in nearest)
+
+
+def _done(discrepancy: Discrepancy) -> int:
+    """How many actions should have been done when it was noticed."""
+    return discrepancy.step + (discrepancy.phase is Phase.AFTER)
 
 
 def _gone(graph: SceneGraph, discrepancy: Discrepancy) -> tuple[str, ...]:
@@ -157,16 +219,18 @@ def _recovery(model: NeuralModel, result: SearchResult[State, Move]) -> Recovery
     if result.subgoal is None:
         reason, blamed = _why_not(model, result)
         return Recovery(result.status, expansions=result.expansions, reason=reason, blamed=blamed)
-    step = model.subgoals[result.subgoal]
-    actions, graphs = realise(model, result.path, step)
+    scene = model.subgoals[result.subgoal]
+    step = scene % (len(model.plan) + 1)
+    actions, graphs = realise(model, result.path, scene)
     spent = sum(model.action_cost(action) for action in actions)
-    rest = sum(model.action_cost(action) for action in model.trace.plan.actions[step:])
+    rest = sum(model.action_cost(action) for action in model.plan.actions[step:])
     stopped = "" if result.ending is Ending.PROVEN else f"the search stopped because {result.ending}"
     return Recovery(
         result.status,
         actions,
         graphs,
         subgoal=step,
+        rest=tuple(model.scenes[scene + 1 : scene + 1 + len(model.plan) - step]),
         cost=spent + rest,
         proven_optimal=result.proven_optimal,
         expansions=result.expansions,

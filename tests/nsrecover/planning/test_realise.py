@@ -19,13 +19,13 @@ def test_a_block_is_set_aside_where_the_action_can_be_run(models: GeometricModel
     trace = imagine(models, table(EARLIER, (0.45, 0.0), (0.6, 0.2)), plan("top red blue"))
     # the red cube is elsewhere by now, and the green one has come nearer to where it stood
     graph = moved(trace.graphs[0], red=(0.6, -0.2, H), green=(0.45, drift_m, H))
-    model = NeuralModel(models, graph, trace, [0, 1], {})
+    model = NeuralModel(models, graph, [trace], [0, 1], {})
     place = next(
         number
         for number, place in enumerate(model.places)
         if place.owner == 0 and np.allclose(place.box[:2], EARLIER, atol=1e-4)
     )
-    (action,), (after,) = realise(model, [Move(0, place, Action("restore", ("red cube",)))], step=1)
+    (action,), (after,) = realise(model, [Move(0, place, Action("restore", ("red cube",)))], scene=1)
     assert action.operator == "free"
     assert action.target is not None
     assert operator_of(action).violated(graph, action) == ()

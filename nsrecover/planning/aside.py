@@ -1,0 +1,39 @@
+"""Where to put what is in the way: ways to find free places for a recovery search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from nsrecover.free_place import FreeSpaceModel, find_free_place, is_free
+from nsrecover.planning.places import SLACK_M
+from nsrecover.structs import FloatArray
+
+ENUMERATED_M = 0.05
+"""Spacing of the places that `enumerated_places` names."""
+
+FreePlaces = Callable[[FreeSpaceModel, FloatArray, Sequence[FloatArray]], Sequence[FloatArray]]
+"""Free places (6,) for an object (6,), given what it should keep clear of (M, 6): first choice first, last what it must
+not run into."""
+
+
+def proposed_place(models: FreeSpaceModel, box: FloatArray, obstacles: Sequence[FloatArray]) -> Sequence[FloatArray]:
+    """What the free-space transformer proposes, checked: one place or none (Kalithasan et al., section V, item 2)."""
+    for boxes in obstacles:
+        found = find_free_place(models, box, boxes)
+        if found is not None:
+            return [found]
+    return []
+
+
+def enumerated_places(models: FreeSpaceModel, box: FloatArray, obstacles: Sequence[FloatArray]) -> Sequence[FloatArray]:
+    """Every free place of a grid over the table: what a search without the transformer has to try (NoFree)."""
+    x_min, y_min, x_max, y_max = models.workspace
+    places = []
+    for x in np.arange(x_min, x_max, ENUMERATED_M):
+        for y in np.arange(y_min, y_max, ENUMERATED_M):
+            place = np.array([x, y, box[5] / 2, *box[3:]], dtype=np.float32)
+            if is_free(place, obstacles[-1], models, SLACK_M):
+                places.append(place)
+    return places
