@@ -180,7 +180,8 @@ class RecoveryPlanner:
     ) -> Sequence[int]:
         """Numbers of the imagined scenes to plan for, ascending."""
         length = len(courses[0].graphs)
-        scenes = list(range(len(courses) * length))
+        # what was checked of another course is what is still to come
+        scenes = [*range(length), *range(length + _done(discrepancy), len(courses) * length)]
         if discrepancy.violated and not discrepancy.culprits and length > 1:
             # all is where the plan has it and still the action cannot be run: going on from here would fail again
             scenes = [scene for scene in scenes if scene % length != discrepancy.step]
@@ -232,7 +233,7 @@ def _recovery(model: NeuralModel, result: SearchResult[State, Move]) -> Recovery
         subgoal=step,
         rest=tuple(model.scenes[scene + 1 : scene + 1 + len(model.plan) - step]),
         cost=spent + rest,
-        proven_optimal=result.proven_optimal,
+        proven_optimal=result.proven_optimal or result.lower_bound >= result.cost - LOOK_BACK - LEAVE_DISPLACED,
         expansions=result.expansions,
         reason=stopped,
     )

@@ -85,10 +85,14 @@ def test_restoring_relations_never_takes_more_actions(models: GeometricModels, s
     rng = np.random.default_rng(seed)
     colours = ["green", "blue", "yellow", "white"]
     rng.shuffle(colours)
-    text, below = [], "red"
+    text, top, base = [], "red", "red"
     for colour in colours[:3]:
-        text.append(f"{rng.choice(['top', 'left', 'behind'], p=[0.6, 0.2, 0.2])} {colour} {below}")
-        below = colour
+        if rng.random() < 0.6:
+            text.append(f"top {colour} {top}")
+            top = colour
+        else:
+            text.append(f"{rng.choice(['left', 'behind'])} {colour} {base}")
+            top = base = colour
     trace = imagine(models, table(*FIVE), plan("; ".join(text)))
     number = int(rng.integers(3))
     graph = trace.graphs[number + 1]

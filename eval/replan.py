@@ -1,0 +1,185 @@
+"""RePlan: forward search with the learned transition model to the final goal, each time an error occurs.
+
+The baseline of Kalithasan et al. (section VI): planning anew over all operators and objects, as PDSketch does, with the
+same discrepancy as heuristic. It knows the goal, but makes no use of the plan that was followed, of which objects are
+implicated, or of the order in which they were placed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from nsrecover.free_place import find_free_place, within_reach
+from nsrecover.models.bundle import Bundle
+from nsrecover.operators import OPERATORS, operator_of
+from nsrecover.planning.recover import MAX_EXPANSIONS
+from nsrecover.planning.search import Ending, SearchResult, search
+from nsrecover.scene.geometry import as_box, intersects
+from nsrecover.structs import Action, Discrepancy, FloatArray, Recovery, SceneGraph, Trace
+
+GRAIN_M = 0.005
+"""States whose objects all stand within about this of each other need not both be searched."""
+
+
+class Step(NamedTuple):
+    """An action, which object it moves, and the node it leads to."""
+
+    action: Action
+    moved: int
+    box: FloatArray
+    visual: FloatArray
+
+
+class State(NamedTuple):
+    """A scene and, for each object, P(as in the goal)."""
+
+    graph: SceneGraph
+    same: FloatArray
+
+
+class ForwardModel:
+    """`WorldModel` of all actions on all objects, with one subgoal: the last scene of the trace.
+
+    Args:
+        bundle: the learned parts.
+        graph: the scene to recover from.
+        goal: where the plan was to lead.
+    """
+
+    def __init__(self, bundle: Bundle, graph: SceneGraph, goal: SceneGraph) -> None:
+        self._bundle = bundle
+        self._goal = goal
+        self._learned = [name for name in bundle.config.operators if len(OPERATORS[name].arguments) == 2]
+        self.start = State(graph, bundle.same(goal.visual, goal.boxes, graph.visual, graph.boxes))
+
+    def applicable(self, state: State) -> Sequence[Step]:
+        """Every action whose preconditions hold and which leads to a free place in reach."""
+        graph = state.graph
+        names = range(len(graph))
+        movable = [i for i in names if within_reach(graph.boxes[i], self._bundle) and self._runs(graph, "free", i)]
+        pairs = [(name, i, j) for name in self._learned for i in movable for j in names if i != j]
+        pairs = [(name, i, j) for name, i, j in pairs if self._runs(graph, name, i, j)]
+        steps: list[Step] = []
+        if pairs:
+            known = self._bundle.config.operators
+            operators, moved, reference = zip(*((known.index(name), i, j) for name, i, j in pairs), strict=True)
+            scenes = np.broadcast_to(graph.boxes, (len(pairs), *graph.boxes.shape))
+            visuals = np.broadcast_to(graph.visual, (len(pairs), *graph.visual.shape))
+            boxes, features = self._bundle.predict(visuals, scenes, operators, moved, reference)
+            for (name, i, j), box, visual in zip(pairs, boxes, features, strict=True):
+                steps.append(Step(Action(name, (graph.names[i], graph.names[j])), i, box, visual))
+        for i in movable:
+            steps.append(self._to(graph, "restore", i, self._goal.boxes[i]))
+            place = find_free_place(self._bundle, graph.boxes[i], graph.boxes)
+            if place is not None:
+                steps.append(self._to(graph, "free", i, place))
+        return [step for step in steps if self._possible(graph, step)]
+
+    def detours(self, state: State) -> Sequence[Step]:
+        """None: all actions are tried at once."""
+        return ()
+
+    @property
+    def cheapest(self) -> float:
+        """Every action costs the same."""
+        return 1.0
+
+    def successors(self, state: State, steps: Sequence[Step]) -> Sequence[State]:
+        """One object elsewhere; all are compared with the goal in one batch."""
+        moved = [step.moved for step in steps]
+        same = self._bundle.same(
+            self._goal.visual[moved],
+            self._goal.boxes[moved],
+            np.stack([step.visual for step in steps]),
+            np.stack([step.box for step in steps]),
+        )
+        states = []
+        for step, value in zip(steps, same, strict=True):
+            probabilities = state.same.copy()
+            probabilities[step.moved] = value
+            states.append(State(state.graph.with_node(step.moved, step.box, step.visual), probabilities))
+        return states
+
+    def discrepancy(self, states: Sequence[State]) -> tuple[FloatArray, FloatArray]:
+        """D = N - sum of P(same) (section IV-C), and the number of misplaced objects, both (B, 1)."""
+        same = np.stack([state.same for state in states])
+        wrong = same < self._bundle.threshold
+        return (1.0 - same).sum(axis=1, keepdims=True), wrong.sum(axis=1, keepdims=True).astype(np.float32)
+
+    def cost(self, step: Step) -> float:
+        """One."""
+        return 1.0
+
+    def key(self, state: State) -> bytes:
+        """Where everything is, rounded."""
+        return np.round(state.graph.boxes[:, :3] / GRAIN_M).astype(np.int16).tobytes()
+
+    def _runs(self, graph: SceneGraph, name: str, *objects: int) -> bool:
+        action = Action(name, tuple(graph.names[i] for i in objects))
+        return not operator_of(action).violated(graph, action)
+
+    def _to(self, graph: SceneGraph, name: str, index: int, box: FloatArray) -> Step:
+        return Step(Action(name, (graph.names[index],), as_box(box)), index, box, self._goal.visual[index])
+
+    def _possible(self, graph: SceneGraph, step: Step) -> bool:
+        if step.action.target is not None and operator_of(step.action).violated(graph, step.action):
+            return False
+        others = np.delete(graph.boxes, step.moved, axis=0)
+        return bool(within_reach(step.box, self._bundle)) and not bool(intersects(step.box, others).any())
+
+
+class RePlanner:
+    """Plans anew from the scene as it is to the final goal; used like `nsrecover.planning.recover.RecoveryPlanner`.
+
+    Args:
+        bundle: the learned parts.
+    """
+
+    def __init__(self, bundle: Bundle) -> None:
+        self._bundle = bundle
+
+    def recover(
+        self,
+        graph: SceneGraph,
+        trace: Trace,
+        discrepancy: Discrepancy,
+        budget_s: float | None = 1.0,
+        max_expansions: int | None = MAX_EXPANSIONS,
+        on_improvement: Callable[[Recovery], None] | None = None,
+    ) -> Recovery:
+        """Plan anew; arguments and result as for `RecoveryPlanner.recover`."""
+        began = time.perf_counter()
+        model = ForwardModel(self._bundle, graph, trace.graphs[-1])
+
+        def finished(result: SearchResult[State, Step]) -> Recovery:
+            return replace(_recovery(result, len(trace.plan)), seconds=time.perf_counter() - began)
+
+        result = search(
+            model,
+            model.start,
+            [0.0],
+            max_expansions=max_expansions,
+            budget_s=budget_s,
+            on_improvement=None if on_improvement is None else lambda found: on_improvement(finished(found)),
+        )
+        return finished(result)
+
+
+def _recovery(result: SearchResult[State, Step], length: int) -> Recovery:
+    if result.subgoal is None:
+        return Recovery(result.status, expansions=result.expansions, reason=str(result.ending))
+    return Recovery(
+        result.status,
+        tuple(step.action for step in result.path),
+        tuple(state.graph for state in result.states),
+        subgoal=length,
+        cost=result.cost,
+        proven_optimal=result.proven_optimal,
+        expansions=result.expansions,
+        reason="" if result.ending is Ending.PROVEN else str(result.ending),
+    )
