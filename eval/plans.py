@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
@@ -11,11 +11,21 @@ from typing import Any
 
 from eval.error_states import ErrorState
 from eval.rejoin import Way
+from eval.replan import RePlanner
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.planning.aside import FreePlaces, enumerated_places, proposed_place
 from nsrecover.planning.recover import RecoveryPlanner, Rejoin, Subgoals
 from nsrecover.structs import Discrepancy, Recovery
 from nsrecover.system import System
+
+
+class Method(Enum):
+    """What plans."""
+
+    recovery = "recovery"
+    """The library's planner."""
+    replan = "replan"
+    """Forward search to the final goal (`eval.replan`); makes no use of the other settings but the budget."""
 
 
 class FreePlaceSource(Enum):
@@ -38,12 +48,14 @@ class PlannerSetting:
     """One way to plan; an entry of conf/planner.
 
     Attributes:
+        method: what plans.
         rejoin: what counts as being back on the plan.
         subgoals: which states of the trace are planned for: `all`, `step`, `goal`, or how many of the nearest.
         free_places: where places for what is in the way come from.
         budget_s: planning time; that of the command if None.
     """
 
+    method: Method = Method.recovery
     rejoin: Rejoin = Rejoin.POSE
     subgoals: Any = "all"
     free_places: FreePlaceSource = FreePlaceSource.learned
@@ -65,9 +77,12 @@ class PlannerSetting:
             )
         return Subgoals(self.subgoals)
 
-    def planner(self, system: System) -> RecoveryPlanner:
-        """The planner."""
-        return RecoveryPlanner(system.bundle, rejoin=self.rejoin, free_places=_SOURCES[self.free_places])
+    def recover(self, system: System) -> Callable[..., Recovery]:
+        """What plans a recovery, called like `RecoveryPlanner.recover` without `subgoals`."""
+        if self.method is Method.replan:
+            return RePlanner(system.bundle).recover
+        planner = RecoveryPlanner(system.bundle, rejoin=self.rejoin, free_places=_SOURCES[self.free_places])
+        return partial(planner.recover, subgoals=self.wanted())
 
 
 @dataclass(frozen=True)
@@ -118,13 +133,12 @@ def plan_all(
     plans = {}
     for name, setting in settings.items():
         recover = partial(
-            setting.planner(system).recover,
+            setting.recover(system),
             state.graph,
             state.trace,
             discrepancy,
             budget_s=setting.budget_s or budget_s,
             max_expansions=None,
-            subgoals=setting.wanted(),
         )
         started = time.perf_counter()
         recovery = recover()
