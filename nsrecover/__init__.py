@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from nsrecover.monitor import Monitor
     from nsrecover.observation import Camera, Observation
     from nsrecover.perceive import ScenePerceiver
-    from nsrecover.planning.recover import RecoveryPlanner
+    from nsrecover.planning.recover import RecoveryPlanner, Rejoin, Subgoals
     from nsrecover.recording import Recording
     from nsrecover.structs import Action, Discrepancy, Episode, Explanation, Plan, Recovery, SceneGraph, Trace
     from nsrecover.system import System, load
@@ -35,7 +35,9 @@ _HOMES = {
     "Recording": "nsrecover.recording",
     "RecoveryAgent": "nsrecover.agent",
     "RecoveryPlanner": "nsrecover.planning.recover",
+    "Rejoin": "nsrecover.planning.recover",
     "ScenePerceiver": "nsrecover.perceive",
+    "Subgoals": "nsrecover.planning.recover",
     "System": "nsrecover.system",
     "load": "nsrecover.system",
 }
@@ -53,8 +55,10 @@ __all__ = [
     "Recovery",
     "RecoveryAgent",
     "RecoveryPlanner",
+    "Rejoin",
     "SceneGraph",
     "ScenePerceiver",
+    "Subgoals",
     "System",
     "Trace",
     "load",

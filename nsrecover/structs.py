@@ -301,6 +301,7 @@ class Recovery:
         graphs: the imagined scene after each of `actions`.
         subgoal: number of plan steps that are done once `actions` are; the plan goes on from there.
         rest: the imagined scene after each action of the plan that is left then.
+        staying: displaced objects that stay where they are, because nothing that follows needs them elsewhere.
         cost: cost of `actions` plus the cost of the rest of the plan.
         proven_optimal: no cheaper way exists in the model.
         expansions: search nodes expanded.
@@ -314,6 +315,7 @@ class Recovery:
     graphs: tuple[SceneGraph, ...] = ()
     subgoal: int | None = None
     rest: tuple[SceneGraph, ...] = ()
+    staying: tuple[str, ...] = ()
     cost: float = float("inf")
     proven_optimal: bool = False
     expansions: int = 0

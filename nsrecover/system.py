@@ -10,7 +10,7 @@ from nsrecover.imagine import Imagination
 from nsrecover.models.bundle import Bundle
 from nsrecover.monitor import Monitor
 from nsrecover.perceive import ScenePerceiver
-from nsrecover.planning.recover import RecoveryPlanner
+from nsrecover.planning.recover import RecoveryPlanner, Rejoin
 from nsrecover.protocols import Explainer
 
 
@@ -21,10 +21,12 @@ class System:
     Attributes:
         bundle: the learned parts.
         explainer: puts discrepancies into words.
+        rejoin: what counts as being back on the plan.
     """
 
     bundle: Bundle
     explainer: Explainer = field(default_factory=GroundedExplainer)
+    rejoin: Rejoin = Rejoin.POSE
 
     def perceiver(self) -> ScenePerceiver:
         """A fresh perceiver; one for each episode, since it remembers."""
@@ -43,7 +45,7 @@ class System:
     @property
     def planner(self) -> RecoveryPlanner:
         """The way back."""
-        return RecoveryPlanner(self.bundle)
+        return RecoveryPlanner(self.bundle, rejoin=self.rejoin)
 
 
 def load(checkpoint: str | Path | None = None, alpha: float | None = None) -> System:

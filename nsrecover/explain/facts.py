@@ -48,8 +48,9 @@ def facts_of(
         Facts in the order in which they are told. The predicates are `step` (number from 1, action, phase), `violated`
         (a precondition in words), each `Cause` (object, explaining object or `nowhere`, detail), `unachieved` or
         `achieved` (the action), `should_be_on` (object, support), `recovery` (status, number of actions), `does`
-        (number from 1, action, what the object then stands on), `rejoins` (steps done then), `steps_done` (before
-        the recovery), `optimal`, `searched` (seconds, states), `reason` (words) and `blamed` (object).
+        (number from 1, action, what the object then stands on), `rejoins` (steps done then), `stays` (displaced object
+        that need not go back), `steps_done` (before the recovery), `optimal`, `searched` (seconds, states), `reason`
+        (words) and `blamed` (object).
     """
     return (*_failure_facts(discrepancy, operators), *(_recovery_facts(discrepancy, recovery) if recovery else ()))
 
@@ -133,6 +134,7 @@ def _recovery_facts(discrepancy: Discrepancy, recovery: Recovery) -> tuple[Fact,
         facts.append(Fact("does", (str(number), str(action), _place_of(action, graph))))
     if recovery.found and recovery.subgoal is not None:
         facts.append(Fact("rejoins", (str(recovery.subgoal),)))
+        facts += [Fact("stays", (name,)) for name in recovery.staying]
     if recovery.proven_optimal and recovery.status is RecoveryStatus.RECOVERED:
         facts.append(Fact("optimal", (str(len(recovery.actions)),)))
     if not recovery.found:

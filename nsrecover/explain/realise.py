@@ -184,9 +184,9 @@ def _recovery(known: dict[str, list[Fact]]) -> list[Sentence]:
     (recovery,) = known["recovery"]
     match RecoveryStatus(recovery.arguments[0]):
         case RecoveryStatus.RECOVERED:
-            return [_way_back(recovery, known), *_rejoining(known, "Then")]
+            return [_way_back(recovery, known), *_staying(known), *_rejoining(known, "Then")]
         case RecoveryStatus.ALREADY_AT_SUBGOAL:
-            return _nothing_to_do(recovery, known)
+            return [*_staying(known), *_nothing_to_do(recovery, known)]
         case RecoveryStatus.IMPOSSIBLE:
             text = "There is no way back onto the plan"
             facts = [recovery]
@@ -223,6 +223,16 @@ def _way_back(recovery: Fact, known: dict[str, list[Fact]]) -> Sentence:
     else:
         text += f"first {told[0]}, then {', '.join(told[1:-1])} and finally {told[-1]}"
     return Sentence(f"{text}.", (recovery, *known["optimal"], *does))
+
+
+def _staying(known: dict[str, list[Fact]]) -> list[Sentence]:
+    """What is displaced and may stay so."""
+    names = [fact.arguments[0] for fact in known["stays"]]
+    if not names:
+        return []
+    where, them = ("where it is", "it") if len(names) == 1 else ("where they are", "them")
+    text = f"{capital(objects(names))} may stay {where}: nothing that follows needs {them} elsewhere."
+    return [Sentence(text, tuple(known["stays"]))]
 
 
 def _rejoining(known: dict[str, list[Fact]], opening: str) -> list[Sentence]:

@@ -232,11 +232,18 @@ def _recovery(model: NeuralModel, result: SearchResult[State, Move]) -> Recovery
         graphs,
         subgoal=step,
         rest=tuple(model.scenes[scene + 1 : scene + 1 + len(model.plan) - step]),
+        staying=_staying(model, model.scenes[scene], model.scenes[step]),
         cost=spent + rest,
         proven_optimal=result.proven_optimal or result.lower_bound >= result.cost - LOOK_BACK - LEAVE_DISPLACED,
         expansions=result.expansions,
         reason=stopped,
     )
+
+
+def _staying(model: NeuralModel, meant: SceneGraph, imagined: SceneGraph) -> tuple[str, ...]:
+    """Objects that the subgoal has where they are seen, and the trace elsewhere."""
+    elsewhere = np.any(meant.boxes != imagined.boxes, axis=1) & np.all(meant.boxes == model.graph.boxes, axis=1)
+    return tuple(model.graph.names[i] for i in np.flatnonzero(elsewhere))
 
 
 def _why_not(model: NeuralModel, result: SearchResult[State, Move]) -> tuple[str, tuple[str, ...]]:

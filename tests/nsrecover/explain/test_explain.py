@@ -215,6 +215,18 @@ def test_every_sentence_rests_on_facts_of_the_failure() -> None:
     assert set(explanation.facts) == facts
 
 
+def test_what_may_stay_displaced_is_said() -> None:
+    action, names = Action.parse("restore(blue cube)"), ("dark red cube", "red cube")
+    recovery = Recovery(RecoveryStatus.RECOVERED, (action,), (graph(),), subgoal=4, staying=names)
+    text = GroundedExplainer()(COLLAPSE, recovery).text
+    assert "The dark red cube and the red cube may stay where they are: nothing that follows needs them" in text
+    done = Recovery(RecoveryStatus.ALREADY_AT_SUBGOAL, subgoal=4, staying=names[:1])
+    assert (
+        "The dark red cube may stay where it is: nothing that follows needs it"
+        in GroundedExplainer()(COLLAPSE, done).text
+    )
+
+
 def test_a_failed_precondition_is_the_headline() -> None:
     case = discrepancy(
         culprit("dark red cube", Cause.BLOCKING, (0.5, 0.0, 0.18, SIZE, SIZE, SIZE), "red cube"),

@@ -55,7 +55,9 @@ def test_what_nothing_refers_to_may_lie_anywhere(models: GeometricModels) -> Non
     pushed = moved(trace.graphs[1], white=(0.66, -0.1, H))
     found = both(models, pushed, trace, 0)
     assert len(found[Rejoin.POSE].actions) == 1
+    assert found[Rejoin.POSE].staying == ()
     assert found[Rejoin.RELATIONS].status is RecoveryStatus.ALREADY_AT_SUBGOAL
+    assert found[Rejoin.RELATIONS].staying == ("white cube",)
 
 
 def test_it_does_not_stay_where_a_later_step_needs_the_place(models: GeometricModels) -> None:
