@@ -97,7 +97,7 @@ class RecoveryPlanner:
             budget_s: wall time for the search, in seconds; None: no limit.
             max_expansions: nodes the search may expand; None: no limit.
             on_improvement: called with every better recovery as it is found.
-            subgoals: which states of the trace to plan for; a number K means the K nearest ones by discrepancy.
+            subgoals: which states of the trace to plan for; a number K means the K from which fewest objects differ.
             cancelled: asked now and then; if it says true, the best so far is returned.
 
         Returns:
@@ -199,8 +199,9 @@ class RecoveryPlanner:
             np.tile(graph.visual, (len(scenes), 1)),
             np.tile(graph.boxes, (len(scenes), 1)),
         ).reshape(len(scenes), n)
-        distance = n - same.sum(axis=1)
-        nearest = np.lexsort((-np.array(scenes), distance))[:subgoals]
+        # by objects that differ; of equally many the later state, from where less of the plan is left
+        wrong = (same < self._models.threshold).sum(axis=1)
+        nearest = np.lexsort((n - same.sum(axis=1), [-(scene % length) for scene in scenes], wrong))[:subgoals]
         return sorted(scenes[i] for i in nearest)
 
 
