@@ -1,0 +1,184 @@
+"""LM-cut, a lower bound on the cost of reaching a goal.
+
+Helmert & Domshlak, "Landmarks, critical paths and abstractions: what's the difference anyway?" (2009). Again and
+again a set of actions is found of which every plan must use at least one (a landmark); the cost of its cheapest action
+is charged and taken off all of them, until the goal costs nothing. Plain lists, since each round touches few of them.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Sequence
+
+INFINITY = float("inf")
+ZERO = 1e-9
+"""What is left of a cost below this is rounding."""
+
+
+Landmark = tuple[float, list[int]]
+"""What is charged for it, and the actions of which every plan uses one."""
+
+
+class LandmarkCut:
+    """The bound for one goal of one task, for any state.
+
+    Args:
+        size: number of propositions.
+        before: for each action the propositions it needs.
+        achieved: for each action the propositions it makes true.
+        costs: what each action costs; not negative.
+        goal: propositions that must hold in the end.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        before: Sequence[Sequence[int]],
+        achieved: Sequence[Sequence[int]],
+        costs: Sequence[float],
+        goal: Iterable[int],
+    ) -> None:
+        # two more propositions: one that always holds, for actions that need nothing, and one that stands for the goal,
+        # which an action without cost achieves
+        always, self._goal = size, size + 1
+        self._size = size + 2
+        self._always = always
+        self._before = [tuple(dict.fromkeys(row)) or (always,) for row in before]
+        self._before.append(tuple(dict.fromkeys(goal)) or (always,))
+        self._achieved = [
+            tuple(p for p in dict.fromkeys(row) if p not in need)
+            for row, need in zip(achieved, self._before, strict=False)
+        ]
+        self._achieved.append((self._goal,))
+        self._costs = [*map(float, costs), 0.0]
+        self._users: list[list[int]] = [[] for _ in range(self._size)]
+        self._makers: list[list[int]] = [[] for _ in range(self._size)]
+        for action, row in enumerate(self._before):
+            for p in row:
+                self._users[p].append(action)
+        for action, row in enumerate(self._achieved):
+            for p in row:
+                self._makers[p].append(action)
+
+    def __call__(
+        self, holds: Iterable[int], known: Sequence[Landmark] = (), stop: Callable[[], bool] = lambda: False
+    ) -> list[Landmark]:
+        """Landmarks of a state; the sum of what is charged for them is the bound.
+
+        Args:
+            holds: the propositions that hold in it.
+            known: landmarks of this state that were found before. Those of the state before an action are, except for
+                those that contain the action (Pommerening & Helmert, "Incremental LM-cut", 2013).
+            stop: asked after every landmark; if it says true, those found so far have to do.
+
+        Returns:
+            The landmarks. No plan costs less than all their charges together; where even without deletes there is no
+            plan, there is one landmark without actions, charged inf.
+        """
+        start = [*holds, self._always]
+        costs = self._costs[:]
+        found = list(known)
+        for least, cut in known:
+            for action in cut:
+                rest = costs[action] - least
+                costs[action] = rest if rest > ZERO else 0.0
+        value, support = self._cheapest_way(start, costs)
+        if value[self._goal] == INFINITY:
+            return [(INFINITY, [])]
+        while value[self._goal] > ZERO and not stop():
+            cut = self._cut(start, costs, support)
+            least = min([costs[action] for action in cut])
+            found.append((least, cut))
+            for action in cut:
+                rest = costs[action] - least
+                costs[action] = rest if rest > ZERO else 0.0
+            self._update(cut, costs, value, support)
+        return found
+
+    def _cheapest_way(self, start: Sequence[int], costs: Sequence[float]) -> tuple[list[float], list[int]]:
+        """Each proposition's cost, where a conjunction costs as much as its dearest part; and that part of each action.
+
+        The part is -1 for actions that cannot be reached.
+        """
+        users, achieved = self._users, self._achieved
+        value = [INFINITY] * self._size
+        missing = [len(row) for row in self._before]
+        support = [-1] * len(missing)
+        queue: list[tuple[float, int]] = []
+        for p in start:
+            value[p] = 0.0
+            queue.append((0.0, p))
+        pop, push = heapq.heappop, heapq.heappush
+        while queue:
+            cost, p = pop(queue)
+            if cost > value[p]:
+                continue
+            for action in users[p]:
+                missing[action] -= 1
+                if not missing[action]:
+                    support[action] = p  # the last of its needs to be met is the dearest
+                    after = cost + costs[action]
+                    for q in achieved[action]:
+                        if after < value[q]:
+                            value[q] = after
+                            push(queue, (after, q))
+        return value, support
+
+    def _cut(self, start: Iterable[int], costs: Sequence[float], support: Sequence[int]) -> list[int]:
+        """Actions on the border between what costs nothing to the goal and what is reached before that."""
+        makers, users, achieved = self._makers, self._users, self._achieved
+        zone = bytearray(self._size)  # 1: from there the goal costs nothing; 2: reached without entering that
+        zone[self._goal] = 1
+        stack = [self._goal]
+        while stack:
+            for action in makers[stack.pop()]:
+                p = support[action]
+                if p >= 0 and costs[action] == 0.0 and not zone[p]:
+                    zone[p] = 1
+                    stack.append(p)
+        cut: list[int] = []
+        for p in start:
+            zone[p] = 2
+            stack.append(p)
+        while stack:
+            p = stack.pop()
+            for action in users[p]:
+                if support[action] == p:
+                    crosses = False
+                    for q in achieved[action]:
+                        if not zone[q]:
+                            zone[q] = 2
+                            stack.append(q)
+                        elif zone[q] == 1:
+                            crosses = True
+                    if crosses:
+                        cut.append(action)
+        return cut
+
+    def _update(self, cut: Iterable[int], costs: Sequence[float], value: list[float], support: list[int]) -> None:
+        """Lower the values that depend on the actions of the cut, which have become cheaper."""
+        users, achieved, before = self._users, self._achieved, self._before
+        queue: list[tuple[float, int]] = []
+        pop, push = heapq.heappop, heapq.heappush
+        for action in cut:
+            after = value[support[action]] + costs[action]
+            for q in achieved[action]:
+                if after < value[q]:
+                    value[q] = after
+                    push(queue, (after, q))
+        while queue:
+            cost, p = pop(queue)
+            if cost > value[p]:
+                continue
+            for action in users[p]:
+                if support[action] == p:
+                    dearest, most = p, cost
+                    for q in before[action]:
+                        if value[q] > most:
+                            dearest, most = q, value[q]
+                    support[action] = dearest
+                    after = most + costs[action]
+                    for q in achieved[action]:
+                        if after < value[q]:
+                            value[q] = after
+                            push(queue, (after, q))

@@ -1,0 +1,159 @@
+"""Grounded planning tasks (STRIPS with negative preconditions), and what the rest of a plan rests on.
+
+A state is a Python int whose bit f says whether fact f holds, so that applying an action is two operations on ints.
+
+What step t of a plan and all that follow need to reach the goal is found by regressing the goal through them; Fikes,
+Hart & Nilsson, "Learning and executing generalized robot plans" (1972), call it a kernel of the plan's triangle table.
+A state that satisfies kernel t, whatever else is true in it, is back on the plan at step t.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from nsrecover.errors import InvalidPlan
+
+
+def mask(facts: Iterable[int]) -> int:
+    """The int in which exactly the bits of some facts are set."""
+    bits = 0
+    for fact in facts:
+        bits |= 1 << fact
+    return bits
+
+
+def bits_of(state: int) -> Iterator[int]:
+    """Numbers of the facts that hold in a state, ascending."""
+    while state:
+        lowest = state & -state
+        yield lowest.bit_length() - 1
+        state ^= lowest
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A conjunction: facts that must hold and facts that must not, both as bits."""
+
+    needs: int
+    forbids: int = 0
+
+    def holds(self, state: int) -> bool:
+        """Whether a state satisfies it."""
+        return not self.needs & ~state and not self.forbids & state
+
+
+@dataclass(frozen=True)
+class GroundAction:
+    """An action without parameters. A fact that it both deletes and adds is true afterwards.
+
+    Attributes:
+        name: of the operator.
+        arguments: names of the objects it is applied to.
+        needs: numbers of the facts that must hold before.
+        forbids: numbers of the facts that must not.
+        adds: facts that hold afterwards.
+        deletes: facts that do not.
+        cost: what it costs; not negative.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    needs: tuple[int, ...]
+    forbids: tuple[int, ...]
+    adds: tuple[int, ...]
+    deletes: tuple[int, ...]
+    cost: float = 1.0
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(self.arguments)})"
+
+    @cached_property
+    def precondition(self) -> Condition:
+        """What must hold before."""
+        return Condition(mask(self.needs), mask(self.forbids))
+
+    @cached_property
+    def made_true(self) -> int:
+        """The facts it adds, as bits."""
+        return mask(self.adds)
+
+    @cached_property
+    def made_false(self) -> int:
+        """The facts it deletes and does not add, as bits."""
+        return mask(self.deletes) & ~self.made_true
+
+    def apply(self, state: int) -> int:
+        """The state afterwards; whether the action can be run is not asked."""
+        return state & ~self.made_false | self.made_true
+
+
+@dataclass(frozen=True)
+class StripsTask:
+    """A grounded planning task.
+
+    Attributes:
+        facts: what each bit of a state means.
+        actions: what can be done.
+        initial: the state to start from.
+        goal: what must hold in the end.
+    """
+
+    facts: tuple[str, ...]
+    actions: tuple[GroundAction, ...]
+    initial: int
+    goal: Condition
+
+    def named(self, state: int) -> list[str]:
+        """The facts that hold in a state."""
+        return [self.facts[fact] for fact in bits_of(state)]
+
+
+def first_failure(goal: Condition, state: int, plan: Sequence[GroundAction]) -> int | None:
+    """Number of the first step of a plan that cannot be run from a state.
+
+    Returns:
+        None if the plan reaches the goal; the length of the plan if all of it can be run and the goal does not hold.
+    """
+    for number, action in enumerate(plan):
+        if not action.precondition.holds(state):
+            return number
+        state = action.apply(state)
+    return None if goal.holds(state) else len(plan)
+
+
+def kernels(facts: Sequence[str], goal: Condition, plan: Sequence[GroundAction]) -> tuple[Condition, ...]:
+    """For every step t the weakest condition under which `plan[t:]` can be run and reaches the goal.
+
+    Args:
+        facts: what each bit means, for error messages.
+        goal: what must hold in the end.
+        plan: T actions.
+
+    Returns:
+        T + 1 conditions; the last one is the goal.
+
+    Raises:
+        InvalidPlan: from no state at all can the plan be run to the goal.
+    """
+    needs, forbids = goal.needs, goal.forbids
+    found = [goal]
+    for number in range(len(plan) - 1, -1, -1):
+        action = plan[number]
+        undone = needs & action.made_false
+        unwanted = forbids & action.made_true
+        before = action.precondition
+        needs = needs & ~action.made_true | before.needs
+        forbids = forbids & ~action.made_false | before.forbids
+        if undone or unwanted or needs & forbids:
+            fact = facts[next(bits_of(undone or unwanted or needs & forbids))]
+            verb = "makes false" if undone else "makes true" if unwanted else "needs true and what follows needs false"
+            if not undone and not unwanted and not before.needs & forbids:
+                verb = "needs false and what follows needs true"
+            raise InvalidPlan(
+                f"expected a plan that leads to the goal, found that step {number} {action} {verb}: {fact}, although "
+                "a later step or the goal depends on it; pass the whole plan, in order, for this problem"
+            )
+        found.append(Condition(needs, forbids))
+    return tuple(reversed(found))
