@@ -31,6 +31,14 @@ class Atom(NamedTuple):
     terms: tuple[int, ...] = ()
 
 
+class Effect(NamedTuple):
+    """An atom that an action adds or deletes, if terms are or are not the same object."""
+
+    atom: Atom
+    equal: tuple[tuple[int, int], ...] = ()
+    different: tuple[tuple[int, int], ...] = ()
+
+
 @dataclass(frozen=True)
 class Operator:
     """An action with parameters.
@@ -40,8 +48,8 @@ class Operator:
         parameters: for each parameter the numbers of the objects it can stand for.
         needs: atoms that must hold before.
         forbids: atoms that must not.
-        adds: atoms that hold afterwards, even if they are also deleted.
-        deletes: atoms that do not.
+        adds: what holds afterwards, even if it is also deleted.
+        deletes: what does not.
         equal: pairs of terms that must be the same object.
         different: pairs of terms that must not be.
         cost: of an instance, from the names of its objects.
@@ -51,8 +59,8 @@ class Operator:
     parameters: tuple[tuple[int, ...], ...]
     needs: tuple[Atom, ...] = ()
     forbids: tuple[Atom, ...] = ()
-    adds: tuple[Atom, ...] = ()
-    deletes: tuple[Atom, ...] = ()
+    adds: tuple[Effect, ...] = ()
+    deletes: tuple[Effect, ...] = ()
     equal: tuple[tuple[int, int], ...] = ()
     different: tuple[tuple[int, int], ...] = ()
     cost: Callable[[tuple[str, ...]], float] = field(default=lambda _: 1.0)
@@ -60,7 +68,7 @@ class Operator:
     @property
     def atoms(self) -> tuple[Atom, ...]:
         """All that it mentions."""
-        return self.needs + self.forbids + self.adds + self.deletes
+        return (*self.needs, *self.forbids, *(effect.atom for effect in self.adds + self.deletes))
 
 
 @dataclass(frozen=True)
@@ -102,6 +110,8 @@ class _Coder:
                 f"expected fewer than 2^62 possible facts, found about 2^{math.log2(total):.0f}; use fewer objects, or "
                 "predicates with fewer parameters"
             )
+        self.nothing = total
+        """Stands for the atom of an effect that does not take place."""
         self._starts = list(self.offsets.items())
         self._arity = arity
 
@@ -164,7 +174,7 @@ def instantiate(
     """
     coder = _Coder(task)
     holds = np.unique(coder.ground(task.initial))
-    changing = {atom.predicate for operator in task.operators for atom in (*operator.adds, *operator.deletes)}
+    changing = {effect.atom.predicate for operator in task.operators for effect in operator.adds + operator.deletes}
     found = [_bound(operator, coder, holds, changing) for operator in task.operators]
     kept = _reachable(found, holds)
     by_name = {operator.name: operator for operator in task.operators}
@@ -172,6 +182,7 @@ def instantiate(
     goal = coder.ground(task.goal_needs), coder.ground(task.goal_forbids)
     mentioned = [codes.ravel() for i in (*kept, *steps) for codes in (i.needs, i.forbids, i.adds, i.deletes)]
     facts = np.unique(np.concatenate([*mentioned, *goal]))
+    facts = facts[facts != coder.nothing]
     actions = [action for instances in kept for action in _actions(instances, facts, task.objects)]
     wanted = [action for instances in steps for action in _actions(instances, facts, task.objects)]
     return (
@@ -189,13 +200,33 @@ def _coded(operator: Operator, rows: npt.NDArray[np.int64], coder: _Coder) -> _I
     """The atoms of all bindings of an operator."""
     columns = {parameter: parameter for parameter in range(len(operator.parameters))}
 
-    def stacked(atoms: Sequence[Atom]) -> Codes:
-        empty = np.zeros((0, len(rows)), dtype=np.int64)
-        return np.stack([coder.codes(atom, rows, columns) for atom in atoms]) if atoms else empty
+    def stacked(codes: list[Codes]) -> Codes:
+        return np.stack(codes) if codes else np.zeros((0, len(rows)), dtype=np.int64)
+
+    def taking_place(effect: Effect) -> Codes:
+        code = coder.codes(effect.atom, rows, columns)
+        for pairs, wanted in ((effect.equal, True), (effect.different, False)):
+            for terms in pairs:
+                code = np.where(_same(terms, wanted, rows, columns), code, coder.nothing)
+        return code
 
     return _Instances(
-        operator, rows, *(stacked(a) for a in (operator.needs, operator.forbids, operator.adds, operator.deletes))
+        operator,
+        rows,
+        *(
+            stacked([coder.codes(atom, rows, columns) for atom in atoms])
+            for atoms in (operator.needs, operator.forbids)
+        ),
+        *(stacked([taking_place(effect) for effect in effects]) for effects in (operator.adds, operator.deletes)),
     )
+
+
+def _same(
+    terms: tuple[int, int], wanted: bool, rows: npt.NDArray[np.int64], columns: dict[int, int]
+) -> npt.NDArray[np.bool_]:
+    """(n,) whether two terms are the same object, or whether they are not."""
+    first, second = (rows[:, columns[term]] if term >= 0 else ~term for term in terms)
+    return np.broadcast_to(np.equal(first, second) if wanted else np.not_equal(first, second), len(rows))
 
 
 def _bound(operator: Operator, coder: _Coder, holds: Codes, changing: set[str]) -> _Instances:
@@ -214,8 +245,7 @@ def _bound(operator: Operator, coder: _Coder, holds: Codes, changing: set[str]) 
         return np.isin(coder.codes(atom, rows, columns), holds, invert=not wanted)
 
     def same(terms: tuple[int, int], wanted: bool) -> npt.NDArray[np.bool_]:
-        first, second = (rows[:, columns[term]] if term >= 0 else ~term for term in terms)
-        return np.broadcast_to(np.equal(first, second) if wanted else np.not_equal(first, second), len(rows))
+        return _same(terms, wanted, rows, columns)
 
     waiting: list[tuple[tuple[int, ...], Callable[[], npt.NDArray[np.bool_]]]] = [
         *((atom.terms, partial(held, atom, wanted)) for atom, wanted in fixed),
@@ -280,10 +310,15 @@ def _actions(instances: _Instances, facts: Codes, objects: Sequence[str]) -> lis
     """Grounded actions over numbered facts."""
     operator = instances.operator
     names = [tuple(objects[i] for i in row) for row in instances.rows.tolist()]
-    columns = [
-        [tuple(row) for row in np.searchsorted(facts, codes).T.tolist()] if len(codes) else [()] * len(names)
-        for codes in (instances.needs, instances.forbids, instances.adds, instances.deletes)
-    ]
+    last = len(facts)
+
+    def numbered(codes: Codes) -> list[tuple[int, ...]]:
+        if not len(codes):
+            return [()] * len(names)
+        numbers = np.searchsorted(facts, codes).T.tolist()  # what does not take place comes after all facts
+        return [tuple([fact for fact in row if fact < last]) for row in numbers]
+
+    columns = [numbered(c) for c in (instances.needs, instances.forbids, instances.adds, instances.deletes)]
     return [
         GroundAction(operator.name, row, needs, forbids, adds, deletes, operator.cost(row))
         for row, needs, forbids, adds, deletes in zip(names, *columns, strict=True)

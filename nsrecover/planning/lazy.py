@@ -176,9 +176,10 @@ class LazyFrontier(Frontier[State, Step]):
         steps = list(self.lazy.applicable(node.state))
         if self.weight > 1.0 and steps:
             assert node.estimate is not None
+            improved = self.follow(node, steps)
             node.estimate = node.estimate + self.lazy.cheapest
             self.push(node)
-            return self.follow(node, steps)
+            return improved
         return self.follow(node, [*steps, *self.lazy.detours(node.state)])
 
     def reach(self, node: Node[State, Step]) -> bool:

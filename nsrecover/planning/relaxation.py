@@ -7,6 +7,7 @@ change are left out of the actions' conditions.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -146,25 +147,34 @@ class Relaxation:
     def plan(self, goal: Sequence[int], value: Costs, need: Costs) -> RelaxedPlan:
         """A relaxed plan for some propositions (Hoffmann & Nebel 2001), by the cheapest supporters.
 
+        The dearest proposition is supported first. Of supporters that are equally cheap one is taken that has been
+        chosen already, or else that brings about most of what is wanted: what comes by the way needs no action of its
+        own.
+
         Args:
             goal: the propositions; their value must be finite.
             value: from `additive`.
             need: from `additive`.
         """
-        chosen: dict[int, None] = {}
-        done: set[int] = set()
-        waiting = [p for p in goal if value[p] > 0.0]
+        chosen: set[int] = set()
+        wanted = {p for p in goal if value[p] > 0.0}
+        seen = set(wanted)
+        waiting = [(-value[p], p) for p in seen]
+        heapq.heapify(waiting)
         while waiting:
-            p = waiting.pop()
-            if p in done:
-                continue
-            done.add(p)
+            _, p = heapq.heappop(waiting)
             row = self._row_of[p]
             makers = self._makers[self._starts[row] : self._ends[row]]
-            best = int(makers[np.argmin(need[makers] + self.costs[makers])])
-            if best not in chosen:
-                chosen[best] = None
-                waiting.extend(q for q in self.before[best] if value[q] > 0.0)
+            through = need[makers] + self.costs[makers]
+            cheapest = makers[through <= through.min() + 1e-9].tolist()
+            if not chosen.isdisjoint(cheapest):
+                continue
+            best = max(cheapest, key=lambda a: sum(q in wanted for q in self.achieved[a]))
+            chosen.add(best)
+            for q in self.before[best]:
+                if q not in seen and value[q] > 0.0:
+                    seen.add(q)
+                    heapq.heappush(waiting, (-value[q], q))
         helpful = tuple(sorted(a for a in chosen if need[a] == 0.0))
         rest = sorted(a for a in chosen if need[a] > 0.0)
         return RelaxedPlan((*helpful, *rest), helpful, float(sum(self.costs[a] for a in chosen)))

@@ -275,12 +275,17 @@ def repair(
         task.initial,
         rest,
         max_expansions=max_expansions,
-        budget_s=None if budget_s is None else max(0.0, budget_s - (time.perf_counter() - began)),
+        budget_s=what_is_left(budget_s, time.perf_counter() - began),
         on_improvement=None if on_improvement is None else lambda found: on_improvement(finished(found)),
         cancelled=cancelled,
         settle=not shortcuts,
     )
     return finished(result)
+
+
+def what_is_left(budget_s: float | None, spent_s: float) -> float | None:
+    """What is left of a budget; a negative one is left to whoever refuses it."""
+    return budget_s if budget_s is None or budget_s < 0.0 else max(0.0, budget_s - spent_s)
 
 
 def _repair(
