@@ -49,17 +49,11 @@ def within_reach(centres: Points, table: Table) -> npt.NDArray[np.bool_]:
 
 def is_free(box: FloatArray, obstacles: FloatArray, table: Table, gap_m: float) -> bool:
     """Whether a box (6,) stands in reach inside the workspace with a gap to all obstacles (M, 6), seen from above."""
-    return bool(_free(box[None, :2], box[3:5], obstacles, table, gap_m)[0])
+    return bool(are_free(box[None, :2], box[3:5], obstacles, table, gap_m)[0])
 
 
-def _free(
-    centres: Points,
-    size: Points,
-    obstacles: FloatArray,
-    table: Table,
-    gap_m: float,
-) -> npt.NDArray[np.bool_]:
-    """Which centres (C, 2) are free for a footprint of size (2,)."""
+def are_free(centres: Points, size: Points, obstacles: FloatArray, table: Table, gap_m: float) -> npt.NDArray[np.bool_]:
+    """Which centres (C, 2) are free for a footprint of size (2,), as `is_free` means it: (C,)."""
     low, high = np.asarray(table.workspace[:2]) + size / 2, np.asarray(table.workspace[2:]) - size / 2
     inside = np.all((centres >= low) & (centres <= high), axis=1) & within_reach(centres, table)
     reach = (size + obstacles[:, 3:5]) / 2 + gap_m
@@ -114,7 +108,7 @@ def nearest_free_place(box: FloatArray, obstacles: FloatArray, table: Table, gap
         nearer = distance < np.sqrt(away[best])
         on_circles, distance = on_circles[nearer], distance[nearer]
     if len(on_circles):
-        free = np.flatnonzero(_free(on_circles, size, obstacles, table, gap_m))
+        free = np.flatnonzero(are_free(on_circles, size, obstacles, table, gap_m))
         if len(free):
             nearest = on_circles[free[distance[free].argmin()]]
     if nearest is None:

@@ -18,6 +18,7 @@ COMMANDS = {
     "train": "train",
     "demo": "eval.demo",
     "models": "eval.models",
+    "free_space": "eval.free_space",
 }
 """Primary config -> the module that runs it."""
 

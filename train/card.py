@@ -36,9 +36,9 @@ transformer for table-top scenes of cubes, dice and bricks seen by two RGB-D cam
   (fingerprint {source.get("data")}); held out for calibration and measurement: fingerprint {source.get("held_out")}.
 - Command: `{source.get("command")}`, seed {source.get("seed")}, revision {source.get("revision")},
   torch {source.get("torch")}, on {source.get("device")}; seconds: {source.get("seconds")}.
-- All settings it was trained with: `provenance.settings` in {CONFIG}. The operators' vocabulary, in the order of the
-  action embedding: `operators` in the same file. The encoder's input normaliser (mean and deviation of each colour
-  channel) is part of the encoder (`nsrecover.models.encoder.ObjectEncoder`): crops go in as bytes from 0 to 255.
+{_parts(config)}- All settings it was trained with: `provenance.settings` in {CONFIG}. The operators' vocabulary, in the
+  order of the action embedding: `operators` in the same file. The encoder's input normaliser (mean and deviation of
+  each colour channel) is part of the encoder (`nsrecover.models.encoder.ObjectEncoder`): crops go in as bytes.
 - Labels: none but the demonstrations' own; no failure was seen in training.
 - Weights are stored as safetensors; nothing is unpickled when it is loaded.
 
@@ -48,3 +48,12 @@ Measured on held-out episodes that were used neither for training nor for the th
 {json.dumps(dict(config.metrics), indent=2)}
 ```
 """
+
+
+def _parts(config: BundleConfig) -> str:
+    """A line for every part whose weights come from a training of its own; nothing if there is none."""
+    return "".join(
+        f"- The {part} part was trained by itself and put in place of the one of that run: `{how['command']}`, "
+        f"seed {how['seed']},\n  revision {how['revision']}; seconds: {how['seconds']}.\n"
+        for part, how in config.provenance.get("parts", {}).items()
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -15,6 +16,12 @@ from nsrecover.models.free_space import FreeSpaceTransformer, penetration, place
 
 WORKSPACE = (0.30, -0.35, 0.75, 0.35)
 """x_min, y_min, x_max, y_max of the table that synthetic scenes fill, metres; varied by a few centimetres."""
+
+MOVED_IN_A_SCENE = 4
+"""How often a scene is used, each time with another object to be moved: drawing scenes takes as long as learning."""
+
+PROMISING = 0.02
+"""Hypotheses learn if their energy is not much farther than this from the best one's."""
 
 
 class FreeSpaceBatch(NamedTuple):
@@ -59,8 +66,8 @@ def random_scene(rng: np.random.Generator, objects: int, workspace: np.ndarray) 
 class FreeSpaceScenes(IterableDataset[FreeSpaceBatch]):
     """Endless fresh scenes in ready-made batches; use it with `DataLoader(..., batch_size=None)`.
 
-    Half of the scenes get places that must stay empty, as boxes like any other: some lie on the object to be moved,
-    because it is moved when its place is needed.
+    Most of the scenes get places that must stay empty, as boxes like any other: one is the place of the object to be
+    moved, or near it, because an object is set aside when its place is needed.
 
     Args:
         scenes: boxes (N, 6) of recorded scenes to mix in, each with its own number of objects.
@@ -106,7 +113,8 @@ class FreeSpaceScenes(IterableDataset[FreeSpaceBatch]):
 
     def _batch(self, rng: np.random.Generator) -> FreeSpaceBatch:
         """One batch, padded to its largest scene."""
-        examples = [self._example(rng) for _ in range(self.batch_size)]
+        scenes = range(math.ceil(self.batch_size / MOVED_IN_A_SCENE))
+        examples = [example for _ in scenes for example in self._examples(rng)][: self.batch_size]
         width = max(len(boxes) for boxes, _, _ in examples)
         boxes = np.zeros((len(examples), width, 6), dtype=np.float32)
         present = np.zeros((len(examples), width), dtype=bool)
@@ -120,24 +128,28 @@ class FreeSpaceScenes(IterableDataset[FreeSpaceBatch]):
             torch.from_numpy(present),
         )
 
-    def _example(self, rng: np.random.Generator) -> tuple[np.ndarray, int, np.ndarray]:
-        """Boxes (N, 6), the object to be moved, and the workspace (4,)."""
+    def _examples(self, rng: np.random.Generator) -> Iterator[tuple[np.ndarray, int, np.ndarray]]:
+        """One scene with several objects to be moved in turn: boxes (N, 6), the object, the workspace (4,)."""
         workspace = (self.workspace + rng.uniform(-0.03, 0.03, 4)).astype(np.float32)
         if rng.random() < self.recorded_share:
-            boxes = self.scenes[int(rng.integers(len(self.scenes)))].copy()
+            scene = self.scenes[int(rng.integers(len(self.scenes)))].copy()
             if rng.random() < 0.5:  # the table is symmetric about the robot's x axis
-                boxes[:, 1] *= -1
+                scene[:, 1] *= -1
                 workspace = (self.workspace * np.array([1, -1, 1, -1]))[[0, 3, 2, 1]].astype(np.float32)
         else:
             low, high = self.objects
-            boxes = random_scene(rng, int(rng.integers(low, high + 1)), workspace)
-        moved = int(rng.integers(len(boxes)))
-        if rng.random() < 0.5:
-            reserved = boxes[rng.integers(len(boxes), size=int(rng.integers(1, 4)))].copy()
-            reserved[1:, :2] = rng.uniform(workspace[:2], workspace[2:], size=(len(reserved) - 1, 2))
-            reserved[0, :2] = boxes[moved, :2] + rng.normal(0.0, 0.01, 2)
-            boxes = np.concatenate([boxes, reserved])
-        return boxes.astype(np.float32), moved, workspace
+            scene = random_scene(rng, int(rng.integers(low, high + 1)), workspace)
+        for moved in rng.integers(len(scene), size=MOVED_IN_A_SCENE):
+            boxes = scene
+            if rng.random() < 0.75:
+                reserved = scene[rng.integers(len(scene), size=int(rng.integers(1, 6)))].copy()
+                reserved[1:, :2] = rng.uniform(workspace[:2], workspace[2:], size=(len(reserved) - 1, 2))
+                reserved[0] = scene[moved]
+                if rng.random() < 0.5:  # somebody else's place, near it
+                    reserved[0, :2] += rng.normal(0.0, 0.01, 2)
+                    reserved[0, 3:] = scene[rng.integers(len(scene)), 3:]
+                boxes = np.concatenate([scene, reserved])
+            yield boxes.astype(np.float32), int(moved), workspace
 
 
 class FreeSpaceModule(lightning.LightningModule):
@@ -161,16 +173,24 @@ class FreeSpaceModule(lightning.LightningModule):
         self.steps = steps
 
     def loss(self, batch: FreeSpaceBatch) -> Tensor:
-        """Mean energy of the best proposal, plus a little of the others' so that none is left behind."""
-        proposals = self.model.propose(*batch)
-        energy = placement_energy(proposals, *batch).total
-        return energy.min(1).values.mean() + 0.05 * energy.mean()
+        """Energy of the best hypothesis of each scene and, by how good they are, of those that may become the best.
+
+        A little of all the others' keeps any of them from being left behind; what is hopeless in a scene hardly counts.
+        """
+        energy = placement_energy(self.model.propose(*batch), *batch).total
+        promising = torch.softmax(-energy.detach() / PROMISING, dim=1)
+        of_scene = energy.min(1).values + (promising * energy).sum(1) + 0.02 * energy.clamp(max=5.0).mean(1)
+        return of_scene.mean()
 
     def training_step(self, batch: FreeSpaceBatch, _: int) -> Tensor:
         """One step."""
         loss = self.loss(batch)
         self.log("train/free_space_loss", loss, prog_bar=True, batch_size=len(batch.boxes))
         return loss
+
+    def configure_gradient_clipping(self, optimizer: torch.optim.Optimizer, *_: object, **__: object) -> None:
+        """Steps are bounded: in a crowded scene the overlaps' slopes add up."""
+        self.clip_gradients(optimizer, gradient_clip_val=1.0, gradient_clip_algorithm="norm")
 
     def validation_step(self, batch: FreeSpaceBatch, _: int) -> None:
         """Measure the raw proposals, before any check."""

@@ -26,7 +26,7 @@ from nsrecover.models.transition import TransitionModel
 from nsrecover.operators import OPERATORS
 from nsrecover.structs import FloatArray
 
-FORMAT = 1
+FORMAT = 2
 """Version of the checkpoint format; raised when an older reader could not use a newer file."""
 
 WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
@@ -43,6 +43,9 @@ class BundleConfig:
         encoder_blocks: residual blocks in each stage of the ResNet.
         width: length of node embeddings.
         rounds: rounds of message passing.
+        free_width: size of the tokens of the free-space transformer.
+        free_layers: its layers.
+        free_hypotheses: places that it proposes for every box of a scene.
         operators: operator names in the order of the action embedding.
         threshold: probability under which an object counts as wrong.
         calibration: the lowest scores of successful held-out steps, ascending; a step's score is the lowest P(as
@@ -59,6 +62,9 @@ class BundleConfig:
     encoder_blocks: tuple[int, ...] = (1, 1, 1)
     width: int = 96
     rounds: int = 2
+    free_width: int = 64
+    free_layers: int = 2
+    free_hypotheses: int = 4
     operators: tuple[str, ...] = tuple(OPERATORS)
     threshold: float = 0.5
     calibration: tuple[float, ...] = ()
@@ -81,7 +87,7 @@ class Bundle(nn.Module):
         self.encoder = ObjectEncoder(config.feature_size, config.encoder_blocks)
         self.transition = TransitionModel(len(config.operators), config.feature_size, config.width, config.rounds)
         self.discriminator = Discriminator(config.feature_size, config.width)
-        self.free_space = FreeSpaceTransformer()
+        self.free_space = FreeSpaceTransformer(config.free_width, config.free_layers, hypotheses=config.free_hypotheses)
         self.eval()
 
     @property

@@ -16,6 +16,9 @@ SCALE_M = 0.1
 MARGIN_M = 0.03
 """Gap asked for between the proposed box and every other one: room for the fingers of a gripper."""
 
+TOLD = 4 + 4 + 1
+"""Numbers that a token is made of: four sides of its box, four borders of the workspace, whether it is the moved."""
+
 
 def workspace_overrun(box: Tensor, workspace: Tensor) -> Tensor:
     """How far the footprint of a box sticks out of the workspace.
@@ -55,26 +58,28 @@ def penetration(box: Tensor, others: Tensor, margin_m: float) -> Tensor:
 class FreeSpaceTransformer(nn.Module):
     """Proposes a box on the table for one object of a scene.
 
-    Several hypotheses are decoded, since there is free space to more than one side; the one with the least overlap
-    (then the shortest way) is the proposal. The number of objects is free, their order does not matter.
+    Several hypotheses are decoded from the token of every box, since there is free space to more than one side. The
+    nearest of those that keep the gap is the proposal; if none does, the one that comes closest to it. The number of
+    objects is free, their order does not matter.
 
     Args:
         width: size of the tokens.
         layers: encoder layers.
         heads: attention heads.
-        hypotheses: proposals decoded for each scene.
+        hypotheses: proposals decoded from every box.
     """
 
-    def __init__(self, width: int = 64, layers: int = 3, heads: int = 4, hypotheses: int = 6) -> None:
+    def __init__(self, width: int = 64, layers: int = 2, heads: int = 4, hypotheses: int = 4) -> None:
         super().__init__()
         self.hypotheses = hypotheses
-        # relative centre, size, distances of the token to the four borders, whether it is the one to be moved
-        self.embed = nn.Sequential(nn.Linear(3 + 3 + 4 + 1, width), nn.GELU(), nn.Linear(width, width))
+        self.embed = nn.Sequential(nn.Linear(TOLD, width), nn.GELU(), nn.Linear(width, width))
         layer = nn.TransformerEncoderLayer(
             width, heads, dim_feedforward=2 * width, dropout=0.0, activation="gelu", batch_first=True, norm_first=True
         )
         self.encoder = nn.TransformerEncoder(layer, layers, norm=nn.LayerNorm(width), enable_nested_tensor=False)
         self.decode = nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.Linear(width, 2 * hypotheses))
+        # a near free place has coordinates of borders; past the normalisations of the encoder they arrive undistorted
+        self.skip = nn.Linear(TOLD, 2 * hypotheses)
 
     def propose(self, boxes: Tensor, moved: Tensor, workspace: Tensor, present: Tensor | None = None) -> Tensor:
         """All hypotheses.
@@ -83,25 +88,35 @@ class FreeSpaceTransformer(nn.Module):
             boxes: (B, N, 6) centre and size of every object, metres.
             moved: (B,) which object is to be moved.
             workspace: (B, 4) or (4,) x_min, y_min, x_max, y_max of the reachable table, metres.
-            present: (B, N) False for padding; all are present if it is not given.
+            present: (B, N) False for padding, which repeats the moved object's hypotheses; all present if not given.
 
         Returns:
-            (B, H, 6) boxes of the moved object's size that rest on the table (z = half the height).
+            (B, N * hypotheses, 6) boxes of the moved object's size that rest on the table (z = half the height).
         """
         batch = torch.arange(len(boxes), device=boxes.device)
-        borders = workspace.expand(len(boxes), 4)
         own = boxes[batch, moved]  # (B, 6)
-        relative = boxes[..., :3] - own[:, None, :3]
-        to_low = boxes[..., :2] - borders[:, None, :2]
-        to_high = borders[:, None, 2:] - boxes[..., :2]
-        is_moved = functional.one_hot(moved, boxes.shape[1])[..., None].to(boxes.dtype)
-        lengths = torch.cat([relative, boxes[..., 3:], to_low, to_high], dim=-1) / SCALE_M
-        tokens = self.embed(torch.cat([lengths, is_moved], dim=-1))
-        encoded = self.encoder(tokens, src_key_padding_mask=None if present is None else ~present)
-        offset = SCALE_M * self.decode(encoded[batch, moved]).view(-1, self.hypotheses, 2)
-        centre = own[:, None, :2] + offset
-        size = own[:, None, 3:].expand(-1, self.hypotheses, 3)
+        told = self._tell(boxes, own, moved, workspace.expand(len(boxes), 4))
+        encoded = self.encoder(self.embed(told), src_key_padding_mask=None if present is None else ~present)
+        offset = SCALE_M * (self.decode(encoded) + self.skip(told))  # (B, N, 2 * hypotheses)
+        if present is not None:
+            offset = torch.where(present[..., None], offset, offset[batch, moved][:, None])
+        centre = own[:, None, :2] + offset.reshape(len(boxes), -1, 2)
+        size = own[:, None, 3:].expand(-1, centre.shape[1], 3)
         return torch.cat([centre, size[..., 2:] / 2, size], dim=-1)
+
+    def _tell(self, boxes: Tensor, own: Tensor, moved: Tensor, workspace: Tensor) -> Tensor:
+        """What the tokens are made of, (B, N, TOLD): lengths from the moved object's centre, in units of `SCALE_M`.
+
+        Where that centre would touch the gap around each box, on its four sides; where it would touch the borders of
+        the workspace; and whether the box is its own.
+        """
+        here, half = own[:, None, :2], own[:, None, 3:5] / 2
+        away = boxes[..., :2] - here
+        reach = half + boxes[..., 3:5] / 2 + MARGIN_M
+        borders = torch.cat([workspace[:, None, :2] + half - here, workspace[:, None, 2:] - half - here], dim=-1)
+        lengths = torch.cat([away - reach, away + reach, borders.expand(-1, boxes.shape[1], 4)], dim=-1) / SCALE_M
+        is_moved = functional.one_hot(moved, boxes.shape[1])[..., None].to(boxes.dtype)
+        return torch.cat([lengths, is_moved], dim=-1)
 
     def forward(self, boxes: Tensor, moved: Tensor, workspace: Tensor, present: Tensor | None = None) -> Tensor:
         """The best hypothesis for each scene; arguments as in `propose`.
@@ -110,8 +125,8 @@ class FreeSpaceTransformer(nn.Module):
             (B, 6) box of the moved object's size, resting on the table.
         """
         proposals = self.propose(boxes, moved, workspace, present)
-        energy = placement_energy(proposals, boxes, moved, workspace, present).total
-        return proposals[torch.arange(len(boxes), device=boxes.device), energy.argmin(1)]
+        badness = placement_energy(proposals, boxes, moved, workspace, present).badness
+        return proposals[torch.arange(len(boxes), device=boxes.device), badness.argmin(1)]
 
 
 class PlacementEnergy:
@@ -130,8 +145,13 @@ class PlacementEnergy:
 
     @property
     def total(self) -> Tensor:
-        """The weighted sum (B, H): touching nothing counts far more than moving little."""
-        return 0.02 * self.displacement + 5.0 * self.overlap + 5.0 * self.outside
+        """What training lowers, (B, H): touching nothing counts far more than moving little."""
+        return 0.1 * self.displacement + 5.0 * self.overlap + 5.0 * self.outside
+
+    @property
+    def badness(self) -> Tensor:
+        """What hypotheses are ranked by, (B, H): one that touches nothing comes before all others, a near one first."""
+        return self.displacement + 1e4 * (self.overlap + self.outside)
 
 
 def placement_energy(

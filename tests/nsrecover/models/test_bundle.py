@@ -60,7 +60,7 @@ def test_a_damaged_weights_file_is_refused(saved: tuple[Bundle, Path]) -> None:
 
 
 def test_damaged_settings_are_refused(saved: tuple[Bundle, Path]) -> None:
-    (saved[1] / CONFIG).write_text('{"format": 1, "feature')
+    (saved[1] / CONFIG).write_text('{"format": 2, "feature')
     with pytest.raises(InvalidCheckpoint, match="damaged"):
         Bundle.load(saved[1])
 
@@ -69,7 +69,7 @@ def test_damaged_settings_are_refused(saved: tuple[Bundle, Path]) -> None:
     ("change", "message"),
     [
         ({"feature_size": 32}, r"expected encoder\.resnet\.fc\.weight of shape \(32, 256\).*found \(16, 256\)"),
-        ({"format": 99}, "expected checkpoint format 1, found 99"),
+        ({"format": 99}, "expected checkpoint format 2, found 99"),
         ({"rounds": 3}, "tensors"),
         ({"operators": ["top", "throw"]}, "throw"),
         ({"colour": "red"}, "colour"),
