@@ -141,6 +141,12 @@ def optimum(problem: Problem) -> float | None:
     return len(result.plan.actions)
 
 
+@pytest.fixture(autouse=True)
+def apart(monkeypatch, tmp_path) -> None:
+    """Fast Downward leaves files of always the same names where it is started."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture
 def delivery() -> tuple[Delivery, SequentialPlan]:
     world = Delivery()
