@@ -68,23 +68,25 @@ def reduced(problem: Problem) -> Reduced:
     from unified_planning.plans import ActionInstance
     from unified_planning.shortcuts import Compiler
 
-    _refuse(problem, READ.union(*REMOVED.values()))
+    kind = problem.kind  # which takes unified-planning longer than all else here
+    _refuse(problem, kind.features, READ.union(*REMOVED.values()))
     compiled, backs = problem, list[Callable[[Any], Any]]()
-    for kind, features in REMOVED.items():
-        present = features & compiled.kind.features
-        if not present or (kind == "CONDITIONAL_EFFECTS_REMOVING" and _only_comparisons(compiled)):
+    for name, features in REMOVED.items():
+        present = features & kind.features
+        if not present or (name == "CONDITIONAL_EFFECTS_REMOVING" and _only_comparisons(compiled)):
             continue
         try:
-            with Compiler(problem_kind=compiled.kind, compilation_kind=CompilationKind[kind]) as compiler:
-                result = compiler.compile(compiled, CompilationKind[kind])
+            with Compiler(problem_kind=kind, compilation_kind=CompilationKind[name]) as compiler:
+                result = compiler.compile(compiled, CompilationKind[name])
         except UPException as failed:
             raise InvalidConfiguration(
                 f"expected a problem that unified-planning can compile, found that it cannot remove {_listed(present)} "
                 f"from {problem.name!r} ({' '.join(str(failed).split())}); write it without"
             ) from failed
         compiled = result.problem
+        kind = compiled.kind
         backs.append(result.map_back_action_instance)
-    _refuse(compiled, READ | {"CONDITIONAL_EFFECTS"} if _only_comparisons(compiled) else READ)
+    _refuse(compiled, kind.features, READ | {"CONDITIONAL_EFFECTS"} if _only_comparisons(compiled) else READ)
 
     def back(instance: ActionInstance) -> ActionInstance | None:
         for one in reversed(backs):
@@ -299,9 +301,9 @@ def _not_strips(where: str, what: str) -> InvalidConfiguration:
     )
 
 
-def _refuse(problem: Problem, understood: Iterable[str]) -> None:
+def _refuse(problem: Problem, features: Iterable[str], understood: Iterable[str]) -> None:
     """Refuse by name what is not understood."""
-    unknown = set(problem.kind.features) - set(understood)
+    unknown = set(features) - set(understood)
     if unknown:
         raise InvalidConfiguration(
             f"expected a problem that can be reduced to STRIPS with negative preconditions, found {_listed(unknown)} "
