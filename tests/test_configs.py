@@ -19,10 +19,26 @@ COMMANDS = {
     "demo": "eval.demo",
     "models": "eval.models",
     "free_space": "eval.free_space",
+    "planning": "eval.planning",
+    "symbolic": "eval.symbolic",
+    "scaling": "eval.scaling",
 }
 """Primary config -> the module that runs it."""
 
-EXPERIMENTS = sorted(path.stem for path in (CONF / "experiment").glob("*.yaml"))
+USED_BY = {
+    "agent": "eval.demo",
+    "experiment": "train",
+    "logger": "train",
+    "pairs": "train",
+    "planner": "eval.planning",
+    "rig": "sim.collect",
+    "scene": "sim.collect",
+    "trainer": "train",
+    "variants": "eval.models",
+}
+"""Group of settings -> a command that takes it."""
+
+CHOICES = sorted((path.parent.name, path.stem) for path in CONF.glob("*/*.yaml"))
 
 
 def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -42,15 +58,9 @@ def test_it_composes_and_resolves(module: str) -> None:
     assert "seed:" in done.stdout
 
 
-@pytest.mark.parametrize("experiment", EXPERIMENTS)
-def test_experiments_compose(experiment: str) -> None:
-    done = run("train", f"experiment={experiment}", "--cfg", "job", "--resolve")
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.parametrize("logger", sorted(path.stem for path in (CONF / "logger").glob("*.yaml")))
-def test_loggers_compose(logger: str) -> None:
-    done = run("train", f"logger={logger}", "--cfg", "job")
+@pytest.mark.parametrize(("group", "choice"), CHOICES)
+def test_every_choice_of_every_group_composes(group: str, choice: str) -> None:
+    done = run(USED_BY[group], f"{group}={choice}", "--cfg", "job", "--resolve")
     assert done.returncode == 0, done.stderr
 
 
