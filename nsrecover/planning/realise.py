@@ -8,17 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
 from nsrecover.free_place import find_free_place
 from nsrecover.operators import operator_of
 from nsrecover.planning.neural import Move, NeuralModel, State
-from nsrecover.scene.geometry import CONTACT_M, as_box, bottom, top
+from nsrecover.scene.geometry import CONTACT_M, as_box, bottom, intersects, top
+from nsrecover.scene.relations import supporter
 from nsrecover.structs import Action, FloatArray, SceneGraph
 
-NUDGES_M = (0.0, 0.005, -0.005, 0.01, -0.01)
-"""A place is shifted by this much along x or y if a neighbour stands a little too near for it."""
+NUDGES = tuple(
+    sorted(product((0.0, 0.005, -0.005, 0.01, -0.01), repeat=2), key=lambda shift: shift[0] ** 2 + shift[1] ** 2)
+)
+"""A place is shifted by one of these along x and y, metres, nearest first, if a neighbour stands a little too near."""
+
+CLEARANCE_M = 0.001
+"""A box nearer than this to another one may come down on its edge, though it counts as beside it."""
 
 
 def realise(model: NeuralModel, path: Sequence[Move], scene: int) -> tuple[tuple[Action, ...], tuple[SceneGraph, ...]]:
@@ -57,17 +64,37 @@ def _realise(model: NeuralModel, graph: SceneGraph, state: State, move: Move) ->
             reference = graph.index(name)
             shifted[:3] += graph.boxes[reference, :3] - before.boxes[reference, :3]
         if not operator_of(move.action).violated(graph, move.action):
-            return move.action, shifted
+            restored = _restored(graph, move.owner, shifted) if _grazes(graph, move.owner, shifted) else None
+            return restored or (move.action, shifted)
     if move.action.operator == "free":
         return _set_aside(model, graph, move)
     return _restore(model, graph, state, move)
+
+
+def _grazes(graph: SceneGraph, owner: int, box: FloatArray) -> bool:
+    """Whether an object (6,) comes down on an edge: it is as good as touching another one that does not carry it."""
+    placed = graph.with_node(owner, box)
+    others = np.ones(len(graph), dtype=np.bool_)
+    others[[i for i in (owner, supporter(placed, owner)) if i is not None]] = False
+    return bool(intersects(box, graph.boxes[others], -CLEARANCE_M).any())
+
+
+def _restored(graph: SceneGraph, owner: int, box: FloatArray) -> tuple[Action, FloatArray] | None:
+    """`restore` to the nearest place around (6,) at which it can be done and grazes nothing, if there is one."""
+    for shift in NUDGES:
+        nudged = box.copy()
+        nudged[:2] += np.array(shift, dtype=np.float32)
+        action = Action("restore", (graph.names[owner],), as_box(nudged))
+        if not operator_of(action).violated(graph, action) and not _grazes(graph, owner, nudged):
+            return action, nudged
+    return None
 
 
 def _set_aside(model: NeuralModel, graph: SceneGraph, move: Move) -> tuple[Action, FloatArray]:
     """`free` to the place, or to the nearest one that is free if a neighbour stands too near to it by now."""
     box = model.places[move.place].box
     action = replace(move.action, target=as_box(box))
-    if not operator_of(action).violated(graph, action):
+    if not operator_of(action).violated(graph, action) and not _grazes(graph, move.owner, box):
         return action, box
     now = np.delete(graph.boxes, move.owner, axis=0)
     needed = np.reshape([place.box for place in model.places if place.owner != move.owner], (-1, 6))
@@ -87,14 +114,16 @@ def _restore(model: NeuralModel, graph: SceneGraph, state: State, move: Move) ->
         box[:2] += _slip(model, graph, move, below)
     elif abs(float(bottom(box))) <= CONTACT_M:
         box[2] = box[5] / 2
-    name = graph.names[move.owner]
-    for shift in sorted(((x, y) for x in NUDGES_M for y in NUDGES_M), key=lambda s: s[0] ** 2 + s[1] ** 2):
+    clear = _restored(graph, move.owner, box)
+    if clear is not None:
+        return clear
+    for shift in NUDGES:  # at worst beside a neighbour that it may touch
         nudged = box.copy()
         nudged[:2] += np.array(shift, dtype=np.float32)
-        action = Action("restore", (name,), as_box(nudged))
+        action = Action("restore", (graph.names[move.owner],), as_box(nudged))
         if not operator_of(action).violated(graph, action):
             return action, nudged
-    return Action("restore", (name,), as_box(box)), box
+    return Action("restore", (graph.names[move.owner],), as_box(box)), box
 
 
 def _slip(model: NeuralModel, graph: SceneGraph, move: Move, below: int) -> FloatArray:

@@ -159,6 +159,7 @@ class RecoveryPlanner:
             budget_s=budget_s,
             on_improvement=None if on_improvement is None else lambda found: on_improvement(finished(found)),
             cancelled=cancelled,
+            settle=False,  # a plan that moves something twice may be shortened
         )
         return finished(result)
 
