@@ -14,6 +14,7 @@ import numpy as np
 from nsrecover.free_place import Table, within_reach
 from nsrecover.operators import operator_of
 from nsrecover.planning.places import carrier, pairwise
+from nsrecover.scene.geometry import CONTACT_M, bottom, gaps, top
 from nsrecover.scene.relations import supporter
 from nsrecover.structs import FloatArray, SceneGraph, Trace
 
@@ -128,7 +129,16 @@ def _problems(situation: _Situation, course: Trace, staying: Sequence[int]) -> i
             action = trace.plan[step]
             known = operator_of(action).violated(expected, action)
             count += sum(text not in known for text in operator_of(action).violated(shifted, action))
+            moved = situation.graph.index(action.arguments[0])
+            count += len(_under(course.graphs[step + 1], moved) - _under(trace.graphs[step + 1], moved))
     return count
+
+
+def _under(graph: SceneGraph, index: int) -> set[int]:
+    """Everything that an object comes down on: its support, and whatever is as high beside that."""
+    apart = gaps(graph.boxes[index], graph.boxes)
+    level = np.abs(top(graph.boxes) - bottom(graph.boxes[index])) < CONTACT_M
+    return set(np.flatnonzero(level & np.all(apart[:, :2] < 0.0, axis=1)).tolist())
 
 
 def _on_table(boxes: FloatArray, table: Table) -> np.ndarray:

@@ -67,6 +67,20 @@ def test_it_does_not_stay_where_a_later_step_needs_the_place(models: GeometricMo
     assert found[Rejoin.RELATIONS].cost == found[Rejoin.POSE].cost == 2
 
 
+def test_it_does_not_stay_where_something_would_come_to_rest_on_it_too(models: GeometricModels) -> None:
+    """Red will carry a wide brick, which would reach over to white, as high as red and close beside it."""
+    graph = table(*FIVE)
+    wide = graph.boxes[graph.index("green cube")].copy()
+    wide[4] = 0.13  # sideways
+    graph = graph.with_node(graph.index("green cube"), wide)
+    trace = imagine(models, graph, plan("behind blue yellow; top green red"))
+    beside = moved(trace.graphs[1], white=(0.5, 0.055, H))
+    found = both(models, beside, trace, 0)
+    assert [str(action) for action in found[Rejoin.RELATIONS].actions] == ["restore(white cube)"]
+    farther = both(models, moved(trace.graphs[1], white=(0.5, 0.12, H)), trace, 0)
+    assert farther[Rejoin.RELATIONS].actions == ()
+
+
 def test_a_relation_that_no_longer_holds_is_restored(models: GeometricModels) -> None:
     trace = imagine(models, table(*FIVE), plan("left blue red; top green red"))
     found = both(models, moved(trace.graphs[1], blue=(0.42, -0.15, H)), trace, 0)
