@@ -30,7 +30,8 @@ def draw(cases: Sequence[Case], names: Sequence[str], folder: Path) -> None:
     axes[2].set(title="time", xlabel="objects", ylabel="seconds, median and 95 %", yscale="log")
     for axis in axes:
         axis.grid(alpha=0.3)
-        axis.legend(fontsize=8)
+        if axis.has_data():
+            axis.legend(fontsize=8)
     for kind in ("png", "svg"):
         figure.savefig(folder / f"planning.{kind}", dpi=120, metadata={"Date": None} if kind == "svg" else None)
     plt.close(figure)

@@ -93,6 +93,7 @@ def _figures(cases: Sequence[Case], name: str, settings: Mapping[str, PlannerSet
         "l_over_opt_to_subgoal": _mean([_over(length, best) for length, best in lengths]),
         "t_s": _spread([plan.seconds for plan in plans]),
         "t_per_err_s": _spread([case.plans[name].seconds / case.errors for case in cases]),
+        "cpu_per_err_s": _spread([case.plans[name].cpu_s / case.errors for case in cases]),
         "t_over_opt_s": _mean(
             [case.plans[name].seconds / case.best.actions for case in known if case.best.actions > 0]
         ),
@@ -181,6 +182,10 @@ def _compared(cases: Sequence[Case], first: str, other: str, settings: Mapping[s
     return {
         "states": len(cases),
         "both_succeed": len(both),
+        "cpu_ratio_of_medians": _ratio(
+            np.median([case.plans[other].cpu_s for case in cases]),
+            np.median([case.plans[first].cpu_s for case in cases]),
+        ),
         "time_ratio_of_medians": _ratio(np.median(theirs), np.median(ours)),
         "time_ratio_of_means": _ratio(np.mean(theirs), np.mean(ours)),
         "time_ratio_median": round(float(np.median(np.divide(theirs, ours))), 3),
@@ -269,19 +274,28 @@ def markdown(metrics: Mapping[str, Any]) -> str:
         f"{metrics['error_states']} error states; the monitor noticed {percent(metrics['detected'])}. Times are those "
         "of planning alone, one thread.",
         "",
-        "| planner | dataset | states | recovered | L/N_err | L/L_opt | T/N_err median | 95 % | T/L_opt "
-        "| proven optimal in 1 s | expansions |",
-        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| planner | dataset | states | recovered | L/N_err | L/L_opt | T/N_err median | 95 % | processor time, median "
+        "| T/L_opt | proven optimal in 1 s | expansions |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for name, details in metrics["planners"].items():
         for dataset, row in details["datasets"].items():
             per_error = row["t_per_err_s"]
-            lines.append(
-                f"| {name} | {dataset} | {row['recovery']['of']} | {percent(row['recovery'])} | "
-                f"{_number(row['l_per_err'])} | {_number(row['l_over_opt'], 4)} | {_ms(per_error['median'])} | "
-                f"{_ms(per_error['p95'])} | {_ms(row['t_over_opt_s'])} | {percent(row['proven_optimal'])} | "
-                f"{_number(row['expansions']['median'], 0)} |"
-            )
+            cells = [
+                name,
+                dataset,
+                row["recovery"]["of"],
+                percent(row["recovery"]),
+                _number(row["l_per_err"]),
+                _number(row["l_over_opt"], 4),
+                _ms(per_error["median"]),
+                _ms(per_error["p95"]),
+                _ms(row["cpu_per_err_s"]["median"]),
+                _ms(row["t_over_opt_s"]),
+                percent(row["proven_optimal"]),
+                _number(row["expansions"]["median"], 0),
+            ]
+            lines.append(f"| {' | '.join(str(cell) for cell in cells)} |")
     for other, datasets in metrics["compared"].items():
         first = next(iter(metrics["planners"]))
         lines += [
