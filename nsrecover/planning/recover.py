@@ -143,10 +143,12 @@ class RecoveryPlanner:
         )
         done = _done(discrepancy)
         rest = []
-        for scene in considered:
+        missing = model.discrepancy([model.start])[1][0]
+        for scene, distance in zip(considered, missing, strict=True):
             course, step = divmod(scene, len(trace.graphs))
             rest.append(sum(self._action_cost(action) for action in trace.plan.actions[step:]))
-            rest[-1] += (LOOK_BACK if step < done else 0.0) + (LEAVE_DISPLACED if course else 0.0)
+            if distance > 0:  # where it already is, it stays, of equally good ways
+                rest[-1] += (LOOK_BACK if step < done else 0.0) + (LEAVE_DISPLACED if course else 0.0)
 
         def finished(result: SearchResult[State, Move]) -> Recovery:
             return replace(_recovery(model, result), seconds=time.perf_counter() - began)
