@@ -85,7 +85,7 @@ def repair(
 
     Args:
         problem: what the plan was made for.
-        plan: the old plan.
+        plan: the old plan; an empty one asks for a plan from nothing.
         state: where the world is: a state, or the fluents that are not as they should be, with their values.
         after: for the latter, how many steps of the plan have been done: other fluents are as they are to be then.
         budget_s: wall time, in seconds; None: no limit. Grounding is counted, but not cut short.
@@ -187,7 +187,7 @@ class _Grounded:
         self.task, actions = instantiate(lift, list(itertools.chain.from_iterable(choices)))
         iterator = iter(actions)
         grouped = [[next(iterator) for _ in choice] for choice in choices]
-        if all(len(group) == 1 for group in grouped[:-1]) and not grouped[-1]:
+        if not plan.actions or (all(len(group) == 1 for group in grouped[:-1]) and not grouped[-1]):
             self.steps = [group[0] for group in grouped[:-1]]
         else:
             self.steps = self._followed(grouped, lifted(self.reduction, start))

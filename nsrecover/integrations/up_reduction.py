@@ -6,6 +6,7 @@ unified-planning's own compilers remove what they can. What is left is either re
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +18,9 @@ from nsrecover.planning.instantiate import Atom, Effect, LiftedTask, Operator
 if TYPE_CHECKING:
     from unified_planning.model import FNode, Problem
     from unified_planning.plans import ActionInstance
+
+MOST_ALTERNATIVES = 1000
+"""Actions into which one action may be split, one for each way to meet its conditions."""
 
 NEVER = Atom("(never)")
 """Holds in no state."""
@@ -73,6 +77,8 @@ def reduced(problem: Problem) -> Reduced:
     compiled, backs = problem, list[Callable[[Any], Any]]()
     for name, features in REMOVED.items():
         present = features & kind.features
+        if name == "DISJUNCTIVE_CONDITIONS_REMOVING" and _most_alternatives(compiled) > 1:
+            present = features
         if not present or (name == "CONDITIONAL_EFFECTS_REMOVING" and _only_comparisons(compiled)):
             continue
         try:
@@ -292,6 +298,35 @@ def _only_comparisons(problem: Problem) -> bool:
         return bool(condition.is_bool_constant())
 
     return all(compares(effect.condition) for action in problem.actions for effect in getattr(action, "effects", ()))
+
+
+def _most_alternatives(problem: Problem) -> int:
+    """How many conjunctions the conditions of an action, or the goal, come to.
+
+    Raises:
+        InvalidConfiguration: too many; unified-planning would take for ever to write them out.
+    """
+
+    def alternatives(condition: FNode, negated: bool) -> int:
+        if condition.is_not():
+            return alternatives(condition.arg(0), not negated)
+        if condition.is_implies():
+            return alternatives(condition.arg(0), not negated) + alternatives(condition.arg(1), negated)
+        if condition.is_and() or condition.is_or():
+            parts = [alternatives(part, negated) for part in condition.args]
+            return math.prod(parts) if condition.is_and() != negated else sum(parts)
+        return 1
+
+    most = 1
+    for where, conditions in [("the goal", problem.goals), *((a.name, a.preconditions) for a in problem.actions)]:
+        count = math.prod(alternatives(condition, False) for condition in conditions)
+        if count > MOST_ALTERNATIVES:
+            raise InvalidConfiguration(
+                f"expected conditions with at most {MOST_ALTERNATIVES:,} alternatives, found {count:.0e} in {where} of "
+                f"{problem.name!r}; split it into several actions, or use fluents that say which alternative holds"
+            )
+        most = max(most, count)
+    return most
 
 
 def _not_strips(where: str, what: str) -> InvalidConfiguration:

@@ -40,6 +40,7 @@ from unified_planning.shortcuts import (
     Variable,
     get_environment,
 )
+from unified_planning.test.examples import get_example_problems
 
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
 from nsrecover.integrations.unified_planning import PlanRepair, repair, to_strips
@@ -290,6 +291,33 @@ def test_a_goal_with_or() -> None:
     found = repair(world.problem, plan, carried, after=2)
     assert ([str(s) for s in found.actions], found.step) == (["go(place 4, place 3)", "drop(parcel 0, place 3)"], 4)
     check(moved(world.problem, carried, plan, 2), found, 2)
+    check(world.problem, repair(world.problem, made(), {}), 4)  # a plan from nothing
+
+
+def reducible() -> list[str]:
+    """unified-planning's own examples that can be reduced to STRIPS with negative preconditions."""
+    names = "basic basic_conditional complex_conditional basic_nested_conjunctions basic_exists basic_forall"
+    names += " basic_with_costs basic_with_default_values robot_fluent_of_user_type robot_loader_adv charge_discharge"
+    names += " hierarchical_blocks_world_exists robot_locations_connected_without_battery"
+    return (names + " locations_connected_cost_minimize").split()
+
+
+def test_conditions_that_cannot_be_written_out_are_refused() -> None:
+    problem = get_example_problems()["robot_loader_weak_bridge"].problem
+    with pytest.raises(InvalidConfiguration, match="at most 1,000 alternatives"):
+        repair(problem, made(), {})
+
+
+@pytest.mark.parametrize("name", reducible())
+def test_examples_of_unified_planning(name: str) -> None:
+    example = get_example_problems()[name]
+    made_up = repair(example.problem, made(), {}, budget_s=None, max_expansions=500)
+    for plan in [plan for plan in example.valid_plans if isinstance(plan, SequentialPlan)]:
+        kept = repair(example.problem, plan, {}, budget_s=None, max_expansions=500)
+        assert (kept.status, kept.step) == (RecoveryStatus.ALREADY_AT_SUBGOAL, 0)
+        assert made_up.cost <= kept.cost
+    assert made_up.proven_optimal
+    check(example.problem, made_up, made_up.cost)
 
 
 def test_what_must_never_be_is_avoided(delivery) -> None:
