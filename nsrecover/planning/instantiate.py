@@ -127,16 +127,21 @@ class _Coder:
         none = np.zeros((1, 0), dtype=np.int64)
         return np.array([self.codes(atom, none, {})[0] for atom in atoms], dtype=np.int64)
 
-    def text(self, code: int) -> str:
-        """What a number stands for."""
-        predicate, start = max(
-            ((name, start) for name, start in self._starts if start <= code), key=lambda entry: entry[1]
-        )
-        rest, names = code - start, list[str]()
-        for _ in range(self._arity[predicate]):
-            rest, digit = divmod(rest, self.base)
-            names.append(self.objects[digit])
-        return f"{predicate}({', '.join(reversed(names))})" if names else predicate
+    def texts(self, codes: Codes) -> list[str]:
+        """What numbers, in ascending order, stand for."""
+        written = list[str]()
+        ends = [*[start for _, start in self._starts[1:]], self.nothing]
+        for (predicate, start), end in zip(self._starts, ends, strict=True):
+            rest = codes[np.searchsorted(codes, start) : np.searchsorted(codes, end)] - start
+            columns = []
+            for _ in range(self._arity[predicate]):
+                rest, digit = np.divmod(rest, self.base)
+                columns.append([self.objects[i] for i in digit.tolist()])
+            if columns:
+                written += [f"{predicate}({', '.join(names)})" for names in zip(*reversed(columns), strict=True)]
+            else:
+                written += [predicate] * len(rest)
+        return written
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +192,7 @@ def instantiate(
     wanted = [action for instances in steps for action in _actions(instances, facts, task.objects)]
     return (
         StripsTask(
-            tuple(coder.text(code) for code in facts.tolist()),
+            tuple(coder.texts(facts)),
             tuple(actions),
             mask(np.flatnonzero(np.isin(facts, holds)).tolist()),
             Condition(*(mask(np.searchsorted(facts, codes).tolist()) for codes in goal)),
@@ -315,8 +320,11 @@ def _actions(instances: _Instances, facts: Codes, objects: Sequence[str]) -> lis
     def numbered(codes: Codes) -> list[tuple[int, ...]]:
         if not len(codes):
             return [()] * len(names)
-        numbers = np.searchsorted(facts, codes).T.tolist()  # what does not take place comes after all facts
-        return [tuple([fact for fact in row if fact < last]) for row in numbers]
+        found = np.searchsorted(facts, codes)
+        rows = list(zip(*found.tolist(), strict=True))
+        if found.max() < last:
+            return rows
+        return [tuple([fact for fact in row if fact < last]) for row in rows]  # the rest does not take place
 
     columns = [numbered(c) for c in (instances.needs, instances.forbids, instances.adds, instances.deletes)]
     return [

@@ -55,20 +55,26 @@ class Propositions:
 
     def of(self, condition: Condition) -> list[int]:
         """The propositions that a condition is made of."""
-        return [*bits_of(condition.needs), *(self.negation[fact] for fact in bits_of(condition.forbids))]
+        return [*bits_of(condition.needs), *[self.negation[fact] for fact in bits_of(condition.forbids)]]
 
     def before(self, action: GroundAction) -> list[int]:
         """The propositions an action needs."""
-        return [*action.needs, *(self.negation[fact] for fact in action.forbids)]
+        if not action.forbids:
+            return list(action.needs)
+        return [*action.needs, *[self.negation[fact] for fact in action.forbids]]
 
     def achieved(self, action: GroundAction) -> list[int]:
         """The propositions an action makes true."""
+        if not self.negation:
+            return list(action.adds)
         undone = set(action.deletes) - set(action.adds)
         return [*action.adds, *(self.negation[fact] for fact in sorted(undone) if fact in self.negation)]
 
     def undone(self, action: GroundAction) -> list[int]:
         """The propositions an action makes false."""
         gone = [fact for fact in action.deletes if fact not in action.adds]
+        if not self.negation:
+            return gone
         return [*gone, *(self.negation[fact] for fact in action.adds if fact in self.negation)]
 
 
@@ -105,9 +111,8 @@ class Relaxation:
         size = len(propositions)
         # one more proposition, which always holds, fills the rows of actions that need less than others
         width = max((len(row) for row in self.before), default=0)
-        self._needs = np.full((max(width, 1), len(actions)), size, dtype=np.intp)
-        for a, row in enumerate(self.before):
-            self._needs[: len(row), a] = row
+        filled = [row + [size] * (max(width, 1) - len(row)) for row in self.before]
+        self._needs = np.ascontiguousarray(np.array(filled, dtype=np.intp).reshape(len(actions), max(width, 1)).T)
         counts = [len(row) for row in self.achieved]
         results = np.fromiter((p for row in self.achieved for p in row), dtype=np.intp, count=sum(counts))
         makers = np.repeat(np.arange(len(actions)), counts)

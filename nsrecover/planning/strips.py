@@ -15,6 +15,8 @@ from functools import cached_property
 
 from nsrecover.errors import InvalidPlan
 
+_BITS = [[bit for bit in range(8) if value >> bit & 1] for value in range(256)]
+
 
 def mask(facts: Iterable[int]) -> int:
     """The int in which exactly the bits of some facts are set."""
@@ -26,10 +28,10 @@ def mask(facts: Iterable[int]) -> int:
 
 def bits_of(state: int) -> Iterator[int]:
     """Numbers of the facts that hold in a state, ascending."""
-    while state:
-        lowest = state & -state
-        yield lowest.bit_length() - 1
-        state ^= lowest
+    for byte, value in enumerate(state.to_bytes((state.bit_length() + 7) // 8, "little")):
+        if value:
+            for bit in _BITS[value]:
+                yield 8 * byte + bit
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,9 @@ cheapest way to any of them, counting the rest of the plan from there, is the ch
 
 from __future__ import annotations
 
+import itertools
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -64,22 +66,23 @@ class SymbolicModel:
         self._member = np.zeros((len(self._relevant), len(subgoals)))
         for k, goal in enumerate(self._goals):
             self._member[[row_of[p] for p in goal], k] = 1.0
-        supplies = [sum(p in row_of for p in row) for row in self._relaxation.achieved]
-        self._most = max([1, *supplies])
-        makeable = {p for row in self._relaxation.achieved for p in row}
-        never = np.array([int(p) not in makeable for p in self._relevant], dtype=np.bool_)
-        self._unmakeable = self._member * never[:, None]
+        self._most, makeable = 1, set[int]()
         self._restore: dict[int, float] = {}
         for cost, row in zip(self.costs, self._relaxation.achieved, strict=True):
-            for p in row:
-                if p in row_of:
-                    self._restore[p] = min(cost, self._restore.get(p, np.inf))
-        numbers = {(action.name, action.arguments): a for a, action in enumerate(task.actions)}
+            makeable.update(row)
+            supplied = row_of.keys() & row
+            self._most = max(self._most, len(supplied))
+            for p in supplied:
+                if cost < self._restore.get(p, np.inf):
+                    self._restore[p] = cost
+        never = np.array([int(p) not in makeable for p in self._relevant], dtype=np.bool_)
+        self._unmakeable = self._member * never[:, None]
+        position = {(action.name, action.arguments): i for i, action in reversed(list(enumerate(preferred)))}
         self._rank: dict[int, int] = {}
-        for position, action in enumerate(preferred):
-            number = numbers.get((action.name, action.arguments))
-            if number is not None:
-                self._rank.setdefault(number, position)
+        for a, action in enumerate(task.actions):
+            first = position.get((action.name, action.arguments))
+            if first is not None:
+                self._rank[a] = first
         self._recommended: dict[int, tuple[int, ...]] = {}
         self._came_by: dict[int, tuple[int, int]] = {}
         self._landmarks: dict[int, list[Landmark]] = {}
@@ -87,15 +90,13 @@ class SymbolicModel:
 
     def _index(self) -> None:
         """File every action under the one of its needs that fewest actions share."""
-        users = np.zeros(self._propositions.facts + 1, dtype=np.intp)
-        for action in self.actions:
-            for fact in action.needs:
-                users[fact] += 1
+        users = Counter(itertools.chain.from_iterable([action.needs for action in self.actions]))
+        count = users.__getitem__
         self._filed: dict[int, list[int]] = {}
         self._unfiled: list[int] = []
         for a, action in enumerate(self.actions):
             if action.needs:
-                self._filed.setdefault(min(action.needs, key=lambda fact: (users[fact], fact)), []).append(a)
+                self._filed.setdefault(min(action.needs, key=count), []).append(a)
             else:
                 self._unfiled.append(a)
         self._keys = mask(self._filed)
@@ -156,7 +157,7 @@ class SymbolicModel:
             expected[k] = plan.cost + sum(self._restore.get(p, 0.0) for p in lost)
         if plans:
             best = plans[min(plans, key=lambda k: NEARNESS * expected[k] + self.costs_to_go[k])]
-            last = len(self._rank)
+            last = len(self.costs)
             self._recommended[state] = tuple(sorted(best.helpful, key=lambda a: (self._rank.get(a, last), a)))
         return expected
 
