@@ -196,7 +196,7 @@ def draw(judged: Sequence[Judged], metrics: Mapping[str, Any], table: Table, fol
     )  # fmt: skip
     axes[1, 1].axvline(2.0, color="black", linewidth=0.8, linestyle=":")
     axes[1, 1].invert_yaxis()
-    axes[1, 1].set(title=f"time per scene, threads: {threads}; median, and up to the 95th percentile", xlabel="ms")
+    axes[1, 1].set(title=f"ms per scene ({threads} thread(s)): median to 95th percentile", xlabel="ms")
     for axis in (axes[0, 1], axes[1, 0], axes[1, 1]):
         axis.grid(alpha=0.3)
     for kind in ("png", "svg"):
@@ -222,8 +222,7 @@ def _scene(axis: Axes, item: Judged, table: Table) -> None:
         ylabel="x, m",
     )
     axis.add_patch(Rectangle((y_min, x_min), y_max - y_min, x_max - x_min, fill=False, linestyle="--"))
-    axis.set_title("where the yellow object may go; its own place is needed", fontsize=11)
-    axis.legend(fontsize=7, loc="lower left")
+    axis.set_title("where the yellow object may go (colours as below)", fontsize=11)
 
 
 def _rectangle(box: FloatArray, **look: Any) -> Rectangle:
