@@ -18,6 +18,7 @@ COMMANDS = {
     "train": "train",
     "demo": "eval.demo",
     "models": "eval.models",
+    "symbolic": "eval.symbolic",
     "free_space": "eval.free_space",
     "planning": "eval.planning",
     "symbolic": "eval.symbolic",
