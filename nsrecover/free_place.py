@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -36,8 +37,11 @@ class Table(Protocol):
 class FreeSpaceModel(Table, Protocol):
     """What is asked for a proposal."""
 
-    def free_box(self, boxes: npt.ArrayLike, moved: npt.ArrayLike) -> FloatArray:
-        """Proposed boxes (B, 6) for the moved objects (B,) of scenes (B, N, 6)."""
+    def free_box(self, boxes: npt.ArrayLike, moved: npt.ArrayLike, present: npt.ArrayLike | None = None) -> FloatArray:
+        """Proposed boxes (B, 6) for the moved objects (B,) of scenes (B, N, 6).
+
+        `present` (B, N) is False where a scene has fewer objects; it is only given for several scenes at once.
+        """
         ...
 
 
@@ -147,6 +151,35 @@ def find_free_place(model: FreeSpaceModel, box: FloatArray, obstacles: FloatArra
     """
     scene = np.concatenate([box[None], obstacles]).astype(np.float32)
     proposal = np.asarray(model.free_box(scene[None], np.zeros(1, dtype=np.int64))[0], dtype=np.float32)
+    return checked_place(model, proposal, box, obstacles)
+
+
+def find_free_places(
+    model: FreeSpaceModel, boxes: Sequence[FloatArray], obstacles: Sequence[FloatArray]
+) -> list[FloatArray | None]:
+    """What `find_free_place` finds for an object (6,) of each of several scenes, the network being asked once.
+
+    Args:
+        model: makes the proposals and knows the workspace.
+        boxes: an object (6,) of each scene, as it stands.
+        obstacles: (M, 6) what each of them has to keep clear of.
+    """
+    size = 1 + max((len(those) for those in obstacles), default=0)
+    scenes = np.zeros((len(boxes), size, 6), dtype=np.float32)
+    present = np.zeros((len(boxes), size), dtype=np.bool_)
+    for row, (box, those) in enumerate(zip(boxes, obstacles, strict=True)):
+        scenes[row, 0], scenes[row, 1 : 1 + len(those)], present[row, : 1 + len(those)] = box, those, True
+    if not len(boxes):
+        return []
+    proposals = model.free_box(scenes, np.zeros(len(boxes), dtype=np.int64), present)
+    return [
+        checked_place(model, np.array(proposal, dtype=np.float32), box, those)
+        for proposal, box, those in zip(proposals, boxes, obstacles, strict=True)
+    ]
+
+
+def checked_place(model: Table, proposal: FloatArray, box: FloatArray, obstacles: FloatArray) -> FloatArray | None:
+    """A proposal (6,) where it keeps a gap to the obstacles (M, 6), else the nearest place to a box (6,) that does."""
     proposal[3:] = box[3:]
     proposal[2] = box[5] / 2
     for gap_m in MARGINS_M:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from nsrecover.free_place import FreeSpaceModel, is_free
 from nsrecover.planning.aside import FreePlaces, proposed_place
-from nsrecover.planning.places import BoolArray, Place, carrier, masks, pairwise
+from nsrecover.planning.places import BoolArray, Place, carriers_along, masks, pairwise
 from nsrecover.scene.geometry import as_box
 from nsrecover.structs import Action, FloatArray, SceneGraph, Trace
 
@@ -70,24 +70,6 @@ def unit_cost(_: Action) -> float:
     return 1.0
 
 
-def _carriers_in(trace: Trace) -> list[list[int | None]]:
-    """For each graph of a trace and each object, what carries it; an action changes that for few objects."""
-    found: list[list[int | None]] = []
-    before: SceneGraph | None = None
-    for graph in trace.graphs:
-        if before is None:
-            changed = set(range(len(graph)))
-        else:
-            changed = {int(i) for i in np.flatnonzero(np.any(graph.boxes != before.boxes, axis=1))}
-        row = [
-            carrier(graph.boxes, i) if before is None or i in changed or found[-1][i] in changed else found[-1][i]
-            for i in range(len(graph))
-        ]
-        found.append(row)
-        before = graph
-    return found
-
-
 class NeuralModel:
     """`WorldModel` over the places of a scene's objects.
 
@@ -132,7 +114,9 @@ class NeuralModel:
         ]  # place i is where object i is seen
         self._free: list[list[int]] = [[] for _ in range(len(graph))]
         self._goal_place = self._add_goal_places()
-        self._below = [row for course in courses for row in _carriers_in(course)]
+        self._below = np.concatenate(
+            [carriers_along(np.stack([scene.boxes for scene in course.graphs])) for course in courses]
+        )
         self._probability = self._compare(range(len(self.places)))
         self._index()
 
@@ -215,9 +199,9 @@ class NeuralModel:
     def _carriers(self, owner: npt.NDArray[np.intp], right: BoolArray) -> BoolArray:
         """(places, places): place j is right for the object that carries place i in some imagined scene."""
         carriers = np.zeros((len(owner), len(owner)), dtype=np.bool_)
-        for t, known in enumerate(self._below):
+        for t, known in enumerate(self._below.tolist()):
             for i, below in enumerate(known):
-                if below is not None and i not in self.ignored and below not in self.ignored:
+                if below >= 0 and i not in self.ignored and below not in self.ignored:
                     carriers |= ((owner == i) & right[:, t])[:, None] & ((owner == below) & right[:, t])[None]
         return carriers
 
@@ -310,6 +294,11 @@ class NeuralModel:
     def misplaced(self, state: State, subgoal: int) -> tuple[int, ...]:
         """Objects that are not where the k-th subgoal has them."""
         return tuple(i for i, place in enumerate(state.places) if self._misplaced[place, subgoal] > 0)
+
+    def nearest(self) -> tuple[int, ...]:
+        """Objects that the subgoal nearest to the start, by discrepancy, has elsewhere."""
+        distance, _ = self.discrepancy([self.start])
+        return self.misplaced(self.start, int(distance[0].argmin()))
 
     def right_place(self, place: int, scene: int) -> bool:
         """Whether a place is where an imagined scene has its object."""

@@ -7,12 +7,13 @@ that testing a precondition in a state is a few operations on integers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.scene.geometry import CONTACT_M, bottom, footprint_overlap, top
+from nsrecover.scene.geometry import CONTACT_M, bottom, top
 from nsrecover.scene.relations import SUPPORT_OVERLAP
 from nsrecover.structs import FloatArray
 
@@ -33,33 +34,72 @@ class Place(NamedTuple):
     visual: FloatArray
 
 
-def pairwise(boxes: FloatArray) -> tuple[BoolArray, BoolArray, BoolArray]:
-    """Overlap and support between all boxes (S, 6).
+def meeting(first: FloatArray, second: FloatArray) -> tuple[BoolArray, BoolArray, BoolArray]:
+    """Overlap and support between boxes (..., 6) of shapes that broadcast.
 
     Returns:
-        Whether i and j run into each other (S, S), whether they do so deeper than boxes may be off (S, S), and whether
-        i rests on j (S, S).
+        Whether they run into each other, whether they do so deeper than boxes may be off, and whether the first rests
+        on the second, each (...,).
     """
-    centre, size = boxes[:, :3], boxes[:, 3:]
-    gaps = np.abs(centre[:, None] - centre[None]) - (size[:, None] + size[None]) / 2
-    clash, deep = np.all(gaps < -SLACK_M, axis=-1), np.all(gaps < -CONTACT_M, axis=-1)
-    shared = np.clip(-gaps[..., :2], 0.0, np.minimum(size[:, None, :2], size[None, :, :2])).prod(-1)
-    area = size[:, 0] * size[:, 1]
-    share = shared / np.maximum(np.minimum(area[:, None], area[None]), 1e-9)
-    touching = np.abs(bottom(boxes)[:, None] - top(boxes)[None]) < CONTACT_M
-    return clash, deep, touching & (share >= SUPPORT_OVERLAP)
+    gaps = [np.abs(first[..., i] - second[..., i]) - (first[..., 3 + i] + second[..., 3 + i]) / 2 for i in range(3)]
+    clash = (gaps[0] < -SLACK_M) & (gaps[1] < -SLACK_M) & (gaps[2] < -SLACK_M)
+    deep = (gaps[0] < -CONTACT_M) & (gaps[1] < -CONTACT_M) & (gaps[2] < -CONTACT_M)
+    touching = np.abs(bottom(first) - top(second)) < CONTACT_M
+    return clash, deep, touching & (shared_footprint(first, second, gaps) >= SUPPORT_OVERLAP)
+
+
+def shared_footprint(first: FloatArray, second: FloatArray, gaps: Sequence[FloatArray]) -> FloatArray:
+    """Share of the smaller footprint that is shared, given the gaps along x and y."""
+    width, depth = (
+        np.minimum(np.maximum(-gaps[i], 0.0), np.minimum(first[..., 3 + i], second[..., 3 + i])) for i in range(2)
+    )
+    smaller = np.minimum(first[..., 3] * first[..., 4], second[..., 3] * second[..., 4])
+    return np.asarray(width * depth / np.maximum(smaller, 1e-9))
+
+
+def pairwise(boxes: FloatArray) -> tuple[BoolArray, BoolArray, BoolArray]:
+    """Overlap and support between all boxes (..., S, 6).
+
+    Returns:
+        Whether i and j run into each other (..., S, S), whether they do so deeper than boxes may be off (..., S, S),
+        and whether i rests on j (..., S, S).
+    """
+    return meeting(boxes[..., :, None, :], boxes[..., None, :, :])
+
+
+def _sags(over: FloatArray, under: FloatArray) -> FloatArray:
+    """How far boxes hover over others, or sink in, (...,); infinite for those that cannot carry them."""
+    gaps = [np.abs(over[..., i] - under[..., i]) - (over[..., 3 + i] + under[..., 3 + i]) / 2 for i in range(2)]
+    sag: FloatArray = np.abs(top(under) - bottom(over))
+    sag[(shared_footprint(over, under, gaps) < SUPPORT_OVERLAP) | (under[..., 2] >= over[..., 2])] = np.inf
+    return sag
 
 
 def carrier(boxes: FloatArray, index: int) -> int | None:
     """The object that carries another one in an imagined scene (N, 6), whose heights may be off; None for the table."""
-    box = boxes[index]
-    if float(bottom(box)) <= CONTACT_M:
+    if float(bottom(boxes[index])) <= CONTACT_M:
         return None
-    sag = np.abs(top(boxes) - bottom(box))
-    sag[(footprint_overlap(box, boxes) < SUPPORT_OVERLAP) | (boxes[:, 2] >= box[2])] = np.inf
-    sag[index] = np.inf
+    sag = _sags(boxes[index], boxes)
     best = int(sag.argmin())
     return best if sag[best] < MAX_SAG_M else None
+
+
+def carriers_along(boxes: FloatArray) -> npt.NDArray[np.intp]:
+    """What carries each object in the scenes of traces (..., S, N, 6), one after the other: (..., S, N), -1 the table.
+
+    An action changes that only for what it moves and for what that carries.
+    """
+    sag = _sags(boxes[..., :, None, :], boxes[..., None, :, :])
+    best = sag.argmin(-1)
+    near = np.take_along_axis(sag, best[..., None], -1)[..., 0] < MAX_SAG_M
+    found = np.where(near & (bottom(boxes) > CONTACT_M), best, -1)
+    changed = np.any(boxes[..., 1:, :, :] != boxes[..., :-1, :, :], axis=-1)
+    for t in range(1, boxes.shape[-3]):
+        before = found[..., t - 1, :]
+        moved = changed[..., t - 1, :]
+        along = moved | np.take_along_axis(moved, np.maximum(before, 0), -1) & (before >= 0)
+        found[..., t, :] = np.where(along, found[..., t, :], before)
+    return found
 
 
 def masks(rows: BoolArray) -> list[int]:

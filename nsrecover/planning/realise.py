@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
+from typing import Protocol
 
 import numpy as np
 
-from nsrecover.free_place import find_free_place
+from nsrecover.free_place import FreeSpaceModel, find_free_place
 from nsrecover.operators import operator_of
-from nsrecover.planning.neural import Move, NeuralModel, State
+from nsrecover.planning.neural import Move, State
+from nsrecover.planning.places import Place
 from nsrecover.scene.geometry import CONTACT_M, as_box, bottom, intersects, top
 from nsrecover.scene.relations import supporter
 from nsrecover.structs import Action, FloatArray, SceneGraph
@@ -28,7 +30,48 @@ CLEARANCE_M = 0.001
 """A box nearer than this to another one may come down on its edge, though it counts as beside it."""
 
 
-def realise(model: NeuralModel, path: Sequence[Move], scene: int) -> tuple[tuple[Action, ...], tuple[SceneGraph, ...]]:
+class Searched(Protocol):
+    """What has been searched, as far as its answers need it; see `NeuralModel`."""
+
+    @property
+    def graph(self) -> SceneGraph:
+        """The scene to recover from."""
+        ...
+
+    @property
+    def scenes(self) -> Sequence[SceneGraph]:
+        """The imagined scenes."""
+        ...
+
+    @property
+    def places(self) -> Sequence[Place]:
+        """All places."""
+        ...
+
+    @property
+    def models(self) -> FreeSpaceModel:
+        """Finds free places."""
+        ...
+
+    @property
+    def start(self) -> State:
+        """The state to recover from."""
+        ...
+
+    def successors(self, state: State, steps: Sequence[Move]) -> list[State]:
+        """The state after each of some moves."""
+        ...
+
+    def right_place(self, place: int, scene: int) -> bool:
+        """Whether a place is where an imagined scene has its object."""
+        ...
+
+    def carried_by(self, move: Move, state: State) -> int | None:
+        """The object that carries the moved one at its new place, in the state before the move; None for the table."""
+        ...
+
+
+def realise(model: Searched, path: Sequence[Move], scene: int) -> tuple[tuple[Action, ...], tuple[SceneGraph, ...]]:
     """Actions and the imagined scene after each of them.
 
     Args:
@@ -44,7 +87,7 @@ def realise(model: NeuralModel, path: Sequence[Move], scene: int) -> tuple[tuple
         if not model.right_place(move.place, scene):
             box = model.places[move.place].box
             move = replace(move, action=Action("free", (graph.names[move.owner],), as_box(box)), before=None)
-        action, box = _realise(model, graph, state, move)
+        action, box = realised(model, graph, state, move)
         graph = graph.with_node(move.owner, box, model.places[move.place].visual)
         graph = replace(graph, held=None if graph.held == move.owner else graph.held)
         (state,) = model.successors(state, [move])
@@ -53,8 +96,8 @@ def realise(model: NeuralModel, path: Sequence[Move], scene: int) -> tuple[tuple
     return tuple(actions), tuple(graphs)
 
 
-def _realise(model: NeuralModel, graph: SceneGraph, state: State, move: Move) -> tuple[Action, FloatArray]:
-    """The action and where it will put the object."""
+def realised(model: Searched, graph: SceneGraph, state: State, move: Move) -> tuple[Action, FloatArray]:
+    """The action of one move, from the scene and the state before it, and where it will put the object."""
     box = model.places[move.place].box
     if move.before is not None and move.action.operator not in ("free", "restore"):
         # the prediction is relative to the reference: it moves with it
@@ -90,7 +133,7 @@ def _restored(graph: SceneGraph, owner: int, box: FloatArray) -> tuple[Action, F
     return None
 
 
-def _set_aside(model: NeuralModel, graph: SceneGraph, move: Move) -> tuple[Action, FloatArray]:
+def _set_aside(model: Searched, graph: SceneGraph, move: Move) -> tuple[Action, FloatArray]:
     """`free` to the place, or to the nearest one that is free if a neighbour stands too near to it by now."""
     box = model.places[move.place].box
     action = replace(move.action, target=as_box(box))
@@ -105,13 +148,13 @@ def _set_aside(model: NeuralModel, graph: SceneGraph, move: Move) -> tuple[Actio
     return action, box
 
 
-def _restore(model: NeuralModel, graph: SceneGraph, state: State, move: Move) -> tuple[Action, FloatArray]:
+def _restore(model: Searched, graph: SceneGraph, state: State, move: Move) -> tuple[Action, FloatArray]:
     """`restore` to the place, resting exactly on what carries it there."""
     box = model.places[move.place].box.copy()
     below = model.carried_by(move, state)
     if below is not None:
         box[2] = float(top(graph.boxes[below])) + box[5] / 2
-        box[:2] += _slip(model, graph, move, below)
+        box[:2] += slip(model, graph, move, below)
     elif abs(float(bottom(box))) <= CONTACT_M:
         box[2] = box[5] / 2
     clear = _restored(graph, move.owner, box)
@@ -126,7 +169,7 @@ def _restore(model: NeuralModel, graph: SceneGraph, state: State, move: Move) ->
     return Action("restore", (graph.names[move.owner],), as_box(box)), box
 
 
-def _slip(model: NeuralModel, graph: SceneGraph, move: Move, below: int) -> FloatArray:
+def slip(model: Searched, graph: SceneGraph, move: Move, below: int) -> FloatArray:
     """How far, in x and y, the carrier stands from where an imagined scene has it under the moved object's place."""
     for t, imagined in enumerate(model.scenes):
         if model.right_place(move.place, t):

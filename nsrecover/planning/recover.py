@@ -13,10 +13,14 @@ from nsrecover.errors import InvalidConfiguration, InvalidPlan
 from nsrecover.free_place import within_reach
 from nsrecover.planning.aside import FreePlaces, proposed_place
 from nsrecover.planning.courses import standing_course
+from nsrecover.planning.fleet import search_together
+from nsrecover.planning.fleet_realise import Way, realise_together
 from nsrecover.planning.neural import Move, NeuralModel, RecoveryModels, State, unit_cost
 from nsrecover.planning.order import recovery_order
+from nsrecover.planning.packed import MAX_OBJECTS, PackedModel
+from nsrecover.planning.problem import Problem, Request
 from nsrecover.planning.realise import realise
-from nsrecover.planning.search import Ending, SearchResult, search
+from nsrecover.planning.search import Ending, SearchResult, check_budgets, search
 from nsrecover.structs import Action, Cause, Discrepancy, Phase, Recovery, RecoveryStatus, SceneGraph, Trace
 
 MAX_EXPANSIONS = 20_000
@@ -108,6 +112,102 @@ class RecoveryPlanner:
             InvalidConfiguration: `subgoals` is less than 1, or a budget is negative.
         """
         began = time.perf_counter()
+        problem = self._problem(Request(graph, trace, discrepancy), subgoals)
+        if isinstance(problem, Recovery):
+            return replace(problem, seconds=time.perf_counter() - began)
+        model = NeuralModel(
+            self._models,
+            graph,
+            problem.courses,
+            problem.subgoals,
+            problem.order,
+            fixed=problem.fixed,
+            ignored=problem.ignored,
+            action_cost=self._action_cost,
+            free_places=self._free_places,
+        )
+
+        def finished(result: SearchResult[State, Move]) -> Recovery:
+            if result.subgoal is None:
+                answer = _no_way(model, result)
+            else:
+                scene = model.subgoals[result.subgoal]
+                answer = _recovery(model, result, scene, realise(model, result.path, scene))
+            return replace(answer, seconds=time.perf_counter() - began)
+
+        result = search(
+            model,
+            model.start,
+            problem.to_go(model.discrepancy([model.start])[1][0].tolist()),
+            max_expansions=max_expansions,
+            budget_s=budget_s,
+            on_improvement=None if on_improvement is None else lambda found: on_improvement(finished(found)),
+            cancelled=cancelled,
+            settle=False,  # a plan that moves something twice may be shortened
+        )
+        return finished(result)
+
+    def recover_many(
+        self,
+        requests: Sequence[Request],
+        budget_s: float | None = None,
+        max_expansions: int | None = MAX_EXPANSIONS,
+        subgoals: Subgoals | int = Subgoals.ALL,
+    ) -> list[Recovery]:
+        """Plan recoveries from many error states together: several times as fast as one by one.
+
+        What comes back is as from `recover`; where several ways cost the same it may be another one of them. Planners
+        with an action cost of their own, and scenes of more than 255 objects, are planned for one by one.
+
+        Args:
+            requests: the error states; their scenes and plans may be of different sizes.
+            budget_s: wall time for all of them together, in seconds; None: no limit.
+            max_expansions: nodes that may be expanded for each of them; None: no limit.
+            subgoals: as for `recover`.
+
+        Returns:
+            The recoveries in the order of the requests. Their `seconds` are an equal share of the whole time.
+
+        Raises:
+            InvalidPlan: a trace is over other objects than its scene; the number of the request is told.
+            InvalidConfiguration: `subgoals` is less than 1, or a budget is negative.
+        """
+        began = time.perf_counter()
+        check_budgets(max_expansions, budget_s)
+        found: dict[int, Recovery] = {}
+        problems: dict[int, Problem] = {}
+        for number, request in enumerate(requests):
+            try:
+                problem = self._problem(request, subgoals)
+            except InvalidPlan as error:
+                raise InvalidPlan(f"request {number} (counted from 0): {error}") from None
+            if isinstance(problem, Recovery):
+                found[number] = problem
+            elif self._action_cost is unit_cost and len(request.graph) <= MAX_OBJECTS:
+                problems[number] = problem
+            else:
+                left = None if budget_s is None else max(0.0, budget_s - (time.perf_counter() - began))
+                asked = request.graph, request.trace, request.discrepancy
+                found[number] = self.recover(*asked, budget_s=left, max_expansions=max_expansions, subgoals=subgoals)
+        left = None if budget_s is None else max(0.0, budget_s - (time.perf_counter() - began))
+        answers = search_together(self._models, [*problems.values()], self._free_places, left, max_expansions)
+        paths = [
+            (model, result.path, model.subgoals[result.subgoal])
+            for model, result in answers
+            if result.subgoal is not None
+        ]
+        ways = iter(realise_together(paths))
+        for number, (model, result) in zip(problems, answers, strict=True):
+            if result.subgoal is None:
+                found[number] = _no_way(model, result)
+            else:
+                found[number] = _recovery(model, result, model.subgoals[result.subgoal], next(ways))
+        seconds = (time.perf_counter() - began) / max(len(requests), 1)
+        return [replace(found[number], seconds=seconds) for number in range(len(requests))]
+
+    def _problem(self, request: Request, subgoals: Subgoals | int) -> Problem | Recovery:
+        """What is to be searched, or the answer if that can be told without."""
+        graph, trace, discrepancy = request.graph, request.trace, request.discrepancy
         for imagined in trace.graphs:
             if imagined.names != graph.names:
                 raise InvalidPlan(
@@ -122,53 +222,31 @@ class RecoveryPlanner:
         if lost:
             return Recovery(
                 RecoveryStatus.IMPOSSIBLE,
-                seconds=time.perf_counter() - began,
                 reason=f"{_listed(lost)} cannot be found any more, and the plan needs {_it(lost)}",
                 blamed=lost,
             )
-        fixed = frozenset(i for i in range(len(graph)) if self._out_of_reach(graph, i))
-        order = recovery_order(graph.names, trace.plan.actions[: discrepancy.step + 1])
         courses = self._courses(graph, trace, discrepancy)
         considered = self._considered(graph, courses, discrepancy, subgoals)
-        model = NeuralModel(
-            self._models,
-            graph,
-            courses,
-            considered,
-            order,
-            fixed=fixed,
-            ignored=frozenset(graph.index(name) for name in gone),
-            action_cost=self._action_cost,
-            free_places=self._free_places,
-        )
         done = _done(discrepancy)
-        rest = []
-        missing = model.discrepancy([model.start])[1][0]
-        for scene, distance in zip(considered, missing, strict=True):
+        # what is left of the plan costs, after each number of its actions
+        left = [0.0]
+        for action in reversed(trace.plan.actions):
+            left.insert(0, left[0] + self._action_cost(action))
+        extra = []
+        for scene in considered:
             course, step = divmod(scene, len(trace.graphs))
-            rest.append(sum(self._action_cost(action) for action in trace.plan.actions[step:]))
-            if distance > 0:  # where it already is, it stays, of equally good ways
-                rest[-1] += (LOOK_BACK if step < done else 0.0) + (LEAVE_DISPLACED if course else 0.0)
-
-        def finished(result: SearchResult[State, Move]) -> Recovery:
-            return replace(_recovery(model, result), seconds=time.perf_counter() - began)
-
-        result = search(
-            model,
-            model.start,
-            rest,
-            max_expansions=max_expansions,
-            budget_s=budget_s,
-            on_improvement=None if on_improvement is None else lambda found: on_improvement(finished(found)),
-            cancelled=cancelled,
-            settle=False,  # a plan that moves something twice may be shortened
+            extra.append((LOOK_BACK if step < done else 0.0) + (LEAVE_DISPLACED if course else 0.0))
+        beyond = ~within_reach(graph.boxes, self._models) | (graph.boxes[:, 2] < BELOW_TABLE_M)
+        return Problem(
+            graph,
+            tuple(courses),
+            tuple(considered),
+            tuple(left[scene % len(trace.graphs)] for scene in considered),
+            tuple(extra),
+            recovery_order(graph.names, trace.plan.actions[: discrepancy.step + 1]),
+            fixed=frozenset(np.flatnonzero(beyond).tolist()),
+            ignored=frozenset(graph.index(name) for name in gone),
         )
-        return finished(result)
-
-    def _out_of_reach(self, graph: SceneGraph, index: int) -> bool:
-        """Whether the robot cannot get at an object where it is."""
-        box = graph.boxes[index]
-        return not bool(within_reach(box, self._models)) or float(box[2]) < BELOW_TABLE_M
 
     def _courses(self, graph: SceneGraph, trace: Trace, discrepancy: Discrepancy) -> Sequence[Trace]:
         """The trace, and another course if one is wanted and there is one."""
@@ -219,14 +297,16 @@ def _gone(graph: SceneGraph, discrepancy: Discrepancy) -> tuple[str, ...]:
     return tuple(name for i, name in enumerate(graph.names) if name in missing or graph.missing[i])
 
 
-def _recovery(model: NeuralModel, result: SearchResult[State, Move]) -> Recovery:
-    """The answer of the search in terms of scenes."""
-    if result.subgoal is None:
-        reason, blamed = _why_not(model, result)
-        return Recovery(result.status, expansions=result.expansions, reason=reason, blamed=blamed)
-    scene = model.subgoals[result.subgoal]
+def _no_way(model: NeuralModel | PackedModel, result: SearchResult[State, Move]) -> Recovery:
+    """The answer of a search that found nothing."""
+    reason, blamed = _why_not(model, result)
+    return Recovery(result.status, expansions=result.expansions, reason=reason, blamed=blamed)
+
+
+def _recovery(model: NeuralModel | PackedModel, result: SearchResult[State, Move], scene: int, way: Way) -> Recovery:
+    """The answer of a search that found a way to an imagined scene, in terms of scenes."""
     step = scene % (len(model.plan) + 1)
-    actions, graphs = realise(model, result.path, scene)
+    actions, graphs = way
     spent = sum(model.action_cost(action) for action in actions)
     rest = sum(model.action_cost(action) for action in model.plan.actions[step:])
     stopped = "" if result.ending is Ending.PROVEN else f"the search stopped because {result.ending}"
@@ -244,19 +324,18 @@ def _recovery(model: NeuralModel, result: SearchResult[State, Move]) -> Recovery
     )
 
 
-def _staying(model: NeuralModel, meant: SceneGraph, imagined: SceneGraph) -> tuple[str, ...]:
+def _staying(model: NeuralModel | PackedModel, meant: SceneGraph, imagined: SceneGraph) -> tuple[str, ...]:
     """Objects that the subgoal has where they are seen, and the trace elsewhere."""
     elsewhere = np.any(meant.boxes != imagined.boxes, axis=1) & np.all(meant.boxes == model.graph.boxes, axis=1)
     return tuple(model.graph.names[i] for i in np.flatnonzero(elsewhere))
 
 
-def _why_not(model: NeuralModel, result: SearchResult[State, Move]) -> tuple[str, tuple[str, ...]]:
+def _why_not(model: NeuralModel | PackedModel, result: SearchResult[State, Move]) -> tuple[str, tuple[str, ...]]:
     """Why there is no way, and the objects to blame."""
     names = model.graph.names
     if result.status is RecoveryStatus.BUDGET_EXHAUSTED:
         return f"no way back was found before the search stopped: {result.ending}", ()
-    distance, _ = model.discrepancy([model.start])
-    wrong = model.misplaced(model.start, int(distance[0].argmin()))
+    wrong = model.nearest()
     far = tuple(names[i] for i in wrong if i in model.fixed)
     if far:
         return f"{_listed(far)} {_is(far)} out of the robot's reach", far

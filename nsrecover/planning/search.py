@@ -102,10 +102,7 @@ def search(
     """
     if len(costs_to_go) == 0 or min(costs_to_go) < 0:
         raise InvalidConfiguration(f"expected a cost-to-go >= 0 for each of 1 or more subgoals, found {costs_to_go}")
-    if (max_expansions is not None and max_expansions < 0) or (budget_s is not None and budget_s < 0):
-        raise InvalidConfiguration(
-            f"expected budgets >= 0, found max_expansions={max_expansions} and budget_s={budget_s}; None means no limit"
-        )
+    check_budgets(max_expansions, budget_s)
     began = time.perf_counter()
 
     def interrupted() -> Ending | None:
@@ -138,6 +135,18 @@ def search(
             if run.ready(node) and run.expand(node) and phase.until_better:
                 break
     return run.result(Ending.EXHAUSTED if run.incumbent is None else Ending.PROVEN)
+
+
+def check_budgets(max_expansions: int | None, budget_s: float | None) -> None:
+    """Refuse budgets that are negative.
+
+    Raises:
+        InvalidConfiguration: one of them is.
+    """
+    if (max_expansions is not None and max_expansions < 0) or (budget_s is not None and budget_s < 0):
+        raise InvalidConfiguration(
+            f"expected budgets >= 0, found max_expansions={max_expansions} and budget_s={budget_s}; None means no limit"
+        )
 
 
 def _interruption(
