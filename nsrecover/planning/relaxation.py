@@ -149,7 +149,9 @@ class Relaxation:
             value[self._results] = new
             old = new
 
-    def plan(self, goal: Sequence[int], value: Costs, need: Costs) -> RelaxedPlan:
+    def plan(
+        self, goal: Sequence[int], value: Costs, need: Costs, supporters: dict[int, list[int]] | None = None
+    ) -> RelaxedPlan:
         """A relaxed plan for some propositions (Hoffmann & Nebel 2001), by the cheapest supporters.
 
         The dearest proposition is supported first. Of supporters that are equally cheap one is taken that has been
@@ -160,7 +162,10 @@ class Relaxation:
             goal: the propositions; their value must be finite.
             value: from `additive`.
             need: from `additive`.
+            supporters: the cheapest supporters of propositions, filled as they are worked out; pass the same for
+                further goals in the same state.
         """
+        known = {} if supporters is None else supporters
         chosen: set[int] = set()
         wanted = {p for p in goal if value[p] > 0.0}
         seen = set(wanted)
@@ -168,10 +173,12 @@ class Relaxation:
         heapq.heapify(waiting)
         while waiting:
             _, p = heapq.heappop(waiting)
-            row = self._row_of[p]
-            makers = self._makers[self._starts[row] : self._ends[row]]
-            through = need[makers] + self.costs[makers]
-            cheapest = makers[through <= through.min() + 1e-9].tolist()
+            cheapest = known.get(p)
+            if cheapest is None:
+                row = self._row_of[p]
+                makers = self._makers[self._starts[row] : self._ends[row]]
+                through = need[makers] + self.costs[makers]
+                cheapest = known[p] = makers[through <= through.min() + 1e-9].tolist()
             if not chosen.isdisjoint(cheapest):
                 continue
             best = max(cheapest, key=lambda a: sum(q in wanted for q in self.achieved[a]))

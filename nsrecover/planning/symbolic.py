@@ -76,7 +76,7 @@ class SymbolicModel:
                 if cost < self._restore.get(p, np.inf):
                     self._restore[p] = cost
         never = np.array([int(p) not in makeable for p in self._relevant], dtype=np.bool_)
-        self._unmakeable = self._member * never[:, None]
+        self._unmakeable, self._hopeless = self._member * never[:, None], bool(never.any())
         position = {(action.name, action.arguments): i for i, action in reversed(list(enumerate(preferred)))}
         self._rank: dict[int, int] = {}
         for a, action in enumerate(task.actions):
@@ -134,10 +134,12 @@ class SymbolicModel:
 
     def discrepancy(self, states: Sequence[int]) -> tuple[FloatArray, FloatArray]:
         """Missing literals, and the bound that follows from them, (B, K) each."""
-        missing = ~self._propositions.true_in_all(states)[:, self._relevant]
+        # as floats, for which matrix products are fast
+        missing = (~self._propositions.true_in_all(states)[:, self._relevant]).astype(np.float64)
         count = missing @ self._member
         bound = np.ceil(count / self._most) * self._cheapest
-        bound[missing @ self._unmakeable > 0] = np.inf
+        if self._hopeless:
+            bound[missing @ self._unmakeable > 0] = np.inf
         return count.astype(np.float32), bound.astype(np.float32)
 
     def estimate(self, state: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
@@ -146,10 +148,10 @@ class SymbolicModel:
         value, need = self._relaxation.additive(holds)
         expected = np.minimum(value[self._relevant], _FAR) @ self._member
         expected[expected >= _FAR] = np.inf
-        plans = {}
+        plans, supporters = {}, dict[int, list[int]]()
         for k in np.argsort(NEARNESS * expected + self.costs_to_go, kind="stable")[:SUBGOALS_CONSIDERED]:
             if np.isfinite(expected[k]):
-                plans[k] = self._relaxation.plan(self._goals[k], value, need)
+                plans[k] = self._relaxation.plan(self._goals[k], value, need, supporters)
         for k, plan in plans.items():
             undone = {p for a in plan.actions for p in self._relaxation.undone[a]}
             redone = {p for a in plan.actions for p in self._relaxation.achieved[a]}
