@@ -70,7 +70,7 @@ def realise_together(answers: Sequence[tuple[PackedModel, Sequence[Move], int]])
                 action, box = realised(course.model, course.graph, course.state, move)
             else:
                 action, box = move.action, goal
-                if move.before is None:
+                if move.before is None or action.target is not None:
                     action = replace(action, target=as_box(box))
             now[row, move.owner] = box
             _advance(course, move, action, box)

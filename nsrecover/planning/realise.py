@@ -110,7 +110,12 @@ def realised(model: Searched, graph: SceneGraph, state: State, move: Move) -> tu
             restored = _restored(graph, move.owner, shifted) if _grazes(graph, move.owner, shifted) else None
             return restored or (move.action, shifted)
     if move.action.operator == "free":
-        return _set_aside(model, graph, move)
+        if move.before is None:
+            return _set_aside(model, graph, move)
+        # the plan's own: the place it was imagined at is a subgoal's, and has to be met
+        action = replace(move.action, target=as_box(box))
+        if not operator_of(action).violated(graph, action) and not _grazes(graph, move.owner, box):
+            return action, box
     return _restore(model, graph, state, move)
 
 

@@ -6,7 +6,7 @@ import pytest
 from nsrecover.operators import operator_of
 from nsrecover.planning.neural import Move, NeuralModel
 from nsrecover.planning.realise import realise
-from nsrecover.structs import Action
+from nsrecover.structs import Action, Plan
 from tests.nsrecover.planning.geometric import SIDE, GeometricModels, imagine, moved, plan, table
 
 H = SIDE / 2
@@ -31,3 +31,19 @@ def test_a_block_is_set_aside_where_the_action_can_be_run(models: GeometricModel
     assert operator_of(action).violated(graph, action) == ()
     assert np.allclose(action.target[:2], EARLIER, atol=1e-3) is kept
     np.testing.assert_allclose(after.boxes[0], action.target, atol=1e-6)
+
+
+def test_what_the_plan_itself_sets_aside_goes_where_it_was_imagined(models: GeometricModels) -> None:
+    """A later step relies on it; a neighbour that has come a little near only nudges it."""
+    away = Plan((Action("free", ("red cube",), (0.45, 0.2, H, SIDE, SIDE, SIDE)),))
+    trace = imagine(models, table((0.45, 0.06), (0.45, 0.0), (0.6, 0.2)), away)
+    aside = trace.graphs[1].boxes[0]
+    neighbour = (float(aside[0]), float(aside[1]) + SIDE - 0.002, H)
+    graph = moved(trace.graphs[0], green=neighbour)
+    model = NeuralModel(models, graph, [trace], [0, 1], {})
+    place = next(n for n, place in enumerate(model.places) if np.array_equal(place.box, aside))
+    move = Move(0, place, Action("free", ("red cube",), tuple(map(float, aside))), before=0)
+    (action,), (after,) = realise(model, [move], scene=1)
+    assert operator_of(action).violated(graph, action) == ()
+    np.testing.assert_allclose(after.boxes[0], aside, atol=0.011)
+    assert abs(after.boxes[0, 1] - neighbour[1]) > SIDE
