@@ -163,6 +163,19 @@ def test_already_there_takes_the_subgoal_nearest_to_the_goal() -> None:
     assert (result.path, result.subgoal, result.cost, result.expansions) == ((), 2, 1.0, 0)
 
 
+def test_a_start_at_a_subgoal_can_still_be_searched_for_something_cheaper() -> None:
+    here, nearly = (TABLE, 0, 1), (TABLE, 0, TABLE)
+    model, costs = Blocksworld((here, nearly)), [5.0, 1.0]
+    assert search(model, here, costs).subgoal == 0
+    better = search(model, here, costs, settle=False)
+    assert (better.status, better.cost, better.subgoal) == (RecoveryStatus.RECOVERED, 2.0, 1)
+    assert better.proven_optimal
+    kept = search(model, here, [1.5, 1.0], settle=False)
+    assert (kept.status, kept.path, kept.cost, kept.proven_optimal) == (
+        RecoveryStatus.ALREADY_AT_SUBGOAL, (), 1.5, True,
+    )  # fmt: skip
+
+
 def test_skips_ahead_when_a_helper_did_later_steps() -> None:
     # plan: 1 on 0, 2 on 1, 3 on 2. Somebody built 2 on 1 on 0 already and knocked nothing over; 3 lies on 4 instead.
     plan = ((TABLE,) * 5, (TABLE, 0, TABLE, TABLE, TABLE), (TABLE, 0, 1, TABLE, TABLE), (TABLE, 0, 1, 2, TABLE))
