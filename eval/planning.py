@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import hydra
+import numpy as np
 import torch
 from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
 from eval import planning_figures, planning_tables
+from eval.batched import time_batch
 from eval.cases import Case, Question, assess
 from eval.error_states import ErrorState, error_states
 from eval.models import CONFIG, METRICS, TABLE, ModelsConfig, episodes_of
@@ -24,6 +26,7 @@ from eval.optimum_check import available
 from eval.plans import Planned, PlannerSetting, plan_all, warm_up
 from eval.variants import system_of
 from nsrecover.errors import InvalidConfiguration, told_in_one_line
+from nsrecover.planning.recover import Request
 from sim.folder import write_json, write_whole
 from sim.parallel import run_parallel
 from sim.world import Fidelity
@@ -44,6 +47,7 @@ class PlanningConfig:
     planner: dict[str, PlannerSetting] = field(default_factory=dict)
     budget_s: float = 30.0
     curves: bool = True
+    batch: int = 0
     fidelity: Fidelity = Fidelity.KINEMATIC
     check: int = 0
     workers: int = 2
@@ -89,6 +93,15 @@ def plan_for(config: PlanningConfig, states: Sequence[ErrorState]) -> Iterator[t
         torch.set_num_threads(threads)
 
 
+def batched(config: PlanningConfig, states: Sequence[ErrorState]) -> dict[str, Any]:
+    """Error states from all over the datasets planned for in one call and one by one; empty if nobody asked for it."""
+    system = system_of(config.checkpoint)
+    found = [(state, state.discrepancy(system)) for state in states] if config.batch else []
+    requests = [Request(state.graph, state.trace, discrepancy) for state, discrepancy in found if discrepancy]
+    chosen = np.unique(np.linspace(0, len(requests) - 1, min(config.batch, len(requests))).astype(int))
+    return time_batch(system, [requests[i] for i in chosen]) if len(chosen) else {}
+
+
 def cases_of(config: PlanningConfig, planned: Sequence[tuple[ErrorState, dict[str, Planned]]]) -> list[Case]:
     """Plans carried out and compared with the optimum, in worker processes."""
     questions = [Question(state, plans, number < config.check) for number, (state, plans) in enumerate(planned)]
@@ -121,8 +134,14 @@ def measure(config: PlanningConfig) -> dict[str, Any]:
     out = Path(config.out)
     out.mkdir(parents=True, exist_ok=True)
     states = states_of(config)
-    cases = cases_of(config, list(plan_for(config, states)))
-    metrics = planning_tables.summary(cases, config.planner) | {"seed": config.seed, "episodes": dict(config.episodes)}
+    planned = list(plan_for(config, states))
+    together = batched(config, states)
+    cases = cases_of(config, planned)
+    metrics = planning_tables.summary(cases, config.planner) | {
+        "batched": together,
+        "seed": config.seed,
+        "episodes": dict(config.episodes),
+    }
     write_whole(out / CASES, "".join(f"{json.dumps(asdict(case), default=str)}\n" for case in cases).encode())
     write_json(out / METRICS, metrics)
     write_whole(out / TABLE, planning_tables.markdown(metrics).encode())

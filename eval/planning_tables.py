@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from eval.batched import as_text
 from eval.cases import Case
 from eval.detection import share
 from eval.model_tables import percent
@@ -356,6 +357,8 @@ def markdown(metrics: Mapping[str, Any]) -> str:
         f"{optimum['checked']}.",
         "",
     ]
+    if metrics.get("batched"):
+        lines += [as_text(metrics["batched"]), ""]
     return "\n".join(lines)
 
 

@@ -16,12 +16,14 @@ from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
+from eval.batched import as_text, time_batch
 from eval.models import CONFIG, METRICS, TABLE
 from eval.planning import PlanningConfig, states_of
 from eval.synthetic import Look, Problem, bank_of, enlarged, problem
 from eval.variants import system_of
 from nsrecover.errors import InvalidConfiguration, told_in_one_line
 from nsrecover.operators import REACHED_M, operator_of
+from nsrecover.planning.recover import Request
 from nsrecover.structs import Recovery
 from nsrecover.system import System
 from sim.folder import write_json, write_whole
@@ -198,12 +200,24 @@ def measure(config: ScalingConfig) -> dict[str, Any]:
         results = time_all(config, system, bank)
     finally:
         torch.set_num_threads(threads)
-    metrics = summary(results) | {"seed": config.seed, "repeats": config.repeats}
+    metrics = summary(results) | {
+        "batched": time_batch(system, _requests(config, system, bank)) if config.batch else {},
+        "seed": config.seed,
+        "repeats": config.repeats,
+    }
     write_json(out / METRICS, metrics)
     write_whole(out / TABLE, markdown(metrics).encode())
     write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
     draw(results, out)
     return metrics
+
+
+def _requests(config: ScalingConfig, system: System, bank: Sequence[Look]) -> list[Request]:
+    """Error states like those of a fleet: 5 to 10 objects, 1 to 5 errors."""
+    rng = np.random.default_rng([config.seed, config.batch])
+    sizes = rng.integers(5, 11, config.batch), rng.integers(1, 6, config.batch)
+    chosen = [problem(system, bank, int(objects), int(errors), rng) for objects, errors in zip(*sizes, strict=True)]
+    return [Request(given.graph, given.trace, given.discrepancy) for given in chosen]
 
 
 def markdown(metrics: Mapping[str, Any]) -> str:
@@ -234,6 +248,8 @@ def markdown(metrics: Mapping[str, Any]) -> str:
         "optimal.",
         "",
     ]
+    if metrics.get("batched"):
+        lines += [as_text(metrics["batched"]), ""]
     return "\n".join(lines)
 
 

@@ -5,9 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from eval.batched import as_text, time_batch
 from eval.scaling import Timed, growth, markdown, summary, time_one, valid
 from eval.synthetic import Look, enlarged, problem
 from nsrecover import load
+from nsrecover.planning.recover import Request
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +55,15 @@ def test_what_does_not_lead_there_is_not_valid(bank) -> None:
     assert valid(given, recovery)
     short = replace(recovery, actions=recovery.actions[:-1], graphs=recovery.graphs[:-1])
     assert not valid(given, short)
+
+
+def test_many_at_once_come_to_the_same(bank) -> None:
+    system = load()
+    rng = np.random.default_rng(2)
+    given = [problem(system, bank, 5, 2, rng) for _ in range(6)]
+    batched = time_batch(system, [Request(one.graph, one.trace, one.discrepancy) for one in given])
+    assert batched["same_status_and_cost"] == batched["states"] == 6
+    assert "6 error states" in as_text(batched)
 
 
 def test_the_growth_exponents_of_a_power_law() -> None:
