@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,6 +15,9 @@ MARGINS_M = (0.03, 0.015, 0.006)
 
 SLACK_M = 1e-5
 """The nearest place is this much farther from borders than it has to be, so that rounding does not put it inside."""
+
+MUCH_PADDING = 200
+"""Boxes; working on so many more takes longer than another call of the network."""
 
 Points = npt.NDArray[np.floating[Any]]
 """Coordinates of either precision."""
@@ -157,25 +160,37 @@ def find_free_place(model: FreeSpaceModel, box: FloatArray, obstacles: FloatArra
 def find_free_places(
     model: FreeSpaceModel, boxes: Sequence[FloatArray], obstacles: Sequence[FloatArray]
 ) -> list[FloatArray | None]:
-    """What `find_free_place` finds for an object (6,) of each of several scenes, the network being asked once.
+    """What `find_free_place` finds for an object (6,) of each of several scenes, the network asked about many at once.
 
     Args:
         model: makes the proposals and knows the workspace.
         boxes: an object (6,) of each scene, as it stands.
         obstacles: (M, 6) what each of them has to keep clear of.
     """
-    size = 1 + max((len(those) for those in obstacles), default=0)
-    scenes = np.zeros((len(boxes), size, 6), dtype=np.float32)
-    present = np.zeros((len(boxes), size), dtype=np.bool_)
-    for row, (box, those) in enumerate(zip(boxes, obstacles, strict=True)):
-        scenes[row, 0], scenes[row, 1 : 1 + len(those)], present[row, : 1 + len(those)] = box, those, True
-    if not len(boxes):
-        return []
-    proposals = model.free_box(scenes, np.zeros(len(boxes), dtype=np.int64), present)
-    return [
-        checked_place(model, np.array(proposal, dtype=np.float32), box, those)
-        for proposal, box, those in zip(proposals, boxes, obstacles, strict=True)
-    ]
+    found: list[FloatArray | None] = [None] * len(boxes)
+    for chosen in _of_similar_size([1 + len(those) for those in obstacles]):
+        size = 1 + len(obstacles[chosen[-1]])
+        scenes = np.zeros((len(chosen), size, 6), dtype=np.float32)
+        present = np.zeros((len(chosen), size), dtype=np.bool_)
+        for row, i in enumerate(chosen):
+            scenes[row, 0], scenes[row, 1 : 1 + len(obstacles[i])] = boxes[i], obstacles[i]
+            present[row, : 1 + len(obstacles[i])] = True
+        proposals = model.free_box(scenes, np.zeros(len(chosen), dtype=np.int64), None if present.all() else present)
+        for proposal, i in zip(proposals, chosen, strict=True):
+            found[i] = checked_place(model, np.array(proposal, dtype=np.float32), boxes[i], obstacles[i])
+    return found
+
+
+def _of_similar_size(sizes: Sequence[int]) -> Iterator[list[int]]:
+    """Groups of scenes, smallest first: another call of the network is made where it saves much padding."""
+    left = sorted(range(len(sizes)), key=lambda i: sizes[i])
+    while left:
+        # what padding is saved if a group ends before each scene
+        saved = [count * (sizes[left[-1]] - sizes[left[count - 1]]) for count in range(1, len(left))]
+        best = max(range(len(saved)), key=lambda i: saved[i], default=0)
+        count = best + 1 if saved and saved[best] >= MUCH_PADDING else len(left)
+        yield left[:count]
+        left = left[count:]
 
 
 def checked_place(model: Table, proposal: FloatArray, box: FloatArray, obstacles: FloatArray) -> FloatArray | None:

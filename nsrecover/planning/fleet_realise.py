@@ -70,11 +70,16 @@ def realise_together(answers: Sequence[tuple[PackedModel, Sequence[Move], int]])
                 action, box = realised(course.model, course.graph, course.state, move)
             else:
                 action, box = move.action, goal
-                if move.before is None or action.target is not None:
+                if not _relative(move):
                     action = replace(action, target=as_box(box))
             now[row, move.owner] = box
             _advance(course, move, action, box)
     return [(tuple(course.actions), tuple(course.graphs)) for course in courses]
+
+
+def _relative(move: Move) -> bool:
+    """Whether the action says where to, relative to another object."""
+    return move.before is not None and move.action.operator not in ("free", "restore")
 
 
 def _renamed(course: _Course, move: Move) -> Move:
@@ -88,7 +93,7 @@ def _goal(course: _Course, move: Move) -> FloatArray:
     """Where the object is to be put, before anything is in the way there."""
     model, boxes = course.model, course.graph.boxes
     box: FloatArray = model.tables.boxes[move.place].copy()
-    if move.before is not None:
+    if move.before is not None and _relative(move):
         # the prediction is relative to the reference: it moves with it
         for name in move.action.arguments[1:2]:
             reference = course.graph.index(name)
@@ -110,7 +115,7 @@ def _hindered(now: FloatArray, goals: FloatArray, moves: Sequence[Move], graphs:
     others = np.ones(now.shape[:2], dtype=np.bool_)
     others[rows, moved] = False
     hindered = np.any(meeting(now, now[rows, moved][:, None])[2] & others, axis=1)
-    to_target = np.array([move.before is None for move in moves])
+    to_target = np.array([not _relative(move) for move in moves])
     clash, _, rests = meeting(goals[:, None], now)
     hindered |= to_target & np.any(clash & others, axis=1)
     hindered |= to_target & (bottom(goals) > CONTACT_M) & ~np.any(rests & others, axis=1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Generator, Sequence
 from math import inf
+from operator import add
 from typing import NamedTuple
 
 from nsrecover.planning.frontier import REJOIN_EARLY, Ending, SearchResult
@@ -25,6 +26,9 @@ TURN = 256
 
 STEP = 1.0 + REJOIN_EARLY
 """What an action counts in the objective."""
+
+STEPS = tuple(STEP * count for count in range(256))
+"""What so many actions count."""
 
 
 class Wanted(NamedTuple):
@@ -62,7 +66,7 @@ class _Judge:
         judged = self.known.get(misplaced)
         if judged is None:
             counts = misplaced.to_bytes(len(self.to_go), "little")
-            least = min([STEP * n + rest for n, rest in zip(counts, self.to_go, strict=True)])
+            least = min(map(add, map(STEPS.__getitem__, counts), self.to_go))
             at: tuple[float, int | None] = (inf, None)
             if 0 in counts:
                 at = min([(rest, k) for k, (n, rest) in enumerate(zip(counts, self.to_go, strict=True)) if not n])

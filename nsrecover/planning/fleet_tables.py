@@ -195,9 +195,10 @@ def _tables(block: _Block, values: FloatArray, threshold: float) -> Iterator[Tab
     probability = np.take_along_axis(alike, goal, axis=2)
     right = (probability >= threshold) & exists[:, :, None] & scenes[:, None]
     clash, deep, rests = pairwise(block.boxes)
-    ignored = np.zeros_like(objects)
+    ignored, fixed = np.zeros_like(objects), np.zeros_like(objects)
     for row, problem in enumerate(block.problems):
         ignored[row, list(problem.ignored)] = True
+        fixed[row, list(problem.fixed)] = True
     plays = exists & ~np.take_along_axis(ignored, who, axis=1)
     other = (owner[:, :, None] != owner[:, None]) & plays[:, :, None] & plays[:, None]
     weight = right.astype(np.float32)
@@ -215,7 +216,9 @@ def _tables(block: _Block, values: FloatArray, threshold: float) -> Iterator[Tab
     carriers &= other
     above = (rests & other) | carriers
     excluded, on_it, under = (_integers(rows) for rows in (clash, above.transpose(0, 2, 1), carriers))
-    misplaced, targets = _wanted(block, right, ignored)
+    misplaced, wrong, targets = _wanted(block, right, ignored)
+    movable = plays & ~np.take_along_axis(fixed, who, axis=1)
+    marks = _integers(np.stack([targets, movable, plays, wrong & exists], axis=1))
     for row, problem in enumerate(block.problems):
         n, s = len(problem.graph), len(problem.scenes)
         size = int(exists[row].sum())
@@ -231,12 +234,12 @@ def _tables(block: _Block, values: FloatArray, threshold: float) -> Iterator[Tab
             on_it[row][:size],
             under[row][:size],
             misplaced[row][:size],
-            targets[row],
+            *marks[row],
         )
 
 
-def _wanted(block: _Block, right: BoolArray, ignored: BoolArray) -> tuple[list[list[int]], list[int]]:
-    """For each place the subgoals that have its object elsewhere, and the places that subgoals have for their objects.
+def _wanted(block: _Block, right: BoolArray, ignored: BoolArray) -> tuple[list[list[int]], BoolArray, BoolArray]:
+    """For each place the subgoals that have its object elsewhere, whether any has, and whether any has it just there.
 
     As in `NeuralModel`, of places that are right for the same subgoals the first one stands for all; a seen one first.
     """
@@ -257,7 +260,7 @@ def _wanted(block: _Block, right: BoolArray, ignored: BoolArray) -> tuple[list[l
         targets[b, place] = True
         covered[b, i] |= wanted[b, place]
     lanes = [[int.from_bytes(place, "little") for place in row] for row in _bytes(wrong)]
-    return lanes, [row[0] for row in _integers(targets[:, None])]
+    return lanes, np.asarray(wrong.any(axis=2)), np.asarray(targets)
 
 
 def _bytes(flags: BoolArray) -> list[list[bytes]]:

@@ -50,6 +50,9 @@ class Tables:
         carriers: for each place those that carry it; none of them if it is on the table.
         misplaced: for each place a byte for each subgoal that has its object elsewhere.
         targets: the places that subgoals have for their objects, one for each that tells apart.
+        movable: the places of objects that can be moved.
+        present: the places of objects that play a part.
+        wrong: the places that some subgoal does not have for its object.
     """
 
     owner: list[int]
@@ -64,6 +67,9 @@ class Tables:
     carriers: list[int]
     misplaced: list[int]
     targets: int
+    movable: int
+    present: int
+    wrong: int
 
 
 class PackedModel:
@@ -87,10 +93,8 @@ class PackedModel:
         self.targets: list[list[int]] = [[] for _ in range(count)]
         for place in bits(tables.targets):
             self.targets[tables.owner[place]].append(place)
-        stuck = problem.fixed | problem.ignored
-        self.movable = sum(1 << place for place, owner in enumerate(tables.owner) if owner not in stuck)
-        self.present = sum(1 << place for place, owner in enumerate(tables.owner) if owner not in problem.ignored)
-        self.wrong = sum(1 << place for place, wrong in enumerate(tables.misplaced) if wrong)
+        self.movable, self.present, self.wrong = tables.movable, tables.present, tables.wrong
+        self.turn = [(self.ranks[owner], owner) for owner in tables.owner]
         # for each place, whatever has to go before its object can leave it for any place that a subgoal has for it
         wanted = [0] * count
         for owner, targets in enumerate(self.targets):
@@ -125,10 +129,15 @@ class PackedModel:
 
     def ready(self, occupied: int, wanted: int) -> list[int]:
         """Those of the wanted places whose objects can be picked up, earlier ones of the plan first."""
-        above, owner, ranks = self.tables.above, self.tables.owner, self.ranks
-        chosen = [place for place in bits(wanted & self.movable) if not above[place] & occupied]
+        above, left, chosen = self.tables.above, wanted & self.movable, []
+        while left:
+            lowest = left & -left
+            left ^= lowest
+            place = lowest.bit_length() - 1
+            if not above[place] & occupied:
+                chosen.append(place)
         if len(chosen) > 1:
-            chosen.sort(key=lambda place: (ranks[owner[place]], owner[place]))
+            chosen.sort(key=self.turn.__getitem__)
         return chosen
 
     def steps(self, occupied: int) -> list[tuple[int, int]]:
@@ -209,6 +218,7 @@ class PackedModel:
         self.reserved[number] = shares if usable else -1
         misplaced = bytes((~right[0, list(self.problem.subgoals)]).astype(np.uint8))
         tables.owner.append(owner)
+        self.turn.append(self.turn[here])
         tables.boxes = np.concatenate([tables.boxes, box[None]])
         tables.visual = np.concatenate([tables.visual, tables.visual[here][None]])
         tables.probability = np.concatenate([tables.probability, probability])

@@ -294,7 +294,8 @@ def _done(discrepancy: Discrepancy) -> int:
 def _gone(graph: SceneGraph, discrepancy: Discrepancy) -> tuple[str, ...]:
     """Objects that are not to be seen, in scene order."""
     missing = {culprit.name for culprit in discrepancy.culprits if culprit.cause is Cause.MISSING}
-    return tuple(name for i, name in enumerate(graph.names) if name in missing or graph.missing[i])
+    unseen = graph.missing.tolist()
+    return tuple(name for name, gone in zip(graph.names, unseen, strict=True) if gone or name in missing)
 
 
 def _no_way(model: NeuralModel | PackedModel, result: SearchResult[State, Move]) -> Recovery:
