@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from nsrecover.free_place import Table, within_reach
 from nsrecover.operators import operator_of
-from nsrecover.planning.places import carrier, pairwise
+from nsrecover.planning.places import BoolArray, carrier, pairwise
 from nsrecover.scene.geometry import CONTACT_M, bottom, gaps, top
 from nsrecover.scene.relations import supporter
 from nsrecover.structs import FloatArray, SceneGraph, Trace
@@ -39,6 +40,26 @@ class _Situation:
     done: int
     table: Table
     placed_by: dict[int, int]
+
+    @cached_property
+    def boxes(self) -> FloatArray:
+        """(S, N, 6) boxes of the trace from now on."""
+        return np.stack([graph.boxes for graph in self.trace.graphs[self.done :]])
+
+    @cached_property
+    def clash(self) -> BoolArray:
+        """(S, N, N) what runs into each other in the trace already, from now on."""
+        return pairwise(self.boxes)[0]
+
+    @cached_property
+    def known(self) -> list[tuple[tuple[str, ...], set[int]]]:
+        """For each action to come, what the trace has wrong before it, and what its object comes down on."""
+        rows = []
+        for step in range(self.done, len(self.trace.plan)):
+            action = self.trace.plan[step]
+            violated = operator_of(action).violated(self.trace.graphs[step], action)
+            rows.append((violated, _under(self.trace.graphs[step + 1], self.graph.index(action.arguments[0]))))
+        return rows
 
 
 def standing_course(graph: SceneGraph, trace: Trace, done: int, displaced: Sequence[int], table: Table) -> Trace | None:
@@ -119,18 +140,17 @@ def _problems(situation: _Situation, course: Trace, staying: Sequence[int]) -> i
         if step is not None:
             action = trace.plan[step]
             count += not operator_of(action).achieved(course.graphs[done], action)
-    for step in range(done, len(trace.plan) + 1):
-        expected, shifted = trace.graphs[step], course.graphs[step]
-        clash = pairwise(shifted.boxes)[0] & ~pairwise(expected.boxes)[0]
-        count += int(np.triu(clash, 1).sum())
-        elsewhere = np.any(shifted.boxes != expected.boxes, axis=1)
-        count += int((elsewhere & ~_on_table(shifted.boxes, situation.table)).sum())
-        if step < len(trace.plan):
-            action = trace.plan[step]
-            known = operator_of(action).violated(expected, action)
-            count += sum(text not in known for text in operator_of(action).violated(shifted, action))
-            moved = situation.graph.index(action.arguments[0])
-            count += len(_under(course.graphs[step + 1], moved) - _under(trace.graphs[step + 1], moved))
+    boxes = np.stack([graph.boxes for graph in course.graphs[done:]])
+    elsewhere = np.any(boxes != situation.boxes, axis=-1)
+    count += int(np.triu(pairwise(boxes)[0] & ~situation.clash, 1).sum())
+    count += int((elsewhere & ~_on_table(boxes, situation.table)).sum())
+    changed = elsewhere.any(axis=1)
+    for row, (known, under) in enumerate(situation.known):
+        if changed[row] or changed[row + 1]:
+            action = trace.plan[done + row]
+            before, after = course.graphs[done + row : done + row + 2]
+            count += sum(text not in known for text in operator_of(action).violated(before, action))
+            count += len(_under(after, situation.graph.index(action.arguments[0])) - under)
     return count
 
 
@@ -142,7 +162,7 @@ def _under(graph: SceneGraph, index: int) -> set[int]:
 
 
 def _on_table(boxes: FloatArray, table: Table) -> np.ndarray:
-    """Which boxes (N, 6) stand inside the workspace and in reach: (N,)."""
+    """Which boxes (..., 6) stand inside the workspace and in reach: (...,)."""
     low, high = np.asarray(table.workspace[:2]), np.asarray(table.workspace[2:])
-    inside = np.all((boxes[:, :2] >= low) & (boxes[:, :2] <= high), axis=1)
+    inside = np.all((boxes[..., :2] >= low) & (boxes[..., :2] <= high), axis=-1)
     return np.asarray(inside & within_reach(boxes, table))
