@@ -318,7 +318,7 @@ def _actions(instances: _Instances, facts: Codes, objects: Sequence[str]) -> lis
     last = len(facts)
 
     def numbered(codes: Codes) -> list[tuple[int, ...]]:
-        if not len(codes):
+        if not codes.size:
             return [()] * len(names)
         found = np.searchsorted(facts, codes)
         rows = list(zip(*found.tolist(), strict=True))

@@ -40,6 +40,13 @@ def test_only_what_can_be_reached_is_made() -> None:
     assert task.named(task.goal.needs) == ["at(p4)"]
 
 
+def test_an_operator_may_have_no_instance_at_all() -> None:
+    fly = Operator("fly", (EVERY,), needs=(Atom("wings"),), adds=(Effect(at(0)),), deletes=(Effect(Atom("wings")),))
+    ground = line((0, 1))
+    task, _ = instantiate(LiftedTask(PLACES, (GO, fly), ground.initial, ground.goal_needs))
+    assert [action.name for action in task.actions] == ["go"]
+
+
 def test_steps_of_a_plan_are_made_whether_they_can_be_run_or_not() -> None:
     task, (step,) = instantiate(line((0, 1)), [("go", (2, 3))])
     assert len(task.actions) == 1
