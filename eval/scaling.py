@@ -132,9 +132,13 @@ def time_all(config: ScalingConfig, system: System, bank: Sequence[Look]) -> lis
 
 
 def growth(results: Sequence[Timed]) -> dict[str, float]:
-    """Exponents a and b of T = c * objects^a * errors^b, fitted to the medians of all combinations."""
+    """Exponents a and b of T = c * objects^a * errors^b, fitted to the medians of all combinations.
+
+    The exponent of what does not vary is 0.
+    """
     medians = _medians(results)
     rows = np.array([[1.0, np.log(objects), np.log(errors)] for objects, errors in medians])
+    rows[:, 1:] -= rows[:, 1:].mean(axis=0)  # so that what does not vary has no part in it
     targets = np.log(np.array(list(medians.values())))
     solution, *_ = np.linalg.lstsq(rows, targets, rcond=None)
     left = targets - rows @ solution
