@@ -14,7 +14,8 @@ from eval.rejoin import Way
 from eval.replan import RePlanner
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.planning.aside import FreePlaces, enumerated_places, proposed_place
-from nsrecover.planning.recover import RecoveryPlanner, Rejoin, Subgoals
+from nsrecover.planning.recover import RecoveryPlanner, Rejoin
+from nsrecover.planning.subgoals import Subgoals
 from nsrecover.structs import Discrepancy, Recovery
 from nsrecover.system import System
 

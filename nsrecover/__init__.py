@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from nsrecover.monitor import Monitor
     from nsrecover.observation import Camera, Observation
     from nsrecover.perceive import ScenePerceiver
-    from nsrecover.planning.recover import RecoveryPlanner, Rejoin, Subgoals
+    from nsrecover.planning.recover import RecoveryPlanner, Rejoin
+    from nsrecover.planning.subgoals import Subgoals
     from nsrecover.recording import Recording
     from nsrecover.structs import Action, Discrepancy, Episode, Explanation, Plan, Recovery, SceneGraph, Trace
     from nsrecover.system import System, load
@@ -37,7 +38,7 @@ _HOMES = {
     "RecoveryPlanner": "nsrecover.planning.recover",
     "Rejoin": "nsrecover.planning.recover",
     "ScenePerceiver": "nsrecover.perceive",
-    "Subgoals": "nsrecover.planning.recover",
+    "Subgoals": "nsrecover.planning.subgoals",
     "System": "nsrecover.system",
     "load": "nsrecover.system",
 }

@@ -21,7 +21,6 @@ COMMANDS = {
     "symbolic": "eval.symbolic",
     "free_space": "eval.free_space",
     "planning": "eval.planning",
-    "symbolic": "eval.symbolic",
     "scaling": "eval.scaling",
 }
 """Primary config -> the module that runs it."""

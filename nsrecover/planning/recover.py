@@ -21,7 +21,8 @@ from nsrecover.planning.packed import MAX_OBJECTS, PackedModel
 from nsrecover.planning.problem import Problem, Request
 from nsrecover.planning.realise import realise
 from nsrecover.planning.search import Ending, SearchResult, check_budgets, search
-from nsrecover.structs import Action, Cause, Discrepancy, Phase, Recovery, RecoveryStatus, SceneGraph, Trace
+from nsrecover.planning.subgoals import Subgoals, considered, done_by
+from nsrecover.structs import Action, Cause, Discrepancy, Recovery, RecoveryStatus, SceneGraph, Trace
 
 MAX_EXPANSIONS = 20_000
 """Default node budget: some seconds, so that the time budget normally decides."""
@@ -46,17 +47,6 @@ class Rejoin(StrEnum):
     RELATIONS = "relations"
     """Every relation holds that the rest of the plan and its goal rest on: displaced objects may stay if they do no
     harm, and what refers to them follows. Never needs more actions than `POSE`, whose subgoals are kept."""
-
-
-class Subgoals(StrEnum):
-    """Which states of the trace count as subgoals."""
-
-    ALL = "all"
-    """Every one of them."""
-    STEP = "step"
-    """Only the one in which the error was noticed (Kalithasan et al., section V, the first strategy)."""
-    GOAL = "goal"
-    """Only the last one: planning anew, with no use for the plan that was followed."""
 
 
 class RecoveryPlanner:
@@ -226,22 +216,22 @@ class RecoveryPlanner:
                 blamed=lost,
             )
         courses = self._courses(graph, trace, discrepancy)
-        considered = self._considered(graph, courses, discrepancy, subgoals)
-        done = _done(discrepancy)
+        scenes = considered(self._models, graph, courses, discrepancy, subgoals)
+        done = done_by(discrepancy)
         # what is left of the plan costs, after each number of its actions
         left = [0.0]
         for action in reversed(trace.plan.actions):
             left.insert(0, left[0] + self._action_cost(action))
         extra = []
-        for scene in considered:
+        for scene in scenes:
             course, step = divmod(scene, len(trace.graphs))
             extra.append((LOOK_BACK if step < done else 0.0) + (LEAVE_DISPLACED if course else 0.0))
         beyond = ~within_reach(graph.boxes, self._models) | (graph.boxes[:, 2] < BELOW_TABLE_M)
         return Problem(
             graph,
             tuple(courses),
-            tuple(considered),
-            tuple(left[scene % len(trace.graphs)] for scene in considered),
+            tuple(scenes),
+            tuple(left[scene % len(trace.graphs)] for scene in scenes),
             tuple(extra),
             recovery_order(graph.names, trace.plan.actions[: discrepancy.step + 1]),
             fixed=frozenset(np.flatnonzero(beyond).tolist()),
@@ -253,42 +243,8 @@ class RecoveryPlanner:
         if self._rejoin is Rejoin.POSE:
             return (trace,)
         displaced = [graph.index(name) for name in discrepancy.culprit_names if name in graph.names]
-        other = standing_course(graph, trace, _done(discrepancy), displaced, self._models)
+        other = standing_course(graph, trace, done_by(discrepancy), displaced, self._models)
         return (trace,) if other is None else (trace, other)
-
-    def _considered(
-        self, graph: SceneGraph, courses: Sequence[Trace], discrepancy: Discrepancy, subgoals: Subgoals | int
-    ) -> Sequence[int]:
-        """Numbers of the imagined scenes to plan for, ascending."""
-        length = len(courses[0].graphs)
-        # what was checked of another course is what is still to come
-        scenes = [*range(length), *range(length + _done(discrepancy), len(courses) * length)]
-        if discrepancy.violated and not discrepancy.culprits and length > 1:
-            # all is where the plan has it and still the action cannot be run: going on from here would fail again
-            scenes = [scene for scene in scenes if scene % length != discrepancy.step]
-        if subgoals is Subgoals.STEP:
-            return [scene for scene in scenes if scene % length == _done(discrepancy)] or scenes
-        if subgoals is Subgoals.GOAL:
-            return [scene for scene in scenes if scene % length == length - 1] or scenes
-        if isinstance(subgoals, Subgoals) or subgoals >= len(scenes):
-            return scenes
-        n = len(graph)
-        imagined = [courses[scene // length].graphs[scene % length] for scene in scenes]
-        same = self._models.same(
-            np.concatenate([scene.visual for scene in imagined]),
-            np.concatenate([scene.boxes for scene in imagined]),
-            np.tile(graph.visual, (len(scenes), 1)),
-            np.tile(graph.boxes, (len(scenes), 1)),
-        ).reshape(len(scenes), n)
-        # by objects that differ; of equally many the later state, from where less of the plan is left
-        wrong = (same < self._models.threshold).sum(axis=1)
-        nearest = np.lexsort((n - same.sum(axis=1), [-(scene % length) for scene in scenes], wrong))[:subgoals]
-        return sorted(scenes[i] for i in nearest)
-
-
-def _done(discrepancy: Discrepancy) -> int:
-    """How many actions should have been done when it was noticed."""
-    return discrepancy.step + (discrepancy.phase is Phase.AFTER)
 
 
 def _gone(graph: SceneGraph, discrepancy: Discrepancy) -> tuple[str, ...]:

@@ -11,7 +11,8 @@ from nsrecover.planning.aside import enumerated_places
 from nsrecover.planning.fleet_tables import packed_models
 from nsrecover.planning.neural import NeuralModel
 from nsrecover.planning.problem import Request
-from nsrecover.planning.recover import RecoveryPlanner, Rejoin, Subgoals
+from nsrecover.planning.recover import RecoveryPlanner, Rejoin
+from nsrecover.planning.subgoals import Subgoals
 from nsrecover.recording import example
 from nsrecover.structs import Action, Cause, Recovery, RecoveryStatus, SceneGraph, Trace
 from nsrecover.system import load

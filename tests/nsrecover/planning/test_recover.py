@@ -229,3 +229,26 @@ def test_a_trace_over_other_objects_is_refused(models: GeometricModels) -> None:
     wrong = compare(models, trace.graphs[1], trace, 0)
     with pytest.raises(InvalidPlan, match="expected a trace over"):
         RecoveryPlanner(models).recover(table(*FIVE[:4]), trace, wrong)
+
+
+def test_what_stands_on_its_end_is_not_built_upon_as_far_as_that_can_be_helped(models: GeometricModels) -> None:
+    """A gripper cannot lay it flat again, and all above it would be too high; the way back ends before that."""
+    graph = table(*FIVE)
+    brick = graph.index("green cube")
+    graph = graph.with_node(brick, [0.4, 0.2, 0.02, 0.06, 0.04, 0.035])
+    trace = imagine(models, graph, plan("top green red; top blue green"))
+    upright = trace.graphs[1].with_node(brick, [0.6, 0.05, 0.03, 0.04, 0.035, 0.06])
+    models.same = lambda *nodes: GeometricModels.same(models, *(_without_size(node) for node in nodes))  # type: ignore
+    recovery = RecoveryPlanner(models).recover(upright, trace, compare(models, upright, trace, 0))
+    assert recovery.found
+    assert recovery.subgoal is not None
+    assert recovery.subgoal < 2
+    as_it_was = moved(trace.graphs[1], green=(0.6, 0.05, 0.02))
+    assert RecoveryPlanner(models).recover(as_it_was, trace, compare(models, as_it_was, trace, 0)).found
+
+
+def _without_size(node: np.ndarray) -> np.ndarray:
+    """Boxes as if all were of one size, since the discriminator is lenient about it."""
+    if node.shape[-1] != 6:
+        return node
+    return np.concatenate([node[:, :3], np.full_like(node[:, 3:], SIDE)], axis=1)
