@@ -1,0 +1,95 @@
+"""From a log to what went wrong, why, and what to do: the progressive explanation of REFLECT, section 3.2, computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nsrecover.explain.logs.correction import correct, fetched_again, reaches
+from nsrecover.explain.logs.execution import explain_failure
+from nsrecover.explain.logs.findings import Checked, Finding, RootCause
+from nsrecover.explain.logs.household import Trait
+from nsrecover.explain.logs.names import same_stuff
+from nsrecover.explain.logs.planning import explain_plan
+from nsrecover.explain.logs.records import HouseholdLog, Step
+from nsrecover.explain.logs.run import Run, run_of
+from nsrecover.explain.logs.state import Fact, State, contents, holds, places
+
+
+@dataclass(frozen=True)
+class LogExplanation:
+    """What went wrong in a run of somebody's robot.
+
+    Attributes:
+        finding: the root cause.
+        subgoals: every subgoal with its verdict.
+        failed: index of the first subgoal that does not hold; None if the plan itself was at fault.
+        correction: steps that lead from the end of the log to success; None if no way was found.
+        verified: whether the correction, carried out in the symbolic household, brings every condition about.
+        wanted: the success condition with objects for names.
+    """
+
+    finding: Finding
+    subgoals: tuple[Checked, ...]
+    failed: int | None
+    correction: tuple[Step, ...] | None
+    verified: bool
+    wanted: tuple[Fact, ...]
+
+
+def explain_log(log: HouseholdLog) -> LogExplanation:
+    """Explain a log.
+
+    The first subgoal that does not hold is explained from what happened before it; if all hold, the success condition
+    is regressed through the plan.
+
+    Args:
+        log: from `nsrecover.explain.logs.reading.read_logs`.
+    """
+    run = run_of(log)
+    done = all(holds(run.final, condition, run.home) for condition in run.wanted)
+    failed = next((number for number, item in enumerate(run.subgoals) if not item.satisfied), None)
+    if done:
+        finding = Finding(RootCause.NONE, (), ())
+    else:
+        finding = explain_plan(run) if failed is None else explain_failure(run, failed)
+    start = _start(run, finding)
+    conditions = (*run.wanted, *_mistaken_away(run, finding), *_doors(run))
+    correction = correct(start, conditions, run.home, [item.step for item in run.subgoals])
+    verified = correction is not None and reaches(start, correction, conditions, run.home)
+    return LogExplanation(finding, run.subgoals, failed, correction, verified, run.wanted)
+
+
+def _doors(run: Run) -> list[Fact]:
+    """Doors of places that the goal fills and that the plan shuts in the end are to be shut."""
+    shut = {item.planned.arguments[0] for item in run.subgoals if item.step.operator == "close_obj"}
+    kept = {fact[2] for fact in run.wanted if fact[0] == "at" and run.home.has(fact[2], Trait.DOOR)}
+    return [("closed", door) for door in sorted(kept & shut) if ("closed", door) not in run.wanted]
+
+
+def _mistaken_away(run: Run, finding: Finding) -> list[Fact]:
+    """What was taken by mistake is not to stay on the dish that the right thing goes to."""
+    if finding.cause is not RootCause.MISTAKEN_OBJECT or len(finding.objects) < 2:
+        return []
+    thing, other = finding.objects[:2]
+    dishes = [fact[2] for fact in run.wanted if fact[0] == "at" and fact[1] == thing and run.home.has(fact[2], Trait.DISH)]
+    return [("not at", other, dish) for dish in dishes if other in contents(run.final, dish)]
+
+
+def _start(run: Run, finding: Finding) -> State:
+    """The state from which to go on, with what the cause adds to what is seen."""
+    state = run.final
+    if finding.cause is RootCause.BLOCKED and len(finding.objects) > 1:
+        thing, other = finding.objects[:2]
+        state |= {("covers", other, thing)}
+    if finding.cause is RootCause.DROPPED:
+        thing = finding.objects[0]
+        lost = not any(same_stuff(name, thing) for name in run.log.final.states())
+        source = _source(run, thing)
+        if lost and run.home.has(thing, Trait.CRACKABLE) and source:
+            state = fetched_again(state, thing, source)
+    return state
+
+
+def _source(run: Run, thing: str) -> str | None:
+    """Where a thing first was."""
+    return next((places(state, thing)[0] for state in run.states if places(state, thing)), None)

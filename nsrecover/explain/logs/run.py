@@ -1,0 +1,125 @@
+"""A log prepared for questions: its things, the state at every moment, every subgoal with its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nsrecover.explain.logs.findings import Checked
+from nsrecover.explain.logs.goal import Goal, goal_of
+from nsrecover.explain.logs.household import Household, could_mean
+from nsrecover.explain.logs.names import same_stuff
+from nsrecover.explain.logs.records import HouseholdLog, KeyFrame, Step
+from nsrecover.explain.logs.state import Fact, State
+from nsrecover.explain.logs.subgoals import verify
+from nsrecover.explain.logs.tracking import at_the_end, track
+
+
+@dataclass(frozen=True)
+class Run:
+    """A log, read.
+
+    Attributes:
+        log: the log.
+        home: its things.
+        states: what was believed at every event.
+        final: what is believed at the end.
+        subgoals: every subgoal, checked, in order.
+        goal: the success condition.
+        wanted: the same with objects for names.
+    """
+
+    log: HouseholdLog
+    home: Household
+    states: tuple[State, ...]
+    final: State
+    subgoals: tuple[Checked, ...]
+    goal: Goal
+    wanted: tuple[Fact, ...]
+
+    def before(self, number: int) -> State:
+        """What was believed just before the last moment of a subgoal's action."""
+        event = self.subgoals[number].event
+        return self.states[event - 1] if event else frozenset()
+
+    def after(self, number: int) -> State:
+        """What was believed at the end of a subgoal."""
+        return self.states[self.subgoals[number].event]
+
+
+def run_of(log: HouseholdLog) -> Run:
+    """Prepare a log.
+
+    Args:
+        log: from `nsrecover.explain.logs.reading`.
+    """
+    home = Household(log)
+    states = tuple(track(log, home))
+    ends = _ends(log)
+    planned = aligned(log.plan, [frame.step for frame in ends])
+    checked = []
+    for frame, meant in zip(ends, planned, strict=True):
+        event = _event_of(log.events, frame)
+        before = states[event - 1] if event > 0 else frozenset()
+        verdict = verify(frame.step, before, frame.observation, states[event] if states else frozenset(), home)
+        checked.append(
+            Checked(frame.time, frame.step, meant or frame.step, verdict.satisfied, verdict.why, verdict.instead, event)
+        )
+    final = at_the_end(log, states[-1] if states else frozenset(), home)
+    goal = goal_of(log.success_state, log.plan)
+    wanted = goal.bound(final, home, [item.step for item in checked])
+    return Run(log, home, states, final, tuple(checked), goal, wanted)
+
+
+def _ends(log: HouseholdLog) -> list[KeyFrame]:
+    """The key frames that end a subgoal; from the events, if the log has no summary of them."""
+    if log.subgoals:
+        return [frame for frame in log.subgoals if frame.step.operator != "move_to"]
+    events = log.events
+    return [
+        frame
+        for number, frame in enumerate(events)
+        if frame.step.operator != "move_to" and (number + 1 == len(events) or events[number + 1].text != frame.text)
+    ]
+
+
+def _event_of(events: Sequence[KeyFrame], end: KeyFrame) -> int:
+    """The event that is the end of a subgoal: the same moment and words, or else the last one up to then."""
+    exact = [number for number, frame in enumerate(events) if frame.time == end.time and frame.text == end.text]
+    if exact:
+        return exact[-1]
+    return max((number for number, frame in enumerate(events) if frame.seconds <= end.seconds), default=0)
+
+
+def aligned(plan: Sequence[Step], done: Sequence[Step]) -> list[Step | None]:
+    """For every step that was done the step of the plan that it carries out, in order; None where there is none."""
+    rows, columns = len(done), len(plan)
+    best = [[0] * (columns + 1) for _ in range(rows + 1)]
+    for row in range(rows - 1, -1, -1):
+        for column in range(columns - 1, -1, -1):
+            fits = carries_out(done[row], plan[column])
+            best[row][column] = max(
+                best[row + 1][column], best[row][column + 1], best[row + 1][column + 1] + 1 if fits else 0
+            )
+    found: list[Step | None] = [None] * rows
+    row = column = 0
+    while row < rows and column < columns:
+        if carries_out(done[row], plan[column]) and best[row][column] == best[row + 1][column + 1] + 1:
+            found[row] = plan[column]
+            row, column = row + 1, column + 1
+        elif best[row + 1][column] >= best[row][column + 1]:
+            row += 1
+        else:
+            column += 1
+    return found
+
+
+def carries_out(done: Step, planned: Step) -> bool:
+    """Whether a step that was done can be what the plan meant."""
+    family = {"put_on": "put", "put_in": "put"}
+    if family.get(done.operator, done.operator) != family.get(planned.operator, planned.operator):
+        return False
+    return len(done.arguments) == len(planned.arguments) and all(
+        could_mean(word, name) or could_mean(name, word) or same_stuff(word, name)
+        for word, name in zip(planned.arguments, done.arguments, strict=True)
+    )
