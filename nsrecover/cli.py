@@ -1,4 +1,4 @@
-"""The command line: `nsrecover info`, `check`, `check-world` and `export`, from the installed package alone."""
+"""The command line: `nsrecover info`, `check`, `explain`, `check-world` and `export`, from the installed package alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 import nsrecover
-from nsrecover.errors import InvalidConfiguration, WorldNotConforming, did_you_mean, told_in_one_line
+from nsrecover.errors import InvalidConfiguration, InvalidRecording, WorldNotConforming, did_you_mean, told_in_one_line
 from nsrecover.recording import example, load
 
 if TYPE_CHECKING:
@@ -77,6 +77,32 @@ def check(
             wrong += 1
             console.print(f"     {item.explanation.text}", highlight=False, markup=False)
     console.print(f"{wrong} of {len(episode.plan)} steps did not go as expected", highlight=False)
+
+
+@app.command()
+def explain(
+    log: Annotated[Path, typer.Argument(help="A log in REFLECT's text format: JSON, or JSON lines for several.")],
+    register: Annotated[str, typer.Option(help="Whom the text is for: lay or engineer.")] = "lay",
+    as_json: AsJson = False,
+) -> None:
+    """Say what went wrong in somebody's robot log, when and why, and which steps finish the task."""
+    # Here and not above: no other command needs it.
+    from nsrecover.explain.logs import Register, explain_log, is_household_log, read_logs, report_of
+
+    if register not in list(Register):
+        raise InvalidConfiguration(f"expected a register, found {register!r}.{did_you_mean(register, Register)}")
+    if log.suffix == ".npz" or (log.is_file() and not is_household_log(log)):
+        raise InvalidRecording(
+            f"expected a log in REFLECT's text format (JSON with task, plan, event_summary, ...), found {log}; "
+            "for a recorded episode (.npz) use `nsrecover check`"
+        )
+    documents = [report_of(each, explain_log(each), Register(register)) for each in read_logs(log)]
+    for number, document in enumerate(documents, start=1):
+        if as_json:
+            # One object for one log, JSON lines for several.
+            print(json.dumps(document, indent=2 if len(documents) == 1 else None, ensure_ascii=False))
+        else:
+            print(f"{number}. {document['text']}" if len(documents) > 1 else document["text"])
 
 
 @app.command("check-world")
