@@ -1,4 +1,4 @@
-"""The command line: `nsrecover info`, `check`, `explain`, `check-world` and `export`, from the installed package alone."""
+"""The command line: `nsrecover info`, `check`, `explain`, `check-world`, `export`; needs the package alone."""
 
 from __future__ import annotations
 

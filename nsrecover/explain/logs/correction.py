@@ -108,7 +108,9 @@ def shortened(start: State, steps: Sequence[Step], conditions: Sequence[Fact], h
 
 def _spots(home: Household, plan: Sequence[Step]) -> list[str]:
     """Where things can be set down, those that the plan uses first."""
-    used = [step.arguments[1] for step in plan if step.operator == "put_on" and home.has(step.arguments[1], Trait.SURFACE)]
+    used = [
+        step.arguments[1] for step in plan if step.operator == "put_on" and home.has(step.arguments[1], Trait.SURFACE)
+    ]
     named = [instance for name in used for instance in home.instances(name)]
     flat = [name for name in home.all(Trait.SURFACE) if name not in named and name != "floor"]
     return list(dict.fromkeys(named)) + flat or ["countertop"]
@@ -228,8 +230,9 @@ class _Planner:
         """Putting something where it is in nobody's way."""
         if thing is None:
             return
-        for spot in self._spots:
-            if spot not in but and not is_at(self._state, spot, thing):
+        # Elsewhere, or at least aside.
+        for spot in sorted(self._spots, key=lambda spot: spot in but):
+            if not is_at(self._state, spot, thing):
                 yield (), (Step("put_on", (thing, spot)),)
 
     def _under_the_tap(self, thing: str, also: tuple[Fact, ...]) -> Iterator[tuple[tuple[Fact, ...], tuple[Step, ...]]]:

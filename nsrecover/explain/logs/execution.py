@@ -9,9 +9,10 @@ from nsrecover.explain.logs.household_operators import HOUSEHOLD_OPERATORS, appl
 from nsrecover.explain.logs.names import noun, same, same_stuff, whole
 from nsrecover.explain.logs.records import Observation, Step
 from nsrecover.explain.logs.run import Run
-from nsrecover.explain.logs.state import Fact, contents, holding, holds, occupant, on_it, shut_in
+from nsrecover.explain.logs.state import Fact, State, contents, holding, holds, occupant, on_it, shut_in
 
 _IN_FRONT = ("occluding", "blocking", "above", "in front of", "on top of")
+_HIDING = ("occluding", "blocking", "in front of", "occluded by", "blocked by", "behind")
 _BEHIND = ("below", "under", "behind", "occluded by", "blocked by", "inside")
 
 
@@ -28,7 +29,8 @@ def explain_failure(run: Run, number: int) -> Finding:
         ambiguous = _ambiguous(run, number, failed.step.arguments[0])
         return ambiguous or _mistaken(failed, failed.step.arguments[0])
     needs = unmet(run.before(number), step, run.home) if step.operator in HOUSEHOLD_OPERATORS else []
-    for need in needs:
+    # What should have been in the gripper comes before what that should have been like.
+    for need in sorted(needs, key=lambda need: need[0] not in ("holding", "tool")):
         finding = _of_need(run, number, step, need)
         if finding is not None:
             return finding
@@ -74,10 +76,10 @@ def _of_need(run: Run, number: int, step: Step, need: Fact) -> Finding | None:
         case ("tool", _):
             return _tool_missing(run, number, step)
         case ("remote", _):
-            remotes = run.home.all(Trait.REMOTE)
-            if holding(run.before(number)) is None and _last_held(run, failed.event, remotes[0]) is not None:
-                return _let_go(run, number, step, remotes[0])
-            return None
+            remote = run.home.all(Trait.REMOTE)[0]
+            if _last_held(run, failed.event, remote) is not None:
+                return _let_go(run, number, step, remote)
+            return _out_of_order_or_missing(run, number, step, Step("pick_up", (remote,)), ("holding", remote))
         case ("full", thing):
             ambiguous = _ambiguous(run, number, thing)
             return ambiguous or planning.explain_condition(run, _what_was_to_flow(run, step, thing), number)
@@ -90,12 +92,13 @@ def _of_need(run: Run, number: int, step: Step, need: Fact) -> Finding | None:
             return _out_of_order_or_missing(run, number, step, Step("close_obj", (thing,)), need)
         case ("off", thing):
             earlier = _last_done(run, number, Step("toggle_on", (thing,)))
+            off = _out_of_order_or_missing(run, number, step, Step("toggle_off", (thing,)), need)
+            if off.cause is RootCause.WRONG_ORDER:
+                return off
             if earlier is None:
                 return Finding(RootCause.ALREADY_RUNNING, (failed.time,), (thing,), step, unmet=need)
             times = (run.subgoals[earlier].time, failed.time)
-            return Finding(
-                RootCause.WRONG_ORDER, times, (thing,), step, earlier=run.subgoals[earlier].step, unmet=need
-            )
+            return Finding(RootCause.WRONG_ORDER, times, (thing,), step, earlier=run.subgoals[earlier].step, unmet=need)
         case ("room", place, thing):
             other = occupant(run.before(number), place, thing, run.home) or ""
             return Finding(RootCause.OCCUPIED, (failed.time,), (place, other), step, unmet=need)
@@ -169,7 +172,7 @@ def _let_go(run: Run, number: int, step: Step, thing: str) -> Finding:
         placed = next((n for n in range(number) if run.subgoals[n].event == last + 1), None)
         if placed is not None and _may_follow(run, placed, number, step):
             return Finding(
-                RootCause.WRONG_ORDER, (frame.time, failed.time), (thing, *step.arguments[:1]), step,
+                RootCause.WRONG_ORDER, (frame.time, failed.time), _once(thing, *step.arguments[:1]), step,
                 earlier=frame.step, unmet=("holding", thing),
             )  # fmt: skip
         return Finding(
@@ -193,11 +196,23 @@ def _seen_afterwards(run: Run, event: int, thing: str) -> str:
 
 
 def _may_follow(run: Run, placed: int, number: int, step: Step) -> bool:
-    """Whether the failed step could have been done before the one that put the thing down, and that one after it."""
-    state, putting = run.before(placed), run.subgoals[placed].step
-    if unmet(state, step, run.home):
-        return False
-    return not unmet(apply(state, step, run.home), putting, run.home)
+    """Whether an earlier step could have waited until after the failed one, with all steps between as they are."""
+    between = [item.step for item in run.subgoals[placed + 1 : number]]
+    return _possible(run, run.before(placed), [*between, step, run.subgoals[placed].step])
+
+
+def _possible(run: Run, state: State, steps: list[Step]) -> bool:
+    """Whether steps can be done one after the other."""
+    for step in steps:
+        if step.operator in HOUSEHOLD_OPERATORS:
+            if unmet(state, step, run.home):
+                return False
+            state = apply(state, step, run.home)
+    return True
+
+
+def _once(*names: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
 
 
 def _tool_missing(run: Run, number: int, step: Step) -> Finding:
@@ -224,7 +239,7 @@ def _shut(run: Run, number: int, step: Step, door: str) -> Finding:
     opening = Step("open_obj", (door,))
     failed = run.subgoals[number]
     closed = _last_done(run, number, Step("close_obj", (door,)))
-    if closed is not None and _last_done(run, closed, opening) is not None and _next_done(run, number, opening) is None:
+    if closed is not None and _may_follow(run, closed, number, step):
         times = (run.subgoals[closed].time, failed.time)
         return Finding(
             RootCause.WRONG_ORDER, times, (door, *step.arguments[:1]), step, earlier=run.subgoals[closed].step,
@@ -242,6 +257,10 @@ def _shut(run: Run, number: int, step: Step, door: str) -> Finding:
 def _out_of_order_or_missing(run: Run, number: int, step: Step, lacking: Step, need: Fact) -> Finding:
     """A step that should have come before the failed one: it comes later, or not at all."""
     failed, later = run.subgoals[number], _next_done(run, number, lacking)
+    if later is not None:
+        rest = [item.step for item in (*run.subgoals[number + 1 : later], *run.subgoals[later + 1 :])]
+        # Moved here it must not be missed there.
+        later = later if _possible(run, run.before(number), [lacking, step, *rest]) else None
     things = tuple(dict.fromkeys((*lacking.arguments, *step.arguments[:1])))
     if later is not None:
         times = (failed.time, run.subgoals[later].time)
@@ -289,14 +308,17 @@ def _unexplained(run: Run, number: int, step: Step) -> Finding:
     if step.operator in ("put_in", "put_on"):
         place = step.arguments[1]
         inside = [thing for thing in contents(run.before(number), place) if home.movable(thing)]
-        if inside and not home.has(place, Trait.SURFACE) and not home.has(place, Trait.BASIN):
+        # What the plan itself puts there is not in its way.
+        own = {item.step.arguments[0] for item in run.subgoals if item.step.operator in ("put_in", "put_on")}
+        inside = [thing for thing in inside if thing not in own]
+        if inside and not home.traits(place) & {Trait.SURFACE, Trait.BASIN, Trait.DISH} and _small(run, place):
             return Finding(RootCause.OCCUPIED, time, (place, inside[0]), step)
     if step.operator in ("pick_up", "open_obj", "toggle_on", "toggle_off", "slice_obj"):
         thing = step.arguments[0]
         door = _unopened(run, number, thing) if step.operator == "pick_up" else None
         if door:
             return _shut(run, number, step, door)
-        other = _in_the_way(run, number, thing)
+        other = _in_the_way(run, number, thing, step.operator == "pick_up")
         if other:
             return Finding(RootCause.BLOCKED, time, (thing, other), step)
     cause = RootCause.MISSED_GRASP if step.operator == "pick_up" else RootCause.ACTION_FAILED
@@ -313,28 +335,38 @@ def _unopened(run: Run, number: int, thing: str) -> str | None:
         name
         for frame in reversed(frames)
         for name, words in frame.observation.states().items()
-        if run.home.has(name, Trait.DOOR) and "closed" in words and holds(run.before(number), ("closed", name), run.home)
+        if run.home.has(name, Trait.DOOR)
+        and "closed" in words
+        and holds(run.before(number), ("closed", name), run.home)
     ]
     return shut[0] if shut else None
 
 
-def _in_the_way(run: Run, number: int, thing: str) -> str | None:
+def _small(run: Run, place: str) -> bool:
+    """Whether a place has room for one thing, as far as is known."""
+    return run.home.has(place, Trait.ONE_PLACE) or not run.home.traits(place)
+
+
+def _in_the_way(run: Run, number: int, thing: str, taking: bool) -> str | None:
     """What was seen right at a thing, between it and the robot."""
     event = run.subgoals[number].event
     start = run.subgoals[number - 1].event + 1 if number else 0
     for frame in reversed(run.log.events[start : event + 1]):
-        found = _near(run, frame.observation, thing)
+        found = _near(run, frame.observation, thing, taking)
         if found:
             return found
     return None
 
 
-def _near(run: Run, observation: Observation, thing: str) -> str | None:
+def _near(run: Run, observation: Observation, thing: str, taking: bool) -> str | None:
     for subject, relation, other in observation.relations():
-        if same(subject, thing) and relation in _BEHIND and _loose(run, other):
-            # A dish may well be the place where the thing belongs.
-            if relation != "inside" or not run.home.has(other, Trait.DISH):
-                return other
+        # What lies on or under something keeps it from being taken, not from being turned on.
+        if not taking and relation not in _HIDING:
+            continue
+        # A dish may well be the place where the thing belongs.
+        at_home = relation == "inside" and run.home.has(other, Trait.DISH)
+        if same(subject, thing) and relation in _BEHIND and _loose(run, other) and not at_home:
+            return other
         carried = relation == "on top of" and run.home.has(thing, Trait.DISH)
         if same(other, thing) and relation in _IN_FRONT and _loose(run, subject) and not carried:
             return subject

@@ -8,11 +8,11 @@ from nsrecover.explain.logs.correction import correct, fetched_again, reaches
 from nsrecover.explain.logs.execution import explain_failure
 from nsrecover.explain.logs.findings import Checked, Finding, RootCause
 from nsrecover.explain.logs.household import Trait
-from nsrecover.explain.logs.names import same_stuff
+from nsrecover.explain.logs.names import is_slice, same_stuff
 from nsrecover.explain.logs.planning import explain_plan
 from nsrecover.explain.logs.records import HouseholdLog, Step
 from nsrecover.explain.logs.run import Run, run_of
-from nsrecover.explain.logs.state import Fact, State, contents, holds, places
+from nsrecover.explain.logs.state import Fact, State, contents, places
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,8 @@ def explain_log(log: HouseholdLog) -> LogExplanation:
         log: from `nsrecover.explain.logs.reading.read_logs`.
     """
     run = run_of(log)
-    done = all(holds(run.final, condition, run.home) for condition in run.wanted)
     failed = next((number for number, item in enumerate(run.subgoals) if not item.satisfied), None)
-    if done:
-        finding = Finding(RootCause.NONE, (), ())
-    else:
-        finding = explain_plan(run) if failed is None else explain_failure(run, failed)
+    finding = explain_plan(run) if failed is None else explain_failure(run, failed)
     start = _start(run, finding)
     conditions = (*run.wanted, *_mistaken_away(run, finding), *_doors(run))
     correction = correct(start, conditions, run.home, [item.step for item in run.subgoals])
@@ -71,7 +67,9 @@ def _mistaken_away(run: Run, finding: Finding) -> list[Fact]:
     if finding.cause is not RootCause.MISTAKEN_OBJECT or len(finding.objects) < 2:
         return []
     thing, other = finding.objects[:2]
-    dishes = [fact[2] for fact in run.wanted if fact[0] == "at" and fact[1] == thing and run.home.has(fact[2], Trait.DISH)]
+    dishes = [
+        fact[2] for fact in run.wanted if fact[0] == "at" and fact[1] == thing and run.home.has(fact[2], Trait.DISH)
+    ]
     return [("not at", other, dish) for dish in dishes if other in contents(run.final, dish)]
 
 
@@ -81,6 +79,7 @@ def _start(run: Run, finding: Finding) -> State:
     if finding.cause is RootCause.BLOCKED and len(finding.objects) > 1:
         thing, other = finding.objects[:2]
         state |= {("covers", other, thing)}
+    state |= _behind_doors(run)
     if finding.cause is RootCause.DROPPED:
         thing = finding.objects[0]
         lost = not any(same_stuff(name, thing) for name in run.log.final.states())
@@ -88,6 +87,16 @@ def _start(run: Run, finding: Finding) -> State:
         if lost and run.home.has(thing, Trait.CRACKABLE) and source:
             state = fetched_again(state, thing, source)
     return state
+
+
+def _behind_doors(run: Run) -> set[Fact]:
+    """Things that nobody has seen are behind a door that nobody has opened, if there is one."""
+    seen = {name for frame in run.log.events for name in frame.observation.states()} | set(run.log.final.states())
+    seen |= {fact[1] for state in run.states for fact in state if fact[0] in ("at", "holding")}
+    doors = run.home.all(Trait.DOOR)
+    shut = [door for door in doors if door in seen and not any(("open", door) in state for state in run.states)]
+    wanted = {item.step.arguments[0] for item in run.subgoals if item.step.operator == "pick_up"}
+    return {("at", name, shut[0]) for name in sorted(wanted - seen) if shut and not is_slice(name)}
 
 
 def _source(run: Run, thing: str) -> str | None:

@@ -63,6 +63,7 @@ class Finding:
         times: when, as written in the log; the most telling first.
         objects: what it happened to first, then what explains it (what was taken instead, what is in the way, ...).
         step: the step that failed, or at which it went wrong.
+        steps: the same, where several went wrong in the same way.
         missing: steps that the plan lacks.
         earlier: the step that went before its time, undid something or lost something.
         unmet: what is not so that should be.
@@ -74,6 +75,7 @@ class Finding:
     times: tuple[str, ...]
     objects: tuple[str, ...]
     step: Step | None = None
+    steps: tuple[Step, ...] = ()
     missing: tuple[Step, ...] = ()
     earlier: Step | None = None
     unmet: Fact | None = None

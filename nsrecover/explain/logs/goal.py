@@ -236,7 +236,17 @@ def order_of(conditions: Iterable[Fact], home: Household) -> list[Fact]:
         arranged.append(condition)
 
     def rank(condition: Fact) -> tuple[int, int]:
-        kinds = {"sliced": 0, "cracked": 0, "empty": 1, "clean": 2, "filled": 3, "hot": 4, "not at": 4, "closed": 5, "at": 6}
+        kinds = {
+            "sliced": 0,
+            "cracked": 0,
+            "empty": 1,
+            "clean": 2,
+            "filled": 3,
+            "hot": 4,
+            "not at": 4,
+            "closed": 5,
+            "at": 6,
+        }
         rank = kinds.get(condition[0], 8)
         if condition[0] == "closed" and home.has(condition[1], Trait.DOOR):
             rank = 7

@@ -38,22 +38,29 @@ class Trait(StrEnum):
 
 
 _NOUNS: Mapping[Trait, str] = {
-    Trait.FIXTURE: "fridge, microwave, oven, dishwasher, cabinet, drawer, shelf, safe, sink, bathtub, faucet, countertop, "
-    "dining table, coffee table, side table, table, desk, dresser, tv stand, sofa, armchair, chair, bed, floor, "
-    "stove burner, stove knob, stove, toaster, coffee machine, television, house plant, garbage can, window, lamp, "
-    "floor lamp, light switch, stool, island",
-    Trait.SURFACE: "countertop, dining table, coffee table, side table, table, desk, dresser, tv stand, shelf, sofa, "
-    "armchair, chair, bed, floor, stool, island",
+    Trait.FIXTURE: (
+        "fridge, microwave, oven, dishwasher, cabinet, drawer, shelf, safe, sink, bathtub, faucet, "
+        "countertop, dining table, coffee table, side table, table, desk, dresser, tv stand, sofa, armchair, "
+        "chair, bed, floor, stove burner, stove knob, stove, toaster, coffee machine, television, "
+        "house plant, garbage can, window, lamp, floor lamp, light switch, stool, island"
+    ),
+    Trait.SURFACE: (
+        "countertop, dining table, coffee table, side table, table, desk, dresser, tv stand, shelf, sofa, "
+        "armchair, chair, bed, floor, stool, island"
+    ),
     Trait.DOOR: "fridge, microwave, oven, dishwasher, cabinet, drawer, safe",
     Trait.LID: "laptop, book",
-    Trait.SWITCH: "microwave, oven, dishwasher, faucet, stove burner, toaster, coffee machine, television, laptop, lamp, "
-    "desk lamp, floor lamp, light switch, cell phone",
+    Trait.SWITCH: (
+        "microwave, oven, dishwasher, faucet, stove burner, toaster, coffee machine, television, laptop, "
+        "lamp, desk lamp, floor lamp, light switch, cell phone"
+    ),
     Trait.SHUT_TO_RUN: "microwave, dishwasher",
     Trait.ONE_PLACE: "microwave, stove burner, toaster, coffee machine",
     Trait.SLOT: "fridge, microwave, oven, dishwasher, cabinet, drawer, safe, toaster",
     Trait.DISH: "bowl, plate, pot, pan, mug, cup, glass, tray, basket, box, cutting board",
-    Trait.VESSEL: "pot, mug, cup, glass, bowl, kettle, bottle, wine bottle, vase, jug, pitcher, watering can, house plant, "
-    "bucket",
+    Trait.VESSEL: (
+        "pot, mug, cup, glass, bowl, kettle, bottle, wine bottle, vase, jug, pitcher, watering can, house plant, bucket"
+    ),
     Trait.BASIN: "sink, bathtub",
     Trait.POURS_WATER: "faucet",
     Trait.POURS_COFFEE: "coffee machine",

@@ -89,7 +89,7 @@ def _pour(state: State, names: tuple[str, ...], home: Household) -> tuple[set[Fa
     poured = liquid(state, source)
     if poured is None:
         return set(), set()
-    gone = {("filled", source, poured)}
+    gone: set[Fact] = {("filled", source, poured)}
     if not home.has(target, Trait.VESSEL):
         return gone, set()
     return gone | {fact for fact in state if fact[0] == "filled" and fact[1] == target}, {("filled", target, poured)}

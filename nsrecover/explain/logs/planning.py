@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from nsrecover.explain.logs.findings import Finding, RootCause
+from nsrecover.explain.logs.goal import order_of
 from nsrecover.explain.logs.household import Trait, slice_of
 from nsrecover.explain.logs.household_operators import HOUSEHOLD_OPERATORS, apply, unmet
 from nsrecover.explain.logs.names import is_slice, noun, same, same_stuff, whole
@@ -10,12 +13,12 @@ from nsrecover.explain.logs.records import Step
 from nsrecover.explain.logs.run import Run
 from nsrecover.explain.logs.state import Fact, State, basins, holds, liquid
 
-_OPPOSITES = ("open_obj", "close_obj", "toggle_on", "toggle_off")
+_OPPOSITES = {"open_obj": "close_obj", "close_obj": "open_obj", "toggle_on": "toggle_off", "toggle_off": "toggle_on"}
 
 
 def explain_plan(run: Run) -> Finding:
     """What in the plan kept the success condition from coming about."""
-    missing = [condition for condition in run.wanted if not holds(run.final, condition, run.home)]
+    missing = [condition for condition in order_of(run.wanted, run.home) if not holds(run.final, condition, run.home)]
     if not missing:
         return Finding(RootCause.NONE, (), ())
     findings = [explain_condition(run, condition, len(run.subgoals)) for condition in missing]
@@ -27,7 +30,13 @@ def explain_plan(run: Run) -> Finding:
         return first
     times = sorted({time for finding in (first, *same_kind) for time in finding.times})
     things = tuple(dict.fromkeys(thing for finding in (first, *same_kind) for thing in finding.objects))
-    return Finding(first.cause, tuple(times), things, first.step, first.missing, first.earlier, first.unmet)
+    return replace(
+        first,
+        times=tuple(times),
+        objects=things,
+        steps=tuple(finding.step for finding in (first, *same_kind) if finding.step is not None),
+        missing=tuple(step for finding in (first, *same_kind) for step in finding.missing),
+    )
 
 
 _WEIGHT = {RootCause.CAME_UNDONE: 2, RootCause.MISSING_STEP: 3, RootCause.UNKNOWN: 4}
@@ -89,16 +98,16 @@ def _lost(run: Run, condition: Fact, end: int) -> Finding | None:
 
 def _done_again(run: Run, condition: Fact, number: int, end: int) -> int | None:
     """A later step that was to bring the condition about once more."""
-    return next(
-        (n for n in range(number + 1, end) if _extras(run, run.subgoals[n].step, condition) is not None), None
-    )
+    return next((n for n in range(number + 1, end) if _extras(run, run.subgoals[n].step, condition) is not None), None)
 
 
 def _extras(run: Run, step: Step, condition: Fact) -> list[Fact] | None:
     """What has to be so for a step to bring a condition about; None if it is none that can."""
     home = run.home
     match condition, step.operator, step.arguments:
-        case (("at", thing, place), "put_in" | "put_on", (one, target)) if same_stuff(one, thing) and same(target, place):
+        case (("at", thing, place), "put_in" | "put_on", (one, target)) if same_stuff(one, thing) and same(
+            target, place
+        ):
             return []
         case (("running", thing), "toggle_on", (one,)) | (("open", thing), "open_obj", (one,)) if same(one, thing):
             return []
@@ -108,13 +117,17 @@ def _extras(run: Run, step: Step, condition: Fact) -> list[Fact] | None:
             return []
         case ("cracked", thing), "crack_obj", (one,) if same(one, thing):
             return []
-        case ("filled", thing, "water"), "toggle_on", (one,) if home.has(one, Trait.POURS_WATER) and home.movable(thing):
+        case ("filled", thing, "water"), "toggle_on", (one,) if home.has(one, Trait.POURS_WATER) and home.movable(
+            thing
+        ):
             return [("at", thing, basin) for basin in basins(home)[:1]] + [("empty", thing)]
         case ("clean", thing), "toggle_on", (one,) if home.has(one, Trait.POURS_WATER):
             return [("at", thing, basin) for basin in basins(home)[:1]]
         case ("filled", thing, "coffee"), "toggle_on", (one,) if home.has(one, Trait.POURS_COFFEE):
             return [("at", thing, one), ("empty", thing)]
-        case ("hot", thing), "toggle_on", (one,) if home.has(one, Trait.HEATS) and not home.has(one, Trait.POURS_COFFEE):
+        case ("hot", thing), "toggle_on", (one,) if home.has(one, Trait.HEATS) and not home.has(
+            one, Trait.POURS_COFFEE
+        ):
             return [("at", thing, one)]
         case ("filled", thing, what), "pour", (source, target) if same(target, thing):
             return [("filled", source, what)]
@@ -150,7 +163,8 @@ def _already_filled(run: Run, vessel: str, number: int) -> Finding:
     what = liquid(run.before(number), vessel) or ""
     emptying = Step("pour", (vessel, (basins(run.home) or ["sink"])[0]))
     filled = any(
-        ("filled", vessel, what) not in run.before(n) and ("filled", vessel, what) in run.after(n) for n in range(number)
+        ("filled", vessel, what) not in run.before(n) and ("filled", vessel, what) in run.after(n)
+        for n in range(number)
     )
     times = (_place_for(run, emptying, number, ()),)
     cause = RootCause.MISSING_STEP if filled else RootCause.ALREADY_FILLED
@@ -179,7 +193,12 @@ def _wrong_action(run: Run, condition: Fact, end: int) -> Finding | None:
         return None
     for number in range(end - 1, -1, -1):
         item = run.subgoals[number]
-        if item.step.operator in _OPPOSITES and item.step.operator != wanted and same(item.step.arguments[0], condition[1]):
+        operator = item.step.operator
+        # Opening a microwave is no mistake for turning it on; turning a laptop on is one for closing it.
+        wrong = operator in _OPPOSITES.values() and (
+            operator == _OPPOSITES[wanted] or not run.home.has(condition[1], Trait.DOOR)
+        )
+        if wrong and operator != wanted and same(item.step.arguments[0], condition[1]):
             return Finding(
                 RootCause.WRONG_ACTION, (item.time,), condition[1:2], item.step,
                 missing=(Step(wanted, condition[1:2]),), unmet=condition,
@@ -200,7 +219,11 @@ def _wrong_object(run: Run, condition: Fact, end: int) -> Finding | None:
                 taken = _taken(run, number, other)
                 return _mix_up(run, number, (thing, other), (*taken, item.time), condition)
             case (("at", thing, place), "put_in" | "put_on", (one, target)) if same_stuff(one, thing):
-                if _moved_on(run, number, one, end) or holds(run.final, ("at", target, place), run.home):
+                if (
+                    (one, target) in _needed_places(run)
+                    or _moved_on(run, number, one, end)
+                    or holds(run.final, ("at", target, place), run.home)
+                ):
                     continue
                 return _mix_up(run, number, (place, target), (item.time,), condition)
             case (("running", thing), "toggle_on", (other,)) if not same(other, thing) and other not in goal_names:

@@ -40,7 +40,7 @@ _ACTIONS = (
 
 
 def is_household_log(path: Path) -> bool:
-    """Whether a file looks like such a log, by its content: JSON whose first object has at least three of the fields."""
+    """Whether a file looks like such a log, by its content: it starts as JSON, or names three of the fields."""
     try:
         with path.open("rb") as file:
             start = file.read(4096).decode("utf-8", errors="strict" if path.stat().st_size <= 4096 else "ignore")

@@ -61,14 +61,38 @@ def run_of(log: HouseholdLog) -> Run:
     for frame, meant in zip(ends, planned, strict=True):
         event = _event_of(log.events, frame)
         before = states[event - 1] if event > 0 else frozenset()
-        verdict = verify(frame.step, before, frame.observation, states[event] if states else frozenset(), home)
+        now = states[event] if states else frozenset()
+        verdict = verify(frame.step, before, frame.observation, now, home)
+        step = _definite(frame.step, before, now, home)
         checked.append(
-            Checked(frame.time, frame.step, meant or frame.step, verdict.satisfied, verdict.why, verdict.instead, event)
+            Checked(frame.time, step, meant or frame.step, verdict.satisfied, verdict.why, verdict.instead, event)
         )
     final = at_the_end(log, states[-1] if states else frozenset(), home)
     goal = goal_of(log.success_state, log.plan)
     wanted = goal.bound(final, home, [item.step for item in checked])
     return Run(log, home, states, final, tuple(checked), goal, wanted)
+
+
+def _definite(step: Step, before: State, now: State, home: Household) -> Step:
+    """The step with the objects that it changed, where its words leave open which these are."""
+    new = now - before
+    names = list(step.arguments)
+    for position, word in enumerate(names):
+        if not home.ambiguous(word):
+            continue
+        match step.operator:
+            case "pick_up":
+                reached = [fact[1] for fact in new if fact[0] == "holding"]
+            case "put_in" | "put_on" if position == 1:
+                reached = [fact[2] for fact in new if fact[0] in ("at", "atop")]
+            case "toggle_on":
+                reached = [fact[1] for fact in new if fact[0] == "running"]
+            case "toggle_off":
+                reached = [fact[1] for fact in before - now if fact[0] == "running"]
+            case _:
+                reached = []
+        names[position] = next((name for name in sorted(reached) if could_mean(word, name)), word)
+    return Step(step.operator, tuple(names))
 
 
 def _ends(log: HouseholdLog) -> list[KeyFrame]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from nsrecover.explain.logs.household import Household, Trait, could_mean, slice_of
@@ -50,9 +51,11 @@ def _pick_up(step: Step, before: State, after: Observation, now: State, home: Ho
         return Verdict(True, why="what the gripper holds is not said")
     if not held:
         return Verdict(False, why="the gripper is empty")
-    if could_mean(thing, held) or same_stuff(thing, held):
+    cut = is_slice(thing) and ("sliced", thing) in before
+    if could_mean(thing, held) or (same_stuff(thing, held) and (cut or not is_slice(thing))):
         return Verdict(True, why=f"the gripper holds the {held}")
-    return Verdict(False, held if holding(before) != held else None, f"the gripper holds the {held}")
+    mistaken = holding(before) != held and not same_stuff(thing, held)
+    return Verdict(False, held if mistaken else None, f"the gripper holds the {held}")
 
 
 def _put(step: Step, before: State, after: Observation, now: State, home: Household) -> Verdict:
@@ -78,7 +81,11 @@ def _within(observation: Observation, thing: str, place: str) -> bool:
     return any(same(place, other) for _, other in observation.places(thing))
 
 
-def _stateful(right: str, wrong: str, predicate: str, so: bool):  # type: ignore[no-untyped-def]
+Check = Callable[[Step, State, Observation, State, Household], Verdict]
+"""A step, what was believed before, what was noticed after, what is believed then, the things of the log."""
+
+
+def _stateful(right: str, wrong: str, predicate: str, so: bool) -> Check:
     """A check of a state that can be read off an object: open or closed, turned on or off."""
 
     def check(step: Step, before: State, after: Observation, now: State, home: Household) -> Verdict:
@@ -87,7 +94,9 @@ def _stateful(right: str, wrong: str, predicate: str, so: bool):  # type: ignore
         if any(right in words for words in shown.values()):
             return Verdict(True, why=f"the {thing} is {right}")
         if any(wrong in words for words in shown.values()):
-            return Verdict(False, _changed_instead(thing, before, states, right, predicate, so), f"the {thing} is {wrong}")
+            return Verdict(
+                False, _changed_instead(thing, before, states, right, predicate, so), f"the {thing} is {wrong}"
+            )
         other = _changed_instead(thing, before, states, right, predicate, so)
         return Verdict(other is None, other, "it is out of view" if other is None else f"the {other} is {right}")
 
@@ -122,7 +131,7 @@ def _crack(step: Step, before: State, after: Observation, now: State, home: Hous
         return Verdict(True, why=f"the {thing} is cracked")
     if words is not None and "not cracked" in words:
         return Verdict(False, why=f"the {thing} is not cracked")
-    near = holding(before) is not None or ("at", thing) in {fact[:2] for fact in before} or words is not None
+    near = holding(before) is not None or words is not None
     return Verdict(near, why="it is out of view" if near else f"there was no {thing} to crack")
 
 
@@ -146,7 +155,7 @@ def _pour(step: Step, before: State, after: Observation, now: State, home: House
     return Verdict(poured, why="it is out of view" if poured else f"the {source} was empty before")
 
 
-_CHECKS = {
+_CHECKS: dict[str, Check] = {
     "pick_up": _pick_up,
     "put_in": _put,
     "put_on": _put,

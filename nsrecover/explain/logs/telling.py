@@ -1,9 +1,9 @@
-"""A finding and its correction in plain language, for a lay person or an engineer; nothing is said that is not found."""
+"""A finding and its correction in plain language, for a lay person or an engineer."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 
 from nsrecover.explain.grammar import capital, counted, listed, the
@@ -81,7 +81,7 @@ def _consequence(explanation: LogExplanation) -> list[str]:
     return [f"So at {item.time} it could not {act(item.step)}."]
 
 
-def _way(explanation: LogExplanation, words) -> list[str]:  # type: ignore[no-untyped-def]
+def _way(explanation: LogExplanation, words: Callable[[Sequence[Step]], str]) -> list[str]:
     if explanation.finding.cause is RootCause.NONE:
         return []
     if explanation.correction is None:
@@ -175,7 +175,9 @@ def _cause(finding: Finding) -> str:
         case RootCause.MISSED_GRASP:
             return f"At {time} the robot tried to pick up {one} and came up empty, though nothing was in its way."
         case RootCause.ACTION_FAILED:
-            about = f" That was about {listed(names[:-2])}." if not all(name in tried for name in finding.objects) else ""
+            about = (
+                f" That was about {listed(names[:-2])}." if not all(name in tried for name in finding.objects) else ""
+            )
             return f"At {time} the robot tried to {tried}, and it had no effect.{about}"
         case RootCause.MISPLACED:
             return f"At {time} the robot put {one} in the wrong place: it ended up on {other}."
@@ -190,10 +192,12 @@ def _cause(finding: Finding) -> str:
         case RootCause.WRONG_ORDER:
             return _order_told(finding, names, tried)
         case RootCause.WRONG_ACTION:
-            others = f" The same is true of {listed(names[1:-2])}." if len(finding.objects) > 1 else ""
+            if len(finding.objects) > 1:
+                wrong, needed = listed([act(step) for step in finding.steps]), listed([act(s) for s in finding.missing])
+                return f"The plan does the wrong things at {_time_of(finding)}: to {wrong}, instead of to {needed}."
             did = _did(finding.step) if finding.step else "did something else"
             need = f", when the task was to {act(finding.missing[0])}" if finding.missing else ""
-            return f"The plan does the wrong thing with {one}: at {_time_of(finding)} the robot {did}{need}.{others}"
+            return f"The plan does the wrong thing with {one}: at {_time_of(finding)} the robot {did}{need}."
         case RootCause.WRONG_OBJECT:
             at = listed(finding.times)
             return f"The plan uses the wrong object: at {at} the robot dealt with {other} instead of {one}."
@@ -203,14 +207,15 @@ def _cause(finding: Finding) -> str:
             return f"At {time} the robot {did}, and so the plan undid what it had achieved.{rest}"
         case RootCause.ALREADY_FILLED:
             need = f" The plan should first {act(finding.missing[0])}." if finding.missing else ""
-            return f"{capital(one)} was already filled with {finding.liquid}, which the plan does not reckon with.{need} The moment for that was {time}."
+            known = f"{capital(one)} was already filled with {finding.liquid}, which the plan does not reckon with."
+            return f"{known}{need} The moment for that was {time}."
         case RootCause.ALREADY_RUNNING:
             return f"At {time} the robot could not {tried}, because {one} was already turned on."
         case RootCause.MISTAKEN_OBJECT:
             return f"At {time} the robot mistook {other} for {one}: it was to {tried}, and took {other} instead."
         case RootCause.AMBIGUOUS_NAME:
-            rest = "".join(f", with {name}" for name in names[2:-2])
-            return f"At {time} the plan leaves open what is meant: {one} and {other}{rest} do not tell which object to use."
+            came = _reached(finding)
+            return f"At {time} the plan does not say which one is meant by {_vague(finding)}: it came to {came}."
         case RootCause.OCCUPIED:
             return f"At {time} the robot could not {tried}: {other} took up the room in {one}."
         case RootCause.BLOCKED:
@@ -224,6 +229,16 @@ def _also(finding: Finding, start: int, told: str) -> str:
     """Objects that the sentence has not named."""
     rest = [thing(name) for name in finding.objects[start:] if name and name not in told]
     return f" That concerns {listed(rest)}." if rest else ""
+
+
+def _vague(finding: Finding) -> str:
+    """The word of the plan that leaves open what is meant."""
+    return the(finding.objects[-1]) if finding.objects else "it"
+
+
+def _reached(finding: Finding) -> str:
+    """The objects that were used."""
+    return listed([thing(name) for name in finding.objects[:-1]]) or "another one"
 
 
 def _time_of(finding: Finding) -> str:
@@ -243,10 +258,12 @@ def _order_told(finding: Finding, names: list[str], tried: str) -> str:
     did = _did(finding.earlier) if finding.earlier else "went on"
     first, second = finding.times[0], finding.times[-1]
     if finding.earlier == finding.step or finding.step is None:
-        text = f"Two steps are in the wrong order: at {first} the robot was to {tried}, but what that needs comes only at {second}"
+        text = f"Two steps are in the wrong order: at {first} the robot was to {tried}, "
+        text += f"but what that needs comes only at {second}"
         if finding.missing:
             text += f" ({act(finding.missing[0])})"
     else:
-        text = f"Two steps are in the wrong order: at {first} the robot {did}, too early, for at {second} it still had to {tried}"
+        text = f"Two steps are in the wrong order: at {first} the robot {did}, "
+        text += f"too early, for at {second} it still had to {tried}"
     rest = [name for word, name in zip(finding.objects, names, strict=False) if word and word not in text]
     return text + "." + (f" That concerns {listed(rest)}." if rest else "")

@@ -77,9 +77,13 @@ def _gripper(state: State, observation: Observation, frame: KeyFrame | None, hom
             gone |= {fact for fact in state if fact[0] in ("at", "atop") and fact[1] == held}
     if before and not held and frame is not None and frame.step.operator in ("put_in", "put_on"):
         thing, place = frame.step.arguments
+        # A dish that is put down keeps what is in it, one that falls does not.
         if same_stuff(thing, before) or not observation.places(before):
             atop = frame.step.operator == "put_on" and home.has(place, Trait.SLOT)
             new.add(("atop" if atop else "at", before, place))
+    elif before and not held:
+        gone |= {fact for fact in state if fact[0] == "at" and fact[2] == before and home.movable(before)}
+        gone |= {fact for fact in state if fact[0] == "filled" and fact[1] == before}
     return (state - gone) | new
 
 
