@@ -171,8 +171,9 @@ class HouseholdWorld:
                 case "faucet":
                     for thing in self.on_top("sink"):
                         self.dirty.discard(thing)
-                        if noun(thing) in _HOLD_LIQUID:
-                            self.liquid.setdefault(thing, "water")
+                        if noun(thing) in _HOLD_LIQUID and thing not in self.liquid:
+                            self.liquid[thing] = "water"
+                            self.hot.discard(thing)
                 case "coffee machine":
                     for thing in self.on_top(machine):
                         if noun(thing) in _HOLD_LIQUID:

@@ -50,7 +50,9 @@ def explain_log(log: HouseholdLog) -> LogExplanation:
     finding = explain_plan(run) if failed is None else explain_failure(run, failed)
     start = _start(run, finding)
     conditions = (*run.wanted, *_mistaken_away(run, finding), *_doors(run))
-    correction = correct(start, conditions, run.home, [item.step for item in run.subgoals])
+    correction: tuple[Step, ...] | None = ()
+    if finding.cause is not RootCause.NONE:
+        correction = correct(start, conditions, run.home, [item.step for item in run.subgoals])
     verified = correction is not None and reaches(start, correction, conditions, run.home)
     return LogExplanation(finding, run.subgoals, failed, correction, verified, run.wanted)
 
@@ -75,7 +77,13 @@ def _mistaken_away(run: Run, finding: Finding) -> list[Fact]:
 
 def _start(run: Run, finding: Finding) -> State:
     """The state from which to go on, with what the cause adds to what is seen."""
-    state = run.final
+    # Nobody sees that something is hot: what may have cooled down is heated again.
+    shown = {name for name, words in run.log.final.states().items() if {"hot", "warm", "heated", "cooked"} & set(words)}
+    state = (
+        run.final
+        if finding.cause is RootCause.NONE
+        else frozenset(fact for fact in run.final if fact[0] != "hot" or fact[1] in shown)
+    )
     if finding.cause is RootCause.BLOCKED and len(finding.objects) > 1:
         thing, other = finding.objects[:2]
         state |= {("covers", other, thing)}

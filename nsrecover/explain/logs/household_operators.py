@@ -188,6 +188,7 @@ def _faucets_fill_and_clean(state: State, home: Household) -> tuple[set[Fact], s
             # What holds another liquid already is not filled.
             if home.has(thing, Trait.VESSEL) and liquid(state, thing) is None:
                 new.add(("filled", thing, "water"))
+                gone |= {("hot", thing)} & state
     return gone, new
 
 

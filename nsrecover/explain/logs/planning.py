@@ -73,6 +73,9 @@ def _lost(run: Run, condition: Fact, end: int) -> Finding | None:
         return None
     if held[-1] == last_event:
         # Only the view at the end denies it; what the final state says counts.
+        undoing = _unseen_undoing(run, condition, end)
+        if undoing is not None:
+            return undoing
         last = len(run.states) - 1
         return Finding(RootCause.CAME_UNDONE, (run.log.events[last].time,), condition[1:2], unmet=condition)
     event = held[-1] + 1
@@ -93,6 +96,22 @@ def _lost(run: Run, condition: Fact, end: int) -> Finding | None:
                 return None
     if condition[0] == "at":
         return Finding(RootCause.CAME_UNDONE, (time,), condition[1:], unmet=condition)
+    return None
+
+
+def _unseen_undoing(run: Run, condition: Fact, end: int) -> Finding | None:
+    """A step that ends a condition although nobody saw it end."""
+    for number in range(end - 1, -1, -1):
+        step = run.subgoals[number].step
+        if _extras(run, step, condition) is not None:
+            return None
+        if step.operator in HOUSEHOLD_OPERATORS and not holds(
+            apply(run.before(number) | {condition}, step, run.home), condition, run.home
+        ):
+            things = tuple(dict.fromkeys((condition[1], *step.arguments)))
+            return Finding(
+                RootCause.UNDONE_BY_PLAN, (run.subgoals[number].time,), things, step, earlier=step, unmet=condition
+            )
     return None
 
 
@@ -152,7 +171,7 @@ def _ineffective(run: Run, condition: Fact, number: int, extras: list[Fact], dep
             return Finding(RootCause.WRONG_ORDER, times, things, item.step, earlier=item.step, unmet=condition)
         if depth:
             return explain_condition(run, extra, number, depth - 1)
-    if extras and not any(extra[0] == "filled" for extra in extras):
+    if not any(extra[0] == "filled" for extra in extras) and not holds(before, condition, run.home):
         return Finding(RootCause.ACTION_FAILED, (item.time,), (condition[1], *item.step.arguments), item.step,
                        unmet=condition)  # fmt: skip
     return None

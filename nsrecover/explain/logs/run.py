@@ -9,10 +9,12 @@ from nsrecover.explain.logs.findings import Checked
 from nsrecover.explain.logs.goal import Goal, goal_of
 from nsrecover.explain.logs.household import Household, could_mean
 from nsrecover.explain.logs.names import same_stuff
-from nsrecover.explain.logs.records import HouseholdLog, KeyFrame, Step
+from nsrecover.explain.logs.records import HouseholdLog, KeyFrame, Observation, Step
 from nsrecover.explain.logs.state import Fact, State
 from nsrecover.explain.logs.subgoals import verify
 from nsrecover.explain.logs.tracking import at_the_end, track
+
+_SWITCHING = ("open_obj", "close_obj", "toggle_on", "toggle_off")
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def run_of(log: HouseholdLog) -> Run:
         event = _event_of(log.events, frame)
         before = states[event - 1] if event > 0 else frozenset()
         now = states[event] if states else frozenset()
-        verdict = verify(frame.step, before, frame.observation, now, home)
+        verdict = verify(frame.step, before, _look(log.events, event, frame), now, home)
         step = _definite(frame.step, before, now, home)
         checked.append(
             Checked(frame.time, step, meant or frame.step, verdict.satisfied, verdict.why, verdict.instead, event)
@@ -71,6 +73,20 @@ def run_of(log: HouseholdLog) -> Run:
     goal = goal_of(log.success_state, log.plan)
     wanted = goal.bound(final, home, [item.step for item in checked])
     return Run(log, home, states, final, tuple(checked), goal, wanted)
+
+
+def _look(events: Sequence[KeyFrame], event: int, end: KeyFrame) -> Observation:
+    """The observation that decides: where what was opened or switched is out of view, the next one that shows it."""
+    if end.step.operator not in _SWITCHING:
+        return end.observation
+    thing = end.step.arguments[0]
+    for frame in (end, *events[event + 1 :]):
+        acts_on_it = frame.step.operator in _SWITCHING and frame.step.arguments[:1] == (thing,)
+        if frame is not end and acts_on_it and frame.text != end.text:
+            break
+        if frame.observation.sees(thing):
+            return frame.observation
+    return end.observation
 
 
 def _definite(step: Step, before: State, now: State, home: Household) -> Step:

@@ -9,6 +9,7 @@ from nsrecover.explain.logs.household import Household, Trait, could_mean, slice
 from nsrecover.explain.logs.names import is_slice, noun, same, same_stuff, whole
 from nsrecover.explain.logs.records import Observation, Step
 from nsrecover.explain.logs.state import State, holding, holds, liquid
+from nsrecover.explain.logs.tracking import in_hand
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def verify(step: Step, before: State, after: Observation, now: State, home: Hous
 
 
 def _pick_up(step: Step, before: State, after: Observation, now: State, home: Household) -> Verdict:
-    thing, held = step.arguments[0], after.held
+    thing, held = step.arguments[0], in_hand(before, after)
     if held is None:
         return Verdict(True, why="what the gripper holds is not said")
     if not held:
@@ -93,7 +94,9 @@ def _stateful(right: str, wrong: str, predicate: str, so: bool) -> Check:
         shown = {name: words for name, words in states.items() if same(thing, name)}
         if any(right in words for words in shown.values()):
             return Verdict(True, why=f"the {thing} is {right}")
-        if any(wrong in words for words in shown.values()):
+        # Of several that may be meant, one out of view may be the one.
+        all_shown = not home.ambiguous(thing) or set(home.instances(thing)) <= set(shown)
+        if all_shown and any(wrong in words for words in shown.values()):
             return Verdict(
                 False, _changed_instead(thing, before, states, right, predicate, so), f"the {thing} is {wrong}"
             )
@@ -131,7 +134,8 @@ def _crack(step: Step, before: State, after: Observation, now: State, home: Hous
         return Verdict(True, why=f"the {thing} is cracked")
     if words is not None and "not cracked" in words:
         return Verdict(False, why=f"the {thing} is not cracked")
-    near = holding(before) is not None or words is not None
+    held = holding(before)
+    near = (held is not None and same_stuff(held, thing)) or words is not None
     return Verdict(near, why="it is out of view" if near else f"there was no {thing} to crack")
 
 

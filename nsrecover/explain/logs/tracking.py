@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nsrecover.explain.logs.household import Household, Trait, slice_of
-from nsrecover.explain.logs.household_operators import settle
+from nsrecover.explain.logs.household_operators import settle, unmet
 from nsrecover.explain.logs.names import is_slice, same_stuff
 from nsrecover.explain.logs.records import HouseholdLog, KeyFrame, Observation
 from nsrecover.explain.logs.state import Fact, State, holding, is_at
@@ -24,6 +24,14 @@ _STATES: dict[str, tuple[str, bool]] = {
     "cold": ("hot", False),
 }
 """A state in words -> the fact, and whether it is so."""
+
+
+_SWITCHING = {
+    "open_obj": ("open", True),
+    "close_obj": ("open", False),
+    "toggle_on": ("running", True),
+    "toggle_off": ("running", False),
+}
 
 
 def track(log: HouseholdLog, home: Household) -> list[State]:
@@ -59,14 +67,14 @@ def at_the_end(log: HouseholdLog, last: State, home: Household) -> State:
 
 def _after(state: State, frame: KeyFrame, home: Household) -> State:
     state = _gripper(state, frame.observation, frame, home)
-    state = _seen(state, frame.observation, home)
+    state = _unseen(_seen(state, frame.observation, home), frame, home)
     hidden = frozenset(fact for fact in settle(state, home) - state if not frame.observation.sees(fact[1]))
     gone = frozenset(fact for fact in state - settle(state, home) if not frame.observation.sees(fact[1]))
     return (state | hidden) - gone
 
 
 def _gripper(state: State, observation: Observation, frame: KeyFrame | None, home: Household) -> State:
-    held, before = observation.held, holding(state)
+    held, before = in_hand(state, observation), holding(state)
     if held is None or held == (before or ""):
         return state
     gone = {fact for fact in state if fact[0] == "holding"}
@@ -85,6 +93,22 @@ def _gripper(state: State, observation: Observation, frame: KeyFrame | None, hom
         gone |= {fact for fact in state if fact[0] == "at" and fact[2] == before and home.movable(before)}
         gone |= {fact for fact in state if fact[0] == "filled" and fact[1] == before}
     return (state - gone) | new
+
+
+def in_hand(state: State, observation: Observation) -> str | None:
+    """What the gripper holds; what has been sliced can only be held as a slice."""
+    held = observation.held
+    return slice_of(held) if held and ("sliced", slice_of(held)) in state else held
+
+
+def _unseen(state: State, frame: KeyFrame, home: Household) -> State:
+    """What was opened or switched out of view is taken to have worked if it could."""
+    step, change = frame.step, _SWITCHING.get(frame.step.operator)
+    if change is None or frame.observation.sees(step.arguments[0]) or unmet(state, step, home):
+        return state
+    predicate, so = change
+    fact = (predicate, step.arguments[0])
+    return state | {fact} if so else state - {fact}
 
 
 def _seen(state: State, observation: Observation, home: Household) -> State:

@@ -206,7 +206,7 @@ def _left_out(task: Task, plan: list[Step], seed: int, noise: float) -> Iterator
             causes = ("missing_step", "wrong_order")
         yield (
             f"left out {number}",
-            _run(task, rest, Fault(), Injected(causes, (), max(number - 1, 0), len(plan)), seed + number),
+            _run(task, rest, Fault(), Injected(causes, (), max(number - 1, 0), len(plan)), seed + number, noise),
         )
 
 
