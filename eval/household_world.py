@@ -195,9 +195,7 @@ def world_at_the_end(log: HouseholdLog) -> HouseholdWorld:
         for state in observation.states()[name]:
             _note(world, name, state)
     world.holding = log.final.held or None
-    for subject, relation, place in log.final.relations():
-        if relation in ("inside", "on top of") and noun(subject) not in _BOLTED:
-            world.where.setdefault(subject, set()).add(place)
+    world.where = _last_places(log)
     for name in seen:
         if name.endswith(" slice"):
             world.cut.add(name.removesuffix(" slice"))
@@ -205,6 +203,40 @@ def world_at_the_end(log: HouseholdLog) -> HouseholdWorld:
         _look_behind(log, world)
     world.needs_remote = any("remote control" in step.arguments for step in log.plan)
     return world
+
+
+def _last_places(log: HouseholdLog) -> dict[str, set[str]]:
+    """Where everything was last seen; what falls out of the gripper loses what it carried."""
+    where: dict[str, set[str]] = {}
+    held = ""
+    for frame in log.events:
+        now = frame.observation.held or ""
+        if held and not now and frame.step.operator not in ("put_in", "put_on"):
+            for thing in [thing for thing, places in where.items() if held in places]:
+                where.pop(thing)
+        elif held and not now:
+            where[held] = {frame.step.arguments[1]}
+        held = now
+        where.pop(held, None)
+        _look(where, frame.observation, held)
+    for name in log.final.states():
+        if name.endswith(" slice") or not any(place in where for place in where.get(name, ())):
+            where.pop(name, None)
+    where.pop(log.final.held or "", None)
+    _look(where, log.final, log.final.held or "")
+    return where
+
+
+def _look(where: dict[str, set[str]], observation: Observation, held: str) -> None:
+    fresh: dict[str, set[str]] = {}
+    for subject, relation, place in observation.relations():
+        carried_before = place in where.get(subject, ())
+        behind = place == held and not carried_before
+        if relation in ("inside", "on top of") and noun(subject) not in _BOLTED and subject != held and not behind:
+            fresh.setdefault(subject, set()).add(place)
+    for subject, places in fresh.items():
+        carriers = {place for place in where.get(subject, set()) if noun(place) in _OPEN_TOPPED}
+        where[subject] = places | {carrier for carrier in carriers if fresh.get(carrier, set()) & places}
 
 
 def _look_behind(log: HouseholdLog, world: HouseholdWorld) -> None:

@@ -1,0 +1,58 @@
+"""`nsrecover explain`, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from household_failures import TASKS, failures
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    # What was imported is told on stderr, so that a slow start does not go unnoticed.
+    program = "import sys; from nsrecover.cli import main\ntry: main()\nfinally: print([m for m in ('torch', 'scipy') " \
+              "if m in sys.modules], file=sys.stderr)"  # fmt: skip
+    return subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    document: dict[str, Any] = next(failures(TASKS[7], seed=4))[1].document
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_json_has_what_programs_need_and_torch_stays_out(path: Path) -> None:
+    done = command("explain", str(path), "--json")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.strip() == "[]"
+    found = json.loads(done.stdout)
+    assert {"kind", "steps", "root_cause", "objects", "text", "correction", "verified"} <= set(found)
+    assert (found["kind"], found["root_cause"], found["objects"], found["verified"]) == (
+        "execution", "dropped", ["jug"], True,
+    )  # fmt: skip
+    assert all(step.startswith("(") for step in found["correction"])
+
+
+def test_registers_differ_and_both_name_the_thing(path: Path) -> None:
+    lay, engineer = (command("explain", str(path), "--register", who).stdout for who in ("lay", "engineer"))
+    assert "dropped the jug" in lay
+    assert "(pick_up, jug)" not in lay
+    assert "(pick_up, jug)" in engineer
+
+
+def test_mistakes_are_one_line(path: Path, tmp_path: Path) -> None:
+    for arguments, words in (
+        (("explain", str(path), "--register", "poet"), "expected a register"),
+        (("explain", str(tmp_path / "episode.npz")), "nsrecover check"),
+        (("explain", str(tmp_path / "none.json")), "expected a log at"),
+    ):
+        done = command(*arguments)
+        assert done.returncode == 2
+        assert words in done.stderr
+        assert len(done.stderr.strip().splitlines()) == 2
