@@ -52,7 +52,7 @@ def correct(
         The actions, none of which can be left out; None if no way was found.
     """
     for wanted in _orders(conditions, home):
-        planner = _Planner(start, home, _spots(home, plan), wanted)
+        planner = _Planner(start, home, plan, wanted)
         try:
             steps = planner.plan()
         except _Impossible:
@@ -117,8 +117,9 @@ def _spots(home: Household, plan: Sequence[Step]) -> list[str]:
 
 
 class _Planner:
-    def __init__(self, start: State, home: Household, spots: list[str], wanted: Sequence[Fact]) -> None:
-        self._state, self._home, self._spots, self._wanted = start, home, spots, wanted
+    def __init__(self, start: State, home: Household, plan: Sequence[Step], wanted: Sequence[Fact]) -> None:
+        self._state, self._home, self._spots, self._wanted = start, home, _spots(home, plan), wanted
+        self._used = {name for step in plan for name in step.arguments}
         self._steps: list[Step] = []
         self._work = 0
 
@@ -253,7 +254,8 @@ class _Planner:
                 yield needs, (Step("toggle_on", (machine,)), Step("toggle_off", (machine,)))
         full = [vessel for vessel in home.all(Trait.VESSEL) if liquid(self._state, vessel) == what]
         others = [vessel for vessel in home.all(Trait.VESSEL) if home.movable(vessel) and vessel not in full]
-        for source in [*full, *others]:
+        # Rather with what the plan uses than with the next best vessel.
+        for source in [*full, *sorted(others, key=lambda vessel: vessel not in self._used)]:
             if source != thing and home.movable(source):
                 yield (("filled", source, what),), (Step("pour", (source, thing)),)
 

@@ -14,8 +14,11 @@ from household_failures import TASKS, failures
 
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     # What was imported is told on stderr, so that a slow start does not go unnoticed.
-    program = "import sys; from nsrecover.cli import main\ntry: main()\nfinally: print([m for m in ('torch', 'scipy') " \
-              "if m in sys.modules], file=sys.stderr)"  # fmt: skip
+    program = (
+        "import sys; from nsrecover.cli import main\n"
+        "try: main()\n"
+        "finally: print([m for m in ('torch', 'scipy') if m in sys.modules], file=sys.stderr)"
+    )
     return subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
 
 

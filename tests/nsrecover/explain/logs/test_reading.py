@@ -108,13 +108,13 @@ def test_a_missing_field_and_broken_json_are_named(tmp_path: Path, document: dic
     path = tmp_path / "log.json"
     del document["final_state"]
     path.write_text(json.dumps(document))
-    with pytest.raises(InvalidRecording, match="found no 'final_state'"):
+    with pytest.raises(InvalidRecording, match=r"found no 'final_state'"):
         read_logs(path)
     path.write_text(json.dumps(document, indent=1)[:-40])
-    with pytest.raises(InvalidRecording, match="line .*expected JSON"):
+    with pytest.raises(InvalidRecording, match=r"line .*expected JSON"):
         read_logs(path)
     path.write_text(f"{json.dumps({'task': 1})}\n{{oops\n")
-    with pytest.raises(InvalidRecording, match="line 1: expected the fields|line 2: expected a JSON object"):
+    with pytest.raises(InvalidRecording, match=r"line 1: expected the fields|line 2: expected a JSON object"):
         read_logs(path)
     with pytest.raises(InvalidRecording, match="expected a log at"):
         read_logs(tmp_path / "nowhere.json")

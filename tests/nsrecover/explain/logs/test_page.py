@@ -1,0 +1,18 @@
+"""The example of docs/logs.md runs and prints what the page says."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+
+def test_the_example_prints_what_the_page_says() -> None:
+    page = (Path(__file__).parents[4] / "docs" / "logs.md").read_text()
+    (program,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(program, "docs/logs.md", "exec"), {})
+    shown = page.split("```")[page.split("```").index(f"python\n{program}") + 1].split("## What is checked")[0]
+    assert printed.getvalue().split() == shown.split()
