@@ -307,7 +307,9 @@ def _unexplained(run: Run, number: int, step: Step) -> Finding:
     time = (failed.time,)
     if step.operator in ("put_in", "put_on"):
         place = step.arguments[1]
-        inside = [thing for thing in contents(run.before(number), place) if home.movable(thing)]
+        # What is hidden at that moment may be seen later.
+        views = (run.before(number), run.after(number), run.final)
+        inside = [thing for view in views for thing in contents(view, place) if home.movable(thing)]
         # What the plan itself puts there is not in its way.
         own = {item.step.arguments[0] for item in run.subgoals if item.step.operator in ("put_in", "put_on")}
         inside = [thing for thing in inside if thing not in own]

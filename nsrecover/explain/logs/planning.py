@@ -76,6 +76,9 @@ def _lost(run: Run, condition: Fact, end: int) -> Finding | None:
         undoing = _unseen_undoing(run, condition, end)
         if undoing is not None:
             return undoing
+        unseen = _unseen_failure(run, condition, end)
+        if unseen is not None:
+            return unseen
         last = len(run.states) - 1
         return Finding(RootCause.CAME_UNDONE, (run.log.events[last].time,), condition[1:2], unmet=condition)
     event = held[-1] + 1
@@ -112,6 +115,20 @@ def _unseen_undoing(run: Run, condition: Fact, end: int) -> Finding | None:
             return Finding(
                 RootCause.UNDONE_BY_PLAN, (run.subgoals[number].time,), things, step, earlier=step, unmet=condition
             )
+    return None
+
+
+def _unseen_failure(run: Run, condition: Fact, end: int) -> Finding | None:
+    """The step that was to bring a condition about out of view, and that can only have failed."""
+    if condition[0] not in ("running", "off", "open", "closed"):
+        return None
+    for number in range(end - 1, -1, -1):
+        item = run.subgoals[number]
+        if _extras(run, item.step, condition) is not None:
+            return Finding(
+                RootCause.ACTION_FAILED, (item.time,), tuple(dict.fromkeys((condition[1], *item.step.arguments))),
+                item.step, unmet=condition,
+            )  # fmt: skip
     return None
 
 
@@ -172,7 +189,8 @@ def _ineffective(run: Run, condition: Fact, number: int, extras: list[Fact], dep
         if depth:
             return explain_condition(run, extra, number, depth - 1)
     if not any(extra[0] == "filled" for extra in extras) and not holds(before, condition, run.home):
-        return Finding(RootCause.ACTION_FAILED, (item.time,), (condition[1], *item.step.arguments), item.step,
+        things = tuple(dict.fromkeys((condition[1], *item.step.arguments)))
+        return Finding(RootCause.ACTION_FAILED, (item.time,), things, item.step,
                        unmet=condition)  # fmt: skip
     return None
 
@@ -181,10 +199,8 @@ def _already_filled(run: Run, vessel: str, number: int) -> Finding:
     """A vessel was full of something else when it was to be filled."""
     what = liquid(run.before(number), vessel) or ""
     emptying = Step("pour", (vessel, (basins(run.home) or ["sink"])[0]))
-    filled = any(
-        ("filled", vessel, what) not in run.before(n) and ("filled", vessel, what) in run.after(n)
-        for n in range(number)
-    )
+    # Filled by the plan, or by somebody before.
+    filled = any(_extras(run, item.step, ("filled", vessel, what)) is not None for item in run.subgoals[:number])
     times = (_place_for(run, emptying, number, ()),)
     cause = RootCause.MISSING_STEP if filled else RootCause.ALREADY_FILLED
     return Finding(cause, times, (vessel,), run.subgoals[number].step, missing=(emptying,), liquid=what)

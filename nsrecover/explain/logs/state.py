@@ -60,7 +60,8 @@ def shut_in(state: State, thing: str, home: Household, depth: int = 6) -> str | 
 def on_it(state: State, thing: str, home: Household) -> str | None:
     """What lies on or over a thing so that it cannot be taken; what a dish carries does not count."""
     covering = sorted(fact[1] for fact in state if fact[0] == "covers" and fact[2] == thing)
-    if not covering and not home.has(thing, Trait.DISH) and home.movable(thing):
+    # Of many slices there is always one on top.
+    if not covering and not is_slice(thing) and not home.has(thing, Trait.DISH) and home.movable(thing):
         covering = [other for other in contents(state, thing) if whole(other) != whole(thing)]
     return covering[0] if covering else None
 
