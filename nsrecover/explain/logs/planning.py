@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from nsrecover.explain.logs.findings import Finding, RootCause
@@ -206,12 +207,19 @@ def _already_filled(run: Run, vessel: str, number: int) -> Finding:
     return Finding(cause, times, (vessel,), run.subgoals[number].step, missing=(emptying,), liquid=what)
 
 
-def _place_for(run: Run, step: Step, end: int, extras: tuple[Fact, ...] | list[Fact]) -> str:
+def _place_for(
+    run: Run, step: Step, end: int, extras: tuple[Fact, ...] | list[Fact], prior: Sequence[Fact] = ()
+) -> str:
     """The time of the step before which a missing one would have fitted, as late as possible."""
     for number in range(min(end, len(run.subgoals)), 0, -1):
         state = run.after(number - 1)
         if _fits(run, state, step) and all(holds(state, extra, run.home) for extra in extras):
             return run.subgoals[min(number, len(run.subgoals) - 1)].time
+    # It never was where that could be done: it should have gone there when it was first taken up.
+    for number in range(min(end, len(run.subgoals)) - 1 if extras else 0):
+        needed = (*prior, ("holding", extras[0][1]))
+        if all(holds(run.after(number), fact, run.home) for fact in needed):
+            return run.subgoals[number + 1].time
     if run.subgoals:
         return run.subgoals[min(end, len(run.subgoals) - 1)].time
     return run.log.events[-1].time if run.log.events else "00:00"
@@ -346,7 +354,10 @@ def _missing(run: Run, condition: Fact, end: int) -> Finding:
         case _:
             return Finding(RootCause.UNKNOWN, (_last_time(run),), things, unmet=condition)
     step = None
-    time = _place_for(run, lacking, end, extras)
+    ordered = order_of(run.wanted, run.home)
+    earlier = ordered[: ordered.index(condition)] if condition in ordered else []
+    prior = [fact for fact in earlier if fact[0] in ("clean", "filled", "hot") and fact[1] == condition[1]]
+    time = _place_for(run, lacking, end, extras, prior)
     for item in run.subgoals:
         if item.time == time:
             step = item.step

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from household_failures import TASKS, failures, success
-from household_runs import Task
+from household_runs import Fault, Injected, Task, steps_of, story, world_of
 
 from eval.household_world import conditions_of, judge, world_at_the_end
 from nsrecover.explain.logs import explain_log, log_of, report_of
@@ -16,19 +16,19 @@ by_name = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
 @by_name
 def test_every_injected_failure_is_named_and_put_right(task: Task) -> None:
     wrong = []
-    for name, story in failures(task, seed=11):
-        log = log_of(story.document)
+    for name, told in failures(task, seed=11):
+        log = log_of(told.document)
         explained = explain_log(log)
         finding = explained.finding
         wanted = conditions_of(task.success, log.plan)
         assert wanted is not None
-        if finding.cause.value not in story.injected.causes:
+        if finding.cause.value not in told.injected.causes:
             wrong.append(f"{name}: cause {finding.cause}")
-        if not set(story.injected.objects) <= set(finding.objects):
+        if not set(told.injected.objects) <= set(finding.objects):
             wrong.append(f"{name}: objects {finding.objects}")
-        if finding.times[0] not in story.times:
+        if finding.times[0] not in told.times:
             wrong.append(f"{name}: times {finding.times}")
-        if explained.correction is None or judge(story.world, explained.correction, wanted) is not None:
+        if explained.correction is None or judge(told.world, explained.correction, wanted) is not None:
             wrong.append(f"{name}: correction {explained.correction}")
         if explained.correction is None or judge(world_at_the_end(log), explained.correction, wanted) is not None:
             wrong.append(f"{name}: correction by the log {explained.correction}")
@@ -49,15 +49,32 @@ def test_a_run_that_succeeds_is_not_called_a_failure(task: Task) -> None:
 def test_with_things_unnoticed_and_misread_nearly_all_is_still_found() -> None:
     found = total = right = subgoals = 0
     for task in TASKS[1::2]:
-        for _, story in failures(task, seed=3, noise=0.15):
-            explained = explain_log(log_of(story.document))
+        for _, told in failures(task, seed=3, noise=0.15):
+            explained = explain_log(log_of(told.document))
             total += 1
-            found += explained.finding.cause.value in story.injected.causes
-            subgoals += len(story.held)
-            right += sum(item.satisfied == held for item, held in zip(explained.subgoals, story.held, strict=True))
+            found += explained.finding.cause.value in told.injected.causes
+            subgoals += len(told.held)
+            right += sum(item.satisfied == held for item, held in zip(explained.subgoals, told.held, strict=True))
     assert total >= 120
     assert found >= 0.97 * total
     assert right >= 0.98 * subgoals
+
+
+@pytest.mark.parametrize(
+    ("number", "start", "end", "noticed"), [(4, 1, 6, 1), (0, 1, 5, 1), (9, 5, 14, 5)], ids=["coffee", "kettle", "mug"]
+)
+def test_a_detour_that_is_left_out_is_missed_where_it_should_have_begun(
+    number: int, start: int, end: int, noticed: int
+) -> None:
+    task = TASKS[number]
+    plan = steps_of(task.plan)
+    # The way to the sink and back, or to the microwave and back, is not in the plan.
+    short = plan[:start] + plan[end:]
+    log = log_of(story(task, short, world_of(task), Fault(), Injected((), (), 0, 0), seed=2).document)
+    finding = explain_log(log).finding
+    assert finding.cause.value == "missing_step"
+    assert finding.missing[0].operator == "toggle_on"
+    assert finding.times == (log.subgoals[noticed].time,)
 
 
 def test_the_judge_refuses_what_does_not_lead_to_success() -> None:
