@@ -42,6 +42,7 @@ class TrainConfig:
 
     data: str = MISSING
     held_out: str = MISSING
+    episodes: int | None = None
     out: str = MISSING
     cache: str = MISSING
     checkpoint: str | None = None
