@@ -19,7 +19,7 @@ import numpy as np
 
 from eval.footage import Footage, film, read
 from eval.variants import system_of
-from eval.watch import anonymous
+from eval.watch import Setting, follow
 from nsrecover.structs import Discrepancy, Plan, SceneGraph, Trace
 from nsrecover.system import System
 from sim.datasets.replay import ideal_course, replay
@@ -108,26 +108,17 @@ def _make(episode: ErrorEpisode, footage: Footage, system: System) -> Iterator[E
 
 
 def perceived(footage: Footage, system: System) -> Iterator[tuple[int, SceneGraph, Trace]]:
-    """Follow an episode as `eval.watch.watch` does, and say what is perceived where something goes wrong.
+    """What is perceived where something goes wrong, in an episode that is followed as the monitor is measured.
 
     Yields:
         Number of the action, the scene after it with its errors, and the imagined trace over the same objects.
     """
-    episode = footage.episode
-    rng = np.random.default_rng(episode.seed)
-    perceive, imagination = system.perceiver(), system.imagination
-    graph = perceive(anonymous(footage.course[0], rng, named=True)[0])
-    trace = imagination.trace(graph, episode.plan)
     last = max(footage.outcomes)
-    for step in range(last + 1):
-        if step in footage.outcomes:
-            shown = anonymous(footage.outcomes[step], rng, named=False)[0]
-            seen = perceive.fork()(shown, expected=trace.graphs[step + 1])
-            yield step, seen, trace.joined_by(seen)
-        if step < last:
-            shown = anonymous(footage.course[step + 1], rng, named=False)[0]
-            graph = perceive(shown, expected=trace.graphs[step + 1])
-            trace = imagination.rebase(trace.joined_by(graph), step + 1, graph)
+    for look in follow(footage, system, Setting()):
+        if look.failed:
+            yield look.step, look.graph, look.trace
+            if look.step == last:
+                return
 
 
 def _truths(episode: ErrorEpisode) -> tuple[dict[int, Truth], tuple[Truth, ...]]:

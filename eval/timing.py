@@ -36,8 +36,8 @@ def time_monitor(system: System, objects: Sequence[int], repeats: int, seed: int
         with TabletopWorld(sample_scene(np.random.default_rng((seed, count)), count)) as world:
             observation = world.observe()
         perceiver = system.perceiver()
-        names = perceiver(observation).names
-        trace = system.imagination.trace(perceiver(observation), Plan.parse(f"free({names[0]})"))
+        first = perceiver(observation)
+        trace = system.imagination.trace(first, Plan.parse(f"free({first.names[0]})"))
         seconds = []
         for _ in range(WARM_UP + repeats):
             fresh = perceiver.fork()

@@ -10,7 +10,7 @@ import numpy as np
 from eval.footage import Footage
 from nsrecover.observation import Observation
 from nsrecover.perceive import Association, ScenePerceiver
-from nsrecover.structs import SceneGraph
+from nsrecover.structs import SceneGraph, Trace
 from nsrecover.system import System
 
 
@@ -72,11 +72,65 @@ class Imagined:
     cosines: tuple[float, ...]
 
 
-def watch(footage: Footage, system: System, setting: Setting) -> tuple[list[Verdict], list[Imagined]]:
-    """Follow an episode step by step.
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What was seen after a step.
 
-    Every step is judged twice if something goes wrong at it: as it went, and as it would have gone. After an error the
-    scene is as it should be again, so every step is judged from a good start.
+    Attributes:
+        step: number of the action, from 0; -1 before the first one.
+        failed: whether this is how it went, and not how it would have gone well.
+        graph: the scene as it was perceived.
+        trace: what it should be, over the same objects.
+        taken: object -> which one it truly is, of those that are visible.
+    """
+
+    step: int
+    failed: bool
+    graph: SceneGraph
+    trace: Trace
+    taken: Mapping[str, str]
+
+
+def follow(footage: Footage, system: System, setting: Setting) -> Iterator[Look]:
+    """Perceive an episode step by step, and imagine what is to come.
+
+    Every step is looked at twice if something goes wrong at it: as it went, and as it would have gone. After an error
+    the scene is as it should be again, so every step begins with a good start.
+
+    Args:
+        footage: what the cameras saw.
+        system: the learned parts.
+        setting: how they are used.
+
+    Yields:
+        First the start, then the looks in the order of the steps, an error before the good outcome.
+    """
+    episode = footage.episode
+    rng = np.random.default_rng(episode.seed)
+    perceive = ScenePerceiver(system.bundle, setting.association, setting.remember)
+    known = setting.association is Association.KNOWN
+
+    def looked(perceiver: ScenePerceiver, observation: Observation, step: int, trace: Trace, failed: bool) -> Look:
+        shown, labels = anonymous(observation, rng, named=known)
+        graph = perceiver(shown, expected=trace.graphs[step + 1])
+        taken = {name: labels[number] for name, number in perceiver.instances.items()}
+        return Look(step, failed, graph, trace.joined_by(graph), taken)
+
+    graph = perceive(anonymous(footage.course[0], rng, named=True)[0])
+    trace = system.imagination.trace(graph, episode.plan)
+    yield Look(-1, False, graph, trace, {})
+    for step in range(len(episode.plan)):
+        if step in footage.outcomes:
+            yield looked(perceive.fork(), footage.outcomes[step], step, trace, failed=True)
+        if step + 1 >= len(footage.course):
+            return
+        good = looked(perceive, footage.course[step + 1], step, trace, failed=False)
+        yield good
+        trace = system.imagination.rebase(good.trace, step + 1, good.graph) if setting.reimagine else good.trace
+
+
+def watch(footage: Footage, system: System, setting: Setting) -> tuple[list[Verdict], list[Imagined]]:
+    """Judge every step of an episode, as `follow` looks at it.
 
     Args:
         footage: what the cameras saw.
@@ -87,42 +141,28 @@ def watch(footage: Footage, system: System, setting: Setting) -> tuple[list[Verd
         The verdicts, and how good the imagination of the whole plan from the first scene is.
     """
     episode = footage.episode
-    rng = np.random.default_rng(episode.seed)
     wrong = {error.step: error.causes for error in episode.errors}
-    perceive = ScenePerceiver(system.bundle, setting.association, setting.remember)
-    graph = perceive(anonymous(footage.course[0], rng, named=True)[0])
-    trace = system.imagination.trace(graph, episode.plan)
-    verdicts, whole, seen = list[Verdict](), trace, [graph]
-    for step in range(len(episode.plan)):
-        outcomes: list[tuple[Observation, Mapping[str, str], ScenePerceiver]] = []
-        if step in footage.outcomes:
-            outcomes.append((footage.outcomes[step], wrong[step], perceive.fork()))
-        if step + 1 < len(footage.course):
-            outcomes.append((footage.course[step + 1], {}, perceive))
-        for observation, culprits, perceiver in outcomes:
-            shown, labels = anonymous(observation, rng, named=setting.association is Association.KNOWN)
-            graph = perceiver(shown, expected=trace.graphs[step + 1])
-            course = trace.joined_by(graph)
-            found = system.monitor.after(graph, course, step)
-            taken = {name: labels[number] for name, number in perceiver.instances.items()}
-            verdicts.append(
-                Verdict(
-                    episode.dataset,
-                    episode.number,
-                    step,
-                    len(episode.scene.objects),
-                    dict(culprits),
-                    {name: float(p) for name, p in zip(graph.names, found.probabilities, strict=True)},
-                    found.culprit_names,
-                    len(taken),
-                    sum(name == label for name, label in taken.items()),
-                )
+    looks = follow(footage, system, setting)
+    start = next(looks)
+    verdicts, seen = list[Verdict](), [start.graph]
+    for look in looks:
+        found = system.monitor.after(look.graph, look.trace, look.step)
+        verdicts.append(
+            Verdict(
+                episode.dataset,
+                episode.number,
+                look.step,
+                len(episode.scene.objects),
+                dict(wrong[look.step]) if look.failed else {},
+                {name: float(p) for name, p in zip(look.graph.names, found.probabilities, strict=True)},
+                found.culprit_names,
+                len(look.taken),
+                sum(name == label for name, label in look.taken.items()),
             )
-        if step + 1 >= len(footage.course):
-            break
-        seen.append(graph)
-        trace = system.imagination.rebase(course, step + 1, graph) if setting.reimagine else course
-    return verdicts, list(_imagination(footage, whole.graphs, seen))
+        )
+        if not look.failed:
+            seen.append(look.graph)
+    return verdicts, list(_imagination(footage, start.trace.graphs, seen))
 
 
 def anonymous(observation: Observation, rng: np.random.Generator, named: bool) -> tuple[Observation, Mapping[int, str]]:

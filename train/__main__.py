@@ -147,7 +147,7 @@ def train(config: TrainConfig) -> dict[str, Any]:
     check(config.trainer)
     if config.episodes is not None and config.episodes < 1:
         raise InvalidConfiguration(f"expected episodes of at least 1, or null for all, found {config.episodes}")
-    sources = [recordings(data)[: config.episodes] for data in (config.data, config.held_out)]
+    sources = [recordings(data, config.episodes) for data in (config.data, config.held_out)]
     progress = open_run(config, out, identity(config, *sources))
     set_seed(config.seed)
     going_on = (folder / "config.json").is_file() and not config.restart

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -112,11 +113,12 @@ class Source:
     read: Callable[[], Recording]
 
 
-def recordings(data: str | Path) -> list[Source]:
+def recordings(data: str | Path, count: int | None = None) -> list[Source]:
     """The recorded episodes of a file or folder, in order.
 
     Args:
         data: an HDF5 file of episodes (see `nsrecover.archive`), a folder with one, or a folder of `.npz` recordings.
+        count: only so many of them, the first ones; all of them if None.
 
     Raises:
         InvalidRecording: there are none, there is more than one kind of them, or the file is damaged.
@@ -124,7 +126,7 @@ def recordings(data: str | Path) -> list[Source]:
     """
     path = Path(data)
     if path.is_file():
-        return _of_archive(path)
+        return _of_archive(path, count)
     archives, files = sorted(path.glob("*.h5")), sorted(path.glob("*.npz"))
     found = [str(archive) for archive in archives] + [f"{len(files)} .npz files"] * bool(files)
     if len(found) > 1:
@@ -133,20 +135,21 @@ def recordings(data: str | Path) -> list[Source]:
             f"name the file (data={archives[0]}), or move the others away"
         )
     if archives:
-        return _of_archive(archives[0])
+        return _of_archive(archives[0], count)
     if not files:
         raise InvalidRecording(
             f"expected recorded demonstrations (one .h5 file, or .npz files) at {path}, found none; "
             f"run `python -m sim.collect out={path}` or give the file or folder of your own recordings"
         )
-    return [Source(file.name, hashlib.sha256(file.read_bytes()).hexdigest(), partial(load, file)) for file in files]
+    chosen = files[:count]
+    return [Source(file.name, hashlib.sha256(file.read_bytes()).hexdigest(), partial(load, file)) for file in chosen]
 
 
-def _of_archive(path: Path) -> list[Source]:
+def _of_archive(path: Path, count: int | None) -> list[Source]:
     with Archive(path) as archive:
         sources = [
             Source(f"episode {number}", archive.fingerprint(number), partial(_read_episode, path, number))
-            for number in archive.episodes
+            for number in islice(archive.episodes, count)
         ]
     if not sources:
         raise InvalidRecording(f"expected episodes in {path}, found none; collect or record some")

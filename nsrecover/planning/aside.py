@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from nsrecover.free_place import FreeSpaceModel, find_free_place, is_free
+from nsrecover.free_place import FreeSpaceModel, are_free, find_free_place
 from nsrecover.planning.places import SLACK_M
 from nsrecover.structs import FloatArray
 
@@ -30,10 +30,7 @@ def proposed_place(models: FreeSpaceModel, box: FloatArray, obstacles: Sequence[
 def enumerated_places(models: FreeSpaceModel, box: FloatArray, obstacles: Sequence[FloatArray]) -> Sequence[FloatArray]:
     """Every free place of a grid over the table: what a search without the transformer has to try (NoFree)."""
     x_min, y_min, x_max, y_max = models.workspace
-    places = []
-    for x in np.arange(x_min, x_max, ENUMERATED_M):
-        for y in np.arange(y_min, y_max, ENUMERATED_M):
-            place = np.array([x, y, box[5] / 2, *box[3:]], dtype=np.float32)
-            if is_free(place, obstacles[-1], models, SLACK_M):
-                places.append(place)
-    return places
+    x, y = np.meshgrid(np.arange(x_min, x_max, ENUMERATED_M), np.arange(y_min, y_max, ENUMERATED_M), indexing="ij")
+    centres = np.stack([x.ravel(), y.ravel()], axis=1).astype(np.float32)
+    free = centres[are_free(centres, box[3:5], obstacles[-1], models, SLACK_M)]
+    return [np.array([*centre, box[5] / 2, *box[3:]], dtype=np.float32) for centre in free]

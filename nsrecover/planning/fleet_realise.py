@@ -171,14 +171,11 @@ def _taken(
 
 def _advance(course: _Course, move: Move, action: Action, box: FloatArray) -> None:
     """Carry an action out in imagination."""
-    graph, (places, occupied) = course.graph, course.state
+    graph = course.graph
     boxes, visual = graph.boxes.copy(), graph.visual.copy()
     boxes[move.owner], visual[move.owner] = box, course.model.tables.visual[move.place]
     held = None if graph.held == move.owner else graph.held
     course.graph = SceneGraph(graph.names, visual, boxes, graph.seen, graph.hidden, held, graph.states)
-    here = places[move.owner]
-    course.state = State(
-        (*places[: move.owner], move.place, *places[move.owner + 1 :]), occupied & ~(1 << here) | 1 << move.place
-    )
+    course.state = course.state.moved(move.owner, move.place)
     course.actions.append(action)
     course.graphs.append(course.graph)

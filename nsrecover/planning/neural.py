@@ -46,6 +46,17 @@ class State(NamedTuple):
     places: tuple[int, ...]
     occupied: int
 
+    @classmethod
+    def seen(cls, count: int) -> State:
+        """Every object in the place where it is seen."""
+        return cls(tuple(range(count)), (1 << count) - 1)
+
+    def moved(self, owner: int, place: int) -> State:
+        """One object in another place."""
+        here = self.places[owner]
+        places = (*self.places[:owner], place, *self.places[owner + 1 :])
+        return State(places, self.occupied & ~(1 << here) | 1 << place)
+
 
 @dataclass(frozen=True)
 class Move:
@@ -240,8 +251,7 @@ class NeuralModel:
     @property
     def start(self) -> State:
         """The state to recover from."""
-        count = len(self.graph)
-        return State(tuple(range(count)), (1 << count) - 1)
+        return State.seen(len(self.graph))
 
     def applicable(self, state: State) -> list[Move]:
         """Moves to places of subgoals: of objects that one wants elsewhere, and of what stands in their way."""
@@ -271,12 +281,7 @@ class NeuralModel:
 
     def successors(self, state: State, steps: Sequence[Move]) -> list[State]:
         """One object in another place."""
-        after = []
-        for move in steps:
-            here = state.places[move.owner]
-            places = (*state.places[: move.owner], move.place, *state.places[move.owner + 1 :])
-            after.append(State(places, state.occupied & ~(1 << here) | 1 << move.place))
-        return after
+        return [state.moved(step.owner, step.place) for step in steps]
 
     def discrepancy(self, states: Sequence[State]) -> tuple[FloatArray, FloatArray]:
         """D = N - sum of P(same) (section IV-C), and misplaced objects times the cheapest action, both (B, K)."""

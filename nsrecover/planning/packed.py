@@ -269,8 +269,7 @@ class PackedModel:
     @property
     def start(self) -> State:
         """The state to recover from."""
-        count = len(self.graph)
-        return State(tuple(range(count)), (1 << count) - 1)
+        return State.seen(len(self.graph))
 
     def action_cost(self, action: Action) -> float:
         """Every action costs one."""
@@ -278,12 +277,7 @@ class PackedModel:
 
     def successors(self, state: State, steps: Sequence[Move]) -> list[State]:
         """One object in another place."""
-        after = []
-        for move in steps:
-            here = state.places[move.owner]
-            places = (*state.places[: move.owner], move.place, *state.places[move.owner + 1 :])
-            after.append(State(places, state.occupied & ~(1 << here) | 1 << move.place))
-        return after
+        return [state.moved(step.owner, step.place) for step in steps]
 
     def right_place(self, place: int, scene: int) -> bool:
         """Whether a place is where an imagined scene has its object."""

@@ -6,7 +6,7 @@ errors do not add up; and every action's own preconditions are tested in the sce
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Protocol
@@ -127,15 +127,19 @@ def _grazes(graph: SceneGraph, owner: int, box: FloatArray) -> bool:
     return bool(intersects(box, graph.boxes[others], -CLEARANCE_M).any())
 
 
-def _restored(graph: SceneGraph, owner: int, box: FloatArray) -> tuple[Action, FloatArray] | None:
-    """`restore` to the nearest place around (6,) at which it can be done and grazes nothing, if there is one."""
+def _nudged(graph: SceneGraph, owner: int, box: FloatArray) -> Iterator[tuple[Action, FloatArray]]:
+    """`restore` to every place around (6,) at which it can be done, the nearest first."""
     for shift in NUDGES:
         nudged = box.copy()
         nudged[:2] += np.array(shift, dtype=np.float32)
         action = Action("restore", (graph.names[owner],), as_box(nudged))
-        if not operator_of(action).violated(graph, action) and not _grazes(graph, owner, nudged):
-            return action, nudged
-    return None
+        if not operator_of(action).violated(graph, action):
+            yield action, nudged
+
+
+def _restored(graph: SceneGraph, owner: int, box: FloatArray) -> tuple[Action, FloatArray] | None:
+    """The nearest of them that grazes nothing, if there is one."""
+    return next((found for found in _nudged(graph, owner, box) if not _grazes(graph, owner, found[1])), None)
 
 
 def _set_aside(model: Searched, graph: SceneGraph, move: Move) -> tuple[Action, FloatArray]:
@@ -165,13 +169,8 @@ def _restore(model: Searched, graph: SceneGraph, state: State, move: Move) -> tu
     clear = _restored(graph, move.owner, box)
     if clear is not None:
         return clear
-    for shift in NUDGES:  # at worst beside a neighbour that it may touch
-        nudged = box.copy()
-        nudged[:2] += np.array(shift, dtype=np.float32)
-        action = Action("restore", (graph.names[move.owner],), as_box(nudged))
-        if not operator_of(action).violated(graph, action):
-            return action, nudged
-    return Action("restore", (graph.names[move.owner],), as_box(box)), box
+    as_meant = Action("restore", (graph.names[move.owner],), as_box(box)), box
+    return next(_nudged(graph, move.owner, box), as_meant)  # at worst beside a neighbour that it may touch
 
 
 def slip(model: Searched, graph: SceneGraph, move: Move, below: int) -> FloatArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -434,12 +433,6 @@ def test_every_rule_is_explained_in_the_documentation() -> None:
     page = (ROOT / "docs" / "worlds.md").read_text(encoding="utf-8")
     for rule in Rule:
         assert f"| `{rule}` | {rule.meaning} |" in page
-
-
-def test_the_documented_program_runs() -> None:
-    page = (ROOT / "docs" / "worlds.md").read_text(encoding="utf-8")
-    for program in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):
-        exec(compile(program, "docs/worlds.md", "exec"), {})
 
 
 def test_what_comes_out_from_behind_another_object_has_not_moved() -> None:
