@@ -79,7 +79,7 @@ class ErrorState:
 
     def discrepancy(self, system: System) -> Discrepancy:
         """What the monitor says about it; false in a condition if it notices nothing."""
-        return system.monitor.after(self.graph, self.trace, self.step)
+        return system.comparison.after(self.graph, self.trace, self.step)
 
 
 def error_states(

@@ -102,7 +102,7 @@ def enlarged(system: System, objects: int) -> System:
     far = math.hypot(workspace[2], half + abs(middle))
     bundle: Bundle = copy(system.bundle)
     bundle.config = replace(bundle.config, workspace=workspace, reach_m=(bundle.config.reach_m[0], far))
-    return replace(system, bundle=bundle)
+    return replace(system, models=bundle)
 
 
 def problem(
@@ -136,7 +136,7 @@ def problem(
         boxes[:, 3:] += np.array([look.observed_size - look.size for look in looks])
         graph = replace(start, boxes=boxes, visual=np.stack([look.observed for look in looks]))
         names = frozenset(graph.names[i] for i in misplaced)
-        return Problem(graph, trace, system.monitor.after(graph, trace, step), names)
+        return Problem(graph, trace, system.comparison.after(graph, trace, step), names)
     raise InvalidConfiguration(
         f"expected room for {objects} objects and {errors} errors, found none in 20 tries; ask for fewer"
     )

@@ -44,7 +44,7 @@ def time_monitor(system: System, objects: Sequence[int], repeats: int, seed: int
             started = time.perf_counter()
             graph = fresh(observation, expected=trace.graphs[0])
             perceived = time.perf_counter()
-            system.monitor.before(graph, trace, 0)
+            system.comparison.before(graph, trace, 0)
             seconds.append((time.perf_counter() - started, perceived - started))
         whole, perceiving = 1000 * np.array(seconds[WARM_UP:]).T
         rows[str(count)] = {

@@ -146,7 +146,7 @@ def watch(footage: Footage, system: System, setting: Setting) -> tuple[list[Verd
     start = next(looks)
     verdicts, seen = list[Verdict](), [start.graph]
     for look in looks:
-        found = system.monitor.after(look.graph, look.trace, look.step)
+        found = system.comparison.after(look.graph, look.trace, look.step)
         verdicts.append(
             Verdict(
                 episode.dataset,

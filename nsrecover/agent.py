@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nsrecover.operators import check_plan
 from nsrecover.protocols import World
 from nsrecover.structs import (
-    Action,
     Discrepancy,
     Episode,
     EpisodeStatus,
     Explanation,
     Plan,
     Recovery,
-    SceneGraph,
     StepRecord,
     Trace,
 )
@@ -57,30 +54,30 @@ class RecoveryAgent:
             UnknownObject: the plan names an object that is not in the scene.
             InvalidObservation: the world's observations cannot be used.
         """
-        perceive, monitor = self.system.perceiver(), self.system.monitor
-        start = graph = perceive(self.world.observe())
-        check_plan(plan, graph)
-        trace = self.system.imagination.trace(graph, plan)
-        step, recovering, recoveries = 0, 0, 0
+        monitor = self.system.monitor(plan, self.world.observe())
+        start, recovering, recoveries = monitor.graph, 0, 0
         records: list[StepRecord] = []
-        while step < len(trace.plan):
-            action: Action | None = trace.plan[step]
-            discrepancy = monitor.before(graph, trace, step)
-            if discrepancy:
-                action = None
-            else:
-                self.world.execute(trace.plan[step])
-                graph = perceive(self.world.observe(), expected=trace.graphs[step + 1])
-                trace = trace.joined_by(graph)
-                discrepancy = monitor.after(graph, trace, step)
-            recovery, explanation = self._respond(graph, trace, discrepancy) if discrepancy else (None, None)
-            record = StepRecord(action, step < recovering, graph, discrepancy, trace.plan, recovery, explanation)
+        while (action := monitor.following) is not None:
+            step = monitor.done
+            discrepancy = monitor.check()
+            ran = not discrepancy
+            if ran:
+                self.world.execute(action)
+                discrepancy = monitor.step(action, self.world.observe())
+            recovery, explanation = self._respond(monitor.trace, discrepancy) if discrepancy else (None, None)
+            record = StepRecord(
+                action if ran else None,
+                step < recovering,
+                monitor.graph,
+                discrepancy,
+                monitor.plan,
+                recovery,
+                explanation,
+            )
             records.append(record)
             if on_record is not None:
                 on_record(record)
             if recovery is None:
-                step += 1
-                trace = self.system.imagination.rebase(trace, step, graph)
                 continue
             recoveries += 1
             stuck = "" if recovery.found else recovery.reason
@@ -89,25 +86,10 @@ class RecoveryAgent:
                 stuck = f"something went wrong {recoveries} times, the last time with {', '.join(last)}"
             if stuck:
                 return Episode(plan, EpisodeStatus.ASKED_FOR_HELP, stuck, start, tuple(records))
-            trace, step, recovering = rejoin(graph, trace, recovery), 0, len(recovery.actions)
+            monitor.rejoin(recovery)
+            recovering = len(recovery.actions)
         return Episode(plan, EpisodeStatus.COMPLETED, "", start, tuple(records))
 
-    def _respond(self, graph: SceneGraph, trace: Trace, discrepancy: Discrepancy) -> tuple[Recovery, Explanation]:
-        recovery = self.system.planner.recover(graph, trace, discrepancy, budget_s=self.budget_s)
+    def _respond(self, trace: Trace, discrepancy: Discrepancy) -> tuple[Recovery, Explanation]:
+        recovery = self.system.planner.recover(discrepancy.observed, trace, discrepancy, budget_s=self.budget_s)
         return recovery, self.system.explainer(discrepancy, recovery)
-
-
-def rejoin(graph: SceneGraph, trace: Trace, recovery: Recovery) -> Trace:
-    """The new course: from the scene as it is, through the recovery, along the rest of the original plan.
-
-    Args:
-        graph: the scene as it is.
-        trace: the course that was left.
-        recovery: a way back that was found.
-
-    Returns:
-        A trace whose first `len(recovery.actions)` actions are the recovery.
-    """
-    subgoal = recovery.subgoal if recovery.subgoal is not None else len(trace.plan)
-    plan = Plan(recovery.actions + trace.plan.actions[subgoal:])
-    return Trace(plan, (graph, *recovery.graphs, *recovery.rest))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -36,7 +35,7 @@ def info(checkpoint: Checkpoint = None, as_json: AsJson = False) -> None:
     """Say which version this is, which checkpoint it uses, and how well that one did when it was trained."""
     config = nsrecover.load(checkpoint).bundle.config
     document: dict[str, Any] = {
-        "version": metadata.version("nsrecover"),
+        "version": nsrecover.__version__,
         "checkpoint": "tabletop (shipped)" if checkpoint is None else str(checkpoint),
         "operators": list(config.operators),
         "feature_size": config.feature_size,

@@ -8,21 +8,22 @@ import numpy as np
 
 from nsrecover.errors import InvalidAction, InvalidCheckpoint
 from nsrecover.free_place import find_free_place
-from nsrecover.models.bundle import Bundle
+from nsrecover.learned import RecoveryModels, Transitions
 from nsrecover.operators import moved_object, operator_of
+from nsrecover.protocols import PlacingOperator
 from nsrecover.scene.geometry import as_box
 from nsrecover.structs import Action, Plan, SceneGraph, Trace
 
 
 class Imagination:
-    """Applies the learned transition model to scene graphs.
+    """Applies the learned transition model to scene graphs; where there is none, what operators say themselves.
 
     Args:
-        bundle: the learned parts.
+        models: they say where actions lead, if they have learned it, and where there is room.
     """
 
-    def __init__(self, bundle: Bundle) -> None:
-        self._bundle = bundle
+    def __init__(self, models: RecoveryModels) -> None:
+        self._models = models
 
     def step(self, graph: SceneGraph, action: Action) -> SceneGraph:
         """The scene after one action; only the moved object's node differs.
@@ -30,26 +31,30 @@ class Imagination:
         Raises:
             InvalidAction: the action is not well formed.
             UnknownObject: it names an object that is not in the scene.
-            InvalidCheckpoint: the checkpoint was trained without this operator.
+            InvalidCheckpoint: the checkpoint was trained without this operator, which does not say where it leads.
         """
         action = self.ground(graph, action)
         moved = moved_object(graph, action)
         if action.target is not None:
             return graph.with_node(moved, action.target)
-        known = self._bundle.config.operators
-        if action.operator not in known:
-            raise InvalidCheckpoint(
-                f"expected a checkpoint that has learned {action.operator!r}, found one for {', '.join(known)}; "
-                "train on demonstrations that use it"
+        known = self._models.operators if isinstance(self._models, Transitions) else ()
+        if isinstance(self._models, Transitions) and action.operator in known:
+            box, visual = self._models.predict(
+                graph.visual[None],
+                graph.boxes[None],
+                [known.index(action.operator)],
+                [moved],
+                [graph.index(action.arguments[1])],
             )
-        box, visual = self._bundle.predict(
-            graph.visual[None],
-            graph.boxes[None],
-            [known.index(action.operator)],
-            [moved],
-            [graph.index(action.arguments[1])],
+            return graph.with_node(moved, box[0], visual[0])
+        operator = operator_of(action)
+        if isinstance(operator, PlacingOperator):
+            return graph.with_node(moved, operator.place(graph, action))
+        raise InvalidCheckpoint(
+            f"expected to know where {action.operator!r} leads, found it neither in the checkpoint (which has learned "
+            f"{', '.join(known) or 'nothing'}) nor with the operator; train on demonstrations that use it, or give the "
+            "operator a method place(graph, action)"
         )
-        return graph.with_node(moved, box[0], visual[0])
 
     def ground(self, graph: SceneGraph, action: Action) -> Action:
         """Say where an action leads, if neither its operator nor its target does: `free(a)` gets a free place.
@@ -59,11 +64,12 @@ class Imagination:
         Raises:
             InvalidAction: the action is not well formed, or there is no free place.
         """
-        if action.target is not None or len(operator_of(action).arguments) > 1:
+        operator = operator_of(action)
+        if action.target is not None or len(operator.arguments) > 1 or isinstance(operator, PlacingOperator):
             return action
         moved = moved_object(graph, action)
         # its own place counts as taken: it is to go elsewhere
-        place = find_free_place(self._bundle, graph.boxes[moved], graph.boxes)
+        place = find_free_place(self._models, graph.boxes[moved], graph.boxes)
         if place is None:
             raise InvalidAction(f"expected room on the table for {str(action)!r}, found none; clear the table first")
         return replace(action, target=as_box(place))
@@ -92,13 +98,13 @@ class Imagination:
         return Trace(trace.plan, trace.graphs[:step] + rest.graphs)
 
 
-def as_expected(bundle: Bundle, expected: SceneGraph, observed: SceneGraph) -> np.ndarray:
+def as_expected(models: RecoveryModels, expected: SceneGraph, observed: SceneGraph) -> np.ndarray:
     """P(as expected) of every object: (N,); 0 for an object that is not to be seen though nothing hides its place.
 
     Args:
-        bundle: the learned parts.
+        models: their discriminator is used.
         expected: the imagined scene.
         observed: the seen scene, same names in the same order.
     """
-    probabilities = bundle.same(expected.visual, expected.boxes, observed.visual, observed.boxes)
+    probabilities = models.same(expected.visual, expected.boxes, observed.visual, observed.boxes)
     return np.where(observed.missing, 0.0, probabilities).astype(np.float32)

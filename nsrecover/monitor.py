@@ -1,80 +1,205 @@
-"""The monitor: compares the expected with the observed scene before and after every action."""
+"""The monitor follows a plan that somebody else carries out, and says after each action what is not as it should be."""
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
+from typing import Generic, TypeVar
 
-from nsrecover.causes import Situation, cause_of
-from nsrecover.imagine import as_expected
-from nsrecover.models.bundle import Bundle
-from nsrecover.operators import moved_object, operator_of
-from nsrecover.structs import Culprit, Discrepancy, Phase, SceneGraph, Trace
+from nsrecover.compare import Comparison
+from nsrecover.errors import InvalidObservation, InvalidPlan
+from nsrecover.imagine import Imagination
+from nsrecover.learned import SceneModels
+from nsrecover.operators import check_plan
+from nsrecover.protocols import Perceiver
+from nsrecover.structs import Action, Discrepancy, Plan, Recovery, SceneGraph, Trace
+
+Seen = TypeVar("Seen")
+"""What the perceiver takes: `nsrecover.Observation`, boxes by name, or anything else."""
 
 
-class Monitor:
-    """Says which objects are not as the plan expects them, since which step, and how (section IV-C).
+class Monitor(Generic[Seen]):
+    """Watches over one execution of a plan, in a loop that it does not own.
+
+    It is made by `System.monitor`, and lasts for one episode. Each step is judged from the scene that was seen before
+    it, so an error is reported once, and not again after every later step.
 
     Args:
-        bundle: the learned parts; its discriminator and calibrated threshold are used.
+        models: what to imagine and compare with.
+        perceiver: turns what is handed in into scene graphs; a fresh one, since it may remember.
+        plan: what will be done.
+        observation: what is to be seen before its first action.
+
+    Raises:
+        InvalidAction: the plan has an unknown operator or wrong arguments.
+        UnknownObject: it names an object that is not in the scene.
+        InvalidObservation: the observation cannot be used.
     """
 
-    def __init__(self, bundle: Bundle) -> None:
-        self._bundle = bundle
+    def __init__(self, models: SceneModels, perceiver: Perceiver[Seen], plan: Plan, observation: Seen) -> None:
+        self._imagination = Imagination(models)
+        self._comparison = Comparison(models)
+        self._perceive = perceiver
+        self._graph = perceiver(observation)
+        _check_features(self._graph, models)
+        check_plan(plan, self._graph)
+        self._trace = self._imagination.trace(self._graph, plan)
+        self._done = 0
+        self._stale = False  # whether what follows was imagined from an earlier scene than the last one
 
-    def before(self, graph: SceneGraph, trace: Trace, step: int) -> Discrepancy:
-        """Whether an action can be run: the scene is as expected and the action's preconditions hold.
+    @property
+    def plan(self) -> Plan:
+        """The plan that is followed. Its actions say where they lead (`target`), also those that leave it open."""
+        return self._trace.plan
+
+    @property
+    def done(self) -> int:
+        """How many of its actions are done."""
+        return self._done
+
+    @property
+    def following(self) -> Action | None:
+        """The action that is expected to be done next; None at the end of the plan."""
+        return self.plan[self._done] if self._done < len(self.plan) else None
+
+    @property
+    def graph(self) -> SceneGraph:
+        """The scene as it was seen last."""
+        return self._graph
+
+    @property
+    def trace(self) -> Trace:
+        """What the last scene was compared with: what a recovery planner has to know beside the discrepancy."""
+        return self._trace
+
+    def check(self, observation: Seen | None = None) -> Discrepancy:
+        """Whether the next action can be run.
 
         Args:
-            graph: the scene as it is now.
-            trace: what should be.
-            step: number of the action, from 0.
+            observation: what is to be seen now, if somebody looked again; it is compared with the last scene.
 
         Returns:
-            A discrepancy that is false in a condition if all is well.
+            What is wrong, and which preconditions of the action do not hold; false in a condition if all is well.
+
+        Raises:
+            InvalidPlan: there is no next action.
         """
-        action = trace.plan[step]
-        violated = operator_of(action).violated(graph, action)
-        return self._compare(graph, trace, step, Phase.BEFORE, violated)
+        if self.following is None:
+            raise InvalidPlan(f"expected a plan with an action left, found all {len(self.plan)} done; follow another")
+        self._imagine_from_here()
+        if observation is not None:
+            self._see(observation, self._trace.graphs[self._done])
+            self._stale = True
+        return self._comparison.before(self._graph, self._trace, self._done)
 
-    def after(self, graph: SceneGraph, trace: Trace, step: int) -> Discrepancy:
-        """Whether an action worked and left everything else alone; arguments as for `before`."""
-        return self._compare(graph, trace, step, Phase.AFTER, ())
+    def step(self, action: Action, observation: Seen) -> Discrepancy:
+        """Whether an action worked and left everything else alone.
 
-    def _compare(
-        self, graph: SceneGraph, trace: Trace, step: int, phase: Phase, violated: tuple[str, ...]
-    ) -> Discrepancy:
-        action = trace.plan[step]
-        done = step + 1 if phase is Phase.AFTER else step
-        probabilities = as_expected(self._bundle, trace.graphs[done], graph)
-        wrong = tuple(int(i) for i in np.flatnonzero(probabilities < self._bundle.threshold))
-        culprits: tuple[Culprit, ...] = ()
-        if wrong:
-            situation = Situation(
-                trace=trace,
-                done=done,
-                moved=moved_object(graph, action) if phase is Phase.AFTER else None,
-                observed=graph,
-                probabilities=probabilities,
-                wrong=wrong,
-                later=self._later(graph, trace, done),
+        Args:
+            action: what was done: the next action of the plan. If it says itself where it was to lead (`target`), that
+                is what is expected of it.
+            observation: what is to be seen now.
+
+        Returns:
+            What is not as expected; false in a condition if all is well.
+
+        Raises:
+            InvalidPlan: another action was due, or none. Give the monitor the new plan first, by `follow`.
+            InvalidObservation: the observation cannot be used; nothing has changed then, and it can be tried again.
+        """
+        if action != self.following:
+            due = f"{self.following}, step {self._done + 1} of the plan" if self.following else "no further action"
+            raise InvalidPlan(
+                f"expected {due}, found {action}; if the plan has changed, say so before acting: "
+                f"monitor.follow(new_plan), or monitor.follow(monitor.plan, done={max(self._done - 1, 0)}) to try the "
+                "last action again"
             )
-            culprits = tuple(cause_of(situation, index) for index in wrong)
-        return Discrepancy(
-            step=step,
-            phase=phase,
-            action=action,
-            expected=trace.graphs[done],
-            observed=graph,
-            probabilities=probabilities,
-            total=float(len(graph) - probabilities.sum()),
-            threshold=self._bundle.threshold,
-            culprits=culprits,
-            violated=violated,
-        )
+        self._imagine_from_here()
+        if action.target is not None and action.target != self.plan[self._done].target:
+            actions = self.plan.actions
+            changed = Plan((*actions[: self._done], action, *actions[self._done + 1 :]))
+            self._trace = self._imagination.rebase(replace(self._trace, plan=changed), self._done, self._graph)
+        self._see(observation, self._trace.graphs[self._done + 1])
+        self._done, self._stale = self._done + 1, True
+        return self._comparison.after(self._graph, self._trace, self._done - 1)
 
-    def _later(self, graph: SceneGraph, trace: Trace, done: int) -> np.ndarray:
-        """(T + 1, N): objects that already are where a later step of the plan puts them."""
-        later = np.zeros((len(trace.graphs), len(graph)), dtype=np.bool_)
-        for step in range(done + 1, len(trace.graphs)):
-            later[step] = as_expected(self._bundle, trace.graphs[step], graph) >= self._bundle.threshold
-        return later
+    def follow(self, plan: Plan, done: int = 0, observation: Seen | None = None) -> None:
+        """Go on with another plan, or from another place in this one, from the scene as it was seen last.
+
+        Args:
+            plan: what will be done.
+            done: how many of its actions count as done; what they did is taken to be as it is now.
+            observation: what is to be seen now, if the scene has changed since the last look.
+
+        Raises:
+            InvalidAction: the plan has an unknown operator or wrong arguments.
+            UnknownObject: it names an object that is not in the scene.
+            InvalidPlan: `done` is negative, or more than the plan has.
+            InvalidObservation: the observation cannot be used.
+        """
+        if not 0 <= done <= len(plan):
+            raise InvalidPlan(f"expected done to be from 0 to the {len(plan)} actions of the plan, found {done}")
+        if observation is not None:
+            self._see(observation, self._graph)
+        check_plan(plan, self._graph)
+        rest = self._imagination.trace(self._graph, Plan(plan.actions[done:]))
+        self._trace = Trace(
+            Plan(plan.actions[:done] + rest.plan.actions),
+            # of actions that this monitor did not see done, only the outcome is known
+            (self._trace.graphs[:done] if plan.actions[:done] == self.plan.actions[:done] else (self._graph,) * done)
+            + rest.graphs,
+        )
+        self._done, self._stale = done, False
+
+    def rejoin(self, recovery: Recovery) -> Plan:
+        """Go on by way of a recovery that was planned from `trace` and the last discrepancy.
+
+        Args:
+            recovery: a way back that was found.
+
+        Returns:
+            The new plan: the recovery, then what is left of the old plan.
+
+        Raises:
+            InvalidPlan: the recovery has found no way.
+        """
+        if not recovery.found:
+            raise InvalidPlan(
+                f"expected a way back, found none ({recovery.reason}); ask for help, or follow another plan"
+            )
+        self._trace, self._done, self._stale = rejoined(self._graph, self._trace, recovery), 0, False
+        return self.plan
+
+    def _see(self, observation: Seen, expected: SceneGraph) -> None:
+        self._graph = self._perceive(observation, expected=expected)
+        self._trace = self._trace.joined_by(self._graph)
+
+    def _imagine_from_here(self) -> None:
+        """Put off until it is needed: whoever follows a new plan after an error does without."""
+        if self._stale:
+            self._trace = self._imagination.rebase(self._trace, self._done, self._graph)
+            self._stale = False
+
+
+def rejoined(graph: SceneGraph, trace: Trace, recovery: Recovery) -> Trace:
+    """The new course: from the scene as it is, through the recovery, along the rest of the original plan.
+
+    Args:
+        graph: the scene as it is.
+        trace: the course that was left.
+        recovery: a way back that was found.
+
+    Returns:
+        A trace whose first `len(recovery.actions)` actions are the recovery.
+    """
+    subgoal = recovery.subgoal if recovery.subgoal is not None else len(trace.plan)
+    plan = Plan(recovery.actions + trace.plan.actions[subgoal:])
+    return Trace(plan, (graph, *recovery.graphs, *recovery.rest))
+
+
+def _check_features(graph: SceneGraph, models: SceneModels) -> None:
+    found, expected = graph.visual.shape[1], models.feature_size
+    if expected is not None and found != expected:
+        raise InvalidObservation(
+            f"expected appearance features of length {expected}, as the checkpoint's encoder makes them, found "
+            f"{found}; hand in camera images, or use nsrecover.geometric(), which needs boxes only"
+        )

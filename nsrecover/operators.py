@@ -1,22 +1,23 @@
-"""The kinds of action a plan is made of. Adding one is one entry in `OPERATORS`.
+"""The kinds of action a plan is made of. Adding one is one entry in `OPERATORS`, or `register` at run time.
 
 An operator names its arguments (the first one moves), tells which preconditions do not hold in a scene, and whether
-its promised effect holds. What it does to the geometry is learned (`nsrecover.models.transition`) or given with the
-action (`target`).
+its promised effect holds. What it does to the geometry is learned (`nsrecover.models.transition`), given with the
+action (`target`), or said by the operator (`place`), in this order of trust.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from nsrecover import protocols
-from nsrecover.errors import InvalidAction, did_you_mean
-from nsrecover.scene.geometry import CONTACT_M, bottom, intersects
-from nsrecover.scene.relations import Relation, is_clear, resting_on, stands_beside, supporter
-from nsrecover.structs import Action, Plan, SceneGraph
+from nsrecover.errors import InvalidAction, InvalidConfiguration, did_you_mean
+from nsrecover.scene.geometry import CONTACT_M, as_box, bottom, intersects, top
+from nsrecover.scene.relations import DIRECTIONS, Relation, is_clear, resting_on, stands_beside, supporter
+from nsrecover.structs import Action, Box, Plan, SceneGraph
 
 REACHED_M = 0.02
 """A target counts as reached within this distance (the bound that deviations are judged by)."""
@@ -49,13 +50,23 @@ class Stack:
         moved, support = (graph.index(name) for name in action.arguments)
         return supporter(graph, moved) == support
 
+    def place(self, graph: SceneGraph, action: Action) -> Box:
+        """In the middle of the support's top."""
+        box, below = (graph.boxes[graph.index(name)] for name in action.arguments)
+        return as_box(np.array([*below[:2], top(below) + box[5] / 2, *box[3:]], dtype=np.float32))
+
 
 @dataclass(frozen=True)
 class Beside:
-    """Put the first argument next to the second, on the side the relation says, on the same surface."""
+    """Put the first argument next to the second, on the side the relation says, on the same surface.
+
+    Attributes:
+        gap_m: between the two, where nothing is learned.
+    """
 
     name: str
     relation: Relation
+    gap_m: float = 0.03
     arguments: tuple[str, ...] = ("moved", "reference")
 
     def violated(self, graph: SceneGraph, action: Action) -> tuple[str, ...]:
@@ -74,6 +85,14 @@ class Beside:
         """The moved object stands on that side of the reference."""
         moved, reference = (graph.index(name) for name in action.arguments)
         return stands_beside(graph, moved, self.relation, reference)
+
+    def place(self, graph: SceneGraph, action: Action) -> Box:
+        """In line with the reference, a gap away from it, and as high as it stands."""
+        box, other = (graph.boxes[graph.index(name)] for name in action.arguments)
+        axis, sign = DIRECTIONS[self.relation]
+        placed = np.array([*other[:2], bottom(other) + box[5] / 2, *box[3:]], dtype=np.float32)
+        placed[axis] += sign * ((other[3 + axis] + box[3 + axis]) / 2 + self.gap_m)
+        return as_box(placed)
 
 
 @dataclass(frozen=True)
@@ -125,6 +144,40 @@ OPERATORS: dict[str, protocols.Operator] = {
     )
 }
 """Every operator by its name in plans. The order is part of a checkpoint: append, do not insert."""
+
+
+def register(operator: protocols.Operator) -> None:
+    """Add an operator to `OPERATORS`, for all plans in this process.
+
+    A plan can use it at once if the operator says where it leads (`protocols.PlacingOperator`), or its actions do
+    (`target`); otherwise a checkpoint has to be trained on demonstrations that use it.
+
+    Args:
+        operator: the new one.
+
+    Raises:
+        InvalidConfiguration: something that an operator needs is missing, its name cannot be written in a plan, or
+            another operator has that name already.
+    """
+    missing = [part for part in ("name", "arguments", "violated", "achieved") if not hasattr(operator, part)]
+    if missing:
+        raise InvalidConfiguration(
+            f"expected an operator (nsrecover.protocols.Operator), found {operator!r} without {', '.join(missing)}"
+            f"{'; register an instance, not the class' if isinstance(operator, type) else ''}"
+        )
+    if not (isinstance(operator.name, str) and re.fullmatch(r"\w+", operator.name)):
+        raise InvalidConfiguration(
+            f"expected a name of letters, digits and _ for an operator, found {operator.name!r}; plans say name(a, b)"
+        )
+    if isinstance(operator.arguments, str) or not operator.arguments:
+        raise InvalidConfiguration(
+            f"expected what the arguments of {operator.name!r} are called, the moved object first, such as "
+            f"('moved', 'support'), found {operator.arguments!r}"
+        )
+    if OPERATORS.setdefault(operator.name, operator) != operator:
+        raise InvalidConfiguration(
+            f"expected an operator's name that is not taken, found {operator.name!r}; known: {', '.join(OPERATORS)}"
+        )
 
 
 def operator_of(action: Action, operators: Mapping[str, protocols.Operator] = OPERATORS) -> protocols.Operator:

@@ -6,10 +6,11 @@ from collections.abc import Hashable, Sequence
 from typing import Protocol, TypeVar, runtime_checkable
 
 from nsrecover.observation import Observation
-from nsrecover.structs import Action, Discrepancy, Explanation, FloatArray, Recovery, SceneGraph
+from nsrecover.structs import Action, Box, Discrepancy, Explanation, FloatArray, Recovery, SceneGraph
 
 State = TypeVar("State")
 Step = TypeVar("Step")
+SeenT_contra = TypeVar("SeenT_contra", contravariant=True)
 
 
 @runtime_checkable
@@ -28,11 +29,23 @@ class World(Protocol):
         ...
 
 
-class Perceiver(Protocol):
-    """Turns an observation into a scene graph; may remember earlier ones."""
+class Perceiver(Protocol[SeenT_contra]):
+    """Turns an observation, of whatever kind it understands, into a scene graph; may remember earlier ones.
 
-    def __call__(self, observation: Observation, expected: SceneGraph | None = None) -> SceneGraph:
-        """The scene as it is now; `expected` is how it should be, for those who can use a hint."""
+    Objects keep their names and their order from one scene to the next; what appears later comes after them. One that
+    is known and cannot be seen stays in the graph, with `seen` false, and `hidden` true if it may well be where it was.
+    """
+
+    def __call__(self, observation: SeenT_contra, expected: SceneGraph | None = None) -> SceneGraph:
+        """The scene as it is now.
+
+        Args:
+            observation: what was observed.
+            expected: how the scene should be, for those who can use a hint.
+
+        Raises:
+            InvalidObservation: it cannot be used; what is remembered stays as it was.
+        """
         ...
 
 
@@ -121,4 +134,13 @@ class Operator(Protocol):
 
     def achieved(self, graph: SceneGraph, action: Action) -> bool:
         """Whether the promised relation holds in a scene."""
+        ...
+
+
+@runtime_checkable
+class PlacingOperator(Operator, Protocol):
+    """An operator that says itself where the moved object will be, for those who have not learned it."""
+
+    def place(self, graph: SceneGraph, action: Action) -> Box:
+        """The moved object's box after a well-formed action in a scene, metres."""
         ...

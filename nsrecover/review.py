@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nsrecover.operators import check_plan
 from nsrecover.recording import Recording
 from nsrecover.structs import Action, Discrepancy, Explanation, Recovery
 from nsrecover.system import System
@@ -48,17 +47,11 @@ def review(system: System, recording: Recording, budget_s: float = 1.0) -> Itera
         InvalidAction: the plan has an unknown operator or wrong arguments.
         UnknownObject: the plan names an object that was not seen.
     """
-    perceive, monitor = system.perceiver(), system.monitor
-    graph = perceive(recording.observations[0])
-    check_plan(recording.plan, graph)
-    trace = system.imagination.trace(graph, recording.plan)
+    monitor = system.monitor(recording.plan, recording.observations[0])
     for step, (action, observation) in enumerate(zip(recording.plan, recording.observations[1:], strict=True)):
-        graph = perceive(observation, expected=trace.graphs[step + 1])
-        trace = trace.joined_by(graph)
-        discrepancy = monitor.after(graph, trace, step)
+        discrepancy = monitor.step(action, observation)
         if discrepancy:
-            recovery = system.planner.recover(graph, trace, discrepancy, budget_s=budget_s)
+            recovery = system.planner.recover(discrepancy.observed, monitor.trace, discrepancy, budget_s=budget_s)
             yield Review(step, action, discrepancy, recovery, system.explainer(discrepancy, recovery))
         else:
             yield Review(step, action, discrepancy)
-        trace = system.imagination.rebase(trace, step + 1, graph)

@@ -1,51 +1,146 @@
-"""The parts put together: what `nsrecover.load()` returns."""
+"""The parts put together: what `nsrecover.load()` and `nsrecover.geometric()` return."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from nsrecover.boxes import BoxesPerceiver, Given
+from nsrecover.compare import Comparison
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.explain import GroundedExplainer
+from nsrecover.geometric_models import GeometricModels
 from nsrecover.imagine import Imagination
-from nsrecover.models.bundle import Bundle
+from nsrecover.learned import SceneModels
+from nsrecover.models.conformal import conformal_threshold, lowest
 from nsrecover.monitor import Monitor
+from nsrecover.observation import Observation
 from nsrecover.perceive import ScenePerceiver
 from nsrecover.planning.recover import RecoveryPlanner, Rejoin
-from nsrecover.protocols import Explainer
+from nsrecover.protocols import Explainer, Perceiver
+from nsrecover.structs import Plan
+
+if TYPE_CHECKING:
+    from nsrecover.models.bundle import Bundle  # loads torch, which is for `load` to do
+
+Seen = TypeVar("Seen")
 
 
 @dataclass(frozen=True)
 class System:
-    """Perception, imagination, monitor, planner and explainer around one checkpoint; each usable alone.
+    """Perception, imagination, comparison, planner and explainer around the same models; each usable alone.
 
     Attributes:
-        bundle: the learned parts.
+        models: the learned parts of a checkpoint, or geometry alone.
         explainer: puts discrepancies into words.
         rejoin: what counts as being back on the plan.
     """
 
-    bundle: Bundle
+    models: SceneModels
     explainer: Explainer = field(default_factory=GroundedExplainer)
     rejoin: Rejoin = Rejoin.POSE
 
+    @property
+    def bundle(self) -> Bundle:
+        """The learned parts.
+
+        Raises:
+            InvalidConfiguration: the system works by geometry alone.
+        """
+        if isinstance(self.models, GeometricModels):
+            raise InvalidConfiguration(
+                "expected a system with learned parts, found one that works by geometry alone; hand it boxes or scene "
+                "graphs, or use nsrecover.load()"
+            )
+        from nsrecover.models.bundle import Bundle
+
+        assert isinstance(self.models, Bundle)
+        return self.models
+
     def perceiver(self) -> ScenePerceiver:
-        """A fresh perceiver; one for each episode, since it remembers."""
+        """A fresh perceiver of camera images; one for each episode, since it remembers.
+
+        Raises:
+            InvalidConfiguration: the system works by geometry alone.
+        """
         return ScenePerceiver(self.bundle)
 
     @property
     def imagination(self) -> Imagination:
         """What the scene should look like after an action or a plan."""
-        return Imagination(self.bundle)
+        return Imagination(self.models)
 
     @property
-    def monitor(self) -> Monitor:
-        """What is not as it should be."""
-        return Monitor(self.bundle)
+    def comparison(self) -> Comparison:
+        """What is not as it should be, for those who keep scene, trace and step themselves."""
+        return Comparison(self.models)
 
     @property
     def planner(self) -> RecoveryPlanner:
         """The way back."""
-        return RecoveryPlanner(self.bundle, rejoin=self.rejoin)
+        return RecoveryPlanner(self.models, rejoin=self.rejoin)
+
+    @overload
+    def monitor(self, plan: Plan, observation: Seen, perceiver: Perceiver[Seen]) -> Monitor[Seen]: ...
+    @overload
+    def monitor(self, plan: Plan, observation: Observation) -> Monitor[Observation]: ...
+    @overload
+    def monitor(self, plan: Plan, observation: Given) -> Monitor[Given]: ...
+    def monitor(self, plan: Plan, observation: Any, perceiver: Perceiver[Any] | None = None) -> Monitor[Any]:
+        """Watch over a plan that somebody else carries out.
+
+        Args:
+            plan: what will be done.
+            observation: what is to be seen before its first action: camera images, scene graphs of your own making, or
+                boxes by name. The monitor goes on to take what it was given first.
+            perceiver: turns anything else into scene graphs; a fresh one for each episode.
+
+        Raises:
+            InvalidAction: the plan has an unknown operator or wrong arguments.
+            UnknownObject: it names an object that is not in the scene.
+            InvalidObservation: the observation cannot be used.
+        """
+        if perceiver is None:
+            perceiver = self.perceiver() if isinstance(observation, Observation) else BoxesPerceiver()
+        return Monitor(self.models, perceiver, plan, observation)
+
+    def calibrated(self, successes: Iterable[tuple[Plan, Sequence[Observation | Given]]], alpha: float) -> System:
+        """The same system with a threshold that keeps false alarms to a rate, from episodes that went well.
+
+        Split-conformal: if the steps to come are like those of the episodes, an alarm is raised at no more than a share
+        `alpha` of those that go well.
+
+        Args:
+            successes: plans of T actions, and what was to be seen before, between and after them, T + 1 times.
+            alpha: promised rate of false alarms per step, above 0 and at most 0.2.
+
+        Raises:
+            InvalidConfiguration: the rate is out of its range, there are too few steps to promise it, or an episode has
+                not one observation more than actions.
+            InvalidObservation: an observation cannot be used.
+        """
+        scores = []
+        for plan, seen in successes:
+            if len(seen) != len(plan) + 1:
+                raise InvalidConfiguration(
+                    f"expected {len(plan) + 1} observations for {len(plan)} actions, found {len(seen)}; give one "
+                    "before the first action and one after each"
+                )
+            monitor: Monitor[Any] = self.monitor(plan, seen[0])
+            for after in seen[1:]:
+                assert monitor.following is not None
+                scores.append(float(monitor.step(monitor.following, after).probabilities.min()))
+        threshold = conformal_threshold(lowest(scores), len(scores), alpha)
+        if threshold == 0.0:
+            raise InvalidConfiguration(
+                f"expected at least {math.ceil(1 / alpha) - 1} successful steps to promise a false-alarm rate of "
+                f"{alpha}, found {len(scores)}, or steps that did not go well among them; give more, or ask for a "
+                "higher rate"
+            )
+        return replace(self, models=self.models.with_threshold(threshold))
 
 
 def load(checkpoint: str | Path | None = None, alpha: float | None = None) -> System:
@@ -61,7 +156,26 @@ def load(checkpoint: str | Path | None = None, alpha: float | None = None) -> Sy
         InvalidCheckpoint: it is missing, damaged or does not fit, or was calibrated on too few steps for the rate.
         InvalidConfiguration: the rate is out of its range.
     """
+    from nsrecover.models.bundle import Bundle
+
     bundle = Bundle.load(checkpoint)
-    if alpha is not None:
-        bundle.config = replace(bundle.config, threshold=bundle.threshold_for(alpha))
-    return System(bundle)
+    return System(bundle if alpha is None else bundle.with_threshold(bundle.threshold_for(alpha)))
+
+
+def geometric(
+    tolerance_m: float = GeometricModels.tolerance_m,
+    workspace: tuple[float, float, float, float] = GeometricModels.workspace,
+    reach_m: tuple[float, float] = GeometricModels.reach_m,
+) -> System:
+    """A system that needs boxes only: no images, no checkpoint, no torch.
+
+    Args:
+        tolerance_m: displacement from which on an object counts as out of place, metres; `System.calibrated` puts a
+            threshold that keeps a promised rate of false alarms in its place.
+        workspace: x_min, y_min, x_max, y_max of the table that things may be put down on, metres.
+        reach_m: nearest and farthest distance from the robot's base at which it can grasp from the table.
+
+    Raises:
+        InvalidConfiguration: one of them is out of its range.
+    """
+    return System(GeometricModels(tolerance_m, workspace=workspace, reach_m=reach_m))

@@ -6,7 +6,8 @@ import json
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from copy import copy
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,22 @@ class Bundle(nn.Module):
     def threshold(self) -> float:
         """Probability under which an object counts as wrong."""
         return self.config.threshold
+
+    def with_threshold(self, threshold: float) -> Bundle:
+        """The same learned parts, which are shared, with another decision threshold."""
+        other = copy(self)
+        other.config = replace(self.config, threshold=threshold)
+        return other
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """Names of the operators whose effect was learned, in the order of the action embedding."""
+        return self.config.operators
+
+    @property
+    def feature_size(self) -> int:
+        """D, length of an appearance feature."""
+        return self.config.feature_size
 
     def threshold_for(self, alpha: float) -> float:
         """The threshold that keeps false alarms to a rate `alpha` per step, by split-conformal calibration.

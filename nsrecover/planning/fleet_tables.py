@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.planning.neural import RecoveryModels
+from nsrecover.learned import RecoveryModels
 from nsrecover.planning.packed import PackedModel, Tables
 from nsrecover.planning.places import BoolArray, carriers_along, pairwise
 from nsrecover.planning.problem import Problem

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.free_place import FreeSpaceModel, is_free
+from nsrecover.free_place import is_free
+from nsrecover.learned import RecoveryModels
 from nsrecover.planning.aside import FreePlaces, proposed_place
 from nsrecover.planning.places import BoolArray, Place, carriers_along, masks, pairwise
 from nsrecover.scene.geometry import as_box
@@ -23,21 +24,6 @@ from nsrecover.structs import Action, FloatArray, SceneGraph, Trace
 
 MAX_FREE_PLACES = 3
 """Free places looked for for one object; more are never needed unless the table is nearly full."""
-
-
-class RecoveryModels(FreeSpaceModel, Protocol):
-    """The learned parts that planning needs; `nsrecover.models.bundle.Bundle` is one."""
-
-    @property
-    def threshold(self) -> float:
-        """Probability under which an object counts as misplaced."""
-        ...
-
-    def same(
-        self, visual_a: npt.ArrayLike, boxes_a: npt.ArrayLike, visual_b: npt.ArrayLike, boxes_b: npt.ArrayLike
-    ) -> FloatArray:
-        """P(same object in the same place) for M pairs of nodes (M, D), (M, 6): (M,)."""
-        ...
 
 
 class State(NamedTuple):

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.free_place import is_free
-from nsrecover.planning.neural import MAX_FREE_PLACES, Move, RecoveryModels, State, unit_cost
+from nsrecover.learned import RecoveryModels
+from nsrecover.planning.neural import MAX_FREE_PLACES, Move, State, unit_cost
 from nsrecover.planning.places import BoolArray, Place, masks, meeting
 from nsrecover.planning.problem import Problem
 from nsrecover.scene.geometry import as_box

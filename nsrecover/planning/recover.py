@@ -11,11 +11,12 @@ import numpy as np
 
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
 from nsrecover.free_place import within_reach
+from nsrecover.learned import RecoveryModels
 from nsrecover.planning.aside import FreePlaces, proposed_place
 from nsrecover.planning.courses import standing_course
 from nsrecover.planning.fleet import search_together
 from nsrecover.planning.fleet_realise import Way, realise_together
-from nsrecover.planning.neural import Move, NeuralModel, RecoveryModels, State, unit_cost
+from nsrecover.planning.neural import Move, NeuralModel, State, unit_cost
 from nsrecover.planning.order import recovery_order
 from nsrecover.planning.packed import MAX_OBJECTS, PackedModel
 from nsrecover.planning.problem import Problem, Request

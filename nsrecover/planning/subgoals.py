@@ -7,9 +7,9 @@ from enum import StrEnum
 
 import numpy as np
 
+from nsrecover.learned import RecoveryModels
 from nsrecover.operators import REACHED_M
 from nsrecover.planning.courses import SAME_SIZE_M
-from nsrecover.planning.neural import RecoveryModels
 from nsrecover.planning.places import carrier
 from nsrecover.structs import Discrepancy, Phase, SceneGraph, Trace
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nsrecover.agent import rejoin
+from nsrecover.monitor import rejoined
 from nsrecover.operators import operator_of
 from nsrecover.planning.courses import standing_course
 from nsrecover.planning.recover import RecoveryPlanner, Rejoin
@@ -27,7 +27,7 @@ def both(models: GeometricModels, graph: SceneGraph, trace: Trace, number: int) 
         if not recovery.found:
             continue
         assert recovery.proven_optimal
-        course = rejoin(graph, trace, recovery)
+        course = rejoined(graph, trace, recovery)
         now = graph
         for action, imagined in zip(course.plan, course.graphs[1:], strict=True):
             assert operator_of(action).violated(now, action) == (), str(action)

@@ -231,7 +231,7 @@ def test_the_learned_models_agree_with_themselves() -> None:
     for graph in graphs:
         trace = start.joined_by(graph)
         for number in range(len(recording.plan)):
-            discrepancy = system.monitor.after(graph, trace, number)
+            discrepancy = system.comparison.after(graph, trace, number)
             if graph.names == trace.graphs[0].names and discrepancy:
                 asked.append(Request(graph, trace, discrepancy))
     assert len(asked) >= 4
