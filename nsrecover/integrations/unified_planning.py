@@ -14,22 +14,28 @@ Needs unified-planning: `pip install 'nsrecover[up]'`.
 
 from __future__ import annotations
 
-import itertools
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nsrecover.errors import InvalidConfiguration, InvalidPlan, did_you_mean
+from nsrecover.integrations import missing
+from nsrecover.integrations.up_grounding import Grounded
 from nsrecover.integrations.up_reduction import lifted, reduced
 from nsrecover.planning import symbolic
-from nsrecover.planning.instantiate import LiftedTask, instantiate
-from nsrecover.planning.strips import GroundAction, StripsTask
+from nsrecover.planning.instantiate import instantiate
+from nsrecover.planning.strips import StripsTask
 from nsrecover.structs import RecoveryStatus
 
 if TYPE_CHECKING:
+    from unified_planning.environment import Environment
     from unified_planning.model import FNode, Problem, State
     from unified_planning.plans import ActionInstance, SequentialPlan
+
+
+ENGINES = {"nsrecover": "RecoveryEngine", "nsrecover-opt": "OptimalRecoveryEngine"}
+"""Names under which unified-planning knows the engines, and their classes in `nsrecover.integrations.up_engine`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,10 +112,8 @@ def repair(
     began = time.perf_counter()
     try:
         from unified_planning.plans import SequentialPlan
-    except ImportError as missing:
-        raise InvalidConfiguration(
-            "expected unified-planning, found that it is not installed; run `pip install 'nsrecover[up]'`"
-        ) from missing
+    except ImportError as absent:
+        raise missing("unified-planning", "up") from absent
     if not isinstance(plan, SequentialPlan):
         raise InvalidPlan(f"expected a SequentialPlan, found a {type(plan).__name__}; convert it, for example with "
                           "plan.convert_to(PlanKind.SEQUENTIAL_PLAN, problem)")  # fmt: skip
@@ -120,11 +124,11 @@ def repair(
                 f"expected actions of {problem.name!r}, found {step.action.name!r} as step {number}."
                 f"{did_you_mean(step.action.name, known)}"
             )
-    grounded = _Grounded(problem, plan, _values(problem, plan, state, after))
+    grounded = Grounded(problem, plan, _values(problem, plan, state, after))
     grounding_s = time.perf_counter() - began
 
     def finished(found: symbolic.Repair) -> PlanRepair:
-        return grounded.told(found, time.perf_counter() - began, grounding_s)
+        return told(grounded, found, time.perf_counter() - began, grounding_s)
 
     return finished(
         symbolic.repair(
@@ -139,6 +143,59 @@ def repair(
     )
 
 
+def told(grounded: Grounded, found: symbolic.Repair, seconds: float, grounding_s: float) -> PlanRepair:
+    """A repair in unified-planning's terms.
+
+    Args:
+        grounded: what was searched.
+        found: what the search found.
+        seconds: wall time, all in all.
+        grounding_s: the part of it that was taken by grounding.
+    """
+    from unified_planning.plans import SequentialPlan
+
+    old = grounded.plan
+    step = None if found.step is None else min(grounded.first + found.step, len(old.actions))
+    instances = [grounded.instance(action) for action in found.actions]
+    actions = tuple(instance for instance in instances if instance is not None)
+    whole = None if step is None else SequentialPlan([*actions, *grounded.rest(step)], old.environment)
+    return PlanRepair(
+        found.status,
+        actions,
+        step,
+        whole,
+        found.cost,
+        found.lower_bound,
+        found.proven_optimal,
+        found.expansions,
+        seconds,
+        grounding_s,
+        found.reason,
+    )
+
+
+def register(environment: Environment | None = None) -> None:
+    """Make the engines known to unified-planning: `PlanRepairer`, `Replanner` and `OneshotPlanner`.
+
+    They are `nsrecover`, and `nsrecover-opt`, which returns nothing but optimal plans. They come last in the order of
+    preference. Done again, it does nothing. A file up.ini can do the same; see docs/unified_planning.md.
+
+    Args:
+        environment: where; unified-planning's global environment by default.
+
+    Raises:
+        InvalidConfiguration: unified-planning is missing.
+    """
+    try:
+        from unified_planning.environment import get_environment
+    except ImportError as absent:
+        raise missing("unified-planning", "up") from absent
+    factory = get_environment(environment).factory
+    for name, engine in ENGINES.items():
+        if name not in factory.engines:
+            factory.add_engine(name, "nsrecover.integrations.up_engine", engine)
+
+
 def to_strips(problem: Problem) -> StripsTask:
     """Ground a problem, from its initial state.
 
@@ -148,105 +205,6 @@ def to_strips(problem: Problem) -> StripsTask:
     reduction = reduced(problem)
     task, _ = instantiate(lifted(reduction, reduction.problem.explicit_initial_values))
     return task
-
-
-class _Grounded:
-    """A problem and a plan, grounded from a state, and the way back to unified-planning's terms.
-
-    Args:
-        problem: the problem.
-        plan: the old plan.
-        values: fluents that are not as they are at the start, with their values.
-    """
-
-    def __init__(self, problem: Problem, plan: SequentialPlan, values: Mapping[FNode, FNode]) -> None:
-        self.plan = plan
-        self.reduction = reduced(problem)
-        compiled = self.reduction.problem
-        start = dict(compiled.explicit_initial_values)
-        if compiled is problem:
-            now = start | dict(values)
-        else:
-            changed = problem.clone()
-            for fluent, value in values.items():
-                changed.set_initial_value(fluent, value)
-            now = dict(reduced(changed).problem.explicit_initial_values)
-        self.problem = compiled
-        lift = lifted(self.reduction, now)
-        variants: dict[str | None, list[str]] = {}
-        for name, original in self.reduction.original.items():
-            variants.setdefault(original, []).append(name)
-        number = {name: i for i, name in enumerate(lift.objects)}
-        choices = [
-            [(name, tuple(number[argument.object().name] for argument in step.actual_parameters))
-             for name in variants.get(step.action.name, [])]
-            for step in plan.actions
-        ]  # fmt: skip
-        # what only the compilers know of may have to close the plan, one action at most
-        choices.append([(name, ()) for name in variants.get(None, [])])
-        self.task, actions = instantiate(lift, list(itertools.chain.from_iterable(choices)))
-        iterator = iter(actions)
-        grouped = [[next(iterator) for _ in choice] for choice in choices]
-        if not plan.actions or (all(len(group) == 1 for group in grouped[:-1]) and not grouped[-1]):
-            self.steps = [group[0] for group in grouped[:-1]]
-        else:
-            self.steps = self._followed(grouped, lifted(self.reduction, start))
-
-    def _followed(self, grouped: Sequence[Sequence[GroundAction]], start: LiftedTask) -> list[GroundAction]:
-        """The variants of the plan's steps that are run from the problem's initial state."""
-        names = {
-            f"{atom.predicate}({', '.join(start.objects[~term] for term in atom.terms)})" if atom.terms
-            else atom.predicate for atom in start.initial
-        }  # fmt: skip
-        state = sum(1 << fact for fact, text in enumerate(self.task.facts) if text in names)
-        steps = []
-        for number, group in enumerate(grouped):
-            last = number == len(grouped) - 1
-            if last and self.task.goal.holds(state):
-                break
-            fitting = [action for action in group if action.precondition.holds(state)]
-            if last:
-                fitting = [action for action in fitting if self.task.goal.holds(action.apply(state))]
-            if not fitting:
-                step = "the goal" if last else f"step {number}, {self.plan.actions[number]},"
-                raise InvalidPlan(
-                    f"expected a plan that works from the initial state of {self.problem.name!r}, found that {step} "
-                    "does not hold or cannot be run; pass the whole plan that was made for this problem"
-                )
-            steps.append(fitting[0])
-            state = fitting[0].apply(state)
-        return steps
-
-    def told(self, found: symbolic.Repair, seconds: float, grounding_s: float) -> PlanRepair:
-        """A repair in unified-planning's terms."""
-        from unified_planning.plans import SequentialPlan
-
-        step = None if found.step is None else min(found.step, len(self.plan.actions))
-        instances = [self._instance(action) for action in found.actions]
-        actions = tuple(instance for instance in instances if instance is not None)
-        whole = None
-        if step is not None:
-            whole = SequentialPlan([*actions, *self.plan.actions[step:]], self.plan.environment)
-        return PlanRepair(
-            found.status,
-            actions,
-            step,
-            whole,
-            found.cost,
-            found.lower_bound,
-            found.proven_optimal,
-            found.expansions,
-            seconds,
-            grounding_s,
-            found.reason,
-        )
-
-    def _instance(self, action: GroundAction) -> ActionInstance | None:
-        from unified_planning.plans import ActionInstance
-
-        manager = self.problem.environment.expression_manager
-        objects = tuple(manager.ObjectExp(self.problem.object(name)) for name in action.arguments)
-        return self.reduction.back(ActionInstance(self.problem.action(action.name), objects))
 
 
 def _values(problem: Problem, plan: SequentialPlan, state: State | Mapping[Any, Any], after: int) -> dict[FNode, FNode]:

@@ -125,6 +125,25 @@ def first_failure(goal: Condition, state: int, plan: Sequence[GroundAction]) -> 
     return None if goal.holds(state) else len(plan)
 
 
+def regressed(condition: Condition, action: GroundAction) -> Condition | None:
+    """The weakest condition under which an action can be run and brings about another one; None if it never does."""
+    if condition.needs & action.made_false or condition.forbids & action.made_true:
+        return None
+    needs = condition.needs & ~action.made_true | action.precondition.needs
+    forbids = condition.forbids & ~action.made_false | action.precondition.forbids
+    return None if needs & forbids else Condition(needs, forbids)
+
+
+def usable_from(goal: Condition, plan: Sequence[GroundAction]) -> int:
+    """Number of the step from which on a plan can lead to a goal, from some state; its length if it nowhere can."""
+    for number in range(len(plan) - 1, -1, -1):
+        before = regressed(goal, plan[number])
+        if before is None:
+            return number + 1
+        goal = before
+    return 0
+
+
 def kernels(facts: Sequence[str], goal: Condition, plan: Sequence[GroundAction]) -> tuple[Condition, ...]:
     """For every step t the weakest condition under which `plan[t:]` can be run and reaches the goal.
 
@@ -139,23 +158,28 @@ def kernels(facts: Sequence[str], goal: Condition, plan: Sequence[GroundAction])
     Raises:
         InvalidPlan: from no state at all can the plan be run to the goal.
     """
-    needs, forbids = goal.needs, goal.forbids
     found = [goal]
     for number in range(len(plan) - 1, -1, -1):
-        action = plan[number]
-        undone = needs & action.made_false
-        unwanted = forbids & action.made_true
-        before = action.precondition
-        needs = needs & ~action.made_true | before.needs
-        forbids = forbids & ~action.made_false | before.forbids
-        if undone or unwanted or needs & forbids:
-            fact = facts[next(bits_of(undone or unwanted or needs & forbids))]
-            verb = "makes false" if undone else "makes true" if unwanted else "needs true and what follows needs false"
-            if not undone and not unwanted and not before.needs & forbids:
-                verb = "needs false and what follows needs true"
+        before = regressed(found[-1], plan[number])
+        if before is None:
             raise InvalidPlan(
-                f"expected a plan that leads to the goal, found that step {number} {action} {verb}: {fact}, although "
-                "a later step or the goal depends on it; pass the whole plan, in order, for this problem"
+                f"expected a plan that leads to the goal, found that step {number} {plan[number]} "
+                f"{_conflict(facts, found[-1], plan[number])}, although a later step or the goal depends on it; pass "
+                "the whole plan, in order, for this problem"
             )
-        found.append(Condition(needs, forbids))
+        found.append(before)
     return tuple(reversed(found))
+
+
+def _conflict(facts: Sequence[str], after: Condition, action: GroundAction) -> str:
+    """Why an action cannot come before what follows it."""
+    needs, forbids = action.precondition.needs, action.precondition.forbids
+    for verb, conflict in (
+        ("makes false", after.needs & action.made_false),
+        ("makes true", after.forbids & action.made_true),
+        ("needs true and what follows needs false", needs & after.forbids & ~action.made_false),
+        ("needs false and what follows needs true", forbids & after.needs & ~action.made_true),
+    ):
+        if conflict:
+            return f"{verb}: {facts[next(bits_of(conflict))]}"
+    return f"can never be run: {facts[next(bits_of(needs & forbids))]}"

@@ -215,6 +215,7 @@ class Repair:
         expansions: nodes expanded.
         seconds: wall time.
         reason: in words, why there is no way or why the search stopped early.
+        ending: why the search stopped.
     """
 
     status: RecoveryStatus
@@ -227,6 +228,7 @@ class Repair:
     expansions: int = 0
     seconds: float = 0.0
     reason: str = ""
+    ending: Ending = Ending.PROVEN
 
     @property
     def found(self) -> bool:
@@ -301,6 +303,7 @@ def _repair(
             lower_bound=result.lower_bound,
             expansions=result.expansions,
             reason=_why_not(task, model, result),
+            ending=result.ending,
         )
     actions = tuple(task.actions[a] for a in result.path)
     whole = (*actions, *plan[result.subgoal :])
@@ -316,6 +319,7 @@ def _repair(
         result.proven_optimal,
         result.expansions,
         reason=stopped,
+        ending=result.ending,
     )
 
 
