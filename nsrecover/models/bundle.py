@@ -140,7 +140,7 @@ class Bundle(nn.Module):
         return self.config.reach_m
 
     def _tensor(self, array: npt.ArrayLike, dtype: torch.dtype = torch.float32) -> Tensor:
-        return torch.as_tensor(np.ascontiguousarray(array), dtype=dtype, device=next(self.parameters()).device)
+        return torch.as_tensor(np.ascontiguousarray(array), dtype=dtype, device=self.free_space.skip.weight.device)
 
     @torch.inference_mode()
     def encode(self, crops: npt.NDArray[np.uint8]) -> FloatArray:

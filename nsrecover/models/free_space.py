@@ -6,6 +6,9 @@ near the object comes out; trained without labels on "move little" plus "overlap
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import cast
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -96,13 +99,33 @@ class FreeSpaceTransformer(nn.Module):
         batch = torch.arange(len(boxes), device=boxes.device)
         own = boxes[batch, moved]  # (B, 6)
         told = self._tell(boxes, own, moved, workspace.expand(len(boxes), 4))
-        encoded = self.encoder(self.embed(told), src_key_padding_mask=None if present is None else ~present)
+        encoded = self._encode(self.embed(told), present)
         offset = SCALE_M * (self.decode(encoded) + self.skip(told))  # (B, N, 2 * hypotheses)
         if present is not None:
             offset = torch.where(present[..., None], offset, offset[batch, moved][:, None])
         centre = own[:, None, :2] + offset.reshape(len(boxes), -1, 2)
         size = own[:, None, 3:].expand(-1, centre.shape[1], 3)
         return torch.cat([centre, size[..., 2:] / 2, size], dim=-1)
+
+    def _encode(self, tokens: Tensor, present: Tensor | None) -> Tensor:
+        """Tokens (B, N, width) after all layers.
+
+        Once trained, they are gone through here: for the one scene that a search asks about, what `self.encoder` checks
+        in every call takes a third of its time.
+        """
+        if self.training:
+            learning: Tensor = self.encoder(tokens, src_key_padding_mask=None if present is None else ~present)
+            return learning
+        mask = None if present is None else present[:, None, None]  # no token looks at padding
+        for layer in cast(Iterable[nn.TransformerEncoderLayer], self.encoder.layers):
+            attention = layer.self_attn
+            joined = functional.linear(layer.norm1(tokens), attention.in_proj_weight, attention.in_proj_bias)
+            query, key, value = joined.view(*tokens.shape[:2], 3, attention.num_heads, -1).permute(2, 0, 3, 1, 4)
+            seen = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+            tokens = tokens + attention.out_proj(seen.transpose(1, 2).flatten(2))
+            tokens = tokens + layer.linear2(functional.gelu(layer.linear1(layer.norm2(tokens))))
+        encoded: Tensor = cast(nn.LayerNorm, self.encoder.norm)(tokens)
+        return encoded
 
     def _tell(self, boxes: Tensor, own: Tensor, moved: Tensor, workspace: Tensor) -> Tensor:
         """What the tokens are made of, (B, N, TOLD): lengths from the moved object's centre, in units of `SCALE_M`.
@@ -115,8 +138,8 @@ class FreeSpaceTransformer(nn.Module):
         reach = half + boxes[..., 3:5] / 2 + MARGIN_M
         borders = torch.cat([workspace[:, None, :2] + half - here, workspace[:, None, 2:] - half - here], dim=-1)
         lengths = torch.cat([away - reach, away + reach, borders.expand(-1, boxes.shape[1], 4)], dim=-1) / SCALE_M
-        is_moved = functional.one_hot(moved, boxes.shape[1])[..., None].to(boxes.dtype)
-        return torch.cat([lengths, is_moved], dim=-1)
+        is_moved = moved[:, None] == torch.arange(boxes.shape[1], device=boxes.device)
+        return torch.cat([lengths, is_moved[..., None].to(boxes.dtype)], dim=-1)
 
     def forward(self, boxes: Tensor, moved: Tensor, workspace: Tensor, present: Tensor | None = None) -> Tensor:
         """The best hypothesis for each scene; arguments as in `propose`.
@@ -174,8 +197,9 @@ def placement_energy(
     """
     batch = torch.arange(len(boxes), device=boxes.device)
     borders = workspace.expand(len(boxes), 4)[:, None]
-    obstacle = torch.ones(boxes.shape[:2], dtype=torch.bool, device=boxes.device) if present is None else present
-    obstacle = obstacle & ~functional.one_hot(moved, boxes.shape[1]).bool()
+    obstacle = moved[:, None] != torch.arange(boxes.shape[1], device=boxes.device)
+    if present is not None:
+        obstacle = obstacle & present
     depth = penetration(proposals, boxes[:, None], margin_m) * obstacle[:, None]
     away = proposals[..., :2] - boxes[batch, moved][:, None, :2]
     return PlacementEnergy(

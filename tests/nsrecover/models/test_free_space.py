@@ -68,6 +68,15 @@ def test_order_of_the_others_and_padding_do_not_matter(trained: FreeSpaceTransfo
     torch.testing.assert_close(masked, plain, atol=1e-5, rtol=0)
 
 
+def test_the_layers_give_the_same_in_and_after_training(trained: FreeSpaceTransformer) -> None:
+    batch = next(iter(FreeSpaceScenes(batch_size=16, batches=1, seed=4)))
+    with torch.no_grad():
+        after = trained(*batch)
+        within = trained.train()(*batch)
+    trained.eval()
+    torch.testing.assert_close(within, after, atol=1e-5, rtol=0)
+
+
 def test_the_nearest_hypothesis_that_keeps_the_gap_is_the_proposal(trained: FreeSpaceTransformer) -> None:
     batch = next(iter(FreeSpaceScenes(batch_size=64, batches=1, seed=8)))
     with torch.no_grad():
