@@ -1,0 +1,90 @@
+"""A world of one's own as a Gymnasium environment, and a wrapper that notices what goes wrong in it and repairs it.
+
+    pip install 'nsrecover[gymnasium]'
+    python gymnasium_blocks.py
+
+Only boxes are seen here: no cameras, no checkpoint, no torch.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import gymnasium
+import numpy as np
+from gymnasium.utils.env_checker import check_env
+
+import nsrecover
+from nsrecover import Action, Plan
+from nsrecover.integrations.gymnasium import MonitorWrapper, Response, register_world
+from nsrecover.operators import OPERATORS
+
+SIDE = 0.04
+NAMES = ("red", "green", "blue", "grey")
+
+
+class Blocks:
+    """Four blocks and a hand that drops one in three of them beside its place."""
+
+    def __init__(self, seed: int) -> None:
+        self._rng = np.random.default_rng(seed)
+        spots = [(0.40 + 0.1 * x, 0.1 * y) for x in range(3) for y in range(-2, 3)]
+        chosen = self._rng.permutation(len(spots))[: len(NAMES)]
+        self._boxes = {name: (*spots[i], SIDE / 2, SIDE, SIDE, SIDE) for name, i in zip(NAMES, chosen, strict=True)}
+
+    def observe(self) -> dict[str, tuple[float, ...]]:
+        """Boxes by name; a detector would be here."""
+        return dict(self._boxes)
+
+    def execute(self, action: Action) -> None:
+        """Put the block where the action says, or lose it on the way."""
+        graph = nsrecover.scene_of_boxes(self._boxes)
+        box = action.target or OPERATORS[action.operator].place(graph, action)
+        if action.operator != "restore" and self._rng.random() < 0.33:
+            box = (box[0] - 0.06, box[1] - 0.06, SIDE / 2, *box[3:])
+        self._boxes[action.arguments[0]] = box
+
+
+def tower(graph: nsrecover.SceneGraph, rng: np.random.Generator) -> Plan:
+    """The task of an episode: a tower of all blocks, in any order."""
+    order = [graph.names[i] for i in rng.permutation(len(graph))]
+    return Plan(tuple(Action("top", (upper, lower)) for lower, upper in pairwise(order)))
+
+
+register_world(
+    "Blocks-v0", Blocks, objects=4, task=tower, perceiver=nsrecover.BoxesPerceiver,
+    operators=("top", "left", "right", "front", "behind"),
+)  # fmt: skip
+check_env(gymnasium.make("Blocks-v0").unwrapped)
+print("Blocks-v0 passes gymnasium's check_env")
+
+
+def watched(response: Response) -> MonitorWrapper:
+    """The environment with a monitor around it, which knows the task from the environment's `info`."""
+    env = gymnasium.make("Blocks-v0")
+    return MonitorWrapper(
+        env,
+        nsrecover.geometric(),
+        scene_of=lambda observation, info: env.unwrapped.graph,
+        plan=lambda observation, info: Plan.parse(info["plan"]),
+        finished=lambda action, observation, info: True,  # every step of this environment is an action
+        response=response,
+        carry_out=lambda env, action: env.unwrapped.run(action),
+        max_recoveries=10,
+    )
+
+
+for response in (Response.TELL, Response.REPAIR):
+    env, built = watched(response), 0
+    for seed in range(10):
+        _, info = env.reset(seed=seed)
+        over = False
+        while not over and info["following"] is not None:
+            _, reward, terminated, truncated, info = env.step(env.unwrapped.numbers_of(info["following"]))
+            over = terminated or truncated
+            if info["discrepancy"] and seed < 2:
+                culprits = [f"{culprit.name} {culprit.cause}" for culprit in info["discrepancy"].culprits]
+                way = [str(action) for action in info["recovery"].actions] if "recovery" in info else "not asked for"
+                print(f"  episode {seed}: {culprits}, way back: {way}")
+        built += terminated
+    print(f"{response}: {built} of 10 towers were built")

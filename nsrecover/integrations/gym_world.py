@@ -1,0 +1,264 @@
+"""An nsrecover world as a Gymnasium environment; import it from `nsrecover.integrations.gymnasium`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, SupportsFloat
+
+import numpy as np
+import numpy.typing as npt
+
+from nsrecover.errors import InvalidAction, InvalidConfiguration, did_you_mean
+from nsrecover.observation import Observation
+from nsrecover.operators import OPERATORS, check_plan, operator_of
+from nsrecover.protocols import Perceiver
+from nsrecover.scene.geometry import top
+from nsrecover.structs import Action, Plan, SceneGraph
+from nsrecover.system import load
+
+try:
+    import gymnasium
+    from gymnasium import spaces
+except ImportError as problem:
+    raise InvalidConfiguration(
+        "expected gymnasium, found that it is not installed; run `pip install 'nsrecover[gymnasium]'`"
+    ) from problem
+
+Info = dict[str, Any]
+Outcome = tuple[Any, SupportsFloat, bool, bool, Info]
+"""What `step` returns: observation, reward, terminated, truncated, info."""
+
+REACH_M = 10.0
+"""Bound of box coordinates in the observation space."""
+
+PIXEL_M, SIDE_PIXELS = 0.0025, 320
+"""Of pictures of worlds that have no cameras."""
+
+
+class AnyWorld(Protocol):
+    """An `nsrecover.World`, or one whose observations are something else that its perceiver understands."""
+
+    def observe(self) -> Any:
+        """What is to be seen now."""
+        ...
+
+    def execute(self, action: Action) -> None:
+        """Carry out one action as well as the robot can."""
+        ...
+
+
+class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]]):
+    """An nsrecover world as an environment: one step is one action of the robot.
+
+    An action is three numbers: an operator, the object to move, and the other object, which operators of one argument
+    do not look at. One that cannot be run (it names an object twice, or one that is not there, or a precondition does
+    not hold) moves nothing; `info["refused"]` says why. An observation is "boxes" (N, 6), metres, and "seen" (N,), in
+    the order of `info["names"]`, with zeros up to the number of objects that the environment was made for. The reward
+    is 1 when the task is done, which ends the episode, and 0 before.
+
+    Args:
+        world: makes a fresh world from a seed; the same seed the same world. It is closed at the end, if it can be.
+        objects: N, the most objects that there can be.
+        task: (scene, generator of random numbers) -> a plan whose effects are to be reached, written into
+            `info["plan"]`; without it there is no reward, and no end but a time limit.
+        perceiver: makes what turns the world's observations into scene graphs, afresh for every episode; by default
+            that of `nsrecover.load()`.
+        operators: names of those that can be used; by default all that need no target.
+        render_mode: "rgb_array" for pictures by the first camera, or None.
+
+    Raises:
+        InvalidConfiguration: a setting is out of its range.
+        InvalidAction: an operator is not known.
+    """
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 1}
+
+    def __init__(
+        self,
+        world: Callable[[int], AnyWorld],
+        objects: int,
+        task: Callable[[SceneGraph, np.random.Generator], Plan] | None = None,
+        perceiver: Callable[[], Perceiver[Any]] | None = None,
+        operators: tuple[str, ...] | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        if objects < 1:
+            raise InvalidConfiguration(f"expected at least 1 object, found {objects}")
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise InvalidConfiguration(f"expected render_mode 'rgb_array' or None, found {render_mode!r}")
+        if operators is None:
+            operators = tuple(
+                name
+                for name, operator in OPERATORS.items()
+                if len(operator.arguments) <= 2 and not getattr(operator, "needs_target", False)
+            )
+        for name in operators:
+            if name not in OPERATORS:
+                raise InvalidAction(f"expected an operator, found {name!r}.{did_you_mean(name, OPERATORS)}")
+        self.operators, self.objects, self.render_mode = operators, objects, render_mode
+        self.observation_space = spaces.Dict(
+            {
+                "boxes": spaces.Box(-REACH_M, REACH_M, (objects, 6), np.float32),
+                "seen": spaces.MultiBinary(objects),
+            }
+        )
+        self.action_space = spaces.MultiDiscrete([len(operators), objects, objects])
+        self._make_world, self._task = world, task
+        self._make_perceiver = load().perceiver if perceiver is None else perceiver
+        self._episode: _WorldEpisode | None = None
+
+    @property
+    def graph(self) -> SceneGraph:
+        """The scene as it was seen last.
+
+        Raises:
+            InvalidConfiguration: no episode has begun.
+        """
+        return self._running().graph
+
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[dict[str, Any], Info]:
+        """Begin an episode in a fresh world."""
+        super().reset(seed=seed)
+        self.close()
+        world = self._make_world(int(self.np_random.integers(2**31)))
+        episode = self._episode = _WorldEpisode(world, self._make_perceiver())
+        plan = Plan(()) if self._task is None else self._task(episode.graph, self.np_random)
+        check_plan(plan, episode.graph)
+        episode.plan = plan
+        return self._observation(), self._info(())
+
+    def step(self, action: Any) -> Outcome:
+        """Let the robot do the action of these three numbers."""
+        chosen = self.action_of(action)
+        if chosen is None:
+            return self._outcome(("there are not so many objects, or one is named twice",))
+        return self.run(chosen)
+
+    def run(self, action: Action) -> Outcome:
+        """The same for an action that is written out, such as one of a recovery (`MonitorWrapper`'s `carry_out`)."""
+        episode = self._running()
+        refused = operator_of(action).violated(episode.graph, action)
+        if not refused:
+            episode.do(action)
+        return self._outcome(refused)
+
+    def action_of(self, action: Any) -> Action | None:
+        """What three numbers stand for; None if that cannot be: there are fewer objects, or one is named twice."""
+        number, moved, other = (int(value) for value in action)
+        operator, names = self.operators[number], self.graph.names
+        rows = (moved, other)[: len(OPERATORS[operator].arguments)]
+        if len(set(rows)) != len(rows) or max(rows) >= len(names):
+            return None
+        return Action(operator, tuple(names[row] for row in rows))
+
+    def numbers_of(self, action: Action) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """The three numbers of an action, for those who have a plan; an operator of one argument gets 0 for the other.
+
+        Raises:
+            InvalidAction: the operator is not among those that can be used.
+            UnknownObject: an object is not in the scene.
+        """
+        operator_of(action)
+        if action.operator not in self.operators:
+            raise InvalidAction(
+                f"expected an operator of this environment, found {action.operator!r}."
+                f"{did_you_mean(action.operator, self.operators)}"
+            )
+        rows = [self.graph.index(name) for name in action.arguments]
+        return np.array([self.operators.index(action.operator), *rows, 0][:3], dtype=np.int64)
+
+    def render(self) -> Any:
+        """(H, W, 3) uint8 of the first camera, or the boxes from above if there is none; None if not asked for.
+
+        Raises:
+            InvalidConfiguration: no episode has begun.
+        """
+        if self.render_mode is None:
+            return None
+        episode = self._running()
+        return np.array(episode.seen.rgb[0]) if isinstance(episode.seen, Observation) else from_above(episode.graph)
+
+    def close(self) -> None:
+        """Close the world, if it can be closed."""
+        if self._episode is not None and hasattr(self._episode.world, "close"):
+            self._episode.world.close()
+        self._episode = None
+
+    def _running(self) -> _WorldEpisode:
+        if self._episode is None:
+            raise InvalidConfiguration("expected an episode to have begun, found none; call reset() first")
+        return self._episode
+
+    def _outcome(self, refused: tuple[str, ...]) -> Outcome:
+        episode = self._running()
+        done = bool(episode.plan.actions) and all_achieved(episode.plan, episode.graph)
+        return self._observation(), float(done), done, False, self._info(refused)
+
+    def _observation(self) -> dict[str, Any]:
+        graph = self.graph
+        if len(graph) > self.objects:
+            raise InvalidConfiguration(
+                f"expected at most {self.objects} objects, found {len(graph)} ({', '.join(graph.names)}); make the "
+                f"environment with objects={len(graph)} or more"
+            )
+        boxes, seen = np.zeros((self.objects, 6), np.float32), np.zeros(self.objects, np.int8)
+        boxes[: len(graph)], seen[: len(graph)] = np.clip(graph.boxes, -REACH_M, REACH_M), graph.seen
+        return {"boxes": boxes, "seen": seen}
+
+    def _info(self, refused: tuple[str, ...]) -> Info:
+        episode = self._running()
+        return {"names": episode.graph.names, "plan": str(episode.plan), "refused": refused}
+
+
+class _WorldEpisode:
+    """One world, and what is known of it."""
+
+    def __init__(self, world: AnyWorld, perceive: Perceiver[Any]) -> None:
+        self.world, self._perceive = world, perceive
+        self.plan = Plan(())
+        self.seen: Any = world.observe()
+        self.graph = perceive(self.seen)
+
+    def do(self, action: Action) -> None:
+        self.world.execute(action)
+        self.seen = self.world.observe()
+        self.graph = self._perceive(self.seen)
+
+
+def all_achieved(plan: Plan, graph: SceneGraph) -> bool:
+    """Whether what a plan was to bring about is so: for every object that it moves, the promise of its last action."""
+    last = {action.arguments[0]: action for action in plan}
+    return all(operator_of(action).achieved(graph, action) for action in last.values())
+
+
+def from_above(graph: SceneGraph) -> npt.NDArray[np.uint8]:
+    """The boxes of a scene in a picture (320, 320, 3): left is left, far is up, as the robot has it; bright is high."""
+    low, high = (graph.boxes[:, :2] + sign * graph.boxes[:, 3:5] / 2 for sign in (-1, 1))
+    corner = (low.min(axis=0) + high.max(axis=0)) / 2 - SIDE_PIXELS * PIXEL_M / 2
+    edges = np.clip(np.round((np.stack([low, high]) - corner) / PIXEL_M), 0, SIDE_PIXELS).astype(int)
+    picture = np.zeros((SIDE_PIXELS, SIDE_PIXELS, 3), np.uint8)
+    for i in np.argsort(top(graph.boxes)):
+        colour = 150 + 100 * np.cos(2 * np.pi * (i / len(graph) + np.arange(3) / 3))
+        (row, column), (row_end, column_end) = edges[:, i]
+        picture[row:row_end, column:column_end] = colour * (0.6 + 0.4 * min(1.0, float(top(graph.boxes[i])) / 0.2))
+    return np.ascontiguousarray(picture[::-1, ::-1])
+
+
+def register_world(
+    name: str, world: Callable[[int], AnyWorld], objects: int, max_steps: int = 50, **options: Any
+) -> None:
+    """Register a world, so that `gymnasium.make(name)` makes a `WorldEnv` of it.
+
+    Args:
+        name: as gymnasium wants it, such as "Tabletop-v0".
+        world: makes a fresh world from a seed.
+        objects: the most objects that there can be.
+        max_steps: steps after which an episode is truncated.
+        options: what else `WorldEnv` takes; `gymnasium.make` may override it.
+    """
+    gymnasium.register(
+        name,
+        entry_point=f"{__name__}:{WorldEnv.__name__}",
+        max_episode_steps=max_steps,
+        kwargs={"world": world, "objects": objects, **options},
+    )
