@@ -1,8 +1,12 @@
-"""The command line: `nsrecover info`, `check`, `explain`, `check-world`, `export`; needs the package alone."""
+"""The command line: `nsrecover info`, `check`, `explain`, `check-world`, `export`; needs the package alone.
+
+`nsrecover serve` needs the extra `server`.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -148,6 +152,53 @@ def export(
         paths = export_onnx(bundle, out)
     for path in paths:
         print(f"{path}  {path.stat().st_size / 1e3:,.0f} kB")
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on; others than loopback need a token.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any free port.")] = 8765,
+    checkpoint: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=DIR", help="A checkpoint that sessions may ask for; can be given several times."),
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option(help="File with the token that clients must send; or set NSRECOVER_TOKEN.")
+    ] = None,
+    sessions: Annotated[int, typer.Option(min=1, help="How many there may be at the same time.")] = 64,
+    idle_s: Annotated[float, typer.Option(min=1, help="A session is forgotten after so long without a request.")] = 900,
+    planning_s: Annotated[float, typer.Option(min=0.01, help="The most that one recovery may take.")] = 30,
+    body_mb: Annotated[int, typer.Option(min=1, help="The most that one request may hold.")] = 16,
+) -> None:
+    """Answer over HTTP: plans and observations in; discrepancies, recoveries and explanations out."""
+    # Here and not above: no other command needs it.
+    from nsrecover.integrations import server
+
+    folders: dict[str, Path | None] = {}
+    for each in checkpoint or ():
+        name, given, folder = each.partition("=")
+        if not (name and given and folder):
+            raise InvalidConfiguration(f"expected a checkpoint as NAME=DIR, found {each!r}")
+        folders[name] = Path(folder)
+    server.serve(
+        host,
+        port,
+        folders or {"tabletop": None},
+        token=_token(token_file),
+        limits=server.Limits(sessions=sessions, idle_s=idle_s, planning_s=planning_s, body_bytes=body_mb * 1_000_000),
+        on_ready=lambda url: print(
+            f"nsrecover answers on {url}  (what it takes: {url}/docs; Ctrl-C ends it)", flush=True
+        ),
+    )
+
+
+def _token(file: Path | None) -> str | None:
+    if file is None:
+        return os.environ.get("NSRECOVER_TOKEN") or None
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidConfiguration(f"expected a file with a token, found {file}: {error}") from None
 
 
 def _document(item: Review) -> dict[str, Any]:

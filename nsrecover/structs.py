@@ -198,26 +198,29 @@ class Phase(StrEnum):
 
 
 class Cause(StrEnum):
-    """What happened to a culprit. Stable codes, the same in Python, JSON and every adapter."""
+    """What happened to a culprit. Stable codes, the same in Python, JSON and every adapter; docs/causes.md lists them.
 
-    MOVED = "moved"
-    """It stands elsewhere on the same support, though nothing was to touch it."""
-    MISSING = "missing"
-    """It is not to be seen any more."""
-    NOT_LIFTED = "not_lifted"
-    """It was to be moved and still is where it was."""
-    DROPPED = "dropped"
-    """It was lifted but fell before it reached its place."""
-    MISPLACED = "misplaced"
-    """It was put near its place, but not in it."""
-    TOPPLED = "toppled"
-    """It fell from what it stood on."""
-    SWAPPED = "swapped"
-    """It and another object took each other's place."""
-    HELPED = "helped"
-    """It already is where a later step of the plan would put it."""
-    BLOCKING = "blocking"
-    """It stands where another object has to go, or on top of what has to move."""
+    A member is its code; its docstring (`meaning`) says in words what it means.
+    """
+
+    meaning: str
+
+    def __new__(cls, value: str, meaning: str) -> Cause:
+        """A member with its code and its docstring."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.meaning = member.__doc__ = meaning
+        return member
+
+    MOVED = "moved", "It stands elsewhere on the same support, though nothing was to touch it."
+    MISSING = "missing", "It is not to be seen any more."
+    NOT_LIFTED = "not_lifted", "It was to be moved and still is where it was."
+    DROPPED = "dropped", "It was lifted but fell before it reached its place."
+    MISPLACED = "misplaced", "It was put near its place, but not in it."
+    TOPPLED = "toppled", "It fell from what it stood on."
+    SWAPPED = "swapped", "It and another object took each other's place."
+    HELPED = "helped", "It already is where a later step of the plan would put it."
+    BLOCKING = "blocking", "It stands where another object has to go, or on top of what has to move."
 
 
 @dataclass(frozen=True)

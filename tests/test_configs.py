@@ -23,6 +23,8 @@ COMMANDS = {
     "planning": "eval.planning",
     "scaling": "eval.scaling",
     "logs": "eval.logs",
+    "server_load": "eval.server_load",
+    "server_fuzz": "eval.server_fuzz",
 }
 """Primary config -> the module that runs it."""
 

@@ -1,0 +1,53 @@
+"""`nsrecover serve` as a process of its own, for measuring it from outside."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+READY = re.compile(r"answers on (http://\S+)")
+
+
+@dataclass(frozen=True)
+class Served:
+    """A server that answers.
+
+    Attributes:
+        url: where.
+        pid: of its process.
+    """
+
+    url: str
+    pid: int
+
+
+@contextmanager
+def served(*arguments: str, environment: Mapping[str, str] | None = None) -> Iterator[Served]:
+    """A server on any free port of this machine, ended in the end.
+
+    Args:
+        arguments: further ones of `nsrecover serve`.
+        environment: further variables.
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-m", "nsrecover.cli", "serve", "--port", "0", *arguments],
+        stdout=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})},
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        ready = READY.search(process.stdout.readline())
+        if ready is None:
+            raise RuntimeError(f"nsrecover serve ended with {process.wait(timeout=10)} before it answered")
+        yield Served(ready[1], process.pid)
+    finally:
+        process.terminate()
+        try:
+            process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

@@ -1,0 +1,121 @@
+"""A client of `nsrecover serve`; needs Python and NumPy only, so this one file can be copied to the robot."""
+
+from __future__ import annotations
+
+import base64
+import json
+import struct
+import zlib
+from collections.abc import Iterator
+from typing import Any
+from urllib import error, request
+
+import numpy as np
+
+
+class ServerRefused(Exception):
+    """The server did not take a request; the message says what it expected, what it found and what to do."""
+
+
+class Client:
+    """One watched plan on a server.
+
+    Args:
+        plan: actions like `top(red cube, blue cube)`.
+        url: of the server.
+        token: that the server was started with, if it was.
+        timeout_s: for one answer.
+        options: further fields of `NewSession`: checkpoint, rejoin.
+    """
+
+    def __init__(
+        self,
+        plan: list[str],
+        url: str = "http://127.0.0.1:8765",
+        token: str = "",
+        timeout_s: float = 60,
+        **options: str,
+    ) -> None:
+        self._root, self._timeout_s = url.rstrip("/"), timeout_s
+        self._headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+        self.path = "/v1/sessions"
+        self.path += "/" + self.call("POST", "", {"plan": plan, **options})["session"]
+
+    def call(self, method: str, path: str, body: object = None) -> Any:
+        """Any request of the interface, below the session's own path."""
+        with self._open(method, path, body) as answer:
+            return json.loads(answer.read() or b"null")
+
+    def observe(self, observation: Any, query: str = "") -> Any:
+        """Send an `nsrecover.Observation`, or anything with the same fields; `query` like `?recover=false`."""
+        return self.call("POST", f"/observations{query}", observation_message(observation))
+
+    def scene(self, boxes: dict[str, list[float]], query: str = "") -> Any:
+        """Send boxes by name: centre x, y, z and size x, y, z in metres."""
+        objects = [{"name": name, "box": [float(value) for value in box]} for name, box in boxes.items()]
+        return self.call("POST", f"/scenes{query}", {"objects": objects})
+
+    def events(self, wait_s: float = 60) -> Iterator[tuple[str, Any]]:
+        """What happens in the session, from its beginning: kind and data."""
+        with self._open("GET", f"/events?wait_s={wait_s}") as answer:
+            kind = ""
+            for line in answer:
+                name, _, value = line.decode().rstrip("\n").partition(": ")
+                if name == "event":
+                    kind = value
+                elif name == "data":
+                    yield kind, json.loads(value)
+
+    def close(self) -> None:
+        """End the session."""
+        self.call("DELETE", "")
+
+    def _open(self, method: str, path: str, body: object = None) -> Any:
+        data = None if body is None else json.dumps(body).encode()
+        try:
+            asked = request.Request(self._root + self.path + path, data, self._headers, method=method)
+            return request.urlopen(asked, timeout=self._timeout_s)
+        except error.HTTPError as refused:
+            with refused:
+                text = refused.read().decode("utf-8", "replace")
+            raise ServerRefused(f"{refused.code}: {text}") from None
+
+
+def observation_message(observation: Any) -> dict[str, Any]:
+    """An observation as JSON: images as base64 of PNG files, depth in tenths of a millimetre."""
+    depth = np.rint(np.asarray(observation.depth_m) * 10_000)
+    depth = np.where((depth < 0) | (depth > 65_535), 0, depth).astype(np.uint16)
+    views = [
+        {
+            "rgb_png": base64.b64encode(png(observation.rgb[view])).decode(),
+            "depth_png": base64.b64encode(png(depth[view])).decode(),
+            "instances_png": base64.b64encode(png(np.asarray(observation.instances[view], np.uint16))).decode(),
+            "camera": {
+                "intrinsics": np.asarray(camera.intrinsics).tolist(),
+                "world_from_camera": np.asarray(camera.world_from_camera).tolist(),
+                "name": camera.name,
+            },
+        }
+        for view, camera in enumerate(observation.cameras)
+    ]
+    return {
+        "views": views,
+        "labels": {str(number): name for number, name in observation.labels.items()},
+        "depth_unit_m": 0.0001,
+        "gripper_opening_m": float(observation.gripper_opening_m),
+        "holding": bool(observation.holding),
+        "time_s": float(observation.time_s),
+    }
+
+
+def png(pixels: Any) -> bytes:
+    """A PNG file from (H, W, 3) uint8, or from (H, W) uint8 or uint16."""
+    pixels = np.ascontiguousarray(pixels)
+    height, width = pixels.shape[:2]
+    rows = pixels.astype(pixels.dtype.newbyteorder(">")).view(np.uint8).reshape(height, -1)
+    lines = np.concatenate([np.zeros((height, 1), np.uint8), rows], axis=1)  # 0: the line as it is
+    header = struct.pack(">IIBBBBB", width, height, 8 * pixels.itemsize, 2 if pixels.ndim == 3 else 0, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes(), 1)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
+    )

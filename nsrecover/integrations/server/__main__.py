@@ -1,0 +1,19 @@
+"""`python -m nsrecover.integrations.server > docs/openapi.json`: print the schema of the interface."""
+
+from __future__ import annotations
+
+import json
+
+from nsrecover.integrations.server.app import create_app
+from nsrecover.integrations.server.schema import schema_of
+from nsrecover.integrations.server.watch import Systems
+from nsrecover.system import geometric
+
+
+def schema_text() -> str:
+    """The schema as it is committed."""
+    return json.dumps(schema_of(create_app(Systems({}, geometric()))), indent=1, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    print(schema_text(), end="")

@@ -1,0 +1,217 @@
+"""Between messages and the library's own structures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from nsrecover import structs
+from nsrecover.errors import InvalidObservation
+from nsrecover.integrations.server import messages
+from nsrecover.integrations.server.images import DEPTH, INSTANCES, RGB, from_base64, read_png
+from nsrecover.observation import Camera, Observation
+from nsrecover.structs import Box
+
+RIGID = 1e-2
+"""How far a rotation matrix may be from one, for rounding."""
+
+
+def plan_of(steps: Sequence[str | messages.Action]) -> structs.Plan:
+    """A plan from its message.
+
+    Raises:
+        InvalidAction: a text is not an action.
+    """
+    return structs.Plan(
+        tuple(
+            structs.Action.parse(step)
+            if isinstance(step, str)
+            else structs.Action(step.operator, tuple(step.arguments), step.target)
+            for step in steps
+        )
+    )
+
+
+def observation_of(
+    look: messages.Look,
+    cameras: Sequence[messages.Camera],
+    images: Sequence[tuple[bytes, bytes, bytes]],
+    max_pixels: int,
+) -> Observation:
+    """An observation from its parts.
+
+    Args:
+        look: what goes with the images.
+        cameras: V cameras.
+        images: RGB, depth and instances of each view, as PNG files.
+        max_pixels: of one image.
+
+    Raises:
+        InvalidObservation: something does not fit.
+    """
+    if len(images) != len(cameras):
+        raise InvalidObservation(f"expected images of {len(cameras)} views for as many cameras, found {len(images)}")
+    views = []
+    for number, (rgb, depth, instances) in enumerate(images):
+        kinds = ((rgb, "rgb", RGB), (depth, "depth", DEPTH), (instances, "instances", INSTANCES))
+        views.append([read_png(data, f"view {number}, {name}", kind, max_pixels) for data, name, kind in kinds])
+    sizes = {image.shape[:2] for view in views for image in view}
+    if len(sizes) != 1:
+        found = ", ".join(f"{width} x {height}" for height, width in sorted(sizes))
+        raise InvalidObservation(f"expected all images of one size, found {found}; scale them and their intrinsics")
+    return Observation(
+        rgb=np.stack([view[0] for view in views]).astype(np.uint8, copy=False),
+        depth_m=np.stack([view[1] for view in views]).astype(np.float32) * np.float32(look.depth_unit_m),
+        instances=np.stack([view[2] for view in views]).astype(np.int32),
+        cameras=tuple(_camera(camera) for camera in cameras),
+        labels={int(number): name.strip() for number, name in look.labels.items()},
+        gripper_opening_m=look.gripper_opening_m,
+        holding=look.holding,
+        time_s=look.time_s,
+    )
+
+
+def json_observation(message: messages.Observation, max_pixels: int) -> Observation:
+    """An observation whose images came as base64."""
+    images = [
+        (
+            from_base64(view.rgb_png, f"view {number}, rgb"),
+            from_base64(view.depth_png, f"view {number}, depth"),
+            from_base64(view.instances_png, f"view {number}, instances"),
+        )
+        for number, view in enumerate(message.views)
+    ]
+    return observation_of(message, [view.camera for view in message.views], images, max_pixels)
+
+
+def _camera(message: messages.Camera) -> Camera:
+    pose = np.array(message.world_from_camera, dtype=np.float64)
+    rotation = pose[:3, :3]
+    off = max(float(np.abs(rotation @ rotation.T - np.eye(3)).max()), float(np.abs(pose[3] - (0, 0, 0, 1)).max()))
+    if off > RIGID or np.linalg.det(rotation) < 0:
+        raise InvalidObservation(
+            f"camera {message.name!r}: expected world_from_camera to be a rigid transform with last row 0 0 0 1, found "
+            f"one that is off by {off:.3g}; pass the pose of the camera in the robot's frame, row by row"
+        )
+    k = np.array(message.intrinsics, dtype=np.float32)
+    if k[0, 0] < 1 or k[1, 1] < 1:
+        raise InvalidObservation(
+            f"camera {message.name!r}: expected focal lengths of at least 1 pixel, found {k[0, 0]:g} and {k[1, 1]:g}; "
+            "pass the intrinsics K, row by row"
+        )
+    return Camera(k, pose.astype(np.float32), message.name)
+
+
+def scene_of(message: messages.Scene, feature_size: int | None) -> structs.SceneGraph:
+    """A scene from somebody else's perception; without features it has zero columns of them.
+
+    Raises:
+        InvalidObservation: names appear twice, features are of another length, or only some objects have them.
+    """
+    names = tuple(each.name.strip() for each in message.objects)
+    lengths = {len(each.features) if each.features is not None else 0 for each in message.objects}
+    if lengths not in ({0}, {feature_size}):
+        raise InvalidObservation(
+            f"expected {feature_size} features for every object, or for none, found {sorted(lengths)}; encode the "
+            "objects with the same checkpoint, or leave the features out"
+        )
+    held = None if message.held is None else message.held.strip()
+    if held is not None and held not in names:
+        raise InvalidObservation(f"expected `held` to be one of the objects, found {held!r}")
+    visual = np.array([each.features or [] for each in message.objects], dtype=np.float32)
+    return structs.SceneGraph(
+        names=names,
+        visual=visual.reshape(len(names), -1),
+        boxes=np.array([each.box for each in message.objects], dtype=np.float32),
+        seen=np.array([each.seen for each in message.objects]),
+        hidden=np.array([each.hidden and not each.seen for each in message.objects]),
+        held=None if held is None else names.index(held),
+    )
+
+
+def action_message(action: structs.Action) -> messages.Action:
+    """An action as a message."""
+    return messages.Action.model_construct(
+        operator=action.operator, arguments=list(action.arguments), target=_box(action.target)
+    )
+
+
+def actions_message(actions: Sequence[structs.Action]) -> list[messages.Action]:
+    """Actions as messages."""
+    return [action_message(action) for action in actions]
+
+
+def objects_message(graph: structs.SceneGraph, found: structs.Discrepancy | None) -> list[messages.SeenObject]:
+    """The objects of a scene as messages."""
+    probabilities = [None] * len(graph) if found is None else [float(p) for p in found.probabilities]
+    return [
+        messages.SeenObject.model_construct(name=name, box=_box(tuple(box)), seen=bool(seen), probability=probability)
+        for name, box, seen, probability in zip(graph.names, graph.boxes, graph.seen, probabilities, strict=True)
+    ]
+
+
+def discrepancy_message(found: structs.Discrepancy) -> messages.Discrepancy:
+    """A discrepancy as a message."""
+    return messages.Discrepancy(
+        total=found.total,
+        threshold=found.threshold,
+        culprits=[
+            messages.Culprit.model_construct(
+                name=each.name,
+                cause=each.cause,
+                probability=each.probability,
+                distance_m=each.distance_m if math.isfinite(each.distance_m) else None,
+                expected=_box(each.expected),
+                observed=_box(each.observed),
+                other=each.other,
+                subgoal=each.subgoal,
+            )
+            for each in found.culprits
+        ],
+        violated=list(found.violated),
+    )
+
+
+def recovery_message(found: structs.Recovery, plan: structs.Plan) -> messages.Recovery:
+    """A recovery as a message; `plan` is what it leads back onto."""
+    rest = plan.actions[found.subgoal :] if found.found and found.subgoal is not None else ()
+    return messages.Recovery(
+        status=found.status,
+        actions=actions_message(found.actions),
+        subgoal=found.subgoal,
+        plan=actions_message((*found.actions, *rest)),
+        staying=list(found.staying),
+        cost=found.cost if math.isfinite(found.cost) else None,
+        proven_optimal=found.proven_optimal,
+        expansions=found.expansions,
+        seconds=found.seconds,
+        reason=found.reason,
+        blamed=list(found.blamed),
+    )
+
+
+def explanation_message(found: structs.Explanation) -> messages.Explanation:
+    """An explanation as a message."""
+    return messages.Explanation(
+        text=found.text,
+        sentences=[
+            messages.Sentence(
+                text=sentence.text,
+                facts=[messages.Fact(predicate=f.predicate, arguments=list(f.arguments)) for f in sentence.facts],
+            )
+            for sentence in found.sentences
+        ],
+        step=found.step,
+        source=found.source,
+        verified=found.verified,
+    )
+
+
+def _box(box: Sequence[float] | None) -> Box | None:
+    """Plain numbers; a tenth of a millimetre is finer than any camera here."""
+    if box is None:
+        return None
+    x, y, z, dx, dy, dz = (round(float(value), 4) for value in box)
+    return x, y, z, dx, dy, dz

@@ -1,0 +1,146 @@
+"""What a client did wrong, as an answer: a status, a stable code, and what was expected, found and to be done."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.encoders import jsonable_encoder
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException as PlainHTTPException
+
+from nsrecover.errors import NsrecoverError
+
+FOUND_LENGTH = 60
+"""Characters of what was found that are repeated in a message."""
+
+
+class Detail(BaseModel):
+    """One value that was not as it has to be."""
+
+    where: str = Field(description="Path to the value in the request.", examples=["body.plan.0"])
+    message: str = Field(description="What was expected and what was found.")
+
+
+class Problem(BaseModel):
+    """Why a request was refused."""
+
+    code: str = Field(description="Stable, for programs.", examples=["unknown_session"])
+    message: str = Field(description="What was expected, what was found and what to do.")
+    details: list[Detail] = []
+
+
+class Refused(HTTPException):
+    """Ends a request with a problem as its answer.
+
+    Args:
+        status: 4xx.
+        code: stable, for programs.
+        message: what was expected, what was found and what to do.
+        headers: of the answer.
+    """
+
+    def __init__(self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(status, message, dict(headers or {}))
+        self.problem = Problem(code=code, message=message)
+
+
+REASONS = {
+    400: "The request cannot be read.",
+    401: "The bearer token is missing or wrong.",
+    403: "A web page of another site asks, or the server is addressed by a foreign name.",
+    404: "There is no such session.",
+    405: "The path does not have this method.",
+    408: "The request took too long to arrive.",
+    409: "The session is not at the point for this, or is busy.",
+    413: "The request is too large.",
+    415: "The body is of another type.",
+    422: "Something in the request is not as it has to be.",
+    429: "There are too many sessions, or listeners of one.",
+}
+"""Every status that a request can be refused with."""
+
+
+def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The refusals of an operation, for its schema; those that any request may meet are in it already."""
+    general = (400, 401, 403, 408, 413, 415, 422)
+    return {status: {"model": Problem, "description": REASONS[status]} for status in sorted({*general, *statuses})}
+
+
+def shown(value: object) -> str:
+    """What was found, short, and in characters that can always be sent."""
+    text = ascii(value)
+    return text if len(text) <= FOUND_LENGTH else f"{text[:FOUND_LENGTH]}..."
+
+
+def answer(problem: Problem, status: int, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """A problem as a response."""
+    return JSONResponse(problem.model_dump(), status, dict(headers or {}))
+
+
+def code_of(error: NsrecoverError) -> str:
+    """`InvalidObservation` -> `invalid_observation`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", type(error).__name__).lower()
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Answer every error in the same form."""
+
+    async def refused(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, Refused)
+        return answer(error.problem, error.status_code, error.headers)
+
+    async def mistaken(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, NsrecoverError)
+        return answer(Problem(code=code_of(error), message=_sendable(str(error))), 422)
+
+    async def invalid(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, RequestValidationError)
+        details = [_detail(each) for each in error.errors()[:20]]
+        first = f"{details[0].where}: {details[0].message}" if details else "expected another request"
+        problem = Problem(
+            code="invalid_request", message=f"{first}; see /docs for what this path takes", details=details
+        )
+        return answer(problem, 422)
+
+    async def http(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, PlainHTTPException)
+        codes = {404: "unknown_path", 405: "unknown_method", 400: "unreadable"}
+        message = {
+            404: "expected a path of this interface, found none; see /docs",
+            405: f"expected another method than {shown(request.method)} for this path; see /docs",
+        }.get(error.status_code, f"expected a request that can be read, found: {_sendable(str(error.detail))}")
+        problem = Problem(code=codes.get(error.status_code, "refused"), message=message)
+        return answer(problem, error.status_code, error.headers)
+
+    async def broken(request: Request, error: Exception) -> JSONResponse:
+        logging.getLogger("nsrecover.server").error("a request failed", exc_info=error)
+        return answer(Problem(code="server_error", message="the server failed; its log says why"), 500)
+
+    for kind, handler in (
+        (Refused, refused),
+        (NsrecoverError, mistaken),
+        (RequestValidationError, invalid),
+        (PlainHTTPException, http),
+        (Exception, broken),
+    ):
+        app.add_exception_handler(kind, handler)
+
+
+def _detail(error: Mapping[str, Any]) -> Detail:
+    where: Sequence[object] = error.get("loc", ())
+    found = error.get("input")
+    text = f"{error.get('msg', 'not as expected')}, found {shown(jsonable_encoder(type(found).__name__))}"
+    if isinstance(found, str | int | float | bool) or found is None:
+        text = f"{error.get('msg', 'not as expected')}, found {shown(found)}"
+    return Detail(where=_sendable(".".join(str(part) for part in where)), message=_sendable(text))
+
+
+def _sendable(text: str) -> str:
+    """Without halves of surrogate pairs, which JSON may hold and UTF-8 may not."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

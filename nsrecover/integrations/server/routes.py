@@ -1,0 +1,264 @@
+"""Every path: what it takes and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from importlib import metadata
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, File, Form, Header, Path, Query, Request, Response, UploadFile
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import StreamingResponse
+from fastapi.routing import APIRoute
+from pydantic import ValidationError
+
+from nsrecover.integrations.server import convert, messages
+from nsrecover.integrations.server.events import EventKind
+from nsrecover.integrations.server.limits import VIEWS
+from nsrecover.integrations.server.problems import Refused, refusals
+from nsrecover.integrations.server.service import Service, state_of
+from nsrecover.integrations.server.sessions import Session
+from nsrecover.structs import Cause, Phase
+
+
+class CountedRequest(Request):
+    """A request whose JSON may not hold more values than can be read in no time."""
+
+    async def json(self) -> Any:
+        """The body, read.
+
+        Raises:
+            Refused: it holds too many values.
+        """
+        body, most = await self.body(), self.app.state.service.limits.body_values
+        if sum(body.count(mark) for mark in (b",", b"[", b"{")) > most:
+            raise Refused(
+                413, "too_many_values", f"expected a JSON body of at most {most} values, found more; send images as PNG"
+            )
+        return await super().json()
+
+
+class CountedRoute(APIRoute):
+    """A path that takes counted requests."""
+
+    def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # type: ignore[override]
+        """As any, with another kind of request."""
+        handler = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            return await handler(CountedRequest(request.scope, request.receive))
+
+        return handle
+
+
+EVENT = {
+    "type": "object",
+    "description": "One event; `data` is JSON.",
+    "properties": {
+        "id": {"type": "string"},
+        "event": {"type": "string", "enum": [kind.value for kind in EventKind]},
+        "data": {"type": "string"},
+        "retry": {"type": "integer"},
+    },
+}
+
+router = APIRouter(prefix="/v1", route_class=CountedRoute)
+
+
+def _service(request: Request) -> Service:
+    service: Service = request.app.state.service
+    return service
+
+
+Serving = Annotated[Service, Depends(_service)]
+SessionName = Annotated[str, Path(min_length=1, max_length=64, description="The session's secret name.")]
+
+
+def _session(service: Serving, session: SessionName) -> Session:
+    return service.sessions.get(session)
+
+
+InSession = Annotated[Session, Depends(_session)]
+When = Annotated[
+    Phase, Query(description="`after`: the next action was done since the last look. `before`: it is still to be done.")
+]
+Recover = Annotated[bool, Query(description="Whether to look for a way back if something is wrong.")]
+BudgetS = Annotated[float, Query(ge=0, le=3600, allow_inf_nan=False, description="Seconds for that; see the limits.")]
+
+
+@router.get("/health", tags=["server"], responses=refusals())
+async def health(service: Serving) -> messages.Health:
+    """Say that the server is there, and what it has loaded."""
+    return messages.Health(
+        status="ok",
+        version=metadata.version("nsrecover"),
+        checkpoints=list(service.systems.learned),
+        sessions=len(service.sessions),
+    )
+
+
+@router.get("/causes", tags=["server"], responses=refusals())
+async def causes() -> list[messages.CauseCode]:
+    """List the cause codes and what they mean; the same as in Python and in behaviour trees."""
+    return [messages.CauseCode(code=cause, meaning=cause.meaning) for cause in Cause]
+
+
+@router.post("/sessions", status_code=201, tags=["sessions"], responses=refusals(429))
+async def open_session(service: Serving, body: messages.NewSession) -> messages.SessionState:
+    """Begin to watch a plan. Nothing is known of the scene yet: send the first observation next."""
+    return state_of(service.open(body))
+
+
+@router.get("/sessions/{session}", tags=["sessions"], responses=refusals(404))
+async def read_session(session: InSession) -> messages.SessionState:
+    """Say where a session stands."""
+    return state_of(session)
+
+
+@router.delete("/sessions/{session}", status_code=204, tags=["sessions"], responses=refusals(404))
+async def close_session(service: Serving, session: InSession) -> None:
+    """End a session, and the search that it is at."""
+    service.sessions.close(session.name)
+
+
+@router.put("/sessions/{session}/plan", tags=["sessions"], responses=refusals(404, 409))
+async def change_plan(service: Serving, session: InSession, body: messages.NewPlan) -> messages.SessionState:
+    """Go on with another plan, from the scene as it was seen last."""
+    plan = convert.plan_of(body.plan)
+    return await service.change(session, lambda watch: watch.replan(plan))
+
+
+@router.post("/sessions/{session}/observations", tags=["observations"], responses=refusals(404, 409))
+async def observe(
+    request: Request,
+    service: Serving,
+    session: InSession,
+    body: messages.Observation,
+    phase: When = Phase.AFTER,
+    recover: Recover = True,
+    budget_s: BudgetS = 1.0,
+) -> messages.Verdict:
+    """Send what the cameras see, as JSON with base64 images. The first one says how the scene is at the start."""
+    pixels = service.limits.pixels
+    return await service.look(
+        request,
+        session,
+        lambda watch: convert.json_observation(body, pixels),
+        phase,
+        budget_s if recover else None,
+    )
+
+
+@router.post("/sessions/{session}/observations/multipart", tags=["observations"], responses=refusals(404, 409))
+async def observe_files(
+    request: Request,
+    service: Serving,
+    session: InSession,
+    look: Annotated[str, Form(max_length=100_000, description="JSON: cameras, labels and so on (`MultipartLook`).")],
+    rgb: Annotated[list[UploadFile], File(min_length=1, max_length=VIEWS, description="8-bit RGB PNG of each view.")],
+    depth: Annotated[list[UploadFile], File(min_length=1, max_length=VIEWS, description="16-bit PNG of each view.")],
+    instances: Annotated[
+        list[UploadFile], File(min_length=1, max_length=VIEWS, description="8- or 16-bit PNG of each view.")
+    ],
+    phase: When = Phase.AFTER,
+    recover: Recover = True,
+    budget_s: BudgetS = 1.0,
+) -> messages.Verdict:
+    """Send what the cameras see, as files: one of each kind for each view, in the order of the cameras."""
+    try:
+        parsed = messages.MultipartLook.model_validate_json(look)
+    except ValidationError as error:
+        details = [{**each, "loc": ("body", "look", *each["loc"])} for each in error.errors(include_url=False)]
+        raise RequestValidationError(details) from None
+    counts = {"rgb": len(rgb), "depth": len(depth), "instances": len(instances), "cameras": len(parsed.cameras)}
+    if len(set(counts.values())) != 1:
+        raise Refused(
+            422, "invalid_observation", f"expected as many images of each kind as cameras, found {counts}; send one of "
+            "each kind for each view, in the order of the cameras",
+        )  # fmt: skip
+    files = [[await file.read() for file in view] for view in zip(rgb, depth, instances, strict=True)]
+    images = [(colour, distance, mask) for colour, distance, mask in files]
+    pixels = service.limits.pixels
+    return await service.look(
+        request,
+        session,
+        lambda watch: convert.observation_of(parsed, parsed.cameras, images, pixels),
+        phase,
+        budget_s if recover else None,
+    )
+
+
+@router.post("/sessions/{session}/scenes", tags=["observations"], responses=refusals(404, 409))
+async def observe_scene(
+    request: Request,
+    service: Serving,
+    session: InSession,
+    body: messages.Scene,
+    phase: When = Phase.AFTER,
+    recover: Recover = True,
+    budget_s: BudgetS = 1.0,
+) -> messages.Verdict:
+    """Send what your own perception sees: boxes, with appearance features or without. Names are trusted."""
+    return await service.look(
+        request,
+        session,
+        lambda watch: convert.scene_of(body, watch.feature_size),
+        phase,
+        budget_s if recover else None,
+    )
+
+
+@router.post("/sessions/{session}/recovery", tags=["recovery"], responses=refusals(404, 409))
+async def find_recovery(
+    request: Request, service: Serving, session: InSession, body: messages.Budget
+) -> messages.Answer:
+    """Look for a way back from what the last observation showed, with a budget of its own."""
+    return await service.recover(request, session, body.budget_s)
+
+
+@router.delete("/sessions/{session}/recovery", tags=["recovery"], responses=refusals(404))
+async def stop_search(session: InSession) -> messages.Cancelled:
+    """Stop the search that is running; who waits for it gets the best way found so far."""
+    running = session.planning
+    session.stop.set()
+    return messages.Cancelled(cancelled=running)
+
+
+@router.post("/sessions/{session}/recovery/follow", tags=["recovery"], responses=refusals(404, 409))
+async def follow_recovery(service: Serving, session: InSession) -> messages.SessionState:
+    """Go on by way of the recovery that was found: its actions and what is left of the plan are the plan now."""
+    return await service.change(session, lambda watch: watch.follow())
+
+
+@router.get(
+    "/sessions/{session}/events",
+    tags=["events"],
+    response_class=StreamingResponse,
+    responses={
+        **refusals(404, 429),
+        200: {"description": "Events", "content": {"text/event-stream": {"schema": EVENT}}},
+    },
+)
+async def listen(
+    service: Serving,
+    session: InSession,
+    last_event_id: Annotated[str | None, Header(max_length=20, description="Number of the last event known.")] = None,
+    wait_s: Annotated[float, Query(ge=0, le=3600, allow_inf_nan=False, description="How long to listen.")] = 60.0,
+) -> StreamingResponse:
+    """Follow a session as server-sent events: `step`, `improvement` (of a search), `recovery` and `plan`.
+
+    The answer ends after a while; browsers and other clients come back with the number of the last event they know.
+    The last 256 events are kept, so that one who comes late misses nothing.
+    """
+    if session.events.listeners >= service.limits.listeners:
+        raise Refused(
+            429, "too_many_listeners", f"expected at most {service.limits.listeners} listeners of a session, found as "
+            "many; close one", {"Retry-After": "10"},
+        )  # fmt: skip
+    known = last_event_id or ""
+    after = int(known) if known.isascii() and known.isdigit() else 0
+    return StreamingResponse(
+        session.events.follow(after, min(wait_s, service.limits.events_s)),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )

@@ -1,0 +1,70 @@
+"""The process around the application."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import torch
+import uvicorn
+
+import nsrecover
+from nsrecover.integrations.server import create_app
+from nsrecover.integrations.server.limits import Limits
+from nsrecover.recording import example
+from nsrecover.review import review
+from nsrecover.system import System
+
+BACKLOG = 512
+"""Connections at the same time; more are answered by 503 before anybody looks at them."""
+
+GRACE_S = 3
+"""How long answers that are on their way may take when the server is told to end."""
+
+
+def run(
+    listening: socket.socket,
+    checkpoints: Mapping[str, Path | None],
+    token: str | None,
+    limits: Limits,
+    on_ready: Callable[[str], None],
+) -> None:
+    """Load the checkpoints and answer requests until interrupted."""
+    torch.set_num_threads(1)  # the networks are small; threads are for sessions
+    systems = {name: nsrecover.load(folder) for name, folder in checkpoints.items()}
+    for system in systems.values():
+        warm_up(system)
+    server = uvicorn.Server(
+        uvicorn.Config(
+            create_app(systems, limits, token),
+            log_level="warning",
+            server_header=False,
+            limit_concurrency=BACKLOG,
+            timeout_graceful_shutdown=GRACE_S,
+        )
+    )
+    host, port = listening.getsockname()[:2]
+    asyncio.run(_announced(server, listening, f"http://{f'[{host}]' if ':' in host else host}:{port}", on_ready))
+
+
+def warm_up(system: System) -> None:
+    """Look at something once, so that the first client need not wait for what is loaded on first use."""
+    for _ in review(system, example(), budget_s=0.1):
+        pass
+
+
+async def _announced(
+    server: uvicorn.Server, listening: socket.socket, url: str, on_ready: Callable[[str], None]
+) -> None:
+    async def announce() -> None:
+        while not server.started:
+            await asyncio.sleep(0.01)
+        on_ready(url)
+
+    announcing = asyncio.create_task(announce())
+    try:
+        await server.serve(sockets=[listening])
+    finally:
+        announcing.cancel()

@@ -1,0 +1,54 @@
+"""The OpenAPI schema: FastAPI's, with what it cannot know put right. `docs/openapi.json` is this."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from nsrecover.integrations.server.messages import MultipartLook
+
+DESCRIPTION = """Watch a robot carry out a symbolic plan: send what the cameras see after every action, and be told what
+is not as it should be, since when and why, and what the cheapest way back onto the plan is.
+
+Open a session with a plan, send the first observation, carry out one action, send the next observation, and so on.
+Metres, radians, seconds; the robot's base frame, z up, the table's top at z = 0."""
+
+
+def schema_of(app: FastAPI) -> dict[str, Any]:
+    """The schema of the application, made once."""
+    if app.openapi_schema is None:
+        schema = get_openapi(
+            title=app.title,
+            version=app.version,
+            openapi_version=app.openapi_version,
+            description=app.description,
+            routes=app.routes,
+        )
+        _document_parts(schema)
+        components = schema["components"]
+        components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        # a server on loopback may do without
+        schema["security"] = [{}, {"token": []}]
+        for unused in ("HTTPValidationError", "ValidationError"):
+            components["schemas"].pop(unused, None)
+        app.openapi_schema = schema
+    return app.openapi_schema
+
+
+def _document_parts(schema: dict[str, Any]) -> None:
+    """Say what the JSON that goes with uploaded files has to be."""
+    look = MultipartLook.model_json_schema(ref_template="#/components/schemas/{model}")
+    schemas = schema["components"]["schemas"]
+    for name, part in look.pop("$defs", {}).items():
+        schemas.setdefault(name, part)
+    schemas["MultipartLook"] = look
+    for path in schema["paths"].values():
+        for operation in path.values():
+            content = operation.get("requestBody", {}).get("content", {})
+            if "multipart/form-data" in content:
+                kinds = {"look": "application/json", **dict.fromkeys(("rgb", "depth", "instances"), "image/png")}
+                content["multipart/form-data"]["encoding"] = {
+                    name: {"contentType": kind} for name, kind in kinds.items()
+                }

@@ -1,0 +1,62 @@
+"""A server in this process, around the shipped checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from starlette.testclient import TestClient
+
+import nsrecover
+from nsrecover.integrations.client import observation_message
+from nsrecover.integrations.server import Limits, create_app
+from nsrecover.recording import Recording, example
+from nsrecover.system import System
+
+LOCAL = "http://127.0.0.1"
+
+BOXES = {"a": [0.5, 0.0, 0.02, 0.04, 0.04, 0.04], "b": [0.5, 0.2, 0.02, 0.04, 0.04, 0.04]}
+
+
+@pytest.fixture(scope="session")
+def system() -> System:
+    return nsrecover.load()
+
+
+@pytest.fixture(scope="session")
+def episode() -> Recording:
+    return example("collapse")
+
+
+@pytest.fixture(scope="session")
+def seen(episode: Recording) -> list[dict[str, Any]]:
+    """The observations of the episode as they are sent."""
+    return [observation_message(observation) for observation in episode.observations]
+
+
+@pytest.fixture(scope="session")
+def plan(episode: Recording) -> list[str]:
+    return [str(action) for action in episode.plan]
+
+
+def application(system: System, token: str | None = None, **limits: Any) -> FastAPI:
+    return create_app({"tabletop": system}, Limits(**limits), token)
+
+
+@pytest.fixture(scope="module")
+def http(system: System) -> Iterator[TestClient]:
+    with TestClient(application(system), base_url=LOCAL) as client:
+        yield client
+
+
+def opened(http: TestClient, plan: list[str], **fields: Any) -> str:
+    """Path of a new session."""
+    answer = http.post("/v1/sessions", json={"plan": plan, **fields})
+    assert answer.status_code == 201, answer.text
+    return f"/v1/sessions/{answer.json()['session']}"
+
+
+def scene(boxes: dict[str, list[float]]) -> dict[str, Any]:
+    return {"objects": [{"name": name, "box": box} for name, box in boxes.items()]}
