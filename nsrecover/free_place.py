@@ -16,6 +16,9 @@ MARGINS_M = (0.03, 0.015, 0.006)
 SLACK_M = 1e-5
 """The nearest place is this much farther from borders than it has to be, so that rounding does not put it inside."""
 
+ALIKE_M = 0.005
+"""Footprints that stick out of another one by no more than this are left to it: the same place, imagined twice."""
+
 MUCH_PADDING = 200
 """Boxes; working on so many more takes longer than another call of the network."""
 
@@ -152,9 +155,33 @@ def find_free_place(model: FreeSpaceModel, box: FloatArray, obstacles: FloatArra
     Returns:
         (6,) of the object's size, resting on the table; None if there is no room.
     """
-    scene = np.concatenate([box[None], obstacles]).astype(np.float32)
+    scene = np.concatenate([box[None], footprints(obstacles)]).astype(np.float32)
     proposal = np.asarray(model.free_box(scene[None], np.zeros(1, dtype=np.int64))[0], dtype=np.float32)
     return checked_place(model, proposal, box, obstacles)
+
+
+def footprints(obstacles: FloatArray) -> FloatArray:
+    """Fewer boxes that cover the same of the table, seen from above, to about `ALIKE_M`.
+
+    Towers, and places that something has in many imagined scenes, are one footprint each. Networks are asked about as
+    few boxes as they were trained with, and answer sooner; what they propose is checked against all obstacles.
+
+    Args:
+        obstacles: (M, 6).
+
+    Returns:
+        (L, 6) some of them, L <= M, in the same order; each that stands for others is wider by `ALIKE_M` on all sides.
+    """
+    low = obstacles[:, :2] - obstacles[:, 3:5] / 2
+    high = obstacles[:, :2] + obstacles[:, 3:5] / 2
+    covered = np.all((low[:, None] >= low - ALIKE_M) & (high[:, None] <= high + ALIKE_M), axis=-1)  # (M, M) by whom
+    rank = np.empty(len(obstacles), dtype=np.intp)
+    rank[np.argsort(-obstacles[:, 3] * obstacles[:, 4], kind="stable")] = np.arange(len(obstacles))
+    spare = covered & (rank[:, None] > rank)  # to a larger one: the largest of those alike always stays
+    kept = ~spare.any(axis=1)
+    found: FloatArray = obstacles[kept]
+    found[spare[:, kept].any(axis=0), 3:5] += 2 * ALIKE_M
+    return found
 
 
 def find_free_places(
@@ -168,13 +195,14 @@ def find_free_places(
         obstacles: (M, 6) what each of them has to keep clear of.
     """
     found: list[FloatArray | None] = [None] * len(boxes)
-    for chosen in _of_similar_size([1 + len(those) for those in obstacles]):
-        size = 1 + len(obstacles[chosen[-1]])
+    fewer = [footprints(those) for those in obstacles]
+    for chosen in _of_similar_size([1 + len(those) for those in fewer]):
+        size = 1 + len(fewer[chosen[-1]])
         scenes = np.zeros((len(chosen), size, 6), dtype=np.float32)
         present = np.zeros((len(chosen), size), dtype=np.bool_)
         for row, i in enumerate(chosen):
-            scenes[row, 0], scenes[row, 1 : 1 + len(obstacles[i])] = boxes[i], obstacles[i]
-            present[row, : 1 + len(obstacles[i])] = True
+            scenes[row, 0], scenes[row, 1 : 1 + len(fewer[i])] = boxes[i], fewer[i]
+            present[row, : 1 + len(fewer[i])] = True
         proposals = model.free_box(scenes, np.zeros(len(chosen), dtype=np.int64), None if present.all() else present)
         for proposal, i in zip(proposals, chosen, strict=True):
             found[i] = checked_place(model, np.array(proposal, dtype=np.float32), boxes[i], obstacles[i])

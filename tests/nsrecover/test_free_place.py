@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from nsrecover.free_place import MARGINS_M, find_free_place, is_free, nearest_free_place
+from nsrecover.free_place import ALIKE_M, MARGINS_M, find_free_place, footprints, is_free, nearest_free_place
 
 SIDE = 0.05
 
@@ -144,3 +144,26 @@ def test_a_full_table_has_no_place() -> None:
     assert find_free_place(WIDE, box, lid) is None
     small = Proposer(workspace=(0.5, 0.0, 0.54, 0.04))  # the object does not fit on it
     assert nearest_free_place(box, lid[:0], small, 0.0) is None
+
+
+def test_a_tower_and_a_place_imagined_twice_are_one_footprint() -> None:
+    rng = np.random.default_rng(3)
+    apart = np.array([[0.4, y, 0.025, 0.05, 0.05, 0.05] for y in (-0.2, -0.1, 0.0, 0.1)], np.float32)
+    again = np.repeat(apart, 6, axis=0)
+    again[:, :2] += rng.uniform(-0.4, 0.4, (24, 2)) * ALIKE_M
+    again[::2, 2] += 0.05
+    found = footprints(again)
+    np.testing.assert_allclose(np.sort(found[:, 1]), [-0.2, -0.1, 0.0, 0.1], atol=ALIKE_M)
+    assert footprints(found).tolist() == found.tolist()
+    assert footprints(np.zeros((0, 6), np.float32)).shape == (0, 6)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_fewer_footprints_cover_all_of_them(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    boxes = random_boxes(rng, WIDE, 4).repeat(5, axis=0)
+    boxes[:, :5] += rng.uniform(-1.5, 1.5, (20, 5)) * ALIKE_M
+    found = footprints(boxes.astype(np.float32))
+    assert len(found) < len(boxes)
+    sticks_out = np.abs(boxes[:, None, :2] - found[:, :2]) + (boxes[:, None, 3:5] - found[:, 3:5]) / 2
+    assert np.all(sticks_out.max(axis=2).min(axis=1) < 2 * ALIKE_M)
