@@ -1,0 +1,433 @@
+"""The behaviour tree over a table of boxes, where what happens between two ticks can be chosen."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+pytest.importorskip("py_trees")
+
+import py_trees
+from py_trees.common import Access, Status
+
+from nsrecover import Action, Plan, SceneGraph, System, geometric, scene_of_boxes
+from nsrecover.errors import InvalidConfiguration, UnknownObject
+from nsrecover.integrations.behaviour_trees import (
+    AsExpected,
+    Course,
+    FindWayBack,
+    follow_plan,
+    next_action,
+    recovery_subtree,
+)
+from nsrecover.operators import operator_of
+from nsrecover.structs import Cause
+
+SIDE_M = 0.05
+PLAN = Plan.parse("top(green, red); top(blue, green); top(grey, blue)")
+
+
+class Table:
+    """Blocks on a table; `before` and `after` are run around every action, and may move things."""
+
+    def __init__(self) -> None:
+        rows = {"red": 0.15, "green": 0.0, "blue": -0.15, "grey": -0.25}
+        self.scene = scene_of_boxes({name: box(0.45, y) for name, y in rows.items()})
+        self.done: list[str] = []
+        self.after: Callable[[str], None] = lambda _: None
+
+    def observe(self) -> SceneGraph:
+        return self.scene
+
+    def execute(self, action: Action) -> None:
+        self.done.append(str(action))
+        if not operator_of(action).violated(self.scene, action):
+            self.scene = geometric().imagination.step(self.scene, action)
+        self.after(str(action))
+
+    def put(self, name: str, x: float, y: float, z: float = SIDE_M / 2) -> None:
+        self.scene = self.scene.with_node(self.scene.index(name), box(x, y, z))
+
+    def lose(self, name: str) -> None:
+        keep = [other for other in self.scene.names if other != name]
+        self.scene = scene_of_boxes({other: self.scene.boxes[self.scene.index(other)] for other in keep})
+
+    def on(self, upper: str, lower: str) -> bool:
+        a, b = (self.scene.boxes[self.scene.index(name)] for name in (upper, lower))
+        return bool(abs(a[:3] - b[:3] - (0, 0, SIDE_M)).max() < 0.01)
+
+    def stands(self) -> bool:
+        return self.on("green", "red") and self.on("blue", "green") and self.on("grey", "blue")
+
+
+def box(x: float, y: float, z: float = SIDE_M / 2) -> tuple[float, ...]:
+    return (x, y, z, SIDE_M, SIDE_M, SIDE_M)
+
+
+@dataclass(frozen=True)
+class Slow(System):
+    """The same system with a planner that waits until it is allowed to answer, or is cancelled."""
+
+    allowed: threading.Event = field(default_factory=threading.Event)
+    cancelled: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def planner(self) -> Any:
+        return self
+
+    def recover(self, *arguments: Any, cancelled: Callable[[], bool], **options: Any) -> Any:
+        while not self.allowed.wait(0.002):
+            if cancelled():
+                self.cancelled.set()
+                break
+        return System.planner.fget(self).recover(*arguments, cancelled=cancelled, **options)
+
+
+def slow() -> Slow:
+    return Slow(geometric().models)
+
+
+def tree_of(course: Course) -> Any:
+    tree = py_trees.trees.BehaviourTree(follow_plan(course))
+    tree.setup()
+    return tree
+
+
+def run(tree: Any, ticks: int = 2000) -> Status:
+    """Tick until it ends; searches run in a thread, so it may take many."""
+    for _ in range(ticks):
+        tree.tick()
+        if tree.root.status is not Status.RUNNING:
+            break
+        threading.Event().wait(0.001)
+    return tree.root.status
+
+
+def reader(namespace: str = "nsrecover") -> Any:
+    board = py_trees.blackboard.Client(name="reader", namespace=namespace)
+    for key in ("step", "ahead", "culprits", "causes", "violated", "discrepancy", "recovery", "reason"):
+        board.register_key(key, access=Access.READ)
+    return board
+
+
+def node(root: Any, kind: type) -> Any:
+    return next(behaviour for behaviour in root.iterate() if isinstance(behaviour, kind))
+
+
+@pytest.fixture(autouse=True)
+def clean() -> None:
+    py_trees.blackboard.Blackboard.clear()
+
+
+def test_a_plan_that_works_is_carried_out() -> None:
+    table = Table()
+    tree = tree_of(Course(geometric(), table, PLAN))
+    assert run(tree) is Status.SUCCESS
+    assert table.stands()
+    assert table.done == list(map(str, PLAN))
+    board = reader()
+    assert (board.step, board.culprits, board.causes, board.reason) == (3, (), {}, "")
+    # ticked again, it looks again: what is disturbed afterwards is restored
+    table.put("grey", 0.6, 0.2)
+    assert run(tree) is Status.SUCCESS
+    assert table.stands()
+    assert len(table.done) == 4
+
+
+def test_what_goes_wrong_is_told_and_mended() -> None:
+    table, board = Table(), None
+    course = Course(geometric(), table, PLAN)
+    tree = tree_of(course)
+    table.after = lambda done: table.put("blue", 0.6, 0.2) if table.done == list(map(str, PLAN))[:2] else None
+    seen = []
+    board = reader()
+
+    def watch(_: Any) -> None:
+        if board.culprits:
+            condition = node(tree.root, AsExpected)
+            seen.append((board.culprits, dict(board.causes), condition.feedback_message, board.discrepancy.step))
+
+    tree.add_post_tick_handler(watch)
+    assert run(tree) is Status.SUCCESS
+    assert table.stands()
+    culprits, causes, message, step = seen[0]
+    assert (culprits, step) == (("blue",), 1)
+    assert Cause(causes["blue"]) is Cause.DROPPED
+    assert message == "blue: dropped"
+    assert [str(action) for action in board.recovery.actions] == ["top(blue, green)"]
+    assert (board.culprits, board.causes, board.discrepancy) == ((), {}, None)
+
+
+def test_disturbances_before_an_action_are_noticed_too() -> None:
+    table = Table()
+    course = Course(geometric(), table, PLAN)
+    tree = tree_of(course)
+    tree.tick()  # green is on red
+    tree.tick()  # seen, and blue is on green
+    table.put("grey", *table.scene.boxes[table.scene.index("red")][:2], 3.5 * SIDE_M)  # a helper
+    assert run(tree) is Status.SUCCESS
+    assert table.done == list(map(str, PLAN))[:2]
+    assert table.stands()
+
+
+def test_a_result_for_an_older_world_is_never_a_success() -> None:
+    table, system = Table(), slow()
+    course = Course(system, table, PLAN)
+    tree = tree_of(course)
+    tree.tick()
+    table.put("green", 0.6, 0.2)
+    tree.tick()
+    assert tree.root.status is Status.RUNNING
+    finder = node(tree.root, FindWayBack)
+    assert finder.status is Status.RUNNING
+    table.put("green", 0.6, -0.3)  # while it is being searched
+    system.allowed.set()
+    statuses, messages = [], []
+    for _ in range(500):
+        tree.tick()
+        statuses.append(finder.status)
+        messages.append(finder.feedback_message)
+        if finder.status is not Status.RUNNING:
+            break
+    assert Status.SUCCESS not in statuses
+    assert messages[-1].startswith("stale")
+    assert table.done == ["top(green, red)"]  # nothing was done on its account
+    assert course.recovery is None
+    assert tree.root.status is Status.RUNNING  # and it is searched anew
+    assert run(tree) is Status.SUCCESS
+    assert table.stands()
+
+
+def test_what_mends_itself_during_the_search_makes_its_result_stale() -> None:
+    table, system = Table(), slow()
+    course = Course(system, table, PLAN)
+    tree = tree_of(course)
+    tree.tick()
+    right = table.scene
+    table.put("green", 0.6, 0.2)
+    tree.tick()
+    table.scene = right
+    system.allowed.set()
+    assert run(tree) is Status.SUCCESS
+    assert table.done == list(map(str, PLAN))
+
+
+def test_a_way_back_that_does_not_work_is_never_a_success() -> None:
+    table = Table()
+    course = Course(geometric(), table, PLAN, max_recoveries=3)
+    subtree = recovery_subtree(course)
+    course.look()
+    table.put("green", 0.6, 0.2)
+    table.after = lambda _: table.put("green", 0.6, -0.3)  # whatever it does, the block ends there
+    for _ in range(3):
+        assert course.look()
+        while subtree.status is not Status.FAILURE:
+            subtree.tick_once()
+            assert subtree.status is not Status.SUCCESS
+        assert not course.reason
+        subtree.stop(Status.INVALID)
+    assert table.done == ["top(green, red)"] * 3
+    subtree.tick_once()
+    assert subtree.status is Status.FAILURE
+    assert course.reason == "a way back was searched 3 times, the last time for green"
+    assert len(table.done) == 3
+
+
+def test_a_stubborn_world_ends_in_failure_and_help_ends_that() -> None:
+    table = Table()
+    course = Course(geometric(), table, PLAN, max_recoveries=2)
+    tree = tree_of(course)
+    table.after = lambda _: table.put("green", 0.6, 0.2)
+    assert run(tree) is Status.FAILURE
+    assert tree.root.feedback_message == reader().reason == "a way back was searched 2 times, the last time for green"
+    assert run(tree) is Status.FAILURE  # as long as nobody helps
+    table.after = lambda _: None
+    table.put("green", 0.45, 0.15, 1.5 * SIDE_M)
+    assert run(tree) is Status.SUCCESS
+    assert table.stands()
+    assert reader().reason == ""
+
+
+def test_no_way_back_is_a_failure_with_the_reason() -> None:
+    table = Table()
+    course = Course(geometric(), table, PLAN)
+    tree = tree_of(course)
+    tree.tick()
+    table.lose("blue")
+    assert run(tree) is Status.FAILURE
+    board = reader()
+    assert board.causes == {"blue": "missing"}
+    assert "blue" in board.reason
+    finder = node(tree.root, FindWayBack)
+    assert finder.feedback_message.startswith("impossible")
+    assert board.ahead == ("top(blue, green)", "top(grey, blue)")
+
+
+def test_interrupting_stops_the_search_and_forgets_what_was_inserted() -> None:
+    table, system = Table(), slow()
+    course = Course(system, table, PLAN)
+    tree = tree_of(course)
+    tree.tick()
+    table.put("green", 0.6, 0.2)
+    tree.tick()
+    searching = threading.active_count()
+    tree.root.stop(Status.INVALID)
+    assert system.cancelled.is_set()
+    assert threading.active_count() == searching - 1
+    assert all(behaviour.status is Status.INVALID for behaviour in tree.root.iterate())
+    # and it can go on
+    system.allowed.set()
+    assert run(tree) is Status.SUCCESS
+    assert table.stands()
+
+
+class Moving(py_trees.behaviour.Behaviour):
+    """A skill that takes some ticks, and may claim to have failed."""
+
+    def __init__(self, table: Table, action: Action, claims: Status = Status.SUCCESS) -> None:
+        super().__init__(f"move {action}")
+        self.table, self.action, self.claims, self.left = table, action, claims, 3
+
+    def update(self) -> Status:
+        self.left -= 1
+        if self.left == 0:
+            self.table.execute(self.action)
+        return Status.RUNNING if self.left > 0 else self.claims
+
+
+@pytest.mark.parametrize("claims", [Status.SUCCESS, Status.FAILURE])
+def test_skills_may_take_their_time_and_are_not_believed(claims: Status) -> None:
+    table = Table()
+    course = Course(geometric(), table, PLAN, act=lambda action: Moving(table, action, claims))
+    tree = tree_of(course)
+    tree.tick()
+    assert node(tree.root, Moving).status is Status.RUNNING
+    assert table.done == []
+    assert run(tree) is Status.SUCCESS
+    assert table.stands()
+
+
+def test_an_interrupted_skill_leaves_no_trace() -> None:
+    table = Table()
+    course = Course(geometric(), table, PLAN, act=lambda action: Moving(table, action))
+    tree = tree_of(course)
+    tree.tick()
+    skill = node(tree.root, Moving)
+    tree.root.stop(Status.INVALID)
+    assert skill.status is Status.INVALID
+    assert skill not in list(tree.root.iterate())
+    assert (course.done, table.done) == (0, [])
+    assert run(tree) is Status.SUCCESS
+
+
+@pytest.mark.parametrize("how", ["setup", "reset"])
+def test_nothing_is_left_of_an_earlier_episode(how: str) -> None:
+    table, system = Table(), slow()
+    course = Course(system, table, PLAN)
+    tree = tree_of(course)
+    tree.tick()
+    table.put("green", 0.6, 0.2)
+    tree.tick()
+    assert reader().culprits == ("green",)
+    table.__init__()  # the next episode, with other objects in other places
+    table.put("red", 0.6, 0.0)
+    if how == "setup":
+        tree.setup()
+    else:
+        course.reset()
+    assert system.cancelled.is_set()
+    board = reader()
+    assert (board.step, board.culprits, board.causes, board.discrepancy, board.recovery) == (0, (), {}, None, None)
+    system.allowed.set()
+    assert run(tree) is Status.SUCCESS
+    assert table.done == list(map(str, PLAN))  # where red stood before is not missed
+    assert table.stands()
+    other = Plan.parse("left(grey, red)")
+    table.__init__()
+    course.reset(other)
+    assert run(tree) is Status.SUCCESS
+    assert table.done == ["left(grey, red)"]
+    assert reader().ahead == ()
+
+
+def test_two_courses_do_not_see_one_another_s_data() -> None:
+    first, second = Table(), Table()
+    one = tree_of(Course(geometric(), first, PLAN, namespace="one"))
+    two = tree_of(Course(geometric(), second, PLAN, namespace="two"))
+    one.tick()
+    two.tick()
+    first.put("green", 0.6, 0.2)
+    one.tick()
+    two.tick()
+    assert (reader("one").culprits, reader("two").culprits) == (("green",), ())
+
+
+def test_something_more_urgent_interrupts_and_it_goes_on_afterwards() -> None:
+    table, system = Table(), slow()
+    course = Course(system, table, PLAN, act=lambda action: Moving(table, action))
+    low = py_trees.behaviours.StatusQueue("battery low?", [Status.FAILURE] * 6 + [Status.RUNNING] * 2, Status.FAILURE)
+    root = py_trees.composites.Selector("robot", memory=False, children=[low, follow_plan(course)])
+    tree = py_trees.trees.BehaviourTree(root)
+    tree.setup()
+    table.after = lambda _: table.put("green", 0.6, 0.2) if len(table.done) == 1 else None
+    for _ in range(6):
+        tree.tick()
+    finder = node(root, FindWayBack)
+    assert finder.status is Status.RUNNING
+    tree.tick()  # the battery is low
+    assert finder.status is Status.INVALID
+    assert system.cancelled.is_set()
+    assert course.step == 1
+    system.allowed.set()
+    assert run(tree) is Status.SUCCESS
+    assert table.done == ["top(green, red)", "top(green, red)", "top(blue, green)", "top(grey, blue)"]
+    assert table.stands()
+
+
+def test_the_parts_go_into_trees_of_one_s_own() -> None:
+    table = Table()
+    course = Course(geometric(), table, PLAN)
+    mended = py_trees.composites.Selector("mend", memory=True, children=[AsExpected(course), recovery_subtree(course)])
+    step = py_trees.composites.Sequence("step", memory=True, children=[mended, next_action(course)])
+    root = py_trees.decorators.Repeat("mine", step, num_success=4)  # three steps, and a last look
+    tree = py_trees.trees.BehaviourTree(root)
+    tree.setup()
+    table.after = lambda _: table.put("green", 0.6, 0.2) if len(table.done) == 1 else None
+    assert run(tree) is Status.SUCCESS
+    assert course.complete
+    assert table.done == ["top(green, red)", "top(green, red)", "top(blue, green)", "top(grey, blue)"]
+    assert table.stands()
+
+
+def test_mistakes_are_raised_where_the_tree_is_ticked() -> None:
+    tree = tree_of(Course(geometric(), Table(), Plan.parse("top(gren, red)")))
+    with pytest.raises(UnknownObject, match="Did you mean 'green'"):
+        tree.tick()
+    table = Table()
+    tree = tree_of(Course(geometric(), table, PLAN, budget_s=-1.0))
+    tree.tick()
+    table.put("green", 0.6, 0.2)
+    with pytest.raises(InvalidConfiguration, match="budgets"):
+        run(tree)
+
+
+def test_a_missing_package_names_the_extra(monkeypatch) -> None:
+    real = builtins.__import__
+
+    def absent(name: str, *arguments: Any, **keywords: Any) -> Any:
+        if name.startswith("py_trees"):
+            raise ImportError(name)
+        return real(name, *arguments, **keywords)
+
+    monkeypatch.setattr(builtins, "__import__", absent)
+    for module in ("behaviour_trees", "tree_course"):
+        monkeypatch.delitem(sys.modules, f"nsrecover.integrations.{module}")
+    with pytest.raises(InvalidConfiguration, match=r"nsrecover\[py_trees\]"):
+        importlib.import_module("nsrecover.integrations.behaviour_trees")
