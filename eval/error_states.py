@@ -25,7 +25,7 @@ from nsrecover.system import System
 from sim.datasets.replay import ideal_course, replay
 from sim.datasets.spec import ErrorEpisode, StepError
 from sim.faults.plain import action_from, plain
-from sim.poses import PoseEstimates
+from sim.poses import PoseEstimates, poses_of
 from sim.truth import Truth
 
 FORMAT = 1
@@ -71,11 +71,7 @@ class ErrorState:
 
     def poses(self, truth: Truth) -> PoseEstimates:
         """A true state of this scene with the objects' sizes; objects that are gone are left out."""
-        there = truth.present
-        names = tuple(name for name, present in zip(truth.names, there, strict=True) if present)
-        sizes = np.array([self.episode.scene[name].size for name in names]).reshape(-1, 3)
-        table = self.episode.scene.table
-        return PoseEstimates(names, truth.positions[there], truth.orientations[there], sizes, table)
+        return poses_of(truth, self.episode.scene)
 
     def discrepancy(self, system: System) -> Discrepancy:
         """What the monitor says about it; false in a condition if it notices nothing."""

@@ -12,7 +12,7 @@ plans shorter; `room_for` checks afterwards that there really is as much room, s
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -23,8 +23,9 @@ from eval.error_states import ErrorState
 from sim.grasp import Obstacles, separation
 from sim.kinematic import REACH_M
 from sim.placing import extents
-from sim.poses import PoseEstimates
+from sim.poses import PoseEstimates, poses_of
 from sim.rotations import matrix_of
+from sim.scenes import SceneSpec
 from sim.truth import TABLE, TOLERANCE_M, Truth
 
 SLACK_M = 0.004
@@ -174,10 +175,26 @@ def _mask(row: npt.NDArray[np.bool_]) -> int:
 
 def puzzle_of(state: ErrorState) -> Puzzle | None:
     """The puzzle that an error state poses; None if something is gone."""
-    truth, course = state.truth, state.course
+    return puzzle_between(state.truth, state.course, state.episode.scene)
+
+
+def puzzle_between(
+    truth: Truth, course: Sequence[Truth], scene: SceneSpec, fixed: Collection[str] = ()
+) -> Puzzle | None:
+    """The puzzle of how to get from a true state to one of a course.
+
+    Args:
+        truth: where everything is.
+        course: (T + 1) where everything should be before the first and after every action of the plan.
+        scene: says how large everything is.
+        fixed: objects that cannot be moved.
+
+    Returns:
+        None if something is gone.
+    """
     if not truth.present.all():
         return None
-    poses, table = state.poses(truth), state.episode.scene.table
+    poses, table = poses_of(truth, scene), scene.table
     spots, times = list[Spot](), list[set[int]]()
     for i in range(len(truth.names)):
         spots.append(_spot(truth, i))
@@ -197,7 +214,11 @@ def puzzle_of(state: ErrorState) -> Puzzle | None:
     for s, row in enumerate(times):
         right[s, sorted(row)] = True
     area = (table.x_m[0], table.y_m[0], table.x_m[1], table.y_m[1], *REACH_M)
-    return Puzzle(truth.names, tuple(spots), right, *_relations(spots, right, poses), poses.sizes, area)
+    clash, above = _relations(spots, right, poses)
+    for name in fixed:
+        # as if it stood on itself
+        above[truth.index(name), truth.index(name)] = True
+    return Puzzle(truth.names, tuple(spots), right, clash, above, poses.sizes, area)
 
 
 def _spot(truth: Truth, i: int) -> Spot:

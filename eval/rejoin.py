@@ -10,8 +10,10 @@ import pybullet
 from eval.error_states import ErrorState
 from nsrecover.errors import UnknownObject
 from nsrecover.operators import operator_of
-from nsrecover.structs import Action
+from nsrecover.structs import Action, Plan
 from sim.placing import true_graph
+from sim.poses import poses_of
+from sim.scenes import SceneSpec
 from sim.truth import TABLE, Truth, deviations
 from sim.world import Fidelity, TabletopWorld
 
@@ -91,13 +93,13 @@ def judge(state: ErrorState, ways: Mapping[str, Way], fidelity: Fidelity = Fidel
         for name, way in ways.items():
             world.restore(start)
             world.log.clear()
-            _carry_out(world, way.actions)
+            carry_out(world, way.actions)
             wrong = deviations(world.truth(), state.course[way.subgoal])
-            _carry_out(world, way.rest)
+            carry_out(world, way.rest)
             outcomes[name] = Outcome(
                 wrong,
                 deviations(world.truth(), state.course[-1]),
-                unmet_promises(state, world),
+                unmet_promises(state.episode.plan, state.episode.scene, state.course[-1], world.truth()),
                 tuple(world.log),
             )
     return Judgement(outcomes, unsteady)
@@ -116,7 +118,8 @@ def put_in_place(world: TabletopWorld, truth: Truth) -> None:
     world.settle()
 
 
-def _carry_out(world: TabletopWorld, actions: Iterable[Action]) -> None:
+def carry_out(world: TabletopWorld, actions: Iterable[Action]) -> None:
+    """Carry out actions one after the other; those of things that are no objects of the scene are left out."""
     for action in actions:
         try:
             world.execute(action)
@@ -124,20 +127,25 @@ def _carry_out(world: TabletopWorld, actions: Iterable[Action]) -> None:
             world.note(f"{action}: {problem}")
 
 
-def unmet_promises(state: ErrorState, world: TabletopWorld) -> tuple[str, ...]:
-    """Relations that the plan promises of its end, that hold at the end of the undisturbed course, and not here.
+def unmet_promises(plan: Plan, scene: SceneSpec, should: Truth, now: Truth) -> tuple[str, ...]:
+    """Relations that a plan promises of its end, that hold at the end of the undisturbed course, and not now.
 
     Two-object actions promise their relation; every object that rests on another one at the end of the undisturbed
-    course has to rest on it here. Where things stand on the table does not count.
+    course has to rest on it now. Where things stand on the table does not count.
+
+    Args:
+        plan: what was to be done.
+        scene: says how large everything is.
+        should: the end of the undisturbed course.
+        now: the state to judge.
     """
-    should, now = state.course[-1], world.truth()
-    ideal, here = true_graph(state.poses(should)), true_graph(state.poses(now))
+    ideal, here = true_graph(poses_of(should, scene)), true_graph(poses_of(now, scene))
     unmet = [
         f"{name} on {support}"
         for name, support in should.supports.items()
         if support not in (None, TABLE) and now.supports[name] != support
     ]
-    for action in state.episode.plan:
+    for action in plan:
         if len(action.arguments) < 2 or not operator_of(action).achieved(ideal, action):
             continue
         if not set(action.arguments) <= set(here.names) or not operator_of(action).achieved(here, action):

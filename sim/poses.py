@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.errors import UnknownObject, did_you_mean
-from sim.scenes import TABLE, TableSpec
+from sim.scenes import TABLE, SceneSpec, TableSpec
+from sim.truth import Truth
 
 Array = npt.NDArray[np.float64]
 
@@ -64,3 +65,11 @@ class PoseEstimates:
             self.sizes[keep],
             self.table,
         )
+
+
+def poses_of(truth: Truth, scene: SceneSpec) -> PoseEstimates:
+    """A true state of a scene with the objects' sizes; objects that are gone are left out."""
+    there = truth.present
+    names = tuple(name for name, present in zip(truth.names, there, strict=True) if present)
+    sizes = np.array([scene[name].size for name in names]).reshape(-1, 3)
+    return PoseEstimates(names, truth.positions[there], truth.orientations[there], sizes, scene.table)

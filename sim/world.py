@@ -78,6 +78,7 @@ class TabletopWorld:
         arm: the robot arm; None in a kinematic world.
         hand: moves objects without the robot.
         log: what the skills did, in words, for debugging.
+        struck: the faults that struck at the last action.
         step: actions executed so far.
         time_s: simulated time.
     """
@@ -129,6 +130,7 @@ class TabletopWorld:
         self._ticks = 0
         self._now: tuple[Action, SkillPhase | None] | None = None
         self._striking: tuple[Fault, ...] = ()
+        self.struck: tuple[Fault, ...] = ()
         self._saved: set[int] = set()
         self.client = pybullet.connect(pybullet.DIRECT)
         self.hand = Hand(self)
@@ -209,7 +211,7 @@ class TabletopWorld:
         self.settle()
         for fault in self._striking:
             fault.after(self, action)
-        self._striking = ()
+        self.struck, self._striking = self._striking, ()
         self.step += 1
 
     # -- what skills and faults use -------------------------------------------------------------------------------
@@ -356,6 +358,10 @@ class TabletopWorld:
     ) -> None:
         self.close()
 
+    def is_next(self, action: Action) -> bool:
+        """Whether an action is one of those that are left of the plan, so that it counts as its step."""
+        return self._found_in_plan(action) is not None
+
     # -- inside ---------------------------------------------------------------------------------------------------
 
     def _iterate(self, most: int) -> None:
@@ -366,11 +372,14 @@ class TabletopWorld:
         """Number of the plan's action that this is; None if it is none of those that are left."""
         if self.plan is None:
             return self.step
-        for number in range(self._next_step, len(self.plan)):
-            if _same(self.plan[number], action):
-                self._next_step = number + 1
-                return number
-        return None
+        number = self._found_in_plan(action)
+        if number is not None:
+            self._next_step = number + 1
+        return number
+
+    def _found_in_plan(self, action: Action) -> int | None:
+        left = () if self.plan is None else range(self._next_step, len(self.plan))
+        return next((number for number in left if _same(self.plan[number], action)), None)
 
     def _quiet(self) -> bool:
         for body in self._bodies.values():

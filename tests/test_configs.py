@@ -41,7 +41,18 @@ USED_BY = {
 }
 """Group of settings -> a command that takes it."""
 
-CHOICES = sorted((path.parent.name, path.stem) for path in CONF.glob("*/*.yaml"))
+OWN_FOLDER = {"eval": "eval"}
+"""Folder of a command that has its groups to itself, and a primary config of its name -> the module that runs it."""
+
+CHOICES = sorted(
+    (path.parent.name, path.stem, USED_BY[path.parent.name])
+    for path in CONF.glob("*/*.yaml")
+    if path.parent.name not in OWN_FOLDER
+) + sorted(
+    (path.parent.name, path.stem, module)
+    for folder, module in OWN_FOLDER.items()
+    for path in (CONF / folder).glob("*/*.yaml")
+)
 
 
 def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -54,7 +65,10 @@ def test_every_primary_config_has_a_command() -> None:
     assert {path.stem for path in CONF.glob("*.yaml")} == set(COMMANDS)
 
 
-@pytest.mark.parametrize("module", COMMANDS.values())
+MODULES = [*COMMANDS.values(), *OWN_FOLDER.values()]
+
+
+@pytest.mark.parametrize("module", MODULES)
 def test_it_composes_and_resolves(module: str) -> None:
     done = run(module, "--cfg", "job", "--resolve")
     assert done.returncode == 0, done.stderr
@@ -62,20 +76,20 @@ def test_it_composes_and_resolves(module: str) -> None:
     assert ("seed:" in done.stdout) != (module == "eval.logs")
 
 
-@pytest.mark.parametrize(("group", "choice"), CHOICES)
-def test_every_choice_of_every_group_composes(group: str, choice: str) -> None:
-    done = run(USED_BY[group], f"{group}={choice}", "--cfg", "job", "--resolve")
+@pytest.mark.parametrize(("group", "choice", "module"), CHOICES)
+def test_every_choice_of_every_group_composes(group: str, choice: str, module: str) -> None:
+    done = run(module, f"{group}={choice}", "--cfg", "job", "--resolve")
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("module", COMMANDS.values())
+@pytest.mark.parametrize("module", MODULES)
 def test_a_misspelt_setting_fails(module: str) -> None:
     done = run(module, "sede=1")
     assert done.returncode != 0
     assert "sede" in done.stderr
 
 
-@pytest.mark.parametrize("module", COMMANDS.values())
+@pytest.mark.parametrize("module", MODULES)
 def test_help_teaches(module: str) -> None:
     done = run(module, "--help")
     assert done.returncode == 0

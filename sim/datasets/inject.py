@@ -62,7 +62,7 @@ def inject(
     """
     tried = 0
     for _ in range(FIRST_TRIES):
-        first = _draw(moment, rng, by_robot=True)
+        first = draw_fault(moment, rng, by_robot=True)
         if first is None:
             continue
         tried += 1
@@ -78,7 +78,7 @@ def inject(
             if len(faults) == count:
                 break
             now = replace(moment, after=world.estimates(), taken=_taken(faults, error, moment))
-            further = _draw(now, rng, by_robot=False)
+            further = draw_fault(now, rng, by_robot=False)
             if further is None:
                 continue
             tried += 1
@@ -117,8 +117,17 @@ def _taken(faults: Sequence[Fault], error: StepError, moment: Moment) -> frozens
     return touched | frozenset(error.deviations)
 
 
-def _draw(moment: Moment, rng: np.random.Generator, by_robot: bool) -> Fault | None:
-    """A random fault: every class of errors equally often, and every kind within its class."""
+def draw_fault(moment: Moment, rng: np.random.Generator, by_robot: bool) -> Fault | None:
+    """A random fault that can be undone: every class of errors equally often, and every kind within its class.
+
+    Args:
+        moment: when it is to strike.
+        rng: the source of randomness.
+        by_robot: whether it may concern what the robot does, and not only what others do.
+
+    Returns:
+        None if nothing of the kind that was drawn fits.
+    """
     classes = sorted(kind for kind in _KINDS if by_robot or kind not in _BY_ROBOT)
     names = _KINDS[classes[int(rng.integers(len(classes)))]]
     return FAULTS[names[int(rng.integers(len(names)))]].sample(moment, rng)

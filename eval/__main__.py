@@ -1,0 +1,63 @@
+"""`python -m eval`: whole episodes in the simulator under a planner, measured and journalled."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import hydra
+from hydra.core.config_store import ConfigStore
+from hydra.core.hydra_config import HydraConfig
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf
+
+from eval.sweep import printed
+from eval.sweep.run import EvalConfig, sweep
+from nsrecover.errors import InvalidConfiguration, told_in_one_line
+
+LAUNCHERS = {"joblib": "hydra_plugins.hydra_joblib_launcher", "submitit": "hydra_plugins.hydra_submitit_launcher"}
+"""First word of a Hydra launcher's name -> the package it is in."""
+
+
+def sweep_folder(out: str | None, name: str) -> str:
+    """Where outputs go: exactly where the user says, or to a folder of the planner and the dataset."""
+    return out if out is not None else f"outputs/eval/{name}"
+
+
+@hydra.main(version_base="1.3", config_path="../conf/eval", config_name="eval")
+def _main(config: DictConfig) -> None:
+    runtime = HydraConfig.get()
+    many = runtime.mode is RunMode.MULTIRUN
+    with told_in_one_line(resumable=True):
+        settings = EvalConfig(**{key: config[key] for key in config})
+        found = sweep(settings, Path(runtime.runtime.output_dir))
+    if many:
+        print(printed.markdown([found]).splitlines()[-1], flush=True)
+    else:
+        print(printed.markdown([found]), end="")
+
+
+def _check_launcher(arguments: list[str]) -> None:
+    """A launcher that is not installed is told by the extra that has it."""
+    for argument in arguments:
+        key, _, choice = argument.partition("=")
+        package = LAUNCHERS.get(choice.split("_")[0]) if key == "hydra/launcher" else None
+        if package is not None and (find_spec("hydra_plugins") is None or find_spec(package) is None):
+            raise InvalidConfiguration(
+                f"expected the Hydra launcher {choice!r}, found that it is not installed; run "
+                "`pip install 'nsrecover[cluster]'`, or leave hydra/launcher out to run one after the other"
+            )
+
+
+def main() -> None:
+    """Entry point of the command."""
+    with told_in_one_line():
+        _check_launcher(sys.argv[1:])
+    OmegaConf.register_new_resolver("sweep_folder", sweep_folder, replace=True)
+    ConfigStore.instance().store(name="eval_schema", node=EvalConfig)
+    _main()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,183 @@
+"""Planners that carry out a plan: the library's agent around any planning setting, and two that do not plan."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from eval.plans import PlannerSetting
+from eval.sweep.stage import Ending, Stage, Turn
+from eval.variants import system_of
+from nsrecover.agent import MAX_RECOVERIES, RecoveryAgent
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.recording import example
+from nsrecover.review import review
+from nsrecover.structs import (
+    Discrepancy,
+    EpisodeStatus,
+    Recovery,
+    RecoveryStatus,
+    SceneGraph,
+    StepRecord,
+    Trace,
+)
+from nsrecover.system import System
+
+
+@dataclass(frozen=True)
+class Recovering:
+    """The library's agent: it watches every action, and lets a planner find the way back.
+
+    Attributes:
+        name: what tables call it.
+        setting: how it plans.
+        checkpoint: folder of the learned parts; the shipped ones if None.
+        max_expansions: nodes of one search: the planning budget, which gives the same result on any machine.
+        budget_s: wall time of one search; None: no limit.
+        max_recoveries: recoveries in one episode before it asks for help.
+    """
+
+    name: str
+    setting: PlannerSetting = field(default_factory=PlannerSetting)
+    checkpoint: str | None = None
+    max_expansions: int = 20_000
+    budget_s: float | None = None
+    max_recoveries: int = MAX_RECOVERIES
+
+    def run(self, stage: Stage) -> Ending:
+        """Carry out the plan of the stage."""
+        system = warm_system(self.checkpoint)
+        planner = _Timed(self.setting, system, self.max_expansions)
+        watched = _Planned(system.bundle, system.explainer, planner=planner)
+        agent = RecoveryAgent(watched, stage, self.budget_s, self.max_recoveries)
+        episode = agent.run(stage.plan, lambda record: stage.turned(turn_of(record, planner.cpu_s)))
+        return Ending(episode.status, episode.reason)
+
+
+@dataclass(frozen=True)
+class Repeating:
+    """It watches every action and repeats the one that failed; in the end it goes on without it.
+
+    Attributes:
+        name: what tables call it.
+        checkpoint: folder of the learned parts; the shipped ones if None.
+        tries: how often an action is carried out at most.
+    """
+
+    name: str = "retry"
+    checkpoint: str | None = None
+    tries: int = 3
+
+    def run(self, stage: Stage) -> Ending:
+        """Carry out the plan of the stage."""
+        system = warm_system(self.checkpoint)
+        perceive, monitor, imagination = system.perceiver(), system.monitor, system.imagination
+        graph = perceive(stage.observe())
+        trace = imagination.trace(graph, stage.plan)
+        step, tried = 0, 0
+        while step < len(trace.plan):
+            stage.execute(trace.plan[step])
+            tried += 1
+            graph = perceive(stage.observe(), expected=trace.graphs[step + 1])
+            trace = trace.joined_by(graph)
+            discrepancy = monitor.after(graph, trace, step)
+            again = bool(discrepancy) and tried < self.tries
+            turn = turn_of(StepRecord(trace.plan[step], False, graph, discrepancy, trace.plan))
+            if again:
+                cost = float(len(trace.plan) - step)
+                repeated = Recovery(RecoveryStatus.RECOVERED, (trace.plan[step],), subgoal=step + 1, cost=cost)
+                turn = replace(turn, recovery=repeated)
+            stage.turned(turn)
+            if again:
+                # the plan from here on is the repeated action and the rest
+                rest = trace.plan.actions[step:]
+                trace = Trace(type(trace.plan)(rest), (graph, *trace.graphs[step + 1 :]))
+                step = 0
+            else:
+                step, tried = step + 1, 0
+                trace = imagination.rebase(trace, step, graph)
+        return Ending(EpisodeStatus.COMPLETED)
+
+
+@dataclass(frozen=True)
+class Blind:
+    """It carries out the plan and looks at nothing."""
+
+    name: str = "none"
+
+    def run(self, stage: Stage) -> Ending:
+        """Carry out the plan of the stage."""
+        for step, action in enumerate(stage.plan):
+            stage.execute(action)
+            stage.turned(Turn(stage.plan, step, looked=False))
+        return Ending(EpisodeStatus.COMPLETED)
+
+
+def recovering(name: str, setting: Mapping[str, Any], **others: Any) -> Recovering:
+    """A `Recovering` from plain settings, as configurations have them.
+
+    Args:
+        name: what tables call it.
+        setting: the fields of a `PlannerSetting` that differ from its defaults; choices by their names.
+        others: the other fields of a `Recovering`.
+
+    Raises:
+        InvalidConfiguration: there is no such setting or choice.
+    """
+    try:
+        typed = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(PlannerSetting), OmegaConf.create(setting)))
+    except OmegaConfBaseException as problem:
+        raise InvalidConfiguration(f"expected planner.setting as in conf/planner, found: {problem}") from None
+    assert isinstance(typed, PlannerSetting)
+    typed.wanted()
+    return Recovering(name, typed, **others)
+
+
+def turn_of(record: StepRecord, cpu_s: float = 0.0) -> Turn:
+    """A turn of the library's agent as the stage takes it down."""
+    discrepancy = record.discrepancy
+    return Turn(
+        record.plan,
+        discrepancy.step,
+        ran=record.action is not None,
+        culprits={culprit.name: culprit.cause.value for culprit in discrepancy.culprits},
+        violated=discrepancy.violated,
+        recovery=record.recovery,
+        cpu_s=cpu_s if record.recovery is not None else 0.0,
+    )
+
+
+@lru_cache(maxsize=4)
+def warm_system(checkpoint: str | None) -> System:
+    """The system around a checkpoint, once in each process; what is done for the first time takes longer."""
+    system = system_of(checkpoint)
+    for _ in review(system, example("collapse")):
+        pass
+    return system
+
+
+class _Timed:
+    """A planner as the agent asks it, which notes the processor time of its last answer."""
+
+    def __init__(self, setting: PlannerSetting, system: System, max_expansions: int) -> None:
+        self._recover, self._max_expansions = setting.recover(system), max_expansions
+        self.cpu_s = 0.0
+
+    def recover(self, graph: SceneGraph, trace: Trace, discrepancy: Discrepancy, budget_s: float | None) -> Recovery:
+        began = time.process_time()
+        recovery = self._recover(graph, trace, discrepancy, budget_s=budget_s, max_expansions=self._max_expansions)
+        self.cpu_s = time.process_time() - began
+        return recovery
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Planned(System):
+    """The library's system with another planner."""
+
+    planner: Any = None

@@ -1,0 +1,75 @@
+"""One episode under one planner: carried out in the simulator, judged by ground truth, written down."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import torch
+
+from eval.rejoin import unmet_promises
+from eval.sweep.ideal import IdealHand
+from eval.sweep.records import CRASHED, EpisodeRecord
+from eval.sweep.stage import Controller, Stage
+from eval.sweep.strikes import Strikes
+from nsrecover.errors import NsrecoverError
+from sim.cameras import DEFAULT_RIG
+from sim.datasets.spec import ErrorEpisode
+from sim.truth import deviations
+from sim.world import TabletopWorld
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a worker is given.
+
+    Attributes:
+        index: number of the line that it makes, from 0.
+        episode: what to do.
+        controller: who does it.
+        during_recovery: see `eval.sweep.strikes.Strikes`.
+    """
+
+    index: int
+    episode: ErrorEpisode
+    controller: Controller
+    during_recovery: float = 0.0
+
+
+def run_job(job: Job) -> EpisodeRecord:
+    """Carry an episode out and judge it; a run that cannot go on is a record with a reason."""
+    torch.set_num_threads(1)
+    episode = job.episode
+    rig = replace(DEFAULT_RIG, light=episode.light)
+    began, cpu = time.perf_counter(), time.process_time()
+    with (
+        IdealHand(episode.scene, episode.seed) as hand,
+        TabletopWorld(episode.scene, episode.faults, rig=rig, plan=episode.plan, seed=episode.seed) as world,
+    ):
+        stage = Stage(world, episode, hand, Strikes(episode, job.during_recovery))
+        try:
+            ending = job.controller.run(stage)
+            status, reason = ending.status.value, ending.reason
+        except NsrecoverError as error:
+            status, reason = CRASHED, str(error)
+        should = stage.course[-1]
+        return EpisodeRecord(
+            index=job.index,
+            dataset=episode.dataset,
+            episode=episode.number,
+            objects=len(episode.scene.objects),
+            length=len(episode.plan),
+            scheduled=max((len(episode.faults_at(step)) for step in range(len(episode.plan))), default=0),
+            recoverable=episode.recoverable,
+            actions=tuple(stage.actions),
+            recoveries=tuple(stage.recoveries),
+            status=status,
+            reason=reason,
+            deviations=deviations(stage.now, should),
+            unmet=unmet_promises(episode.plan, episode.scene, should, stage.now),
+            unnoticed=tuple(stage.unnoticed),
+            seconds=round(time.perf_counter() - began, 3),
+            cpu_s=round(time.process_time() - cpu, 3),
+            planning_s=round(sum(recovery.seconds for recovery in stage.recoveries), 5),
+            planning_cpu_s=round(sum(recovery.cpu_s for recovery in stage.recoveries), 5),
+        )

@@ -1,0 +1,197 @@
+"""The numbers of the tables from the records of episodes (Kalithasan et al., Table II); pure functions.
+
+- **Detection**: every action that a planner looked at is a decision, and so is every alarm before an action. It is
+  right if something was out of the place in which an unerring hand would have left it, or had been and was not noticed.
+- **Culprits exact**: of the errors that were noticed, those of which exactly the objects are blamed that are wrong.
+- **Recovery**: of the errors that were noticed and have a way back, those of which the plan leads back, carried out by
+  an unerring hand.
+- **Completion**: of the episodes that have a way back by their dataset, those that end with every object where the plan
+  without faults puts it.
+- **L/N_err, L/L_opt, T/N_err, T/L_opt**: means over the recoveries that are right. N_err counts what went wrong since
+  the last one. L/L_opt counts the actions back onto the plan and its rest, beside the fewest; T/L_opt is by the fewest
+  actions back onto the plan.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from eval.detection import Confusion, Share, share
+from eval.sweep.failures import failure_of
+from eval.sweep.records import EpisodeRecord, RecoveryRecord
+
+RESAMPLES = 2000
+"""Of the bootstrap."""
+
+Ratio = Callable[[RecoveryRecord], float | None]
+"""A number of a recovery; None where it says nothing."""
+
+
+def length_per_error(recovery: RecoveryRecord) -> float | None:
+    """L/N_err."""
+    return len(recovery.actions) / recovery.errors
+
+
+def length_over_best(recovery: RecoveryRecord) -> float | None:
+    """L/L_opt: the recovery and the rest of the plan beside the fewest actions; nothing is as good as nothing."""
+    if recovery.best is None or recovery.cost is None:
+        return None
+    return 1.0 if recovery.cost == recovery.best.cost else recovery.cost / max(recovery.best.cost, 1)
+
+
+def time_per_error(recovery: RecoveryRecord) -> float | None:
+    """T/N_err, seconds of wall time."""
+    return recovery.seconds / recovery.errors
+
+
+def cpu_per_error(recovery: RecoveryRecord) -> float | None:
+    """The same as processor time."""
+    return recovery.cpu_s / recovery.errors
+
+
+def time_over_best(recovery: RecoveryRecord) -> float | None:
+    """T/L_opt, seconds for each action of the shortest recovery; None where nothing has to be done."""
+    if recovery.best is None or recovery.best.actions == 0:
+        return None
+    return recovery.seconds / recovery.best.actions
+
+
+RATIOS: Mapping[str, Ratio] = {
+    "l_per_err": length_per_error,
+    "l_over_opt": length_over_best,
+    "t_per_err_s": time_per_error,
+    "t_over_opt_s": time_over_best,
+    "cpu_per_err_s": cpu_per_error,
+}
+"""Name in metrics.json -> ratio."""
+
+
+def summary(records: Sequence[EpisodeRecord]) -> dict[str, Any]:
+    """Everything that is measured of one planner on one dataset.
+
+    Returns:
+        Plain numbers by name; `intervals` has the 95 % intervals of the same names (Wilson's for shares, bootstrap over
+        episodes for ratios), `counts` what shares are of.
+    """
+    alarms = confusion(records).rates()
+    recoverable = [record for record in records if record.recoverable]
+    possible = [record for record in recoverable if not record.lost]
+    shares: dict[str, Share] = {
+        "accuracy": alarms["accuracy"],
+        "precision": alarms["precision"],
+        "recall": alarms["recall"],
+        "false_alarm_rate": alarms["false_alarm_rate"],
+        "culprits_exact": _share(_culprits_exact(records)),
+        "recovery": _share(recovery.right is True for recovery in to_recover(records)),
+        "completion": _share(record.completed for record in recoverable),
+        "completion_where_possible": _share(record.completed for record in possible),
+        "promised": _share(record.promised for record in recoverable),
+        "decided_right": _share(record.decided_right for record in records),
+        "blamed_right": _share(blamed_right(record) for record in records if not record.recoverable),
+    }
+    ratios = {name: mean_ratio(records, ratio) for name, ratio in RATIOS.items()}
+    actions = [len(record.actions) for record in records]
+    return {
+        "detection": {name: shares[name]["value"] for name in ("accuracy", "precision", "recall")},
+        **{name: found["value"] for name, found in shares.items() if name not in ("accuracy", "precision", "recall")},
+        **{name: value for name, (value, _, _) in ratios.items()},
+        "failures": dict(Counter(str(reason) for reason in map(failure_of, records) if reason is not None)),
+        "actions": {"total": sum(actions), "mean": _mean(actions)},
+        "recoveries": sum(len(record.recoveries) for record in records),
+        "errors": sum(recovery.errors for record in records for recovery in record.recoveries),
+        "optimal": _optimal(records),
+        "wall_s": _spread([record.seconds for record in records]),
+        "cpu_s": _spread([record.cpu_s for record in records]),
+        "planning_s": _spread([record.planning_s for record in records]),
+        "intervals": {name: [found["low"], found["high"]] for name, found in shares.items()}
+        | {name: [low, high] for name, (_, low, high) in ratios.items()},
+        "counts": {name: found["of"] for name, found in shares.items()},
+    }
+
+
+def confusion(records: Iterable[EpisodeRecord]) -> Confusion:
+    """Alarms and errors, counted by decision."""
+    counts: Counter[tuple[bool, bool]] = Counter()
+    for record in records:
+        after = {recovery.after: recovery for recovery in record.recoveries if recovery.phase == "after"}
+        for number, action in enumerate(record.actions, start=1):
+            if action.looked:
+                told = after.get(number)
+                counts[bool(action.wrong) or (told is not None and bool(told.wrong)), action.noticed] += 1
+        counts.update((bool(recovery.wrong), True) for recovery in record.recoveries if recovery.phase == "before")
+    return Confusion(counts[True, True], counts[False, True], counts[True, False], counts[False, False])
+
+
+def to_recover(records: Iterable[EpisodeRecord]) -> list[RecoveryRecord]:
+    """Moments at which an error was rightly noticed and there is a way back."""
+    return [
+        recovery for record in records for recovery in record.recoveries if recovery.errors > 0 and not recovery.lost
+    ]
+
+
+def right_recoveries(record: EpisodeRecord) -> list[RecoveryRecord]:
+    """Those that count for lengths and times."""
+    return [recovery for recovery in to_recover([record]) if recovery.right]
+
+
+def blamed_right(record: EpisodeRecord) -> bool:
+    """Of an episode without a way back: whether it asks for help because of exactly the objects that are lost."""
+    last = record.recoveries[-1] if record.recoveries else None
+    return record.decided_right and last is not None and set(last.blamed) == set(last.lost)
+
+
+def mean_ratio(records: Sequence[EpisodeRecord], ratio: Ratio) -> tuple[float | None, float | None, float | None]:
+    """Mean of a ratio over all right recoveries with its 95 % interval, by resampling whole episodes."""
+    groups = []
+    for record in records:
+        values = [value for value in map(ratio, right_recoveries(record)) if value is not None]
+        if values:
+            groups.append((sum(values), len(values)))
+    if not groups:
+        return None, None, None
+    sums, counts = np.array(groups, dtype=np.float64).T
+    chosen = np.random.default_rng(0).integers(len(groups), size=(RESAMPLES, len(groups)))
+    means = sums[chosen].sum(axis=1) / counts[chosen].sum(axis=1)
+    low, high = np.quantile(means, [0.025, 0.975])
+    return round(float(sums.sum() / counts.sum()), 5), round(float(low), 5), round(float(high), 5)
+
+
+def _culprits_exact(records: Iterable[EpisodeRecord]) -> Iterable[bool]:
+    for record in records:
+        told = set[int]()
+        for recovery in record.recoveries:
+            told.add(recovery.after)
+            if recovery.wrong and recovery.culprits:
+                yield set(recovery.culprits) == set(recovery.wrong)
+        for number, action in enumerate(record.actions, start=1):
+            if action.noticed and action.wrong and number not in told:
+                yield set(action.culprits) == set(action.wrong)
+
+
+def _optimal(records: Sequence[EpisodeRecord]) -> Share:
+    """Of the right recoveries whose optimum is known, those that take no more actions."""
+    known = [recovery for record in records for recovery in right_recoveries(record) if recovery.best is not None]
+    return share(sum(recovery.cost <= recovery.best.cost for recovery in known), len(known))
+
+
+def _share(values: Iterable[bool]) -> Share:
+    every = list(values)
+    return share(sum(every), len(every))
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return round(float(np.mean(values)), 3) if values else None
+
+
+def _spread(values: Sequence[float]) -> dict[str, float | None]:
+    if not values:
+        return {"mean": None, "median": None, "p95": None}
+    return {
+        "mean": _mean(values),
+        "median": round(float(np.median(values)), 3),
+        "p95": round(float(np.quantile(values, 0.95)), 3),
+    }

@@ -1,0 +1,210 @@
+"""A sweep: every episode of a dataset under one planner, in worker processes, journalled and resumable."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hydra.utils import instantiate
+from omegaconf import OmegaConf
+from tqdm import tqdm
+
+from eval.models import CONFIG, METRICS, TABLE, ModelsConfig, episodes_of
+from eval.sweep import metrics, printed
+from eval.sweep.episode import Job, run_job
+from eval.sweep.failures import succeeded
+from eval.sweep.records import FORMAT, EpisodeRecord
+from eval.sweep.stage import Controller
+from nsrecover.errors import InvalidConfiguration, did_you_mean
+from sim.datasets.kinds import DATASETS
+from sim.datasets.spec import ErrorEpisode
+from sim.folder import claimed, read_ledger, write_json, write_whole
+from sim.parallel import Backend, run_parallel
+
+RECORDS = "episodes.jsonl"
+"""Every finished episode, a line each."""
+
+
+@dataclass
+class EvalConfig:
+    """Top level of conf/eval/eval.yaml."""
+
+    dataset: str = "I"
+    episodes: int | None = None
+    seed: int = 0
+    errors: str | None = None
+    planner: Any = field(default_factory=dict)
+    during_recovery: float = 0.0
+    parallel: Any = 2
+    workers: int = 2
+    out: str | None = None
+
+
+def sweep(config: EvalConfig, folder: Path, quiet: bool = False) -> dict[str, Any]:
+    """Run what has not been run yet, and write metrics and table.
+
+    Args:
+        config: see conf/eval/eval.yaml.
+        folder: where everything goes.
+        quiet: no progress bar.
+
+    Returns:
+        What is written to metrics.json.
+
+    Raises:
+        NsrecoverError: a setting cannot be used, or the folder holds something else.
+    """
+    workers, backend = _workers(config)
+    if config.dataset not in DATASETS:
+        raise InvalidConfiguration(
+            f"expected dataset as one of {', '.join(DATASETS)}, found {config.dataset!r}."
+            f"{did_you_mean(config.dataset, DATASETS)}"
+        )
+    if not 0.0 <= config.during_recovery <= 1.0:
+        raise InvalidConfiguration(f"expected during_recovery between 0 and 1, found {config.during_recovery}")
+    wanted = DATASETS[config.dataset].episodes if config.episodes is None else config.episodes
+    if wanted < 1 or config.seed < 0:
+        raise InvalidConfiguration(
+            f"expected episodes of at least 1 and a seed of at least 0, found episodes={wanted}, seed={config.seed}"
+        )
+    controller: Controller = instantiate(config.planner)
+    folder.mkdir(parents=True, exist_ok=True)
+    episodes = episodes_of(ModelsConfig(config.seed, {config.dataset: wanted}, config.errors, workers=max(workers, 1)))
+    with claimed(folder, _manifest(config, episodes), "the episodes of a sweep"):
+        records, took = _run_all(config, episodes, controller, folder, (workers, backend), quiet)
+        found = {
+            "dataset": config.dataset,
+            "planner": controller.name,
+            "episodes": len(records),
+            "seed": config.seed,
+            **metrics.summary(records),
+            "during_recovery": config.during_recovery,
+            "last_run": took | machine(),
+        }
+        write_json(folder / METRICS, found)
+        write_whole(folder / TABLE, printed.markdown([found]).encode())
+        write_whole(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    return found
+
+
+def read_records(folder: Path) -> list[EpisodeRecord]:
+    """The finished episodes of a sweep, without touching its folder.
+
+    Raises:
+        InvalidConfiguration: there are none.
+    """
+    path = folder / RECORDS
+    if not path.is_file():
+        raise InvalidConfiguration(f"expected the results of `python -m eval` in {folder}, found no {RECORDS}")
+    records = []
+    for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
+        if not line.endswith("\n"):
+            break  # a sweep is at work on it
+        try:
+            records.append(EpisodeRecord.from_json(line))
+        except (ValueError, KeyError, TypeError):
+            raise InvalidConfiguration(
+                f"expected records of format {FORMAT} in {path}, found another line {len(records) + 1}; "
+                "run the sweep again"
+            ) from None
+    return records
+
+
+def machine() -> dict[str, Any]:
+    """What a sweep ran on: revision of the checkout, processor and cores."""
+    root = Path(__file__).parents[2]
+    asked = subprocess.run(
+        ["git", "describe", "--always", "--dirty", "--exclude=*"], cwd=root, capture_output=True, text=True, check=False
+    )
+    processor = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        processor = next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        pass
+    return {"revision": asked.stdout.strip() or None, "processor": processor, "cores": os.cpu_count()}
+
+
+def _workers(config: EvalConfig) -> tuple[int, Backend]:
+    if isinstance(config.parallel, int) and not isinstance(config.parallel, bool) and config.parallel >= 1:
+        return config.parallel, Backend.loky
+    if config.parallel == Backend.ray.value:
+        return config.workers, Backend.ray
+    raise InvalidConfiguration(
+        f"expected parallel as a number of processes, or ray for a cluster, found {config.parallel!r}"
+    )
+
+
+def _manifest(config: EvalConfig, episodes: Sequence[ErrorEpisode]) -> dict[str, Any]:
+    """What decides the contents of a sweep's folder; more episodes may be added later."""
+    return {
+        "format": FORMAT,
+        "dataset": config.dataset,
+        "seed": config.seed,
+        "first_episode": hashlib.sha256(episodes[0].to_json().encode()).hexdigest()[:16],
+        "planner": _plain(config.planner),
+        "during_recovery": config.during_recovery,
+    }
+
+
+def _plain(settings: Any) -> Mapping[str, Any]:
+    plain = OmegaConf.to_container(settings, resolve=True) if OmegaConf.is_config(settings) else settings
+    assert isinstance(plain, dict)
+    return plain
+
+
+class _Bar(tqdm):  # type: ignore[type-arg]
+    """A progress bar in episodes a minute."""
+
+    @property
+    def format_dict(self) -> dict[str, Any]:
+        """What the bar's format can name."""
+        found = super().format_dict
+        done = found["n"] - found["initial"]
+        rate = found["rate"] or (done / found["elapsed"] if found["elapsed"] else 0.0)
+        return {**found, "per_minute": f"{60 * rate:.1f} episodes/min"}
+
+
+def _run_all(
+    config: EvalConfig,
+    episodes: Sequence[ErrorEpisode],
+    controller: Controller,
+    folder: Path,
+    where: tuple[int, Backend],
+    quiet: bool,
+) -> tuple[list[EpisodeRecord], dict[str, Any]]:
+    workers, backend = where
+    records = read_ledger(folder / RECORDS, EpisodeRecord.from_json, lambda record: record.index)
+    before, began = len(records), time.perf_counter()
+    jobs = (Job(k, episodes[k], controller, config.during_recovery) for k in range(before, len(episodes)))
+    good = sum(map(succeeded, records))
+    with (
+        _Bar(
+            total=len(episodes),
+            initial=min(before, len(episodes)),
+            desc=f"{controller.name} on {config.dataset}",
+            bar_format="{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}, {per_minute}"
+            "{postfix}]",
+            disable=quiet,
+        ) as bar,
+        (folder / RECORDS).open("a", encoding="utf-8") as file,
+        closing(run_parallel(run_job, jobs, workers, backend)) as every,
+    ):
+        for record in every:
+            file.write(record.to_json() + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+            records.append(record)
+            good += succeeded(record)
+            bar.set_postfix_str(f"as it should {good}/{len(records)}", refresh=False)
+            bar.update()
+    seconds = round(time.perf_counter() - began, 1)
+    return records[: len(episodes)], {"ran": len(records) - before, "seconds": seconds, "workers": workers}
