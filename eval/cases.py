@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from eval.error_states import ErrorState
-from eval.optimum import fewest, puzzle_of, room_for
+from eval.optimum import fewest, puzzle_of
 from eval.optimum_check import independent_cost
+from eval.optimum_room import room_for
 from eval.plans import Planned
 from eval.rejoin import Judgement, Outcome, judge
 from sim.datasets.spec import CONSEQUENCE

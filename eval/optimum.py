@@ -6,7 +6,7 @@ by what is implicated: every object that nothing rests on may go to each of its 
 carry it there stands there, or be set aside.
 
 Setting aside needs no place of its own in the search: it always succeeds and is in nobody's way. That can only make
-plans shorter; `room_for` checks afterwards that there really is as much room, so that the length is exact.
+plans shorter; `eval.optimum_room` checks afterwards that there really is as much room, so that the length is exact.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ import numpy.typing as npt
 from eval.error_states import ErrorState
 from sim.grasp import Obstacles, separation
 from sim.kinematic import REACH_M
-from sim.placing import extents
 from sim.poses import PoseEstimates, poses_of
 from sim.rotations import matrix_of
 from sim.scenes import SceneSpec
@@ -39,12 +38,6 @@ ASIDE = -1
 
 NEVER = 1 << 4096
 """A mask of a place that does not exist: what can be left cannot be put back."""
-
-GAP_M = 0.006
-"""Room around an object that is set aside."""
-
-GRID_M = 0.01
-"""Spacing of the places at which room is looked for."""
 
 Array = npt.NDArray[np.float64]
 Arrangement = tuple[int, ...]
@@ -375,40 +368,3 @@ def _circles(waits: dict[int, set[int]]) -> int:
                 reach[i] |= reach[k]
     found = {frozenset(j for j in reach if j in reach[i] and i in reach[j]) for i in reach}
     return sum(len(component) > 1 for component in found)
-
-
-def room_for(puzzle: Puzzle, steps: Sequence[Step]) -> bool:
-    """Whether there is a place on the table for everything that is set aside, for as long as it stays there."""
-    now, aside = puzzle.start, dict[int, Array]()
-    for k, step in enumerate(steps):
-        now = (*now[: step.owner], step.spot, *now[step.owner + 1 :])
-        aside.pop(step.owner, None)
-        if step.spot != ASIDE:
-            continue
-        back = next((m for m in range(k + 1, len(steps)) if steps[m].owner == step.owner), len(steps))
-        meanwhile = {s for s in now if s != ASIDE} | {later.spot for later in steps[k + 1 : back]} - {ASIDE}
-        box = _room(puzzle, step.owner, [*(_box(puzzle, s) for s in sorted(meanwhile)), *aside.values()])
-        if box is None:
-            return False
-        aside[step.owner] = box
-    return True
-
-
-def _box(puzzle: Puzzle, s: int) -> Array:
-    spot = puzzle.spots[s]
-    return np.concatenate([spot.position, extents(matrix_of(spot.orientation), puzzle.sizes[spot.owner])])
-
-
-def _room(puzzle: Puzzle, owner: int, boxes: Sequence[Array]) -> Array | None:
-    """An empty place on the table for an object, as a box (6,); the nearest one."""
-    box, (x_min, y_min, x_max, y_max, near, far) = _box(puzzle, owner), puzzle.area
-    x, y = np.meshgrid(np.arange(x_min, x_max, GRID_M), np.arange(y_min, y_max, GRID_M), indexing="ij")
-    places = np.stack([x.ravel(), y.ravel()], axis=1)
-    distance = np.linalg.norm(places, axis=1)
-    obstacles = np.array(boxes).reshape(-1, 6)
-    apart = np.abs(places[:, None] - obstacles[None, :, :2]) - (obstacles[None, :, 3:5] + box[3:5]) / 2
-    free = np.all(apart.max(axis=2) > GAP_M, axis=1) & (distance > near) & (distance < far)
-    if not free.any():
-        return None
-    away = np.where(free, np.linalg.norm(places - box[:2], axis=1), np.inf)
-    return np.array([*places[int(away.argmin())], box[5] / 2, *box[3:]])

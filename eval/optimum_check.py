@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
-from eval.optimum import NEVER, Puzzle
+from eval.optimum import ASIDE, NEVER, Optimum, Puzzle, Step
 from nsrecover.errors import InvalidConfiguration
 
 TIME_LIMIT_S = 60.0
@@ -22,6 +23,16 @@ def independent_cost(puzzle: Puzzle) -> int | None:
     Raises:
         InvalidConfiguration: the planner is not installed.
     """
+    found = independent_optimum(puzzle)
+    return None if found is None else found.cost
+
+
+def independent_optimum(puzzle: Puzzle, subgoals: Sequence[int] | None = None) -> Optimum | None:
+    """The best way back as the independent planner has it; arguments and result as for `eval.optimum.fewest`.
+
+    Raises:
+        InvalidConfiguration: the planner is not installed, or found no plan that is proven optimal in time.
+    """
     if not available():
         raise InvalidConfiguration(
             "expected unified-planning and up-fast-downward for check > 0, found them not installed; run "
@@ -31,21 +42,24 @@ def independent_cost(puzzle: Puzzle) -> int | None:
     from unified_planning.shortcuts import OneshotPlanner, get_environment
 
     get_environment().credits_stream = None
-    problem = problem_of(puzzle)
+    problem, moves, ends = _problem(puzzle, subgoals)
     with OneshotPlanner(name="fast-downward-opt") as planner:
         result = planner.solve(problem, timeout=TIME_LIMIT_S)
     if result.status is Status.UNSOLVABLE_PROVEN:
         return None
     if result.status is not Status.SOLVED_OPTIMALLY:
         raise InvalidConfiguration(f"expected an optimal plan within {TIME_LIMIT_S} s, found {result.status.name}")
-    metric = problem.quality_metrics[0]
-    return sum(int(str(metric.get_action_cost(step.action))) for step in result.plan.actions)
+    names = [step.action.name for step in result.plan.actions]
+    steps = tuple(moves[name] for name in names if name in moves)
+    end = next(ends[name] for name in names if name in ends)
+    return Optimum(end, steps, len(steps) + puzzle.length - end, 0)
 
 
-def problem_of(puzzle: Puzzle) -> Any:
+def _problem(puzzle: Puzzle, subgoals: Sequence[int] | None) -> tuple[Any, dict[str, Step], dict[str, int]]:
     """The puzzle as a `unified_planning.model.Problem`: which object is in which place, one action for every move.
 
-    The remaining plan is an action of its own for every subgoal, whose cost is the number of its steps.
+    The remaining plan is an action of its own for every subgoal, whose cost is the number of its steps. Also returned:
+    what the moves mean, and which subgoal the last action stands for.
     """
     from unified_planning.shortcuts import (
         And,
@@ -66,7 +80,7 @@ def problem_of(puzzle: Puzzle) -> Any:
         problem.add_fluent(fluent, default_initial_value=False)
     for s in puzzle.start:
         problem.set_initial_value(taken[s], True)
-    costs = {}
+    costs, moves, ends = {}, dict[str, Step](), dict[str, int]()
     for i, choices in enumerate(puzzle.choices):
         leaving = [(f"spot{s}", taken[s], _bits(puzzle.burden[s])) for s in choices] + [("aside", aside[i], [])]
         coming = [(f"spot{s}", taken[s], s) for s in choices] + [("aside", aside[i], None)]
@@ -90,7 +104,8 @@ def problem_of(puzzle: Puzzle) -> Any:
                 action.add_effect(there, True)
                 problem.add_action(action)
                 costs[action] = Int(1)
-    for t in range(puzzle.length + 1):
+                moves[action.name] = Step(i, ASIDE if s is None else s)
+    for t in range(puzzle.length + 1) if subgoals is None else subgoals:
         right = [[taken[s] for s in choices if puzzle.right[s, t]] for choices in puzzle.choices]
         if not all(right):
             continue
@@ -99,9 +114,10 @@ def problem_of(puzzle: Puzzle) -> Any:
         finish.add_effect(done, True)
         problem.add_action(finish)
         costs[finish] = Int(puzzle.length - t)
+        ends[finish.name] = t
     problem.add_goal(done)
     problem.add_quality_metric(MinimizeActionCosts(costs))
-    return problem
+    return problem, moves, ends
 
 
 def _bits(mask: int) -> list[int]:

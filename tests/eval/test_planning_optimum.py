@@ -5,8 +5,9 @@ from collections import deque
 import numpy as np
 import pytest
 
-from eval.optimum import ASIDE, Puzzle, Spot, Step, fewest, room_for
+from eval.optimum import ASIDE, Puzzle, Spot, Step, fewest
 from eval.optimum_check import available, independent_cost
+from eval.optimum_room import room_for
 
 SIDE = 0.05
 

@@ -1,0 +1,79 @@
+"""The oracle: it knows the true state, and asks an optimal planner (Fast Downward) for the way back.
+
+What it does not complete, nobody can: then the simulator or the arm's skills are the limit.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+from eval.optimum_check import available, independent_optimum
+from eval.optimum_room import placings
+from eval.sweep.stage import Ending, Stage, Turn
+from nsrecover.agent import MAX_RECOVERIES
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.structs import Action, EpisodeStatus, Plan, Recovery, RecoveryStatus
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """Watches by the ground truth and plans optimally with unified-planning; nothing is learned.
+
+    Attributes:
+        name: what tables call it.
+        max_recoveries: recoveries in one episode before it asks for help.
+    """
+
+    name: str = "oracle"
+    max_recoveries: int = MAX_RECOVERIES
+
+    def __post_init__(self) -> None:
+        if not available():
+            raise InvalidConfiguration(
+                "expected unified-planning and up-fast-downward for planner=oracle, found them not installed; run "
+                "`pip install 'nsrecover[fast-downward]'`, or choose another planner"
+            )
+
+    def run(self, stage: Stage) -> Ending:
+        """Carry out the plan of the stage."""
+        plan, step, recoveries = stage.plan, 0, 0
+        while step < len(plan):
+            stage.execute(plan[step])
+            if not stage.wrong:
+                stage.turned(Turn(plan, step))
+                step += 1
+                continue
+            began, cpu = time.perf_counter(), time.process_time()
+            recovery = replace(_planned(stage, plan, step + 1), seconds=time.perf_counter() - began)
+            culprits = dict.fromkeys(stage.wrong, "wrong")
+            stage.turned(Turn(plan, step, culprits=culprits, recovery=recovery, cpu_s=time.process_time() - cpu))
+            recoveries += 1
+            if not recovery.found or recoveries > self.max_recoveries:
+                why = recovery.reason or f"something went wrong {recoveries} times"
+                return Ending(EpisodeStatus.ASKED_FOR_HELP, why)
+            assert recovery.subgoal is not None
+            plan, step = Plan(recovery.actions + plan.actions[recovery.subgoal :]), 0
+        return Ending(EpisodeStatus.COMPLETED)
+
+
+def _planned(stage: Stage, plan: Plan, done: int) -> Recovery:
+    """The cheapest way back from the true state to any state of the original plan that the present one leads to."""
+    _, course = stage.true_course(plan, done)
+    lost = stage.lost(course)
+    if lost:
+        reason = "; ".join(f"the {name} is {where}" for name, where in lost.items())
+        return Recovery(RecoveryStatus.IMPOSSIBLE, reason=reason, blamed=tuple(lost))
+    # number of original steps done -> of present ones
+    ends = {stage.original(number): number for number in range(len(plan), -1, -1)}
+    puzzle = stage.puzzle(course)
+    best = None if puzzle is None else independent_optimum(puzzle, sorted(t for t in ends if t is not None))
+    steps = None if puzzle is None or best is None else placings(puzzle, best.steps)
+    if best is None or steps is None:
+        return Recovery(RecoveryStatus.IMPOSSIBLE, reason="there is no way back")
+    actions = tuple(
+        Action("free" if step.aside else "restore", (step.name,), tuple(float(value) for value in step.box))
+        for step in steps
+    )
+    status = RecoveryStatus.RECOVERED if actions else RecoveryStatus.ALREADY_AT_SUBGOAL
+    return Recovery(status, actions, subgoal=ends[best.subgoal], cost=float(best.cost), proven_optimal=True)
