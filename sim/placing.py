@@ -10,12 +10,15 @@ import numpy.typing as npt
 from nsrecover.scene.relations import DIRECTIONS, Relation
 from nsrecover.structs import Action, SceneGraph
 from sim.poses import PoseEstimates
-from sim.rotations import about, laid_flat, matrix_of, squared_up, upright_axis
+from sim.rotations import about, laid_flat, matrix_of, squared_up, tilt_of, upright_axis
 
 Array = npt.NDArray[np.float64]
 
 GAP_M = 0.03
 """Between the faces of two objects that are put beside each other."""
+
+MAX_TILT_RAD = math.radians(60.0)
+"""Farthest that an object is tilted to set it down on another face than the nearest one."""
 REACH_M = 0.77
 """Farthest place that the arm can put an object down at, from its base."""
 
@@ -47,13 +50,18 @@ def _floor_under(centre: Array, sides: Array, others: Array) -> float:
 
 
 def _turned_to(matrix: Array, size: Array, sides: Array) -> Array:
-    """The squared-up rotation whose box has the wanted sides, turned as little as possible."""
-    flat = squared_up(matrix)
-    options = [about((0.0, 0.0, 1.0), k * math.pi / 2) @ flat for k in (0, 1, -1, 2)]
+    """The squared-up rotation whose box has the wanted sides, turned as little as possible.
+
+    What leans is set down on the face that gives it those sides, if it does not have to be tilted far for that.
+    """
+    faces = [squared_up(matrix, axis) for axis in range(3) if tilt_of(matrix, axis) <= MAX_TILT_RAD]
+    options = [about((0.0, 0.0, 1.0), k * math.pi / 2) @ flat for flat in faces for k in (0, 1, -1, 2)]
     # a clear difference only: a measured target is a few millimetres off
-    misfits = [round(float(np.abs(extents(option, size) - sides)[:2].sum()) / 0.012) for option in options]
+    misfits = [np.abs(extents(option, size) - sides) for option in options]
+    heights = [round(float(misfit[2]) / 0.012) for misfit in misfits]
+    widths = [round(float(misfit[:2].sum()) / 0.012) for misfit in misfits]
     turns = [math.acos(min(1.0, max(-1.0, (float(np.trace(option @ matrix.T)) - 1) / 2))) for option in options]
-    return options[min(range(4), key=lambda k: (misfits[k], turns[k]))]
+    return min(zip(heights, widths, turns, range(len(options)), options, strict=True), key=lambda item: item[:4])[-1]
 
 
 def free_place(estimates: PoseEstimates, name: str, sides: Array) -> Array | None:

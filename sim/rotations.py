@@ -61,22 +61,34 @@ def upright_axis(matrix: Array) -> tuple[int, float, float]:
     """
     axis = int(np.argmax(np.abs(matrix[2])))
     sign = 1.0 if matrix[2, axis] > 0 else -1.0
-    return axis, sign, math.acos(min(1.0, abs(float(matrix[2, axis]))))
+    return axis, sign, tilt_of(matrix, axis)
 
 
-def laid_flat(matrix: Array) -> Array:
-    """The rotation nearest to `matrix` (3, 3) in which the upright body axis is exactly vertical."""
-    axis, sign, tilt = upright_axis(matrix)
+def tilt_of(matrix: Array, axis: int) -> float:
+    """How far a body axis, either way round, is from the vertical, in radians."""
+    return math.acos(min(1.0, abs(float(matrix[2, axis]))))
+
+
+def laid_flat(matrix: Array, axis: int | None = None) -> Array:
+    """The rotation nearest to `matrix` (3, 3) in which a body axis, by default the upright one, is exactly vertical."""
+    if axis is None:
+        axis = upright_axis(matrix)[0]
+    tilt = tilt_of(matrix, axis)
     if tilt < 1e-9:
         return matrix
-    up = sign * matrix[:, axis]
+    up = math.copysign(1.0, matrix[2, axis]) * matrix[:, axis]
     turn = np.cross(up, [0.0, 0.0, 1.0])
     return np.asarray(about(turn / np.linalg.norm(turn), tilt) @ matrix)
 
 
-def squared_up(matrix: Array) -> Array:
-    """The rotation nearest to `matrix` (3, 3) in which every body axis is along a world axis."""
-    flat = laid_flat(matrix)
+def squared_up(matrix: Array, axis: int | None = None) -> Array:
+    """The rotation nearest to `matrix` (3, 3) in which every body axis is along a world axis.
+
+    Args:
+        matrix: where it is turned from.
+        axis: the body axis that shall be vertical; the upright one by default.
+    """
+    flat = laid_flat(matrix, axis)
     axis = upright_axis(flat)[0]
     side = flat[:, (axis + 1) % 3]
     yaw = math.atan2(side[1], side[0])
