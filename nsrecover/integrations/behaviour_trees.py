@@ -85,7 +85,7 @@ class _Attempt(Decorator):
 
 
 class FindWayBack(Behaviour):
-    """Searches for the cheapest way back onto the plan, in a thread of its own: RUNNING meanwhile.
+    """Searches for the cheapest way back onto the plan, in a thread of its own: RUNNING meanwhile, for a tick at least.
 
     SUCCESS only with a way that was found for the world as it is now: when the search ends, it looks again, and if the
     world is no longer the one that was searched for, the result is stale and this is a FAILURE. It is one as well if
@@ -121,7 +121,7 @@ class FindWayBack(Behaviour):
         if search is None:
             self.feedback_message = course.reason or "nothing to recover from"
             return Status.FAILURE if course.reason else Status.SUCCESS
-        recovery = search.result()
+        recovery = search.result() if self.status is Status.RUNNING else None  # what is wrong is to be seen for a tick
         if recovery is None:
             self.feedback_message = search.progress
             return Status.RUNNING

@@ -100,7 +100,7 @@ def tree_of(course: Course) -> Any:
     return tree
 
 
-def run(tree: Any, ticks: int = 2000) -> Status:
+def run(tree: Any, ticks: int = 20_000) -> Status:
     """Tick until it ends; searches run in a thread, so it may take many."""
     for _ in range(ticks):
         tree.tick()
@@ -190,12 +190,13 @@ def test_a_result_for_an_older_world_is_never_a_success() -> None:
     table.put("green", 0.6, -0.3)  # while it is being searched
     system.allowed.set()
     statuses, messages = [], []
-    for _ in range(500):
+    for _ in range(5000):
         tree.tick()
         statuses.append(finder.status)
         messages.append(finder.feedback_message)
         if finder.status is not Status.RUNNING:
             break
+        threading.Event().wait(0.001)
     assert Status.SUCCESS not in statuses
     assert messages[-1].startswith("stale")
     assert table.done == ["top(green, red)"]  # nothing was done on its account
