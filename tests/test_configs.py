@@ -25,11 +25,13 @@ COMMANDS = {
     "logs": "eval.logs",
     "server_load": "eval.server_load",
     "server_fuzz": "eval.server_fuzz",
+    "detectors": "eval.detectors",
 }
 """Primary config -> the module that runs it."""
 
 USED_BY = {
     "agent": "eval.demo",
+    "detector": "eval.detectors",
     "experiment": "train",
     "logger": "train",
     "pairs": "train",

@@ -1,0 +1,67 @@
+"""What an error leads to when nobody notices: the first later action that fails because of it; found once, kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from nsrecover.structs import Action
+from sim.datasets.spec import ErrorEpisode
+from sim.demonstrations import judge
+from sim.folder import write_whole
+from sim.poses import PoseEstimates
+from sim.world import TabletopWorld
+
+
+def failing_later(episode: ErrorEpisode, folder: Path) -> dict[int, int | None]:
+    """Carry the plan on after each error as if nothing had happened.
+
+    Args:
+        episode: with its errors.
+        folder: where the answer is kept.
+
+    Returns:
+        Step of an error -> the first later step whose action does not come out as its operator promises; None if all
+        of them do.
+    """
+    path = folder / f"{hashlib.sha256(f'blind {episode.to_json()}'.encode()).hexdigest()[:24]}.json"
+    if path.is_file():
+        found = json.loads(path.read_text(encoding="utf-8"))
+    else:
+        found = _carry_on(episode)
+        write_whole(path, json.dumps(found).encode())
+    return {int(step): failing for step, failing in found.items()}
+
+
+def _carry_on(episode: ErrorEpisode) -> dict[int, int | None]:
+    errors = {error.step for error in episode.errors}
+    found: dict[int, int | None] = {}
+    if not errors:
+        return found
+    with TabletopWorld(episode.scene, plan=episode.plan, seed=episode.seed) as world:
+        for step in range(max(errors) + 1):
+            start = world.save()
+            if step in errors:
+                world.faults = episode.faults_at(step)
+                world.execute(episode.plan[step])
+                world.faults = ()
+                found[step] = _first_failure(world, episode, step + 1)
+            world.restore(start)
+            world.release(start)
+            world.execute(episode.plan[step])
+    return found
+
+
+def _first_failure(world: TabletopWorld, episode: ErrorEpisode, begin: int) -> int | None:
+    for step in range(begin, len(episode.plan)):
+        before = world.estimates()
+        world.execute(episode.plan[step])
+        if not _well_done(episode.plan[step], before, world.estimates()):
+            return step
+    return None
+
+
+def _well_done(action: Action, before: PoseEstimates, after: PoseEstimates) -> bool:
+    there = all(name in before and name in after for name in action.arguments)
+    return there and judge(action, before, after) is None

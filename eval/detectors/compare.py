@@ -1,0 +1,131 @@
+"""Comparing failure detectors: the settings, the work, and what it leaves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from hydra.utils import instantiate
+from omegaconf import OmegaConf
+from tqdm import tqdm
+
+from eval.detectors import figures, tables
+from eval.detectors.base import Detector
+from eval.detectors.equal_rate import area, at_equal_rates, at_own_thresholds, by_group, errors, evidence, only_cause
+from eval.detectors.judged import JudgedEpisode, judge_episode
+from eval.models import CONFIG, METRICS, TABLE, ModelsConfig, episodes_of
+from eval.variants import system_of
+from nsrecover.errors import InvalidConfiguration
+from sim.datasets.spec import ErrorEpisode
+from sim.folder import claimed, read_ledger, write_json, write_whole
+from sim.parallel import run_parallel
+
+FORMAT = 1
+SCORES = "scores.jsonl"
+
+
+@dataclass
+class DetectorsConfig:
+    """Top level of conf/detectors.yaml."""
+
+    seed: int = 0
+    episodes: dict[str, int] = field(default_factory=dict)
+    errors: str | None = None
+    footage: str = "data/footage"
+    checkpoint: str | None = None
+    views: list[str] = field(default_factory=lambda: ["left", "right"])
+    detector: dict[str, Any] = field(default_factory=dict)
+    workers: int = 2
+    out: str = "outputs/detectors"
+
+
+def compare(config: DetectorsConfig) -> dict[str, Any]:
+    """Let all detectors judge all episodes; go on where an earlier run stopped.
+
+    Args:
+        config: see conf/detectors.yaml.
+
+    Returns:
+        What is written to metrics.json.
+
+    Raises:
+        NsrecoverError: a setting or a checkpoint cannot be used, or the folder holds another comparison.
+    """
+    if not config.detector:
+        raise InvalidConfiguration("expected at least one detector, found none; choose some: detector=[ours,graph]")
+    system_of(config.checkpoint)  # a checkpoint that cannot be used is refused before the work begins
+    detectors: dict[str, Detector] = {name: instantiate(entry) for name, entry in config.detector.items()}
+    episodes = episodes_of(ModelsConfig(config.seed, dict(config.episodes), config.errors, workers=config.workers))
+    out = Path(config.out)
+    decisive = {name: value for name, value in asdict(config).items() if name not in ("footage", "workers", "out")}
+    with claimed(out, {"format": FORMAT, **decisive}, "a comparison of detectors"):
+        judged = _judge_all(config, detectors, episodes)
+        metrics = _metrics(config, detectors, judged)
+        write_json(out / METRICS, metrics)
+        write_whole(out / TABLE, tables.markdown(metrics).encode())
+        write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+        figures.draw({name: evidence(judged, name) for name in detectors}, out)
+    return metrics
+
+
+def _judge_all(
+    config: DetectorsConfig, detectors: Mapping[str, Detector], episodes: Sequence[ErrorEpisode]
+) -> list[JudgedEpisode]:
+    path = Path(config.out) / SCORES
+    Path(config.footage).mkdir(parents=True, exist_ok=True)
+    judged = read_ledger(path, JudgedEpisode.from_json, lambda episode: episode.number)
+    rest = list(enumerate(episodes))[len(judged) :]
+    task = partial(
+        judge_episode, detectors=detectors, checkpoint=config.checkpoint, folder=config.footage, views=config.views
+    )
+    with (
+        path.open("a", encoding="utf-8") as file,
+        tqdm(total=len(episodes), initial=len(judged), unit="episode", desc="judging") as bar,
+        closing(run_parallel(task, rest, config.workers)) as every,
+    ):
+        for episode in every:
+            file.write(episode.to_json() + "\n")
+            file.flush()
+            judged.append(episode)
+            bar.update()
+    return judged
+
+
+def _metrics(
+    config: DetectorsConfig, detectors: Mapping[str, Detector], judged: Sequence[JudgedEpisode]
+) -> dict[str, Any]:
+    every = errors(judged)
+    found = {name: evidence(judged, name) for name in detectors}
+    first = next(iter(found.values()))
+    rows = {}
+    for name, detector in detectors.items():
+        own = at_own_thresholds(found[name], detector.thresholds)
+        values = [row["detection"]["value"] for row in own]
+        rows[name] = {
+            "area": area(found[name].good, found[name].bad),
+            "area_before": area(found[name].good_before, found[name].failing_before),
+            "equal_rates": at_equal_rates(found[name], first),
+            "own_thresholds": own,
+            "mean_detection": sum(values) / len(values) if every else None,
+            "by_dataset": by_group(every, found[name], lambda dataset, moment: dataset),
+            "by_cause": by_group(every, found[name], only_cause),
+        }
+    later = [moment.fails_later - moment.step for _, moment in every if moment.fails_later is not None]
+    return {
+        "seed": config.seed,
+        "episodes": dict(config.episodes),
+        "moments": {
+            "good": len(first.good),
+            "errors": len(first.bad),
+            "good_before": len(first.good_before),
+            "errors_that_fail_an_action_later": len(first.failing_before),
+            "of_them_the_next_one": sum(ahead == 1 for ahead in later),
+            "natural_failures": len(first.doomed_before),
+        },
+        "detectors": json.loads(json.dumps(rows)),
+    }

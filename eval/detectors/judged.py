@@ -1,0 +1,125 @@
+"""What every detector makes of every moment of an episode, beside the truth; what worker processes do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from eval.detectors.base import Detector, Moment, Scores, part
+from eval.detectors.blind import failing_later
+from eval.detectors.reference import film_references
+from eval.footage import Footage, film, read
+from eval.variants import system_of
+from eval.watch import Setting, follow
+from sim.datasets.spec import ErrorEpisode
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A moment of an episode.
+
+    Attributes:
+        step: number of the action before it, from 0.
+        causes: what put objects out of place, each once; empty if the step went well.
+        fails_later: the first later step that fails because of it, if the plan is carried on regardless.
+        fails_next: whether the next action fails by itself, with nothing wrong before it.
+        scores: detector -> what it says.
+    """
+
+    step: int
+    causes: tuple[str, ...]
+    fails_later: int | None
+    fails_next: bool
+    scores: Mapping[str, Scores]
+
+
+@dataclass(frozen=True)
+class JudgedEpisode:
+    """All moments of an episode.
+
+    Attributes:
+        number: in the order of this comparison, from 0.
+        dataset: that it belongs to.
+        episode: its number there.
+        moments: in order.
+    """
+
+    number: int
+    dataset: str
+    episode: int
+    moments: tuple[Judged, ...]
+
+    def to_json(self) -> str:
+        """One line, without a line feed."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @classmethod
+    def from_json(cls, line: str) -> JudgedEpisode:
+        """The inverse of `to_json`."""
+        data = json.loads(line)
+        moments = tuple(
+            Judged(
+                moment["step"],
+                tuple(moment["causes"]),
+                moment["fails_later"],
+                moment["fails_next"],
+                {name: Scores(*scores) for name, scores in moment["scores"].items()},
+            )
+            for moment in data["moments"]
+        )
+        return cls(data["number"], data["dataset"], data["episode"], moments)
+
+
+def judge_episode(
+    item: tuple[int, ErrorEpisode],
+    detectors: Mapping[str, Detector],
+    checkpoint: str | None,
+    folder: str,
+    views: Sequence[str],
+) -> JudgedEpisode:
+    """Let every detector judge every moment of an episode.
+
+    All of them get the same scene graphs, imagined and perceived by our learned parts.
+
+    Args:
+        item: number in the comparison, and the episode.
+        detectors: by name.
+        checkpoint: of the learned parts; the shipped one if None.
+        folder: of what is filmed once.
+        views: names of the cameras.
+    """
+    number, episode = item
+    footage = read(episode, film(episode, Path(folder))).through(views)
+    references = film_references(episode, Path(folder), views)
+    later = failing_later(episode, Path(folder))
+    by_itself = set() if episode.faults else {error.step for error in episode.errors}
+    judged = [
+        Judged(
+            moment.step,
+            causes,
+            later.get(moment.step) if causes else None,
+            not causes and moment.step + 1 in by_itself,
+            {name: detector.scores(moment, references[moment.step + 1]) for name, detector in detectors.items()},
+        )
+        for moment, causes in _moments(footage, checkpoint)
+    ]
+    return JudgedEpisode(number, episode.dataset, episode.number, tuple(judged))
+
+
+def _moments(footage: Footage, checkpoint: str | None) -> Iterator[tuple[Moment, tuple[str, ...]]]:
+    """Every moment, and what truly put objects out of place."""
+    causes = {error.step: tuple(sorted(set(error.causes.values()))) for error in footage.episode.errors}
+    looks = follow(footage, system_of(checkpoint), Setting())
+    known = len(next(looks).graph)
+    for look in looks:
+        step = look.step
+        observation = footage.outcomes[step] if look.failed else footage.course[step + 1]
+        # what has appeared was not imagined
+        expected = part(look.trace.graphs[step + 1], np.arange(known))
+        yield Moment(step, expected, look.trace, look.graph, observation), causes[step] if look.failed else ()
+        if not look.failed:
+            known = len(look.graph)

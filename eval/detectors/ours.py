@@ -1,0 +1,35 @@
+"""The library's monitor as a detector: the least probable object, and the next action's preconditions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from eval.detectors.base import Moment, Scores, both
+from eval.detectors.reference import References
+from eval.variants import system_of
+
+
+@dataclass(frozen=True)
+class Ours:
+    """`nsrecover.compare.Comparison` as it is; alarms when any object is not as expected.
+
+    Attributes:
+        checkpoint: folder; the shipped one if None.
+    """
+
+    checkpoint: str | None = None
+
+    @property
+    def thresholds(self) -> tuple[float, ...]:
+        """The calibrated threshold of the checkpoint."""
+        return (system_of(self.checkpoint).bundle.threshold,)
+
+    def scores(self, moment: Moment, references: References) -> Scores:
+        """P(as expected) of the most suspicious object; 0 before an action whose preconditions do not hold."""
+        comparison, step = system_of(self.checkpoint).comparison, moment.step
+        lowest = float(comparison.after(moment.seen, moment.course, step).probabilities.min())
+        scores = both(moment, lowest)
+        if scores.before is None:
+            return scores
+        before = comparison.before(moment.seen, moment.course, step + 1)
+        return Scores(lowest, 0.0 if before.violated else float(before.probabilities.min()))

@@ -1,0 +1,111 @@
+"""Detectors that compare a picture with one of the same moment in a successful run (Yu et al., appendix E)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+from urllib.error import URLError
+
+import numpy as np
+import numpy.typing as npt
+import torch
+import torchvision
+from torch import Tensor, nn
+
+from eval.detectors.base import Moment, Scores, both
+from eval.detectors.reference import References, Run
+from eval.variants import system_of
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.observation import Observation
+from nsrecover.perceive import MIN_PIXELS
+
+_MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+"""Of the colours, as torchvision's weights and our encoder expect them."""
+
+
+class Trunk(Enum):
+    """Where the features of a whole picture come from."""
+
+    encoder = "encoder"
+    """The ResNet of the checkpoint's object encoder."""
+    imagenet = "imagenet"
+    """torchvision's ResNet-18; its weights are downloaded once."""
+
+
+@dataclass(frozen=True)
+class ImageSimilarity:
+    """Cosine of the features of the whole picture, the mean over the cameras.
+
+    Attributes:
+        pooled: whether the features are averaged over the picture, as an embedding is; otherwise they keep their
+            places in it.
+        run: the successful run that is compared with.
+        trunk: where they come from.
+        checkpoint: of the encoder; the shipped one if None.
+        thresholds: the paper's.
+    """
+
+    pooled: bool = True
+    run: Run = Run.ANOTHER_DAY
+    trunk: Trunk = Trunk.encoder
+    checkpoint: str | None = None
+    thresholds: tuple[float, ...] = (0.9, 0.85, 0.8)
+
+    def scores(self, moment: Moment, references: References) -> Scores:
+        """Between 0 and 1, as features are not negative."""
+        pair = []
+        for observation in (moment.observation, references[Run(self.run)]):
+            features = _features(observation, Trunk(self.trunk), self.checkpoint)
+            features = features.mean(axis=(2, 3)) if self.pooled else features.reshape(len(features), -1)
+            pair.append(features / np.linalg.norm(features, axis=1, keepdims=True))
+        return both(moment, float((pair[0] * pair[1]).sum(axis=1).mean()))
+
+
+@dataclass(frozen=True)
+class ObjectCount:
+    """The smaller number of objects in the pictures as a share of the larger.
+
+    Attributes:
+        run: the successful run that is compared with.
+        thresholds: the paper's.
+    """
+
+    run: Run = Run.TWIN
+    thresholds: tuple[float, ...] = (0.9, 0.85, 0.8)
+
+    def scores(self, moment: Moment, references: References) -> Scores:
+        """Between 0 and 1."""
+        fewer, more = sorted([visible(moment.observation), visible(references[Run(self.run)])])
+        return both(moment, fewer / more if more else 1.0)
+
+
+def visible(observation: Observation) -> int:
+    """How many of the detector's objects show enough of themselves to count."""
+    pixels = np.bincount(observation.instances[observation.instances > 0].ravel())
+    return int((pixels >= MIN_PIXELS).sum())
+
+
+@lru_cache(maxsize=6)
+def _features(observation: Observation, trunk: Trunk, checkpoint: str | None) -> npt.NDArray[np.float32]:
+    """(V, C, h, w); remembered, since several detectors ask for the same."""
+    picture = torch.as_tensor(observation.rgb).permute(0, 3, 1, 2) / 255.0
+    mean, deviation = (torch.tensor(values).view(1, 3, 1, 1) for values in (_MEAN, _DEVIATION))
+    with torch.inference_mode():
+        features: Tensor = _trunk(trunk, checkpoint)((picture - mean) / deviation)
+    return np.asarray(features.numpy(), dtype=np.float32)
+
+
+@lru_cache(maxsize=4)
+def _trunk(trunk: Trunk, checkpoint: str | None) -> nn.Module:
+    if trunk is Trunk.encoder:
+        resnet = system_of(checkpoint).bundle.encoder.resnet
+    else:
+        try:
+            resnet = torchvision.models.resnet18(weights=torchvision.models.ResNet18_Weights.IMAGENET1K_V1)
+        except (URLError, OSError) as problem:
+            raise InvalidConfiguration(
+                f"expected to download torchvision's weights for trunk=imagenet, found {problem}; use trunk=encoder"
+            ) from None
+    layers = [layer for name, layer in resnet.named_children() if name not in ("avgpool", "fc")]
+    return nn.Sequential(*layers).eval()
