@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from eval import video
@@ -15,6 +15,7 @@ from nsrecover.observation import Observation
 from nsrecover.protocols import World
 from nsrecover.structs import Action, Episode, EpisodeStatus, Phase, Plan, StepRecord
 from nsrecover.system import System
+from sim.cameras import DEFAULT_RIG
 from sim.scenarios import Scenario
 from sim.world import TabletopWorld
 
@@ -117,8 +118,9 @@ def run_scenario(
     started = time.perf_counter()
     watcher = watcher or Watcher()
     twin = run_twin(scenario.scene, scenario.plan, scenario.seed)
+    rig = replace(DEFAULT_RIG, light=scenario.light)
     with TabletopWorld(
-        scenario.scene, scenario.faults, plan=scenario.plan, seed=scenario.seed, frame_steps=FRAME_STEPS
+        scenario.scene, scenario.faults, rig, scenario.plan, scenario.seed, frame_steps=FRAME_STEPS
     ) as world:
         notes = _Notes(scenario, world, twin, film, watcher)
         if film is not None:

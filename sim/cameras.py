@@ -39,6 +39,10 @@ class Light:
     specular: float = 0.05
 
 
+DAYLIGHT = Light()
+"""How scenes are lit unless somebody says otherwise."""
+
+
 @dataclass(frozen=True)
 class View:
     """Where a camera stands and what it looks at.

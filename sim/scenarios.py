@@ -11,6 +11,7 @@ import numpy as np
 
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.structs import Action, Plan
+from sim.cameras import DAYLIGHT, Light
 from sim.faults import Drop, Fault, HelpingPerson, Misled, Swap
 from sim.faults.drop import SPEED_M_S
 from sim.faults.misled import believed_share
@@ -42,6 +43,7 @@ class Scenario:
         faults: what goes wrong.
         step: the action during or after which it goes wrong, from 0.
         description: what happens, in a sentence.
+        light: how it is lit.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Scenario:
     faults: tuple[Fault, ...]
     step: int
     description: str
+    light: Light = DAYLIGHT
 
 
 def scenario(name: str, seed: int = 0) -> Scenario:

@@ -16,6 +16,7 @@ from eval.sweep.stage import Ending, Stage, Turn
 from eval.variants import system_of
 from nsrecover.agent import MAX_RECOVERIES, RecoveryAgent
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.protocols import World
 from nsrecover.recording import example
 from nsrecover.review import review
 from nsrecover.structs import (
@@ -52,12 +53,17 @@ class Recovering:
 
     def run(self, stage: Stage) -> Ending:
         """Carry out the plan of the stage."""
+        agent = self.agent(stage)
+        planner = agent.system.planner
+        episode = agent.run(stage.plan, lambda record: stage.turned(turn_of(record, planner.cpu_s)))
+        return Ending(episode.status, episode.reason)
+
+    def agent(self, world: World) -> RecoveryAgent:
+        """The library's agent in a world, with this planner."""
         system = warm_system(self.checkpoint)
         planner = _Timed(self.setting, system, self.max_expansions)
         watched = _Planned(system.bundle, system.explainer, planner=planner)
-        agent = RecoveryAgent(watched, stage, self.budget_s, self.max_recoveries)
-        episode = agent.run(stage.plan, lambda record: stage.turned(turn_of(record, planner.cpu_s)))
-        return Ending(episode.status, episode.reason)
+        return RecoveryAgent(watched, world, self.budget_s, self.max_recoveries)
 
 
 @dataclass(frozen=True)

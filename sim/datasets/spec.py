@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nsrecover.errors import InvalidConfiguration, NsrecoverError
 from nsrecover.structs import Plan
-from sim.cameras import Light
+from sim.cameras import DAYLIGHT, Light
 from sim.faults import Fault, fault_from_dict
 from sim.faults.plain import action_from, plain
 from sim.scenes import SceneSpec
@@ -21,9 +21,6 @@ CONSEQUENCE = "consequence"
 """Cause of an object that no fault touched itself: something fell on it, or from under it."""
 NATURAL = "natural"
 """Cause of everything that goes wrong where nothing was injected."""
-
-
-_DAYLIGHT = Light()
 
 
 @dataclass(frozen=True)
@@ -64,7 +61,7 @@ class ErrorEpisode:
     plan: Plan
     faults: tuple[Fault, ...]
     seed: int
-    light: Light = _DAYLIGHT
+    light: Light = DAYLIGHT
     errors: tuple[StepError, ...] = ()
     recoverable: bool = True
     reason: str = ""

@@ -1,0 +1,44 @@
+"""`python -m eval.tables DIR…`: tables, figures and a failure gallery from the results of `python -m eval`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eval.tables import figures, gallery, tables
+from eval.tables.document import Section, html, markdown
+from eval.tables.load import load
+from nsrecover.errors import told_in_one_line
+from sim.folder import write_json, write_whole
+
+TITLE = "Recovery in the simulator"
+
+
+def write(
+    folders: Annotated[list[Path], typer.Argument(help="Folders that `python -m eval` left, or folders of them.")],
+    out: Annotated[Path, typer.Option(help="Where the tables go.")] = Path("outputs/tables"),
+    reports: Annotated[
+        int, typer.Option(min=0, help="Failed episodes of each sweep to run again with pictures, for the gallery.")
+    ] = 0,
+) -> None:
+    """Tables III to VI and Figures 3 and 4 of Kalithasan et al. with their numbers beside ours, and what failed.
+
+    Writes tables.md, index.html, figures and metrics.json. With --reports 20, failed episodes are carried out once more
+    and get a report each (gallery/), linked from the table of failures.
+    """
+    sweeps = load(folders)
+    out.mkdir(parents=True, exist_ok=True)
+    sections = tables.sections(sweeps) + figures.draw(sweeps, out) + gallery.build(sweeps, out, reports)
+    sections.append(Section("How it was measured", tables.commands(sweeps)))
+    write_whole(out / "tables.md", markdown(TITLE, sections).encode())
+    write_whole(out / "index.html", html(TITLE, sections).encode())
+    write_json(out / "metrics.json", {"sweeps": [sweep.metrics for sweep in sweeps]})
+    print(markdown(TITLE, sections[:1]), end="")
+    print(f"\n{out / 'index.html'}, {out / 'tables.md'}")
+
+
+if __name__ == "__main__":
+    with told_in_one_line():
+        typer.run(write)

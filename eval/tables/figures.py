@@ -1,0 +1,107 @@
+"""Figures 3 and 4 of Kalithasan et al. from our sweeps: recovery, completion and time against what makes it hard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+
+from eval.detection import share
+from eval.sweep import metrics
+from eval.sweep.records import EpisodeRecord
+from eval.tables.document import Section
+from eval.tables.load import Sweep
+
+Key = Callable[[EpisodeRecord], int]
+Shares = Callable[[Sequence[EpisodeRecord]], Sequence[bool]]
+
+
+def draw(sweeps: Sequence[Sweep], folder: Path) -> list[Section]:
+    """Draw what there are sweeps for; a section for each figure."""
+    found = []
+    first = [sweep for sweep in sweeps if sweep.dataset == "I"]
+    if first:
+        figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+        shares(axes[0], first, lambda record: record.scheduled, recovered, "errors at a step", "recovered, %")
+        times(axes[1], first, lambda record: record.scheduled, "errors at a step")
+        _save(figure, folder, "figure3")
+        text = "Dataset I: recovery and planning time against the number of errors at a step, with 95 % intervals."
+        found.append(Section("Figure 3: more errors", text, picture="figure3.png"))
+    steps = [sweep for sweep in sweeps if sweep.dataset == "II"]
+    objects = [sweep for sweep in sweeps if sweep.dataset == "III"]
+    if steps or objects:
+        figure, axes = plt.subplots(2, 2, figsize=(10, 7.5), layout="constrained")
+        shares(axes[0][0], steps, lambda record: record.length, completed, "steps of the plan (II)", "completed, %")
+        times(axes[0][1], steps, lambda record: record.length, "steps of the plan (II)")
+        shares(axes[1][0], objects, lambda record: record.objects, recovered, "objects (III)", "recovered, %")
+        times(axes[1][1], objects, lambda record: record.objects, "objects (III)")
+        _save(figure, folder, "figure4")
+        text = (
+            "Dataset II: goals reached against the length of the plan. Dataset III: recovery against the number of "
+            "objects. Planning time of both beside them."
+        )
+        found.append(Section("Figure 4: longer plans, more objects", text, picture="figure4.png"))
+    return found
+
+
+def recovered(records: Sequence[EpisodeRecord]) -> list[bool]:
+    """Of every error that was noticed: whether its plan leads back."""
+    return [recovery.right is True for recovery in metrics.to_recover(records)]
+
+
+def completed(records: Sequence[EpisodeRecord]) -> list[bool]:
+    """Of every episode: whether it reached its goal."""
+    return [record.completed for record in records if record.recoverable]
+
+
+def shares(axis: Axes, sweeps: Sequence[Sweep], key: Key, counted: Shares, label: str, title: str) -> None:
+    """A line of shares with intervals for each planner."""
+    for number, sweep in enumerate(sweeps):
+        values, points = [], []
+        for value in sorted({key(record) for record in sweep.records}):
+            outcomes = counted([record for record in sweep.records if key(record) == value])
+            if outcomes:
+                values.append(value)
+                points.append(share(sum(outcomes), len(outcomes)))
+        if not values:
+            continue
+        middle = np.array([100 * point["value"] for point in points])
+        low = middle - [100 * point["low"] for point in points]
+        high = np.array([100 * point["high"] for point in points]) - middle
+        spread = np.maximum(np.stack([low, high]), 0.0)
+        places = np.array(values) + 0.05 * (number - len(sweeps) / 2)
+        axis.errorbar(places, middle, yerr=spread, marker="o", capsize=2, label=sweep.planner)
+    _finish(axis, label, title)
+
+
+def times(axis: Axes, sweeps: Sequence[Sweep], key: Key, label: str) -> None:
+    """Mean planning time of a recovery for each planner, all recoveries that were asked for."""
+    for sweep in sweeps:
+        groups: dict[int, list[float]] = {}
+        for record in sweep.records:
+            groups.setdefault(key(record), []).extend(recovery.seconds for recovery in metrics.to_recover([record]))
+        values = sorted(value for value, seconds in groups.items() if seconds and sum(seconds) > 0)
+        if values:
+            axis.plot(values, [float(np.mean(groups[value])) for value in values], marker="o", label=sweep.planner)
+            axis.set_yscale("log")
+    _finish(axis, label, "planning time of a recovery, s, mean")
+
+
+def _finish(axis: Axes, label: str, title: str) -> None:
+    axis.set(xlabel=label, ylabel=title)
+    axis.grid(alpha=0.3)
+    if axis.has_data():
+        axis.legend(fontsize=8)
+
+
+def _save(figure: Any, folder: Path, name: str) -> None:
+    for kind in ("png", "svg"):
+        figure.savefig(folder / f"{name}.{kind}", dpi=120, metadata={"Date": None} if kind == "svg" else None)
+    plt.close(figure)

@@ -1,0 +1,93 @@
+"""The failure gallery: every failed episode with its reason, and a report of another run of it with pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hydra.utils import instantiate
+from tqdm import tqdm
+
+from eval import report
+from eval.episode import run_scenario
+from eval.models import ModelsConfig, episodes_of
+from eval.sweep.controllers import Recovering, warm_system
+from eval.sweep.failures import failure_of
+from eval.sweep.records import EpisodeRecord
+from eval.tables.document import Section
+from eval.tables.load import Sweep
+from sim.datasets.spec import ErrorEpisode
+from sim.scenarios import Scenario
+
+FOLDER = "gallery"
+TOLD = 5
+"""Objects that are named in a line."""
+
+
+def build(sweeps: Sequence[Sweep], out: Path, reports: int) -> list[Section]:
+    """A line for every failed episode; the first few of each sweep are run again for a report.
+
+    Args:
+        sweeps: finished sweeps.
+        out: where the tables go; reports go into a folder in it.
+        reports: how many of each sweep get one. Only episodes of the library's agent without faults during recovery
+            can be shown, as only these can be repeated with pictures.
+    """
+    rows = []
+    for sweep in sweeps:
+        failed = [record for record in sweep.records if failure_of(record) is not None]
+        links = _reports(sweep, failed[:reports], out) if reports and failed else {}
+        for record in failed:
+            label = f"{sweep.planner} {record.label()}"
+            link = links.get(record.episode)
+            rows.append(
+                [label if link is None else f"[{label}]({link})", str(failure_of(record)), record.reason, told(record)]
+            )
+    if not rows:
+        return []
+    text = "Every episode that did not end as it should, with what is wrong at its end."
+    return [Section("Failure gallery", text, ("episode", "reason", "what the planner says", "what is wrong"), rows)]
+
+
+def told(record: EpisodeRecord) -> str:
+    """What is wrong at the end of an episode, in words."""
+    parts = [f"{name}: {why}" for name, why in record.deviations.items()]
+    return "; ".join(parts[:TOLD]) + f"; and {len(parts) - TOLD} more" * (len(parts) > TOLD)
+
+
+def _reports(sweep: Sweep, failed: Sequence[EpisodeRecord], out: Path) -> dict[int, str]:
+    controller = instantiate(sweep.config.planner)
+    if not isinstance(controller, Recovering) or sweep.config.during_recovery:
+        return {}
+    count = max(record.index for record in failed) + 1
+    episodes = episodes_of(ModelsConfig(sweep.config.seed, {sweep.dataset: count}, sweep.config.errors))
+    links = {}
+    for record in tqdm(failed, desc=f"reports of {sweep.planner} on {sweep.dataset}", unit="episode"):
+        place = f"{FOLDER}/{sweep.planner}-{sweep.dataset}-{record.episode}"
+        show(episodes[record.index], controller, out / place, str(failure_of(record)))
+        links[record.episode] = f"{place}/report.html"
+    return links
+
+
+def show(episode: ErrorEpisode, controller: Recovering, folder: Path, why: str = "") -> None:
+    """Run an episode once more, with pictures, and write its report.
+
+    Args:
+        episode: what to do.
+        controller: who does it.
+        folder: where the report goes.
+        why: why it failed.
+    """
+    faults = ", ".join(sorted({fault.kind for fault in episode.faults})) or "nothing is injected"
+    scenario = Scenario(
+        name=f"{controller.name} {episode.dataset} {episode.number}",
+        seed=episode.seed,
+        scene=episode.scene,
+        plan=episode.plan,
+        faults=episode.faults,
+        step=min((fault.at_step for fault in episode.faults), default=0),
+        description=f"Faults: {faults}." + f" Failed: {why.replace('_', ' ')}." * bool(why),
+        light=episode.light,
+    )
+    result = run_scenario(scenario, warm_system(controller.checkpoint), lambda _, world: controller.agent(world))
+    report.write(result, folder)

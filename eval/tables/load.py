@@ -1,0 +1,81 @@
+"""What sweeps left behind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+
+from eval.models import CONFIG, METRICS
+from eval.sweep.records import EpisodeRecord
+from eval.sweep.run import RECORDS, read_records
+from nsrecover.errors import InvalidConfiguration
+
+ORDER = ("ours", "relations", "oracle", "replan", "nofree", "original", "retry", "none", "sac")
+"""Planners in the order of the tables; others follow by name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """One planner on one dataset.
+
+    Attributes:
+        folder: where it is.
+        planner: its name.
+        dataset: its name.
+        records: the episodes, in order.
+        metrics: what metrics.json says.
+        config: the settings.
+    """
+
+    folder: Path
+    planner: str
+    dataset: str
+    records: Sequence[EpisodeRecord]
+    metrics: dict[str, Any]
+    config: DictConfig
+
+
+def load(folders: Iterable[Path]) -> list[Sweep]:
+    """Read finished sweeps; a folder may be one, or hold some.
+
+    Returns:
+        Sweeps by dataset, and then as planners are ordered.
+
+    Raises:
+        InvalidConfiguration: there is none, one is not finished, or two are of the same planner and dataset.
+    """
+    found = list[Sweep]()
+    for folder in folders:
+        inside = sorted(path.parent for path in folder.glob(f"*/{RECORDS}")) if folder.is_dir() else []
+        for place in [folder] if (folder / RECORDS).is_file() else inside:
+            if not (place / METRICS).is_file():
+                raise InvalidConfiguration(
+                    f"expected a finished sweep in {place}, found one without {METRICS}; start its command again"
+                )
+            metrics = json.loads((place / METRICS).read_text(encoding="utf-8"))
+            config = OmegaConf.load(place / CONFIG)
+            assert isinstance(config, DictConfig)
+            records = read_records(place)[: metrics["episodes"]]
+            found.append(Sweep(place, metrics["planner"], metrics["dataset"], records, metrics, config))
+    if not found:
+        raise InvalidConfiguration(
+            "expected folders with the results of `python -m eval`, found none; run it first, for example "
+            "`python -m eval dataset=I episodes=20`"
+        )
+    cells = [(sweep.planner, sweep.dataset) for sweep in found]
+    twice = sorted({cell for cell in cells if cells.count(cell) > 1})
+    if twice:
+        raise InvalidConfiguration(
+            f"expected one sweep of each planner and dataset, found several of {twice[0][0]} on {twice[0][1]}; name "
+            "only one of their folders"
+        )
+    return sorted(found, key=lambda sweep: (sweep.dataset, _rank(sweep.planner)))
+
+
+def _rank(planner: str) -> tuple[int, str]:
+    return (ORDER.index(planner) if planner in ORDER else len(ORDER), planner)

@@ -1,0 +1,78 @@
+"""Two planners on the same episodes: who completes what the other does not, and what it costs; pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import binomtest
+
+from eval.sweep.failures import succeeded
+from eval.sweep.records import EpisodeRecord
+
+RESAMPLES = 2000
+
+
+@dataclass(frozen=True)
+class Paired:
+    """A comparison of two planners, episode by episode.
+
+    Attributes:
+        episodes: that both were given.
+        both: ended as they should under both.
+        first_only: under the first only.
+        second_only: under the second only.
+        p_value: McNemar's exact test: how likely so uneven a split is if both are equally good.
+        difference: share of the first minus share of the second.
+        interval: its 95 % interval, by resampling episodes.
+        actions: mean of actions of the first minus of the second, where both end as they should; None if nowhere.
+        actions_interval: its 95 % interval.
+        time_ratio: median planning time of the second by that of the first; None if one of them never plans.
+    """
+
+    episodes: int
+    both: int
+    first_only: int
+    second_only: int
+    p_value: float
+    difference: float
+    interval: tuple[float, float]
+    actions: float | None
+    actions_interval: tuple[float, float] | None
+    time_ratio: float | None
+
+
+def compare(first: Sequence[EpisodeRecord], second: Sequence[EpisodeRecord]) -> Paired | None:
+    """Compare on the episodes that both have; None if there are none."""
+    theirs = {record.episode: record for record in second}
+    pairs = [(record, theirs[record.episode]) for record in first if record.episode in theirs]
+    if not pairs:
+        return None
+    wins = np.array([(succeeded(a), succeeded(b)) for a, b in pairs], dtype=np.int64)
+    one, other = int((wins[:, 0] > wins[:, 1]).sum()), int((wins[:, 0] < wins[:, 1]).sum())
+    saved = np.array(
+        [len(a.actions) - len(b.actions) for (a, b), good in zip(pairs, wins, strict=True) if good.all()],
+        dtype=np.float64,
+    )
+    times = np.array([(a.planning_s, b.planning_s) for a, b in pairs])
+    times = times[(times > 0).all(axis=1)]
+    return Paired(
+        episodes=len(pairs),
+        both=int(wins.all(axis=1).sum()),
+        first_only=one,
+        second_only=other,
+        p_value=float(binomtest(one, one + other).pvalue) if one + other else 1.0,
+        difference=round(float((wins[:, 0] - wins[:, 1]).mean()), 5),
+        interval=_interval((wins[:, 0] - wins[:, 1]).astype(np.float64)),
+        actions=round(float(saved.mean()), 3) if len(saved) else None,
+        actions_interval=_interval(saved) if len(saved) else None,
+        time_ratio=round(float(np.median(times[:, 1]) / np.median(times[:, 0])), 2) if len(times) else None,
+    )
+
+
+def _interval(values: np.ndarray) -> tuple[float, float]:
+    """95 % interval of a mean, by resampling."""
+    chosen = np.random.default_rng(0).integers(len(values), size=(RESAMPLES, len(values)))
+    low, high = np.quantile(values[chosen].mean(axis=1), [0.025, 0.975])
+    return round(float(low), 5), round(float(high), 5)

@@ -1,0 +1,87 @@
+"""`python -m eval.tables.readme`: write the numbers of the published tables into the README, between two markers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from eval.sweep.printed import percent
+from eval.tables import paper
+from eval.tables.document import table
+from nsrecover.errors import InvalidConfiguration, told_in_one_line
+from sim.folder import write_whole
+
+BEGIN = "<!-- begin: written by `python -m eval.tables.readme` -->"
+END = "<!-- end -->"
+PUBLISHED = Path("docs/results/evaluation")
+"""Where the tables are that `python -m eval.tables … --out docs/results/evaluation` wrote."""
+
+DATASETS = ("I", "II", "III", "IV")
+
+
+def block(metrics: Mapping[str, Any]) -> str:
+    """What stands between the markers.
+
+    Args:
+        metrics: metrics.json of the tables.
+    """
+    cells = {(found["planner"], found["dataset"]): found for found in metrics["sweeps"]}
+    planners = list(dict.fromkeys(planner for planner, _ in cells))
+    planners.sort(key=lambda name: name != "ours")
+    rows = []
+    for planner in planners:
+        row = [planner]
+        for dataset in DATASETS:
+            row.append(_cell(cells.get((planner, dataset)), "completion"))
+        row.append(_cell(cells.get((planner, "V")), "decided_right"))
+        rows.append(row)
+    rows.append([paper.CITATION, "", f"{paper.TABLE_IV['ours'].completion:g} %", "", "", ""])
+    revisions = sorted({str(found["last_run"]["revision"]) for found in metrics["sweeps"]})
+    seeds = sorted({str(found["seed"]) for found in metrics["sweeps"]})
+    head = ["goals reached (of so many episodes)", *DATASETS, "V: decided rightly whether there is a way back"]
+    return (
+        "Whole episodes in the simulator, `python -m eval -m dataset=I,II,III,IV,V planner=…`, at revision "
+        f"{', '.join(revisions)}, seed {', '.join(seeds)}; 95 % intervals, lengths, times, and why the others failed: "
+        f"[{PUBLISHED}/tables.md]({PUBLISHED}/tables.md).\n\n{table(head, rows)}"
+    )
+
+
+def rewritten(text: str, metrics: Mapping[str, Any]) -> str:
+    """A README with the block as it should be.
+
+    Raises:
+        InvalidConfiguration: the markers are not there.
+    """
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise InvalidConfiguration(f"expected the lines {BEGIN} and {END} in the README, found one missing; add them")
+    return f"{before}{BEGIN}\n\n{block(metrics)}\n\n{END}{after}"
+
+
+def write(
+    readme: Annotated[Path, typer.Option(help="The file to rewrite.")] = Path("README.md"),
+    published: Annotated[Path, typer.Option(help="Folder with the tables' metrics.json.")] = PUBLISHED,
+) -> None:
+    """Write the numbers of the published tables into the README, between two markers."""
+    path = published / "metrics.json"
+    if not path.is_file():
+        raise InvalidConfiguration(
+            f"expected published tables in {published}, found no metrics.json; run `python -m eval.tables DIR --out "
+            f"{published}`"
+        )
+    metrics = json.loads(path.read_text(encoding="utf-8"))
+    write_whole(readme, rewritten(readme.read_text(encoding="utf-8"), metrics).encode())
+
+
+def _cell(found: Mapping[str, Any] | None, name: str) -> str:
+    return "" if found is None else f"{percent(found[name])} ({found['counts'][name]})"
+
+
+if __name__ == "__main__":
+    with told_in_one_line():
+        typer.run(write)

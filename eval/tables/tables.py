@@ -1,0 +1,354 @@
+"""The tables: Tables III to VI of Kalithasan et al. with their numbers beside ours, and what else was measured."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from eval.sweep import metrics
+from eval.sweep.failures import failure_of
+from eval.sweep.printed import number, percent
+from eval.sweep.records import EpisodeRecord, RecoveryRecord
+from eval.tables import paper
+from eval.tables.document import Section
+from eval.tables.load import Sweep
+from eval.tables.pairs import compare
+
+MODELS = ("ours", "replan", "nofree")
+"""The models of Tables III to V; lengths and times are of episodes in which all of these that were run are right."""
+
+ORIGINAL = "original"
+"""The planner that the anytime variants are compared with."""
+
+
+def sections(sweeps: Sequence[Sweep]) -> list[Section]:
+    """Every table that the sweeps have numbers for."""
+    found = [_overview(sweeps)]
+    titles = {
+        "I": ("Table III: several errors at one step (dataset I)", paper.TABLE_III),
+        "II": ("Table IV: an error at every step (dataset II)", paper.TABLE_IV),
+        "III": ("Table V: larger scenes (dataset III)", paper.TABLE_V),
+    }
+    for dataset, (title, theirs) in titles.items():
+        chosen = [sweep for sweep in sweeps if sweep.dataset == dataset]
+        if chosen:
+            found.append(_planning_table(title, theirs, chosen))
+    found += [section for section in (_anytime(sweeps), _decisions(sweeps)) if section is not None]
+    found += [_detection(sweeps), _cost(sweeps), _failures(sweeps)]
+    pairs = _pairs(sweeps)
+    return [*found, pairs] if pairs is not None else found
+
+
+def commands(sweeps: Sequence[Sweep]) -> str:
+    """What was run, on what, in words."""
+    lines = []
+    for sweep in sweeps:
+        run = sweep.metrics["last_run"]
+        lines.append(
+            f"`python -m eval dataset={sweep.dataset} planner={sweep.planner} episodes={sweep.metrics['episodes']} "
+            f"seed={sweep.metrics['seed']}` at revision {run['revision']}, {run['processor']}, {run['cores']} cores"
+        )
+    return "\n\n".join(lines)
+
+
+def _overview(sweeps: Sequence[Sweep]) -> Section:
+    rows = []
+    for sweep in sweeps:
+        found = sweep.metrics
+        rows.append(
+            [
+                sweep.planner,
+                sweep.dataset,
+                str(found["episodes"]),
+                *(
+                    percent(found[name], found["intervals"][name])
+                    for name in ("recovery", "completion", "completion_where_possible", "promised")
+                ),
+                _with(found, "l_per_err", 2),
+                _with(found, "l_over_opt", 3),
+                _ms(found, "t_per_err_s"),
+                _ms(found, "t_over_opt_s"),
+            ]
+        )
+    return Section(
+        "All planners",
+        "**Recovered**: of the errors that were noticed, those whose plan leads back, carried out by an unerring hand. "
+        "**Completed**: every object ends within 2 cm, and on the same support, of where the plan without faults puts "
+        "it; **where possible** leaves out episodes in which something was really lost. **Promised**: every relation "
+        "that the plan promises holds at the end. 95 % intervals: Wilson's for shares, bootstrap over episodes for the "
+        "rest.",
+        (
+            "planner", "dataset", "episodes", "recovered", "completed", "where possible", "promised", "L/N_err",
+            "L/L_opt", "T/N_err", "T/L_opt",
+        ),
+        rows,
+    )  # fmt: skip
+
+
+def _planning_table(title: str, theirs: Mapping[str, paper.Row], sweeps: Sequence[Sweep]) -> Section:
+    common = common_episodes([sweep for sweep in sweeps if sweep.planner in MODELS])
+    rows = []
+    for sweep in sweeps:
+        if not any(action.looked for record in sweep.records for action in record.actions):
+            continue
+        row = theirs.get(sweep.planner)
+        alike = [record for record in sweep.records if record.episode in common]
+        ratios = {name: metrics.mean_ratio(alike, ratio) for name, ratio in metrics.RATIOS.items()}
+        found = sweep.metrics
+        rows.append(
+            [
+                sweep.planner,
+                str(len(sweep.records)),
+                percent(found["recovery"], found["intervals"]["recovery"]),
+                _paper(row and row.recovery, "%"),
+                number(ratios["l_per_err"][0]),
+                _paper(row and row.l_per_err),
+                number(ratios["l_over_opt"][0], 3),
+                _paper(row and row.l_over_opt),
+                _seconds(ratios["t_per_err_s"][0]),
+                _paper(row and row.t_per_err_s, "s"),
+                _seconds(ratios["t_over_opt_s"][0]),
+                _paper(row and row.t_over_opt_s, "s"),
+                percent(found["completion"], found["intervals"]["completion"]),
+                _paper(row and row.completion, "%"),
+            ]
+        )
+    names = ", ".join(sweep.planner for sweep in sweeps if sweep.planner in MODELS) or "none"
+    head = ["model", "episodes"]
+    for name in ("Rec.", "L/N_err", "L/L_opt", "T/N_err", "T/L_opt", "Comp."):
+        head += [name, f"{name} ({paper.CITATION})"]
+    return Section(
+        title,
+        f"Lengths and times are of the {len(common)} episodes in which every recovery of {names} is right, as there. "
+        "Datasets are made by the same recipe, not the same ones; their times are of another machine.",
+        head,
+        rows,
+    )
+
+
+def common_episodes(sweeps: Sequence[Sweep]) -> set[int]:
+    """Numbers of the episodes that all sweeps have, and in which every recovery of each is right."""
+    sets = [
+        {record.episode for record in sweep.records if all(recovery.right for recovery in metrics.to_recover([record]))}
+        for sweep in sweeps
+    ]
+    return set.intersection(*sets) if sets else set()
+
+
+def _anytime(sweeps: Sequence[Sweep]) -> Section | None:
+    """The first recovery of each episode, where every planner is at the same state."""
+    low, high = paper.ANYTIME_OBJECTS
+    chosen = {
+        sweep.planner: {record.episode: record for record in sweep.records if low <= record.objects <= high}
+        for sweep in sweeps
+        if sweep.dataset == "III"
+    }
+    original = chosen.get(ORIGINAL)
+    if not original:
+        return None
+    rows = []
+    for name, records in chosen.items():
+        if not (name.startswith(("ours", "relations")) or name == ORIGINAL):
+            continue
+        both = [
+            (mine, theirs)
+            for episode, record in records.items()
+            if episode in original
+            and (mine := _first_right(record)) is not None
+            and (theirs := _first_right(original[episode])) is not None
+        ]
+        costs = [(mine.cost or 0.0, theirs.cost or 0.0) for mine, theirs in both]
+        told = paper.TABLE_VI.get(name)
+        values = list(records.values())
+        recovered = [recovery.right is True for recovery in metrics.to_recover(values)]
+        rows.append(
+            [
+                name,
+                str(len(records)),
+                percent(sum(recovered) / len(recovered) if recovered else None),
+                _paper(told and told.recovery, "%"),
+                number(sum(a for a, _ in costs) / sum(b for _, b in costs) if costs else None, 3),
+                _paper(told and told.length),
+                _seconds(metrics.mean_ratio(values, metrics.time_per_error)[0]),
+                _paper(told and told.t_per_err_s, "s"),
+            ]
+        )
+    head = ["model", "episodes"]
+    for name in ("Rec.", "L_plan/L_orig", "T/N_err"):
+        head += [name, f"{name} ({paper.CITATION})"]
+    return Section(
+        "Table VI: anytime (dataset III with 6 to 8 objects)",
+        "K nearest states of the plan, beside `original`, which knows only the state at which the error was noticed. "
+        "A plan is the way back and the rest of the plan from there; the first recovery of each episode counts, where "
+        "all are in the same state.",
+        head,
+        rows,
+    )
+
+
+def _first_right(record: EpisodeRecord) -> RecoveryRecord | None:
+    first = record.recoveries[0] if record.recoveries else None
+    return first if first is not None and first.right and first.cost is not None else None
+
+
+def _decisions(sweeps: Sequence[Sweep]) -> Section | None:
+    chosen = [sweep for sweep in sweeps if sweep.dataset == "V"]
+    if not chosen:
+        return None
+    rows = [
+        [
+            sweep.planner,
+            str(len(sweep.records)),
+            *(
+                percent(sweep.metrics[name], sweep.metrics["intervals"][name])
+                for name in ("decided_right", "blamed_right", "completion")
+            ),
+        ]
+        for sweep in chosen
+    ]
+    return Section(
+        "Is there a way back? (dataset V)",
+        "Half of the episodes have none: an object that the plan needs is gone or out of reach. **Decided right**: it "
+        "asks for help in these, and in no others. **Blamed right**: and names exactly the lost objects.",
+        ("planner", "episodes", "decided right", "blamed right", "completed where there is one"),
+        rows,
+    )
+
+
+def _detection(sweeps: Sequence[Sweep]) -> Section:
+    rows = [
+        [
+            sweep.planner,
+            sweep.dataset,
+            str(sweep.metrics["counts"]["accuracy"]),
+            *(
+                percent(sweep.metrics["detection"][name], sweep.metrics["intervals"][name])
+                for name in ("accuracy", "precision", "recall")
+            ),
+            percent(sweep.metrics["culprits_exact"], sweep.metrics["intervals"]["culprits_exact"]),
+        ]
+        for sweep in sweeps
+        if sweep.metrics["counts"]["accuracy"] and sweep.planner != "oracle"
+    ]
+    rows.append(
+        [
+            paper.CITATION,
+            "their own",
+            "",
+            *(f"{paper.DETECTION[n]:g} %" for n in ("accuracy", "precision", "recall")),
+            "",
+        ]
+    )
+    return Section(
+        "Detection, while acting",
+        "Every action that was looked at, in the plan and in recoveries, is a decision.",
+        ("planner", "dataset", "decisions", "accuracy", "precision", "recall", "culprits exact"),
+        rows,
+    )
+
+
+def _cost(sweeps: Sequence[Sweep]) -> Section:
+    rows = [
+        [
+            sweep.planner,
+            sweep.dataset,
+            str(sweep.metrics["actions"]["total"]),
+            number(sweep.metrics["actions"]["mean"]),
+            str(sweep.metrics["recoveries"]),
+            number(sweep.metrics["wall_s"]["mean"], 1),
+            number(sweep.metrics["cpu_s"]["mean"], 1),
+            number(sweep.metrics["planning_s"]["mean"], 3),
+        ]
+        for sweep in sweeps
+    ]
+    return Section(
+        "What it took",
+        "Seconds are of the whole episode, simulator, rendering and judging included; planning is the part of it that "
+        "planners take.",
+        (
+            "planner", "dataset", "actions", "per episode", "recoveries", "s per episode", "of the processor",
+            "of planning",
+        ),
+        rows,
+    )  # fmt: skip
+
+
+def _failures(sweeps: Sequence[Sweep]) -> Section:
+    rows = []
+    for sweep in sweeps:
+        counts = Counter(str(reason) for reason in map(failure_of, sweep.records) if reason is not None)
+        for reason, count in counts.most_common():
+            episodes = [str(record.episode) for record in sweep.records if failure_of(record) == reason]
+            share = 100 * count / len(sweep.records)
+            listed = ", ".join(episodes[:12]) + ", …" * (len(episodes) > 12)
+            rows.append([sweep.planner, sweep.dataset, reason, str(count), f"{share:.2f} points", listed])
+    return Section(
+        "Why episodes failed",
+        "Each failed episode has one reason, the first that applies (`eval.sweep.records.Failure`).",
+        ("planner", "dataset", "reason", "episodes", "costs", "which"),
+        rows or [["none"] + [""] * 5],
+    )
+
+
+def _pairs(sweeps: Sequence[Sweep]) -> Section | None:
+    rows = []
+    for dataset in sorted({sweep.dataset for sweep in sweeps}):
+        chosen = [sweep for sweep in sweeps if sweep.dataset == dataset]
+        for other in chosen[1:]:
+            found = compare(chosen[0].records, other.records)
+            if found is None:
+                continue
+            low, high = found.interval
+            actions = "-"
+            if found.actions is not None and found.actions_interval is not None:
+                actions = f"{found.actions:+.2f} [{found.actions_interval[0]:+.2f}, {found.actions_interval[1]:+.2f}]"
+            rows.append(
+                [
+                    dataset,
+                    f"{chosen[0].planner} and {other.planner}",
+                    str(found.episodes),
+                    str(found.both),
+                    str(found.first_only),
+                    str(found.second_only),
+                    "< 0.0001" if found.p_value < 1e-4 else f"{found.p_value:.4f}",
+                    f"{100 * found.difference:+.2f} [{100 * low:+.2f}, {100 * high:+.2f}]",
+                    actions,
+                    number(found.time_ratio, 1),
+                ]
+            )
+    if not rows:
+        return None
+    return Section(
+        "Planners on the same episodes",
+        "How many end as they should under both, under the first only, and under the second only; p by McNemar's exact "
+        "test; differences are of the first minus the second, with 95 % intervals by resampling episodes. Actions are "
+        "counted where both end as they should. The last column is the second's median planning time by the first's.",
+        (
+            "dataset", "planners", "episodes", "both", "first only", "second only", "p", "difference, points",
+            "actions", "planning time",
+        ),
+        rows,
+    )  # fmt: skip
+
+
+def _with(found: Mapping[str, Any], name: str, digits: int) -> str:
+    low, high = found["intervals"][name]
+    if found[name] is None:
+        return "-"
+    return f"{found[name]:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
+
+
+def _ms(found: Mapping[str, Any], name: str) -> str:
+    low, high = found["intervals"][name]
+    if found[name] is None:
+        return "-"
+    return f"{1000 * found[name]:.1f} [{1000 * low:.1f}, {1000 * high:.1f}] ms"
+
+
+def _seconds(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f} s"
+
+
+def _paper(value: float | None, unit: str = "") -> str:
+    return "" if value is None else f"{value:g} {unit}".strip()
