@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -19,31 +18,30 @@ class Served:
 
     Attributes:
         url: where.
-        pid: of its process.
+        process: which it is.
     """
 
     url: str
-    pid: int
+    process: subprocess.Popen[str]
 
 
 @contextmanager
-def served(*arguments: str, environment: Mapping[str, str] | None = None) -> Iterator[Served]:
+def served(*arguments: str) -> Iterator[Served]:
     """A server on any free port of this machine, ended in the end.
 
     Args:
         arguments: further ones of `nsrecover serve`.
-        environment: further variables.
     """
     process = subprocess.Popen(
         [sys.executable, "-m", "nsrecover.cli", "serve", "--port", "0", *arguments],
-        stdout=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})},
+        stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
         assert process.stdout is not None
         ready = READY.search(process.stdout.readline())
         if ready is None:
             raise RuntimeError(f"nsrecover serve ended with {process.wait(timeout=10)} before it answered")
-        yield Served(ready[1], process.pid)
+        yield Served(ready[1], process)
     finally:
         process.terminate()
         try:

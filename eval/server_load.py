@@ -176,7 +176,7 @@ def measure(config: ServerLoadConfig) -> dict[str, Any]:
         starts = np.random.default_rng(config.seed).uniform(0, config.every_s, config.sessions)
         robots = [Robot(server.url, number, config.every_s, float(s)) for number, s in enumerate(starts)]
         healthy: list[Answered] = []
-        process = psutil.Process(server.pid)
+        process = psutil.Process(server.process.pid)
         before_mb, cpu_before = process.memory_info().rss / 1e6, sum(process.cpu_times()[:2])
         began = time.perf_counter()
         until = began + config.seconds

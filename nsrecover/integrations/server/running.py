@@ -36,17 +36,31 @@ def run(
     systems = {name: nsrecover.load(folder) for name, folder in checkpoints.items()}
     for system in systems.values():
         warm_up(system)
-    server = uvicorn.Server(
+    app = create_app(systems, limits, token)
+    server = _Server(
         uvicorn.Config(
-            create_app(systems, limits, token),
+            app,
             log_level="warning",
             server_header=False,
             limit_concurrency=BACKLOG,
             timeout_graceful_shutdown=GRACE_S,
-        )
+        ),
+        app.state.service.sessions.close_all,
     )
     host, port = listening.getsockname()[:2]
     asyncio.run(_announced(server, listening, f"http://{f'[{host}]' if ':' in host else host}:{port}", on_ready))
+
+
+class _Server(uvicorn.Server):
+    """Ends searches and listening first, so that their answers are sent before the connections are closed."""
+
+    def __init__(self, config: uvicorn.Config, end_work: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._end_work = end_work
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._end_work()
+        await super().shutdown(sockets)
 
 
 def warm_up(system: System) -> None:

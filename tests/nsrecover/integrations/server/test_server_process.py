@@ -1,0 +1,126 @@
+"""The server as a process, seen through its client: events while it works, searches that are stopped, its end."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+from urllib import request
+
+import pytest
+
+from eval.served import Served, served
+from eval.server_fuzz import fuzz
+from nsrecover.integrations.client import Client, ServerRefused
+from nsrecover.recording import Recording
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Served]:
+    with served("--planning-s", "20") as running:
+        yield running
+
+
+def swapped(pairs: int = 8) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
+    """Boxes on a grid, and every two of them in each other's place: minutes of proving what is the shortest way."""
+    places = [[0.35 + 0.08 * (i % 5), -0.28 + 0.08 * (i // 5), 0.02, 0.04, 0.04, 0.04] for i in range(2 * pairs)]
+    names = [f"box {i}" for i in range(2 * pairs)]
+    return dict(zip(names, places, strict=True)), {name: places[i ^ 1] for i, name in enumerate(names)}
+
+
+def test_the_client_follows_an_episode_and_its_events(server: Served, episode: Recording, plan: list[str]) -> None:
+    client = Client(plan, server.url)
+    verdicts = [client.observe(observation) for observation in episode.observations]
+    assert [verdict["as_expected"] for verdict in verdicts] == [True, True, True, True, False]
+    client.call("POST", "/recovery/follow")
+    events = list(client.events(wait_s=0.2))
+    kinds = [kind for kind, _ in events]
+    assert kinds[:5] == ["step"] * 5
+    assert kinds[-2:] == ["recovery", "plan"]
+    assert set(kinds[5:-2]) == {"improvement"}
+    costs = [data["cost"] for kind, data in events if kind in ("improvement", "recovery")]
+    assert costs == sorted(costs, reverse=True)
+    assert {each["cause"] for each in events[4][1]["culprits"]} == {"toppled", "moved", "dropped"}
+    client.close()
+    with pytest.raises(ServerRefused, match=r"404.*unknown_session"):
+        client.call("GET", "")
+
+
+def test_the_client_tells_what_the_server_does_not_take(server: Served) -> None:
+    with pytest.raises(ServerRefused, match="expected an action like"):
+        Client(["top"], server.url)
+
+
+def test_a_search_is_watched_stopped_and_holds_up_nobody(server: Served) -> None:
+    before, after = swapped()
+    client = Client(["top(box 0, box 1)"], server.url)
+    client.scene(before)
+    answers: list[dict[str, Any]] = []
+    asking = threading.Thread(target=lambda: answers.append(client.scene(after, "?budget_s=20")))
+    began = time.monotonic()
+    asking.start()
+    assert next(data for kind, data in client.events(wait_s=20) if kind == "improvement")["status"] == "recovered"
+    with pytest.raises(ServerRefused, match=r"409.*busy"):
+        client.scene(after)
+    waits = []
+    for _ in range(10):
+        asked = time.monotonic()
+        with request.urlopen(f"{server.url}/v1/health", timeout=10) as health:
+            assert health.status == 200
+        waits.append(time.monotonic() - asked)
+    assert sorted(waits)[5] < 1.0
+    assert client.call("DELETE", "/recovery") == {"cancelled": True}
+    asking.join(timeout=15)
+    assert time.monotonic() - began < 19
+    recovery = answers[0]["recovery"]
+    assert recovery["status"] == "recovered"
+    assert not recovery["proven_optimal"]
+    assert "cancelled" in recovery["reason"]
+    assert client.call("DELETE", "/recovery") == {"cancelled": False}
+    client.close()
+
+
+def test_a_search_ends_when_its_client_goes_away(server: Served) -> None:
+    before, after = swapped()
+    client = Client(["top(box 0, box 1)"], server.url, timeout_s=20)
+    client.scene(before)
+    impatient = Client(["top(box 0, box 1)"], server.url)
+    impatient.path, impatient._timeout_s = client.path, 1.0
+    with pytest.raises(TimeoutError):
+        impatient.scene(after, "?budget_s=20")
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        kinds = [kind for kind, _ in client.events(wait_s=0.1)]
+        if "recovery" in kinds:
+            break
+    else:
+        pytest.fail("the search went on")
+    client.close()
+
+
+def test_nothing_that_schemathesis_sends_breaks_it(server: Served) -> None:
+    """A short run of `python -m eval.server_fuzz`."""
+    fuzzed = fuzz(server.url, cases=110, seed=0)
+    assert fuzzed.failures == []
+    assert fuzzed.server_errors == 0
+    assert fuzzed.cases.total() >= 100
+    # not all of them at the door
+    assert fuzzed.statuses[200] >= 15
+
+
+def test_it_ends_when_it_is_told_to_though_somebody_waits(server: Served) -> None:
+    """The last one here: it ends the server that the others use."""
+    before, after = swapped()
+    client = Client(["top(box 0, box 1)"], server.url)
+    client.scene(before)
+    answers: list[dict[str, Any]] = []
+    asking = threading.Thread(target=lambda: answers.append(client.scene(after, "?budget_s=20")))
+    asking.start()
+    assert any(kind == "improvement" for kind, _ in client.events(wait_s=20))
+    server.process.send_signal(signal.SIGINT)
+    assert server.process.wait(timeout=20) == 130
+    asking.join(timeout=5)
+    # what was found until then
+    assert answers[0]["recovery"]["status"] == "recovered"
