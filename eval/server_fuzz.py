@@ -55,7 +55,7 @@ NUMBER = re.compile(r"\s*\+?[0-9.]+([eE][+-]?[0-9]+)?\s*")
 class ServerFuzzConfig:
     """Top level of conf/server_fuzz.yaml."""
 
-    cases: int = 2400
+    cases: int = 2600
     seed: int = 0
     out: str = "outputs/server_fuzz"
 

@@ -105,7 +105,7 @@ def test_nothing_that_schemathesis_sends_breaks_it(server: Served) -> None:
     fuzzed = fuzz(server.url, cases=110, seed=0)
     assert fuzzed.failures == []
     assert fuzzed.server_errors == 0
-    assert fuzzed.cases.total() >= 100
+    assert fuzzed.cases.total() >= 90
     # not all of them at the door
     assert fuzzed.statuses[200] >= 15
 

@@ -1,0 +1,68 @@
+"""Only the detector of errors, in a loop that is yours: your robot, your cameras, your instance masks, your planner.
+
+    pip install nsrecover
+    python detector_in_your_loop.py
+
+The recorded episode that comes with the package stands for robot and cameras.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+import nsrecover
+from nsrecover import Action, Camera, Observation, recording
+
+
+class MyRobot:
+    """Your robot; here it goes through a recorded episode."""
+
+    def __init__(self) -> None:
+        self._episode = recording.example("collapse")
+        self.plan = list(self._episode.plan)
+        self._done = 0
+
+    def do(self, action: Action) -> None:
+        """Carry out an action; whether it worked is for the cameras to say."""
+        self._done += 1
+
+    def read_cameras(self) -> tuple[np.ndarray, np.ndarray, tuple[Camera, ...]]:
+        """Colour (V, H, W, 3), depth in metres (V, H, W) and calibration of V views."""
+        seen = self._episode.observations[self._done]
+        return seen.rgb, seen.depth_m, seen.cameras
+
+    def my_detector(self, rgb: np.ndarray) -> Mapping[str, np.ndarray]:
+        """Your detector: a mask (V, H, W) for every object it knows. Here it reads the recording's masks."""
+        seen = self._episode.observations[self._done]
+        return {name: seen.instances == number for number, name in seen.labels.items()}
+
+
+def look(robot: MyRobot) -> Observation:
+    """Put cameras and detector together; the observation checks itself and says what does not fit."""
+    rgb, depth_m, cameras = robot.read_cameras()
+    instances, labels = np.zeros(depth_m.shape, np.int32), {}
+    for number, (name, mask) in enumerate(robot.my_detector(rgb).items(), start=1):
+        instances[mask] = number
+        labels[number] = name
+    return Observation(rgb, depth_m, instances, cameras, labels)
+
+
+def my_planner_replans(from_state: nsrecover.SceneGraph, blame: tuple[str, ...]) -> None:
+    """Your planner; it gets the scene as it is and the names of what is wrong."""
+    print(f"replanning from {len(from_state)} objects; not where they should be: {', '.join(blame)}")
+
+
+robot = MyRobot()
+plan = nsrecover.Plan(tuple(robot.plan))
+monitor = nsrecover.load().monitor(plan, look(robot))
+for action in plan:
+    robot.do(action)
+    discrepancy = monitor.step(action, look(robot))
+    print(f"{action}: {'NOT as expected' if discrepancy else 'as expected'}")
+    if discrepancy:
+        for culprit in discrepancy.culprits:
+            print(f"  {culprit.name}: {culprit.cause} ({culprit.cause.meaning})")
+        my_planner_replans(from_state=discrepancy.observed, blame=discrepancy.culprit_names)
+        break
