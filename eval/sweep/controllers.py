@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -82,32 +82,29 @@ class Repeating:
 
     def run(self, stage: Stage) -> Ending:
         """Carry out the plan of the stage."""
-        system = warm_system(self.checkpoint)
-        perceive, monitor, imagination = system.perceiver(), system.monitor, system.imagination
-        graph = perceive(stage.observe())
-        trace = imagination.trace(graph, stage.plan)
-        step, tried = 0, 0
-        while step < len(trace.plan):
-            stage.execute(trace.plan[step])
+        monitor = warm_system(self.checkpoint).monitor(stage.plan, stage.observe())
+        tried = 0
+        while (action := monitor.following) is not None:
+            step, plan = monitor.done, monitor.plan
+            stage.execute(action)
             tried += 1
-            graph = perceive(stage.observe(), expected=trace.graphs[step + 1])
-            trace = trace.joined_by(graph)
-            discrepancy = monitor.after(graph, trace, step)
-            again = bool(discrepancy) and tried < self.tries
-            turn = turn_of(StepRecord(trace.plan[step], False, graph, discrepancy, trace.plan))
-            if again:
-                cost = float(len(trace.plan) - step)
-                repeated = Recovery(RecoveryStatus.RECOVERED, (trace.plan[step],), subgoal=step + 1, cost=cost)
-                turn = replace(turn, recovery=repeated)
-            stage.turned(turn)
-            if again:
-                # the plan from here on is the repeated action and the rest
-                rest = trace.plan.actions[step:]
-                trace = Trace(type(trace.plan)(rest), (graph, *trace.graphs[step + 1 :]))
-                step = 0
+            discrepancy = monitor.step(action, stage.observe())
+            again = None
+            if discrepancy and tried < self.tries:
+                graphs, cost = monitor.trace.graphs, float(len(plan) - step)
+                again = Recovery(
+                    RecoveryStatus.RECOVERED,
+                    (action,),
+                    graphs[step + 1 : step + 2],
+                    step + 1,
+                    graphs[step + 2 :],
+                    cost=cost,
+                )
+            stage.turned(turn_of(StepRecord(action, False, monitor.graph, discrepancy, plan, again)))
+            if again is not None:
+                monitor.rejoin(again)
             else:
-                step, tried = step + 1, 0
-                trace = imagination.rebase(trace, step, graph)
+                tried = 0
         return Ending(EpisodeStatus.COMPLETED)
 
 

@@ -6,8 +6,10 @@ What it does not complete, nobody can: then the simulator or the arm's skills ar
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from eval.optimum import Optimum, Puzzle, fewest
 from eval.optimum_check import available, independent_optimum
 from eval.optimum_room import placings
 from eval.sweep.stage import Ending, Stage, Turn
@@ -67,7 +69,7 @@ def _planned(stage: Stage, plan: Plan, done: int) -> Recovery:
     # number of original steps done -> of present ones
     ends = {stage.original(number): number for number in range(len(plan), -1, -1)}
     puzzle = stage.puzzle(course)
-    best = None if puzzle is None else independent_optimum(puzzle, sorted(t for t in ends if t is not None))
+    best = None if puzzle is None else _soonest(puzzle, sorted(t for t in ends if t is not None))
     steps = None if puzzle is None or best is None else placings(puzzle, best.steps)
     if best is None or steps is None:
         return Recovery(RecoveryStatus.IMPOSSIBLE, reason="there is no way back")
@@ -77,3 +79,13 @@ def _planned(stage: Stage, plan: Plan, done: int) -> Recovery:
     )
     status = RecoveryStatus.RECOVERED if actions else RecoveryStatus.ALREADY_AT_SUBGOAL
     return Recovery(status, actions, subgoal=ends[best.subgoal], cost=float(best.cost), proven_optimal=True)
+
+
+def _soonest(puzzle: Puzzle, subgoals: Sequence[int]) -> Optimum | None:
+    """The best way back that rejoins the plan as soon as it costs no more: what is left of it is left to the plan."""
+    best = independent_optimum(puzzle, subgoals)
+    for subgoal in subgoals if best is not None else ():
+        way = fewest(puzzle, [subgoal])
+        if way is not None and best is not None and way.cost == best.cost:
+            return independent_optimum(puzzle, [subgoal])
+    return best

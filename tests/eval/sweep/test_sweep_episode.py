@@ -1,0 +1,90 @@
+"""Whole episodes in the simulator, in small: planners at work, judged by ground truth."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from eval.sweep.controllers import Blind, Repeating, recovering
+from eval.sweep.episode import Job, run_job
+from eval.sweep.failures import failure_of
+from eval.sweep.oracle import Oracle
+from eval.sweep.records import Best, EpisodeRecord, Failure
+from eval.sweep.stage import Controller
+from nsrecover.errors import InvalidConfiguration
+from sim.datasets.spec import ErrorEpisode, read_episodes
+from sim.faults import Removed
+
+EPISODES = list(read_episodes(Path(__file__).parent / "episodes" / "II"))
+
+
+def run(controller: Controller, episode: ErrorEpisode, during_recovery: float = 0.0) -> EpisodeRecord:
+    return run_job(Job(0, episode, controller, during_recovery))
+
+
+def test_our_planner_puts_right_what_goes_wrong_and_is_as_short_as_can_be() -> None:
+    """One block is put on the wrong support: it takes one action to put it right."""
+    found = run(recovering("ours", {}), EPISODES[0])
+    assert found.completed
+    assert failure_of(found) is None
+    assert [action.faults for action in found.actions] == [("wrong_support",), ()]
+    (recovery,) = found.recoveries
+    assert recovery.errors == 1
+    assert recovery.culprits.keys() == recovery.wrong.keys() == {"green lego"}
+    assert recovery.right
+    assert recovery.best == Best(1, 1, 1)
+    assert recovery.cost == 1.0
+    assert recovery.seconds > 0.0
+    assert recovery.cpu_s > 0.0
+
+
+def test_who_looks_at_nothing_ends_where_the_errors_leave_it() -> None:
+    found = run(Blind(), EPISODES[0])
+    assert not found.completed
+    assert found.unmet
+    assert failure_of(found) is Failure.NOT_NOTICED
+    assert not found.recoveries
+
+
+def test_repeating_puts_right_what_the_robot_did_and_not_what_others_did() -> None:
+    """In episode 1 somebody displaces a block first; then the robot itself puts one on the wrong support."""
+    found = run(Repeating(), EPISODES[1])
+    assert failure_of(found) is Failure.WRONG_WAY
+    assert set(found.deviations) == {"red die"}
+    assert any(recovery.right is False for recovery in found.recoveries)
+    assert any(recovery.right for recovery in found.recoveries)
+
+
+def test_the_oracle_knows_the_truth_and_the_shortest_way() -> None:
+    found = run(Oracle(), EPISODES[1])
+    assert found.completed
+    assert len(found.recoveries) == 2
+    assert all(recovery.cost == recovery.best.cost for recovery in found.recoveries if recovery.best)
+    assert all(recovery.culprits.keys() == recovery.wrong.keys() for recovery in found.recoveries)
+
+
+@pytest.mark.parametrize("controller", [recovering("ours", {}), Oracle()], ids=lambda controller: controller.name)
+def test_where_something_is_gone_help_is_asked_for(controller: Controller) -> None:
+    episode = replace(EPISODES[1], faults=(Removed(0, "cyan die"),), recoverable=False, reason="gone")
+    found = run(controller, episode)
+    assert found.decided_right
+    assert found.recoveries[-1].lost == {"cyan die": "gone"}
+    assert found.recoveries[-1].blamed == ("cyan die",)
+    assert failure_of(found) is None
+    # the same where the dataset does not say so is nobody's fault, but a failure
+    assert failure_of(replace(found, recoverable=True)) is Failure.LOST
+
+
+def test_errors_may_strike_during_recovery_too() -> None:
+    struck, calm = (run(recovering("ours", {}), EPISODES[0], during_recovery=rate) for rate in (0.5, 0.0))
+    assert len(struck.actions) > len(calm.actions)
+    assert struck.actions[0] == calm.actions[0]
+    assert any(action.step is None and action.faults for action in struck.actions)
+    assert not any(action.faults for action in calm.actions[1:])
+
+
+def test_a_misspelt_planner_setting_is_told() -> None:
+    with pytest.raises(InvalidConfiguration, match=r"planner\.setting"):
+        recovering("ours", {"subgoal": 3})

@@ -1,0 +1,137 @@
+"""The numbers of the tables, worked by hand; why episodes fail; planners pair by pair."""
+
+import pytest
+
+from eval.sweep.failures import failure_of
+from eval.sweep.metrics import summary
+from eval.sweep.records import Best, EpisodeRecord, Failure
+from eval.tables.pairs import compare
+from tests.eval.sweep.records import action, record, recovery
+
+
+def test_lengths_and_times_by_hand() -> None:
+    """Three recoveries that are right, one that is not, and one that answers no error."""
+    first = record(recoveries=(recovery(), recovery(actions=("x",) * 6, cost=6.0, errors=3, seconds=0.3)))
+    second = record(
+        1,
+        recoveries=(
+            recovery(status="already_at_subgoal", actions=(), cost=0.0, best=Best(0, 0, 0), seconds=0.01),
+            recovery(right=False, astray={"a": "off"}, actions=("x",) * 50, seconds=9.0),
+            recovery(errors=0, wrong={}, actions=("x",) * 50, seconds=9.0),
+        ),
+    )
+    found = summary([first, second])
+    # 2/1, 6/3 and 0/1 actions for each error
+    assert found["l_per_err"] == pytest.approx((2 + 2 + 0) / 3, abs=1e-4)
+    # 4 of 4, 6 of 4, and nothing where nothing has to be done
+    assert found["l_over_opt"] == pytest.approx((1 + 1.5 + 1) / 3, abs=1e-4)
+    # 20 ms for one error, 300 ms for three, 10 ms for one
+    assert found["t_per_err_s"] == pytest.approx((0.02 + 0.1 + 0.01) / 3, abs=1e-4)
+    # by the two actions of the shortest recovery; the third has none
+    assert found["t_over_opt_s"] == pytest.approx((0.02 / 2 + 0.3 / 2) / 2, abs=1e-4)
+    assert found["recovery"] == pytest.approx(3 / 4)
+    assert found["optimal"]["value"] == pytest.approx(2 / 3, abs=1e-4)
+    low, high = found["intervals"]["l_per_err"]
+    assert low <= found["l_per_err"] <= high
+
+
+def test_detection_by_hand() -> None:
+    """Two hits of which one names the wrong object, a miss, a false alarm, and quiet actions."""
+    actions = (action("a", culprits="a"), action("ab", culprits="a"), action("c"), action(culprits="d"), action())
+    recoveries = (
+        recovery(1),
+        recovery(2, wrong=dict.fromkeys("ab", "off")),
+        recovery(4, errors=0, wrong={}, culprits={"d": "moved"}),
+    )
+    found = summary([record(actions=actions, recoveries=recoveries)])
+    assert found["detection"] == pytest.approx({"accuracy": 3 / 5, "precision": 2 / 3, "recall": 2 / 3}, abs=1e-4)
+    assert found["culprits_exact"] == pytest.approx(1 / 2)
+
+
+def test_what_is_noticed_late_is_no_false_alarm() -> None:
+    late = recovery(2, wrong={"a": "off"}, phase="after")
+    found = summary([record(actions=(action("a"), action(culprits="a")), recoveries=(late,))])
+    assert found["detection"]["precision"] == 1.0
+    assert found["detection"]["recall"] == pytest.approx(1 / 2)
+
+
+def test_an_alarm_before_an_action_is_a_decision() -> None:
+    actions = (action(), action())
+    before = recovery(2, phase="before", errors=0, wrong={}, culprits={}, violated=("something stands on it",))
+    found = summary([record(actions=actions, recoveries=(before,))])
+    assert found["detection"]["accuracy"] == pytest.approx(2 / 3, abs=1e-4)
+    assert found["detection"]["precision"] == 0.0
+
+
+def test_completion_and_its_interval() -> None:
+    failed = record(9, deviations={"a": "30 mm off"})
+    found = summary([record(number) for number in range(9)] + [failed])
+    assert found["completion"] == 0.9
+    # Wilson's interval of 9 in 10
+    assert found["intervals"]["completion"] == pytest.approx([0.59585, 0.98212], abs=1e-4)
+    assert found["failures"] == {"drift": 1}
+    assert found["actions"] == {"total": 50, "mean": 5.0}
+
+
+def test_deciding_whether_there_is_a_way_back() -> None:
+    gone = recovery(status="impossible", right=None, lost={"a": "gone"}, blamed=("a",), best=None, cost=None)
+    help_asked = {"status": "asked_for_help", "reason": "a is gone", "deviations": {"a": "gone"}}
+    right = record(0, recoverable=False, recoveries=(gone,), **help_asked)
+    wrong = record(1, recoverable=False, deviations={"a": "gone"})
+    needless = record(2, recoveries=(recovery(status="impossible", right=None),), **help_asked)
+    found = summary([right, wrong, needless, record(3)])
+    assert found["decided_right"] == 0.5
+    assert found["blamed_right"] == 0.5
+    assert [failure_of(item) for item in (right, wrong, needless)] == [None, Failure.WENT_ON, Failure.GIVEN_UP]
+    # half of them have a way back, and one of these was completed
+    assert found["completion"] == 0.5
+
+
+FAILURES = {
+    Failure.LOST: {"recoveries": (recovery(lost={"a": "gone"}),), "deviations": {"a": "gone"}},
+    Failure.NOT_NOTICED: {"unnoticed": ("a",), "deviations": {"a": "off"}},
+    Failure.FALSE_ALARM: {
+        "status": "asked_for_help",
+        "recoveries": (recovery(errors=0, wrong={}, status="impossible", right=None),),
+    },
+    Failure.GIVEN_UP: {"status": "asked_for_help", "recoveries": (recovery(status="impossible", right=None),)},
+    Failure.OUT_OF_BUDGET: {
+        "status": "asked_for_help",
+        "recoveries": (recovery(status="budget_exhausted", right=None),),
+    },
+    Failure.KEPT_FAILING: {"status": "asked_for_help"},
+    Failure.LEFT: {"recoveries": (), "deviations": {"a": "off"}},
+    Failure.WRONG_WAY: {"recoveries": (recovery(right=False, astray={"b": "off"}),), "deviations": {"b": "off"}},
+    Failure.DRIFT: {"deviations": {"b": "21 mm off"}},
+    Failure.CRASHED: {"status": "crashed"},
+}
+
+
+@pytest.mark.parametrize("reason", FAILURES)
+def test_every_failure_has_its_reason(reason: Failure) -> None:
+    assert failure_of(record(**FAILURES[reason])) is reason
+
+
+def test_a_record_is_read_back_as_it_was() -> None:
+    given = record(recoveries=(recovery(), recovery(best=None, right=None)))
+    assert EpisodeRecord.from_json(given.to_json()) == given
+
+
+def test_planners_are_compared_on_the_episodes_that_both_have() -> None:
+    """The first fails in 1 of 10; the second in that one and six more; the eleventh it does not have."""
+    failed = {"deviations": {"a": "off"}}
+    first = [record(number, **(failed if number == 0 else {})) for number in range(11)]
+    second = [
+        record(number, actions=(action(),) * 7, planning_s=0.06, **(failed if number < 7 else {}))
+        for number in range(10)
+    ]
+    found = compare(first, second)
+    assert found is not None
+    assert (found.episodes, found.both, found.first_only, found.second_only) == (10, 3, 6, 0)
+    # six of six: twice the probability of six heads in a row
+    assert found.p_value == pytest.approx(2 / 2**6)
+    assert found.difference == pytest.approx(0.6)
+    assert found.interval[0] < 0.6 < found.interval[1]
+    assert found.actions == pytest.approx(-2.0)
+    assert found.time_ratio == pytest.approx(3.0)
+    assert compare(first, []) is None
