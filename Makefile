@@ -11,12 +11,13 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: help install demo test lint clean
+.PHONY: help install demo test lint docs clean
 .DEFAULT_GOAL := help
 
 help:
 	@sed -n 's/^#   \(make\)/  \1/p' Makefile
 	@echo '  make lint   the checks without the tests'
+	@echo '  make docs   the pages in docs/ as a site: outputs/site/index.html'
 	@echo '  make clean  remove what the tools leave behind (not .venv, data or outputs)'
 
 $(STAMP): pyproject.toml
@@ -38,6 +39,9 @@ lint: $(STAMP)
 
 test: lint
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --cov=nsrecover --cov-report=term:skip-covered --durations=10
+
+docs: $(STAMP)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage .coverage.*

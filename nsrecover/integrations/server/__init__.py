@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.integrations import missing
 from nsrecover.integrations.server.limits import Limits
 
 if TYPE_CHECKING:
@@ -97,10 +98,7 @@ def serve(
 def _need_extra() -> None:
     for package in ("fastapi", "uvicorn", "python_multipart"):
         if find_spec(package) is None:
-            raise InvalidConfiguration(
-                f"expected {package} to be installed for the server, found it missing; "
-                "install it with: pip install 'nsrecover[server]'"
-            )
+            raise missing(package, "server")
 
 
 def _check_token(token: str | None) -> None:

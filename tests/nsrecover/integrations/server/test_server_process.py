@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shutil
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib import request
 
@@ -15,6 +20,8 @@ from eval.served import Served, served
 from eval.server_fuzz import fuzz
 from nsrecover.integrations.client import Client, ServerRefused
 from nsrecover.recording import Recording
+
+ROOT = Path(__file__).parents[4]
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +105,25 @@ def test_a_search_ends_when_its_client_goes_away(server: Served) -> None:
     else:
         pytest.fail("the search went on")
     client.close()
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+def test_the_curl_commands_of_the_page_work(server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (ROOT / "docs" / "server.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    (commands,) = (block for block in re.findall(r"```bash\n(.*?)```", page, flags=re.DOTALL) if "curl" in block)
+    monkeypatch.chdir(tmp_path)  # the program leaves files for the commands
+    exec(program)
+    assert "http://127.0.0.1:8765" in commands
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", commands.replace("http://127.0.0.1:8765", server.url)],
+        cwd=tmp_path, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    start, verdict, answer = (json.loads(line) for line in done.stdout.splitlines())
+    assert start["phase"] is None
+    assert {each["cause"] for each in verdict["discrepancy"]["culprits"]} == {"toppled", "dropped", "moved"}
+    assert answer["recovery"]["status"] == "recovered"
 
 
 def test_nothing_that_schemathesis_sends_breaks_it(server: Served) -> None:
