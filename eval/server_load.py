@@ -19,7 +19,7 @@ from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
-from eval.served import served
+from eval.served import Served, served
 from nsrecover.errors import InvalidConfiguration, told_in_one_line
 from nsrecover.integrations.client import observation_message
 from nsrecover.recording import Recording, example
@@ -173,31 +173,36 @@ def measure(config: ServerLoadConfig) -> dict[str, Any]:
     out = Path(config.out)
     out.mkdir(parents=True, exist_ok=True)
     with served("--sessions", str(config.sessions)) as server:
-        starts = np.random.default_rng(config.seed).uniform(0, config.every_s, config.sessions)
-        robots = [Robot(server.url, number, config.every_s, float(s)) for number, s in enumerate(starts)]
-        healthy: list[Answered] = []
-        process = psutil.Process(server.process.pid)
-        before_mb, cpu_before = process.memory_info().rss / 1e6, sum(process.cpu_times()[:2])
-        began = time.perf_counter()
-        until = began + config.seconds
-        threads = [threading.Thread(target=robot.run, args=(until,)) for robot in robots]
-        threads.append(threading.Thread(target=check_health, args=(server.url, until, healthy)))
-        for thread in threads:
-            thread.start()
-        memory_mb = [before_mb]
-        with tqdm(total=round(config.seconds), unit="s", desc="under load") as bar:
-            while any(thread.is_alive() for thread in threads):
-                time.sleep(0.5)
-                memory_mb.append(process.memory_info().rss / 1e6)
-                bar.n = min(round(time.perf_counter() - began), bar.total)
-                bar.refresh()
-        cpu_s = sum(process.cpu_times()[:2]) - cpu_before
-    answers = [answer for robot in robots for answer in robot.answers] + healthy
-    metrics = metrics_of(config, answers, memory_mb, cpu_s)
+        metrics = under_load(server, config)
     write_json(out / METRICS, metrics)
     write_whole(out / TABLE, table_of(metrics).encode())
     write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
     return metrics
+
+
+def under_load(server: Served, config: ServerLoadConfig) -> dict[str, Any]:
+    """Let robots ask a server; what is written to metrics.json."""
+    starts = np.random.default_rng(config.seed).uniform(0, config.every_s, config.sessions)
+    robots = [Robot(server.url, number, config.every_s, float(s)) for number, s in enumerate(starts)]
+    healthy: list[Answered] = []
+    process = psutil.Process(server.process.pid)
+    before_mb, cpu_before = process.memory_info().rss / 1e6, sum(process.cpu_times()[:2])
+    began = time.perf_counter()
+    until = began + config.seconds
+    threads = [threading.Thread(target=robot.run, args=(until,)) for robot in robots]
+    threads.append(threading.Thread(target=check_health, args=(server.url, until, healthy)))
+    for thread in threads:
+        thread.start()
+    memory_mb = [before_mb]
+    with tqdm(total=round(config.seconds), unit="s", desc="under load") as bar:
+        while any(thread.is_alive() for thread in threads):
+            time.sleep(0.5)
+            memory_mb.append(process.memory_info().rss / 1e6)
+            bar.n = min(round(time.perf_counter() - began), bar.total)
+            bar.refresh()
+    cpu_s = sum(process.cpu_times()[:2]) - cpu_before
+    answers = [answer for robot in robots for answer in robot.answers] + healthy
+    return metrics_of(config, answers, memory_mb, cpu_s)
 
 
 def metrics_of(

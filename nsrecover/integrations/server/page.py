@@ -50,9 +50,14 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> str:
         parts.append(f"<table>{rows}</table>")
     for kind, content in operation.get("requestBody", {}).get("content", {}).items():
         parts.append(f"<p>Takes <code>{escape(kind)}</code>: {_type(content['schema'])}</p>")
+    refusals = []
     for status, answer in sorted(operation["responses"].items()):
+        if status.startswith("4"):
+            refusals.append(f'<b title="{escape(answer["description"])}">{escape(status)}</b>')
+            continue
         kinds = ", ".join(_type(content.get("schema", {})) for content in answer.get("content", {}).values())
         parts.append(f"<div><b>{escape(status)}</b> {escape(answer['description'])} {kinds}</div>")
+    parts.append(f"<div>Refusals: {' '.join(refusals)} {_type({'$ref': '#/components/schemas/Problem'})}</div>")
     return (
         f'<details><summary><code><b class="{method}">{method.upper()}</b> {escape(path)}</code> '
         f"{escape(operation.get('summary', ''))}</summary>{''.join(parts)}</details>"

@@ -59,7 +59,6 @@ REASONS = {
     408: "The request took too long to arrive.",
     409: "The session is not at the point for this, or is busy.",
     413: "The request is too large.",
-    415: "The body is of another type.",
     422: "Something in the request is not as it has to be.",
     429: "There are too many sessions, or listeners of one.",
 }
@@ -68,7 +67,7 @@ REASONS = {
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The refusals of an operation, for its schema; those that any request may meet are in it already."""
-    general = (400, 401, 403, 408, 413, 415, 422)
+    general = (400, 401, 403, 408, 413, 422)
     return {status: {"model": Problem, "description": REASONS[status]} for status in sorted({*general, *statuses})}
 
 

@@ -18,6 +18,7 @@ import pytest
 
 from eval.served import Served, served
 from eval.server_fuzz import fuzz
+from eval.server_load import ServerLoadConfig, table_of, under_load
 from nsrecover.integrations.client import Client, ServerRefused
 from nsrecover.recording import Recording
 
@@ -124,6 +125,17 @@ def test_the_curl_commands_of_the_page_work(server: Served, tmp_path: Path, monk
     assert start["phase"] is None
     assert {each["cause"] for each in verdict["discrepancy"]["culprits"]} == {"toppled", "dropped", "moved"}
     assert answer["recovery"]["status"] == "recovered"
+
+
+def test_robots_get_their_own_answers_at_the_same_time(server: Served) -> None:
+    """A short run of `python -m eval.server_load`."""
+    metrics = under_load(server, ServerLoadConfig(sessions=4, seconds=4, every_s=0.7))
+    assert metrics["first_errors"] == []
+    assert metrics["errors"] == 0
+    assert metrics["observations"] >= 4 * 5
+    assert metrics["latency_s"]["look and recover"]["count"] >= 4
+    assert metrics["memory_mb"]["most"] > 0
+    assert "4 sessions for 4 s" in table_of(metrics)
 
 
 def test_nothing_that_schemathesis_sends_breaks_it(server: Served) -> None:
