@@ -200,9 +200,8 @@ class RecoveryEngine(Engine, PlanRepairerMixin, ReplannerMixin, OneshotPlannerMi
         except InvalidConfiguration as refused:
             return self._result(PlanGenerationResultStatus.UNSUPPORTED_PROBLEM, None, str(refused), LogLevel.ERROR)
         grounding_s = time.perf_counter() - began
-        own_cost = sum(float(step.cost) for step in grounded.steps) if grounded.valid else None
-        if keep and own_cost is not None:
-            return self._result(PlanGenerationResultStatus.SOLVED_SATISFICING, plan, cost=own_cost)
+        if keep and grounded.valid:
+            return self._result(PlanGenerationResultStatus.SOLVED_SATISFICING, plan)
         first_s: list[float] = []
 
         def improved(found: symbolic.Repair) -> None:
@@ -224,10 +223,10 @@ class RecoveryEngine(Engine, PlanRepairerMixin, ReplannerMixin, OneshotPlannerMi
             shortcuts=self.optimal,
         )
         answer = told(grounded, found, time.perf_counter() - began, grounding_s)
-        best = plan if self.optimal and own_cost is not None and own_cost <= found.cost else answer.plan
+        keep = self.optimal and grounded.followed and sum(step.cost for step in grounded.steps) <= found.cost
         return self._result(
             self._status(problem, found),
-            best,
+            plan if keep else answer.plan,
             answer.reason,
             cost=answer.cost,
             lower_bound=answer.lower_bound,

@@ -59,6 +59,7 @@ class Grounded:
         # what only the compilers know of may have to close the plan, one action at most
         choices.append([(name, ()) for name in variants.get(None, [])])
         self.task, actions = instantiate(lift, list(itertools.chain.from_iterable(choices)))
+        self._known = all(choices[:-1])  # whether every step is one of the problem
         iterator = iter(actions)
         grouped = [[next(iterator) for _ in choice] for choice in choices]
         if any_plan:
@@ -72,9 +73,27 @@ class Grounded:
             self.steps = self._followed(grouped, lifted(self._reduction, start))
 
     @property
-    def valid(self) -> bool:
-        """Whether the old plan works as it is, all of it, from the state."""
+    def followed(self) -> bool:
+        """Whether the old plan works as it is, all of it, from the state, step by step as in `steps`."""
         return self.first == 0 and first_failure(self.task.goal, self.task.initial, self.steps) is None
+
+    @property
+    def valid(self) -> bool:
+        """Whether the old plan works as it is from the problem's initial state.
+
+        Of an action whose conditional effects all stay away, unified-planning's compilers leave nothing, so its validator
+        is asked about plans that do not seem to work.
+        """
+        if self.followed:
+            return True
+        if not self._known or self._reduction.problem is self._original:
+            return False
+        from unified_planning.engines import SequentialPlanValidator
+
+        with SequentialPlanValidator() as validator:
+            return validator.supports(self._original.kind) and bool(
+                validator.validate(self._original, self.plan).status
+            )
 
     def rest(self, step: int) -> list[ActionInstance]:
         """The old plan from one of its steps on, by the problem's actions."""

@@ -301,6 +301,20 @@ def test_a_step_that_its_own_conditions_rule_out_is_no_plan() -> None:
         assert valid(example.problem, repairer.repair(example.problem, broken).plan)
 
 
+def test_a_valid_plan_with_a_step_that_does_nothing_is_kept() -> None:
+    """Of an action whose conditional effects all stay away, unified-planning's compiler leaves nothing."""
+    example = get_example_problems()["basic_conditional"]
+    (plan,) = example.valid_plans
+    last = plan.actions[-1]
+    idle = SequentialPlan([ActionInstance(last.action, last.actual_parameters), *plan.actions])
+    assert valid(example.problem, idle)
+    with PlanRepairer(name="nsrecover") as repairer:
+        assert repairer.repair(example.problem, idle).plan is idle
+        without = example.problem.clone()
+        without.clear_actions()
+        assert repairer.repair(without, idle).status is Status.UNSOLVABLE_PROVEN
+
+
 def test_plans_from_nothing_and_from_a_plan_that_is_given() -> None:
     problem, plan = problem_and_plan("gripper", 0)
     with OneshotPlanner(name="nsrecover") as planner:
