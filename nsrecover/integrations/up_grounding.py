@@ -81,8 +81,8 @@ class Grounded:
     def valid(self) -> bool:
         """Whether the old plan works as it is from the problem's initial state.
 
-        Of an action whose conditional effects all stay away, unified-planning's compilers leave nothing, so its validator
-        is asked about plans that do not seem to work.
+        Of an action whose conditional effects all stay away, unified-planning's compilers leave nothing, so its
+        validator is asked about plans that do not seem to work.
         """
         if self.followed:
             return True
