@@ -102,6 +102,5 @@ def _finish(axis: Axes, label: str, title: str) -> None:
 
 
 def _save(figure: Any, folder: Path, name: str) -> None:
-    for kind in ("png", "svg"):
-        figure.savefig(folder / f"{name}.{kind}", dpi=120, metadata={"Date": None} if kind == "svg" else None)
+    figure.savefig(folder / f"{name}.png", dpi=120)
     plt.close(figure)

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from eval.sweep.run import sweep
 from nsrecover.errors import InvalidAction, InvalidConfiguration, InvalidPlan
 from nsrecover.structs import Plan
 from sim.collect import CollectConfig, collect
 from sim.parallel import AHEAD, Backend, WorkerDied, run_parallel
+from tests.eval.sweep.test_sweep_run import config, results
 
 ROOT = Path(__file__).parents[2]
 SERIAL, LOKY = (1, Backend.loky), (2, Backend.loky)
@@ -149,3 +151,10 @@ def test_a_cluster_that_is_not_there_is_one_line(tmp_path):
     )  # fmt: skip
     assert done.returncode == 2
     assert done.stderr.strip().splitlines()[-1].startswith("error: expected a Ray cluster at nowhere")
+
+
+def test_a_sweep_on_ray_gives_the_same_table(ray_cluster, tmp_path):
+    serial = sweep(config(episodes=2), tmp_path / "serial", quiet=True)
+    cluster = sweep(config(episodes=2, parallel="ray"), tmp_path / "ray", quiet=True)
+    assert cluster["completion"] == serial["completion"]
+    assert results(tmp_path / "ray") == results(tmp_path / "serial")

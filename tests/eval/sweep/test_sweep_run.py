@@ -1,0 +1,143 @@
+"""A sweep of many episodes: killed and started again, on any number of workers, it ends with the same table."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from omegaconf import OmegaConf
+
+from eval.sweep.run import RECORDS, EvalConfig, read_records, sweep
+from nsrecover.errors import InvalidConfiguration
+
+ROOT = Path(__file__).parents[3]
+EPISODES = Path(__file__).parent / "episodes"
+BLIND = OmegaConf.create({"_target_": "eval.sweep.controllers.Blind"})
+
+
+def config(**changes: Any) -> EvalConfig:
+    given = {"dataset": "II", "episodes": 3, "errors": str(EPISODES), "planner": BLIND, "parallel": 1}
+    return EvalConfig(**(given | changes))
+
+
+def without_times(found: Any) -> Any:
+    """Metrics or records without what may differ from run to run."""
+    if isinstance(found, dict):
+        timed = ("seconds", "cpu_s", "wall_s", "planning_s", "planning_cpu_s", "last_run")
+        return {
+            key: without_times(value)
+            for key, value in found.items()
+            if key not in timed and not key.startswith(("t_per", "t_over", "cpu_per"))
+        }
+    return [without_times(value) for value in found] if isinstance(found, list) else found
+
+
+def results(folder: Path) -> list[Any]:
+    """Metrics and every record, without times."""
+    lines = (folder / RECORDS).read_text().splitlines()
+    return [
+        without_times(json.loads((folder / "metrics.json").read_text())),
+        *map(without_times, map(json.loads, lines)),
+    ]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sweep that nothing interrupts."""
+    folder = tmp_path_factory.mktemp("sweep") / "whole"
+    sweep(config(), folder, quiet=True)
+    return folder
+
+
+def test_two_processes_give_the_same_table(whole: Path, tmp_path: Path) -> None:
+    sweep(config(parallel=2), tmp_path / "two", quiet=True)
+    assert results(tmp_path / "two") == results(whole)
+
+
+def test_a_sweep_goes_on_where_it_stopped_and_counts_nothing_twice(whole: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "again"
+    assert sweep(config(episodes=1), folder, quiet=True)["last_run"]["ran"] == 1
+    first = (folder / RECORDS).read_bytes()
+    with (folder / RECORDS).open("ab") as file:
+        file.write(b'{"half a line')
+    assert len(read_records(folder)) == 1
+    assert sweep(config(), folder, quiet=True)["last_run"]["ran"] == 2
+    assert (folder / RECORDS).read_bytes().startswith(first)
+    assert results(folder) == results(whole)
+    # fewer episodes than there are: the first ones, and none is thrown away
+    assert sweep(config(episodes=2), folder, quiet=True)["episodes"] == 2
+    assert len(read_records(folder)) == 3
+
+
+def test_a_killed_sweep_ends_with_the_same_table(whole: Path, tmp_path: Path) -> None:
+    """`python -m tests.eval.sweep.test_sweep_run 3` does it three times with more episodes."""
+    kill_again_and_again(tmp_path, kills=1, episodes=3, errors=EPISODES, planner="none")
+    assert results(tmp_path / "killed") == results(whole)
+
+
+def test_another_planner_does_not_go_on_in_the_folder(whole: Path) -> None:
+    other = OmegaConf.create({"_target_": "eval.sweep.controllers.Blind", "name": "other"})
+    with pytest.raises(InvalidConfiguration, match="choose another out=DIR"):
+        sweep(config(planner=other), whole, quiet=True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"dataset": "VI"}, "Known: I, II, III, IV, V"),
+        ({"parallel": "rey"}, "found 'rey'"),
+        ({"parallel": 0}, "found 0"),
+        ({"episodes": 0}, "episodes=0"),
+        ({"during_recovery": 2.0}, "between 0 and 1"),
+    ],
+)
+def test_what_cannot_be_used_is_told(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidConfiguration, match=message):
+        sweep(config(**changes), tmp_path / "none", quiet=True)
+    assert not (tmp_path / "none").exists()
+
+
+def kill_again_and_again(folder: Path, kills: int, episodes: int, errors: Path, planner: str) -> list[int]:
+    """Kill a sweep at random moments after its first new episodes, and let it end at last.
+
+    Returns:
+        How many episodes were finished at each kill.
+    """
+    rng, out, seen = random.Random(0), folder / "killed", list[int]()
+    settings = f"dataset=II episodes={episodes} planner={planner} parallel=1".split()
+    command = [sys.executable, "-m", "eval", *settings, f"errors={errors}", f"out={out}"]
+    for _ in range(kills):
+        process = subprocess.Popen(
+            command, cwd=ROOT, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        before, until = _lines(out), time.monotonic() + 120.0
+        while _lines(out) <= before and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.01)
+        time.sleep(rng.uniform(0.0, 0.5))
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        seen.append(_lines(out))
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    return seen
+
+
+def _lines(out: Path) -> int:
+    path = out / RECORDS
+    return path.read_bytes().count(b"\n") if path.is_file() else 0
+
+
+if __name__ == "__main__":
+    place = Path(sys.argv[2])
+    print("episodes at each kill:", kill_again_and_again(place, int(sys.argv[1]), 24, ROOT / "data/errors", "ours"))
+    command = f"{sys.executable} -m eval dataset=II episodes=24 parallel=1 out={place / 'whole'}".split()
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    print("the same as without kills:", results(place / "killed") == results(place / "whole"))

@@ -1,0 +1,155 @@
+"""Tables, figures and gallery from small results that were made by hand; the README says what is published."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra.core.config_store import ConfigStore
+from omegaconf import OmegaConf
+
+from eval.__main__ import _check_launcher
+from eval.sweep.metrics import summary
+from eval.sweep.records import Best, EpisodeRecord
+from eval.sweep.run import EvalConfig
+from eval.tables import paper
+from eval.tables.__main__ import write
+from eval.tables.document import table
+from eval.tables.readme import BEGIN, END, PUBLISHED, rewritten
+from nsrecover.errors import InvalidConfiguration
+from tests.eval.sweep.records import record, recovery
+
+ROOT = Path(__file__).parents[3]
+
+
+def leave(folder: Path, planner: str, dataset: str, records: list[EpisodeRecord]) -> Path:
+    """A folder as `python -m eval` leaves it."""
+    place = folder / f"{planner}-{dataset}"
+    place.mkdir(parents=True)
+    (place / "episodes.jsonl").write_text("".join(f"{item.to_json()}\n" for item in records))
+    run = {"revision": "abc1234", "processor": "a processor", "cores": 2}
+    found = {"dataset": dataset, "planner": planner, "episodes": len(records), "seed": 0, **summary(records)}
+    (place / "metrics.json").write_text(json.dumps(found | {"last_run": run}))
+    config = {"planner": {"_target_": "eval.sweep.controllers.Blind"}, "seed": 0, "errors": None, "during_recovery": 0}
+    OmegaConf.save(OmegaConf.create(config), place / "config.yaml")
+    return place
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> Path:
+    """Two planners on I, one on II and V, and on III the two of Table VI."""
+    good = [record(number, scheduled=1 + number % 5) for number in range(10)]
+    longer = recovery(actions=("x",) * 4, cost=6.0, seconds=0.4)
+    worse = [
+        record(0, recoveries=(recovery(right=False, astray={"a": "off"}),), deviations={"a": "30 mm off"}),
+        *(record(number, recoveries=(longer,), planning_s=0.4) for number in range(1, 10)),
+    ]
+    leave(tmp_path / "in", "ours", "I", good)
+    leave(tmp_path / "in", "replan", "I", worse)
+    leave(tmp_path / "in", "ours", "II", [record(n, dataset="II", length=1 + n % 8) for n in range(8)])
+    small = [record(n, dataset="III", objects=6 + n % 5) for n in range(5)]
+    behind = recovery(cost=5.0, best=Best(4, 2, 2))
+    leave(tmp_path / "in", "ours_anytime_k3", "III", small)
+    late = [record(n, dataset="III", objects=6 + n % 5, recoveries=(behind,)) for n in range(5)]
+    leave(tmp_path / "in", "original", "III", late)
+    gone = recovery(status="impossible", right=None, lost={"a": "gone"}, blamed=("a",), best=None, cost=None)
+    lost = record(0, dataset="V", recoverable=False, recoveries=(gone,), status="asked_for_help")
+    leave(tmp_path / "in", "ours", "V", [lost, record(1, dataset="V")])
+    return tmp_path
+
+
+def line(text: str, start: str, heading: str) -> list[str]:
+    """The cells of the first row that begins so, below a heading."""
+    below = text.split(heading, 1)[1]
+    row = next(row for row in below.splitlines() if row.startswith(f"| {start} |"))
+    return [cell.strip() for cell in row.strip("|").split("|")]
+
+
+def test_the_tables_have_our_numbers_beside_the_papers(folders: Path) -> None:
+    write([folders / "in"], folders / "out")
+    text = (folders / "out" / "tables.md").read_text()
+    ours = line(text, "ours", "## Table III")
+    # two actions for one error, as short as can be, 20 ms for it; the paper's beside each
+    assert ours[2].startswith("100.00 %")
+    assert ours[3:12] == ["99.61 %", "2.00", "1.48", "1.000", "1.06", "0.020 s", "0.06 s", "0.010 s", "0.04 s"]
+    replan = line(text, "replan", "## Table III")
+    # of the nine episodes in which both are right
+    assert replan[2].startswith("90.00 %")
+    assert replan[3:8] == ["98.83 %", "4.00", "1.48", "1.500", "1.07"]
+    assert line(text, "ours", "## Table IV")[-1] == "99.68 %"
+    # 6, 7 and 8 objects; four beside five actions
+    assert line(text, "ours_anytime_k3", "## Table VI")[1:6] == ["3", "100.00 %", "95.07 %", "0.800", "0.7"]
+    assert line(text, "ours", "## Is there a way back?")[2].startswith("100.00 %")
+    assert line(text, "I", "## Planners on the same episodes")[1:7] == [
+        "ours and replan",
+        "10",
+        "9",
+        "1",
+        "0",
+        "1.0000",
+    ]
+    assert line(text, "replan", "## Why episodes failed")[2:5] == ["wrong_way", "1", "10.00 points"]
+    assert "| replan I 0 | wrong_way |  | a: 30 mm off |" in text
+    assert "abc1234, a processor, 2 cores" in text
+
+
+def test_the_page_and_the_figures_are_there(folders: Path) -> None:
+    write([folders / "in"], folders / "out")
+    page = (folders / "out" / "index.html").read_text()
+    assert page.count("<table>") == page.count("</table>") >= 8
+    for name in ("figure3.png", "figure4.png"):
+        assert f'src="{name}"' in page
+        assert (folders / "out" / name).stat().st_size > 10_000
+    assert len(json.loads((folders / "out" / "metrics.json").read_text())["sweeps"]) == 6
+
+
+def test_what_cannot_be_read_is_told(folders: Path) -> None:
+    with pytest.raises(InvalidConfiguration, match="found none"):
+        write([folders / "nothing"], folders / "out")
+    with pytest.raises(InvalidConfiguration, match="several of ours on I"):
+        write([folders / "in", folders / "in" / "ours-I"], folders / "out")
+    (folders / "in" / "ours-I" / "metrics.json").unlink()
+    with pytest.raises(InvalidConfiguration, match="start its command again"):
+        write([folders / "in"], folders / "out")
+
+
+def test_numbers_are_set_flush_right() -> None:
+    assert table(["a", "b"], [["x", "1.5"], ["y", "-"]]).splitlines()[1] == "| --- | ---: |"
+
+
+def test_the_readme_says_what_is_published() -> None:
+    text = (ROOT / "README.md").read_text()
+    metrics = json.loads((ROOT / PUBLISHED / "metrics.json").read_text())
+    assert rewritten(text, metrics) == text, "run `python -m eval.tables.readme`"
+
+
+def test_the_readme_block_has_the_numbers_and_the_rest_stays(folders: Path) -> None:
+    write([folders / "in"], folders / "out")
+    metrics = json.loads((folders / "out" / "metrics.json").read_text())
+    text = rewritten(f"before\n{BEGIN}\nold\n{END}\nafter\n", metrics)
+    assert text.startswith(f"before\n{BEGIN}\n")
+    assert text.endswith(f"{END}\nafter\n")
+    assert "old" not in text
+    ours = line(text, "ours", BEGIN)
+    assert ours[1:] == ["100.00 % (10)", "100.00 % (8)", "", "", "100.00 % (2)"]
+    assert line(text, paper.CITATION, BEGIN)[2] == "99.68 %"
+    with pytest.raises(InvalidConfiguration, match="one missing"):
+        rewritten("no markers", metrics)
+
+
+@pytest.mark.parametrize("launcher", ["joblib", "submitit_local", "submitit_slurm"])
+def test_launchers_for_clusters_compose(launcher: str) -> None:
+    pytest.importorskip("hydra_plugins.hydra_submitit_launcher")
+    ConfigStore.instance().store(name="eval_schema", node=EvalConfig)
+    with initialize_config_dir(str(ROOT / "conf" / "eval"), version_base="1.3"):
+        found = compose("eval", [f"hydra/launcher={launcher}"], return_hydra_config=True)
+    assert f"hydra_{launcher.split('_')[0]}_launcher" in found.hydra.launcher._target_
+
+
+def test_a_launcher_that_is_not_installed_is_told_by_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eval.__main__.find_spec", lambda name: None)
+    with pytest.raises(InvalidConfiguration, match=r"nsrecover\[cluster\]"):
+        _check_launcher(["-m", "hydra/launcher=submitit_slurm"])
+    _check_launcher(["dataset=I"])
