@@ -26,6 +26,7 @@ COMMANDS = {
     "server_load": "eval.server_load",
     "server_fuzz": "eval.server_fuzz",
     "detectors": "eval.detectors",
+    "train_sac": "eval.train_sac",
 }
 """Primary config -> the module that runs it."""
 
