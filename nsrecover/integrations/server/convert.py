@@ -46,17 +46,17 @@ def observation_of(
         look: what goes with the images.
         cameras: V cameras.
         images: RGB, depth and instances of each view, as PNG files.
-        max_pixels: of one image.
+        max_pixels: of all views together.
 
     Raises:
         InvalidObservation: something does not fit.
     """
     if len(images) != len(cameras):
         raise InvalidObservation(f"expected images of {len(cameras)} views for as many cameras, found {len(images)}")
-    views = []
+    views, most = [], max_pixels // len(cameras)
     for number, (rgb, depth, instances) in enumerate(images):
         kinds = ((rgb, "rgb", RGB), (depth, "depth", DEPTH), (instances, "instances", INSTANCES))
-        views.append([read_png(data, f"view {number}, {name}", kind, max_pixels) for data, name, kind in kinds])
+        views.append([read_png(data, f"view {number}, {name}", kind, most) for data, name, kind in kinds])
     sizes = {image.shape[:2] for view in views for image in view}
     if len(sizes) != 1:
         found = ", ".join(f"{width} x {height}" for height, width in sorted(sizes))

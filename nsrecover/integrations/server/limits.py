@@ -20,7 +20,7 @@ class Limits:
         idle_s: a session that nobody has asked for anything for so long is forgotten.
         body_bytes: of one request.
         body_values: commas and opening brackets in a JSON body: what makes it slow to read.
-        pixels: of one image.
+        pixels: of all views of one observation together.
         receive_s: for a request to arrive.
         planning_s: for one recovery, whatever budget is asked for.
         events_s: for which one request for events is answered; clients come back for more.
@@ -32,7 +32,7 @@ class Limits:
     idle_s: float = 900.0
     body_bytes: int = 16_000_000
     body_values: int = 200_000
-    pixels: int = 4_000_000
+    pixels: int = 8_000_000
     receive_s: float = 30.0
     planning_s: float = 30.0
     events_s: float = 300.0

@@ -230,7 +230,7 @@ def test_palettes_are_read_as_instance_numbers() -> None:
     assert read_png(file.getvalue(), "mask", INSTANCES, 100).tolist() == [[0, 1], [2, 3]]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(
     which=st.integers(0, 3), cuts=st.lists(st.tuples(st.floats(0, 1), st.binary(max_size=6)), min_size=1, max_size=4)
 )

@@ -140,12 +140,12 @@ def test_robots_get_their_own_answers_at_the_same_time(server: Served) -> None:
 
 def test_nothing_that_schemathesis_sends_breaks_it(server: Served) -> None:
     """A short run of `python -m eval.server_fuzz`."""
-    fuzzed = fuzz(server.url, cases=110, seed=0)
+    fuzzed = fuzz(server.url, cases=80, seed=0)
     assert fuzzed.failures == []
     assert fuzzed.server_errors == 0
-    assert fuzzed.cases.total() >= 90
+    assert fuzzed.cases.total() >= 70
     # not all of them at the door
-    assert fuzzed.statuses[200] >= 15
+    assert fuzzed.statuses[200] >= 10
 
 
 def test_it_ends_when_it_is_told_to_though_somebody_waits(server: Served) -> None:
