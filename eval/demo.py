@@ -27,6 +27,7 @@ from eval import report
 from eval.episode import AgentFactory, Watcher, run_scenario
 from eval.results import DemoResult, summary_line
 from eval.video import Film
+from nsrecover import episode_log
 from nsrecover.errors import told_in_one_line
 from nsrecover.structs import Action, Recovery, RecoveryStatus, StepRecord
 from nsrecover.system import System
@@ -35,6 +36,7 @@ from sim.scenarios import SCENARIOS, Scenario, scenario
 ALL = "all"
 DEFAULT_FOLDER = "outputs/demo"
 REPORT, FILM, METRICS, CONFIG = "report.html", "episode.mp4", "metrics.json", "config.yaml"
+LOG = "episode.json"
 
 
 @dataclass
@@ -91,13 +93,15 @@ def _run_one(
 ) -> DemoResult:
     """Run, judge, and write the files of one scenario; an older run's files do not survive beside them."""
     place.mkdir(parents=True, exist_ok=True)
-    for name in (REPORT, FILM, METRICS):
+    for name in (REPORT, FILM, METRICS, LOG):
         (place / name).unlink(missing_ok=True)
     printer.opening(item)
     film_path = place / FILM
     with Film(film_path) if filmed else contextlib.nullcontext() as film:
         result = run_scenario(item, system, agent, film, Watcher(printer.started, printer.turned))
     report.write(result, place, film_path if filmed else None)
+    if result.episode is not None:
+        episode_log.save(result.episode, place / LOG)
     printer.closing(result, place)
     return result
 

@@ -54,7 +54,8 @@ class RecoveryAgent:
             UnknownObject: the plan names an object that is not in the scene.
             InvalidObservation: the world's observations cannot be used.
         """
-        monitor = self.system.monitor(plan, self.world.observe())
+        first = seen = self.world.observe()
+        monitor = self.system.monitor(plan, first)
         start, recovering, recoveries = monitor.graph, 0, 0
         records: list[StepRecord] = []
         while (action := monitor.following) is not None:
@@ -63,7 +64,8 @@ class RecoveryAgent:
             ran = not discrepancy
             if ran:
                 self.world.execute(action)
-                discrepancy = monitor.step(action, self.world.observe())
+                seen = self.world.observe()
+                discrepancy = monitor.step(action, seen)
             recovery, explanation = self._respond(monitor.trace, discrepancy) if discrepancy else (None, None)
             record = StepRecord(
                 action if ran else None,
@@ -73,6 +75,7 @@ class RecoveryAgent:
                 monitor.plan,
                 recovery,
                 explanation,
+                seen.time_s,
             )
             records.append(record)
             if on_record is not None:
@@ -85,10 +88,10 @@ class RecoveryAgent:
                 last = discrepancy.culprit_names or discrepancy.violated
                 stuck = f"something went wrong {recoveries} times, the last time with {', '.join(last)}"
             if stuck:
-                return Episode(plan, EpisodeStatus.ASKED_FOR_HELP, stuck, start, tuple(records))
+                return Episode(plan, EpisodeStatus.ASKED_FOR_HELP, stuck, start, tuple(records), first.time_s)
             monitor.rejoin(recovery)
             recovering = len(recovery.actions)
-        return Episode(plan, EpisodeStatus.COMPLETED, "", start, tuple(records))
+        return Episode(plan, EpisodeStatus.COMPLETED, "", start, tuple(records), first.time_s)
 
     def _respond(self, trace: Trace, discrepancy: Discrepancy) -> tuple[Recovery, Explanation]:
         recovery = self.system.planner.recover(discrepancy.observed, trace, discrepancy, budget_s=self.budget_s)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -17,7 +18,8 @@ from rich.markup import escape
 from rich.table import Table
 
 import nsrecover
-from nsrecover.errors import InvalidConfiguration, InvalidRecording, WorldNotConforming, did_you_mean, told_in_one_line
+from nsrecover import episode_log
+from nsrecover.errors import InvalidConfiguration, WorldNotConforming, did_you_mean, told_in_one_line
 from nsrecover.recording import example, load
 
 if TYPE_CHECKING:
@@ -61,14 +63,20 @@ def check(
     recording: Annotated[str, typer.Argument(help="A recorded episode (.npz), or `example` for the one shipped.")],
     checkpoint: Checkpoint = None,
     budget_s: Annotated[float, typer.Option(min=0.0, help="Planning time for one recovery, in seconds.")] = 1.0,
+    log: Annotated[
+        Path | None, typer.Option(help="File to write what was found to, for `nsrecover explain`.", dir_okay=False)
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Go through a recorded episode and say what is wrong after each step, why, and what the way back is."""
     episode = example() if recording == "example" else load(recording)
     # Here and not above: it loads torch, and help and mistakes should not wait for that.
-    from nsrecover.review import review
+    from nsrecover.review import episode_of, review
 
-    reviews = review(nsrecover.load(checkpoint), episode, budget_s)
+    reviews: Iterable[Review] = review(nsrecover.load(checkpoint), episode, budget_s)
+    if log is not None:
+        reviews = list(reviews)
+        episode_log.save(episode_of(reviews, episode), log)
     if as_json:
         print(json.dumps({"recording": recording, "steps": [_document(item) for item in reviews]}, indent=2))
         return
@@ -84,28 +92,38 @@ def check(
 
 @app.command()
 def explain(
-    log: Annotated[Path, typer.Argument(help="A log in REFLECT's text format: JSON, or JSON lines for several.")],
+    log: Annotated[
+        Path,
+        typer.Argument(
+            help="The log of an episode (from check --log, or the demo), a log in REFLECT's text format (JSON, or JSON "
+            "lines), or a recorded episode (.npz, or `example`), which needs the learned parts and takes longer."
+        ),
+    ],
     register: Annotated[str, typer.Option(help="Whom the text is for: lay or engineer.")] = "lay",
+    ask: Annotated[
+        list[str] | None,
+        typer.Option(help="A question, e.g. 'why did you move the red cube?'; can be given several times."),
+    ] = None,
+    checkpoint: Checkpoint = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what went wrong in somebody's robot log, when and why, and which steps finish the task."""
+    """Say what went wrong in an episode or in somebody's robot log, when and why, and what puts it right."""
     # Here and not above: no other command needs it.
-    from nsrecover.explain.logs import Register, explain_log, is_household_log, read_logs, report_of
+    from nsrecover import explaining
+    from nsrecover.explain import Register
 
     if register not in list(Register):
         raise InvalidConfiguration(f"expected a register, found {register!r}.{did_you_mean(register, Register)}")
-    if log.suffix == ".npz" or (log.is_file() and not is_household_log(log)):
-        raise InvalidRecording(
-            f"expected a log in REFLECT's text format (JSON with task, plan, event_summary, ...), found {log}; "
-            "for a recorded episode (.npz) use `nsrecover check`"
-        )
-    documents = [report_of(each, explain_log(each), Register(register)) for each in read_logs(log)]
+    documents = explaining.explain_file(log, Register(register), ask or (), checkpoint)
     for number, document in enumerate(documents, start=1):
         if as_json:
             # One object for one log, JSON lines for several.
             print(json.dumps(document, indent=2 if len(documents) == 1 else None, ensure_ascii=False))
-        else:
-            print(f"{number}. {document['text']}" if len(documents) > 1 else document["text"])
+            continue
+        lines = [answer["text"] for answer in document.get("answers", ())] or [document["text"]]
+        prefix = f"{number}. " if len(documents) > 1 else ""
+        for line in lines:
+            print(f"{prefix}{line}")
 
 
 @app.command("check-world")

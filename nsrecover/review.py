@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nsrecover.recording import Recording
-from nsrecover.structs import Action, Discrepancy, Explanation, Recovery
+from nsrecover.structs import (
+    Action,
+    Discrepancy,
+    Episode,
+    EpisodeStatus,
+    Explanation,
+    Recovery,
+    SceneGraph,
+    StepRecord,
+)
 from nsrecover.system import System
 
 
@@ -17,6 +26,7 @@ class Review:
     Attributes:
         step: number of the action, from 0.
         action: what was carried out.
+        before: the scene before it.
         discrepancy: the comparison with what should have been; false in a condition if all was well.
         recovery: the way back from there, if something was wrong.
         explanation: the words, if something was wrong.
@@ -24,6 +34,7 @@ class Review:
 
     step: int
     action: Action
+    before: SceneGraph
     discrepancy: Discrepancy
     recovery: Recovery | None = None
     explanation: Explanation | None = None
@@ -49,9 +60,34 @@ def review(system: System, recording: Recording, budget_s: float = 1.0) -> Itera
     """
     monitor = system.monitor(recording.plan, recording.observations[0])
     for step, (action, observation) in enumerate(zip(recording.plan, recording.observations[1:], strict=True)):
+        before = monitor.graph
         discrepancy = monitor.step(action, observation)
         if discrepancy:
             recovery = system.planner.recover(discrepancy.observed, monitor.trace, discrepancy, budget_s=budget_s)
-            yield Review(step, action, discrepancy, recovery, system.explainer(discrepancy, recovery))
+            yield Review(step, action, before, discrepancy, recovery, system.explainer(discrepancy, recovery))
         else:
-            yield Review(step, action, discrepancy)
+            yield Review(step, action, before, discrepancy)
+
+
+def episode_of(reviews: Sequence[Review], recording: Recording) -> Episode:
+    """Reviews as an episode, for logs and explanations: `nsrecover.episode_log.save` writes it.
+
+    Args:
+        reviews: of every step, from `review`.
+        recording: that was reviewed.
+    """
+    clock = [observation.time_s for observation in recording.observations]
+    records = tuple(
+        StepRecord(
+            item.action,
+            False,
+            item.discrepancy.observed,
+            item.discrepancy,
+            recording.plan,
+            item.recovery,
+            item.explanation,
+            time_s,
+        )
+        for item, time_s in zip(reviews, clock[1:], strict=True)
+    )
+    return Episode(recording.plan, EpisodeStatus.REVIEWED, "", reviews[0].before, records, clock[0])

@@ -212,15 +212,15 @@ class Cause(StrEnum):
         member.meaning = member.__doc__ = meaning
         return member
 
-    MOVED = "moved", "It stands elsewhere on the same support, though nothing was to touch it."
+    MOVED = "moved", "It stands elsewhere, though nothing was to touch it."
     MISSING = "missing", "It is not to be seen any more."
     NOT_LIFTED = "not_lifted", "It was to be moved and still is where it was."
-    DROPPED = "dropped", "It was lifted but fell before it reached its place."
-    MISPLACED = "misplaced", "It was put near its place, but not in it."
+    DROPPED = "dropped", "It was lifted but fell: before it reached its place, or from there."
+    MISPLACED = "misplaced", "It was set down elsewhere than in its place."
     TOPPLED = "toppled", "It fell from what it stood on."
     SWAPPED = "swapped", "It and another object took each other's place."
     HELPED = "helped", "It already is where a later step of the plan would put it."
-    BLOCKING = "blocking", "It stands where another object has to go, or on top of what has to move."
+    BLOCKING = "blocking", "It was put where a later step has to put another object, or on top of what has to move."
 
 
 @dataclass(frozen=True)
@@ -390,6 +390,7 @@ class StepRecord:
         recovery: the way back, if one was needed.
         explanation: the words, if something was wrong.
         plan: the plan as it stood when the turn was taken.
+        time_s: when the scene was looked at, by the world's clock.
     """
 
     action: Action | None
@@ -399,6 +400,7 @@ class StepRecord:
     plan: Plan
     recovery: Recovery | None = None
     explanation: Explanation | None = None
+    time_s: float = 0.0
 
 
 class EpisodeStatus(StrEnum):
@@ -406,6 +408,8 @@ class EpisodeStatus(StrEnum):
 
     COMPLETED = "completed"
     ASKED_FOR_HELP = "asked_for_help"
+    REVIEWED = "reviewed"
+    """Somebody else carried it out; the recording was gone through afterwards, and no recovery was run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -418,6 +422,7 @@ class Episode:
         reason: why it stopped, in words (empty if completed).
         start: the first scene.
         records: every turn of the loop.
+        start_s: when the first scene was looked at, by the world's clock.
     """
 
     plan: Plan
@@ -425,3 +430,4 @@ class Episode:
     reason: str
     start: SceneGraph
     records: tuple[StepRecord, ...]
+    start_s: float = 0.0

@@ -7,5 +7,6 @@ from nsrecover.explain.facts import facts_of
 from nsrecover.explain.grounded import GroundedExplainer
 from nsrecover.explain.realise import realise
 from nsrecover.explain.verify import claims, disagreements
+from nsrecover.explain.voice import Register
 
-__all__ = ["GroundedExplainer", "claims", "disagreements", "facts_of", "realise"]
+__all__ = ["GroundedExplainer", "Register", "claims", "disagreements", "facts_of", "realise"]

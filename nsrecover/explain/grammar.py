@@ -8,6 +8,8 @@ from nsrecover.scene.relations import TABLE
 from nsrecover.structs import Action
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_ORDINALS = ("zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+             "eleventh", "twelfth")  # fmt: skip
 _DETERMINERS = ("the ", "a ", "an ", "my ", "your ", "his ", "her ", "our ", "their ")
 
 _INSTRUCTIONS = {
@@ -56,6 +58,14 @@ def objects(names: Sequence[str]) -> str:
 def number(count: int) -> str:
     """A count in words up to twelve, in digits above."""
     return _NUMBERS[count] if 0 <= count < len(_NUMBERS) else str(count)
+
+
+def ordinal(count: int) -> str:
+    """A place in a row: in words up to twelfth, then `13th`, `21st`, `112th`."""
+    if 0 <= count < len(_ORDINALS):
+        return _ORDINALS[count]
+    ending = "th" if 10 <= count % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(count % 10, "th")
+    return f"{count}{ending}"
 
 
 def counted(count: int, noun: str) -> str:

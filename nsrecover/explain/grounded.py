@@ -9,6 +9,7 @@ from nsrecover import protocols
 from nsrecover.explain.facts import facts_of
 from nsrecover.explain.realise import realise
 from nsrecover.explain.verify import disagreements
+from nsrecover.explain.voice import Register
 from nsrecover.operators import OPERATORS
 from nsrecover.structs import Discrepancy, Explanation, Recovery
 
@@ -19,9 +20,11 @@ class GroundedExplainer:
 
     Attributes:
         operators: what the actions mean.
+        register: whom the text is for.
     """
 
     operators: Mapping[str, protocols.Operator] = field(default_factory=lambda: OPERATORS)
+    register: Register = Register.ENGINEER
 
     def __call__(self, discrepancy: Discrepancy, recovery: Recovery | None) -> Explanation:
         """Say what went wrong, what follows, and what will be done.
@@ -34,7 +37,7 @@ class GroundedExplainer:
             The explanation; `verified` if reading it back gives exactly the culprits and causes of the discrepancy.
         """
         facts = facts_of(discrepancy, recovery, self.operators)
-        sentences = realise(facts)
+        sentences = realise(facts, self.register)
         text = " ".join(sentence.text for sentence in sentences)
         names = tuple(dict.fromkeys((*discrepancy.expected.names, *discrepancy.observed.names)))
         return Explanation(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from nsrecover.explain.facts import NOWHERE
-from nsrecover.explain.grammar import capital, counted, instruction, listed, objects, steps, the, unkept
+from nsrecover.explain.grammar import capital, counted, instruction, listed, objects, the, unkept
+from nsrecover.explain.voice import Register, Voice, seed_of
 from nsrecover.scene.relations import TABLE
 from nsrecover.structs import Action, Cause, Fact, Phase, RecoveryStatus, Sentence
 
-_WORST_FIRST = (
+WORST_FIRST = (
     Cause.TOPPLED,
     Cause.DROPPED,
     Cause.NOT_LIFTED,
@@ -24,11 +25,13 @@ _WORST_FIRST = (
 """The order in which causes are told."""
 
 
-def realise(facts: Sequence[Fact]) -> tuple[Sentence, ...]:
+def realise(facts: Sequence[Fact], register: Register = Register.ENGINEER) -> tuple[Sentence, ...]:
     """Word the facts of a failure.
 
     Args:
         facts: from `nsrecover.explain.facts.facts_of`; nothing else is looked at.
+        register: whom the text is for. For engineers steps have numbers and actions their names, and the same thing is
+            always said in the same words; for lay people it is told as one would, in one of several ways.
 
     Returns:
         Sentences in reading order, each with the facts it rests on.
@@ -36,22 +39,24 @@ def realise(facts: Sequence[Fact]) -> tuple[Sentence, ...]:
     known: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
         known[fact.predicate].append(fact)
+    voice = Voice(register, seed_of(facts))
+    elsewhere = frozenset(fact.arguments[0] for fact in known["should_be_on"])
     return (
-        _headline(known),
-        *(sentence for cause in _WORST_FIRST for sentence in _happened(cause, known[cause.value])),
-        *_consequences(known),
-        *_recovery(known),
+        _headline(known, voice),
+        *(sentence for cause in WORST_FIRST for sentence in _happened(cause, known[cause.value], elsewhere, voice)),
+        *_consequences(known, voice),
+        *_recovery(known, voice),
     )
 
 
-def _headline(known: dict[str, list[Fact]]) -> Sentence:
+def _headline(known: dict[str, list[Fact]], voice: Voice) -> Sentence:
     """Which step failed, and how in a few words."""
     (step,) = known["step"]
     number, action, phase = step.arguments
-    causes = [cause for cause in _WORST_FIRST if known[cause.value]]
+    causes = [cause for cause in WORST_FIRST if known[cause.value]]
     culprits = [fact for cause in causes for fact in known[cause.value]]
     violated = known["violated"]
-    told = f"step {number}, {action},"
+    told = voice.told(number, action)
     if causes == [Cause.HELPED]:
         when = "Before" if phase == Phase.BEFORE else "After"
         return Sentence(f"{when} {told} the scene is already ahead of the plan.", (step, *culprits))
@@ -62,8 +67,10 @@ def _headline(known: dict[str, list[Fact]]) -> Sentence:
     if phase == Phase.BEFORE:
         return Sentence(f"Before {told} something was not as expected: {what}.", (step, *culprits))
     if known["achieved"]:
-        return Sentence(f"{capital(told)} did what it should, but {what}.", (step, *known["achieved"], *culprits))
-    return Sentence(f"{capital(told)} went wrong: {what}.", (step, *culprits))
+        worked = voice.one_of(f"{told} did what it should, but", f"{told} worked, but", f"though {told} worked,")
+        return Sentence(f"{capital(worked)} {what}.", (step, *known["achieved"], *culprits))
+    wrong = voice.one_of(f"{told} went wrong", f"something went wrong at {told.rstrip(',')}")
+    return Sentence(f"{capital(wrong)}: {what}.", (step, *culprits))
 
 
 def _in_short(cause: Cause, facts: Sequence[Fact]) -> str:
@@ -91,8 +98,11 @@ def _in_short(cause: Cause, facts: Sequence[Fact]) -> str:
             return "part of the work is done already"
 
 
-def _happened(cause: Cause, facts: Sequence[Fact]) -> list[Sentence]:
-    """What happened to each object, objects with the same fate in one sentence."""
+def _happened(cause: Cause, facts: Sequence[Fact], elsewhere: Collection[str], voice: Voice) -> list[Sentence]:
+    """What happened to each object, objects with the same fate in one sentence.
+
+    `elsewhere` are the objects that do not stand on what they should stand on.
+    """
     if cause is Cause.SWAPPED:
         return _swaps(facts)
     groups: dict[str, list[Fact]] = defaultdict(list)
@@ -101,40 +111,46 @@ def _happened(cause: Cause, facts: Sequence[Fact]) -> list[Sentence]:
     for fact in facts:
         # Told together: what lies on the same thing; for what was helped, what is right after the same step.
         groups[fact.arguments[2 if cause is Cause.HELPED else 1]].append(fact)
-    return [
-        Sentence(capital(_fate(cause, [fact.arguments[0] for fact in group], *group[0].arguments[1:])), tuple(group))
-        for group in groups.values()
-    ]
+    sentences = []
+    for group in groups.values():
+        names, (_, other, detail) = [fact.arguments[0] for fact in group], group[0].arguments
+        sentences.append(Sentence(capital(_fate(cause, names, other, detail, elsewhere, voice)), tuple(group)))
+    return sentences
 
 
-def _fate(cause: Cause, names: Sequence[str], other: str, detail: str) -> str:
+def _fate(cause: Cause, names: Sequence[str], other: str, detail: str, elsewhere: Collection[str], voice: Voice) -> str:
     """The sentence for objects that share a cause and the object that explains it."""
     who = objects(names)
     one = len(names) == 1
     be, was, has, it = ("is", "was", "has", "it") if one else ("are", "were", "have", "they")
-    offset = f", {detail}" if one and detail != NOWHERE else ""
+    them, lies, stands = ("it", "lies", "stands") if one else ("them", "lie", "stand")
+    offset = f", {voice.offset(detail)}" if one and detail != NOWHERE else ""
     on = "" if other == NOWHERE else f" on {the(other)}"
     match cause:
         case Cause.TOPPLED:
-            return f"{who} toppled{' onto ' + the(other) if other != NOWHERE else ''}."
+            onto = f" onto {the(other)}" if other != NOWHERE else ""
+            return voice.one_of(f"{who} toppled{onto}.", f"{who} toppled and now {lies}{on or ' elsewhere'}.")
         case Cause.DROPPED:
-            return f"{who} {was} dropped on the way and now {'lies' if one else 'lie'}{on or ' elsewhere'}{offset}."
+            now = f"now {lies}{on or ' elsewhere'}{offset}."
+            return voice.one_of(f"{who} {was} dropped on the way and {now}", f"{who} {was} dropped and {now}")
         case Cause.NOT_LIFTED:
-            return (
-                f"{who} {was} not lifted: {it} still {'stands' if one else 'stand'}{on or ' where ' + it + ' ' + was}."
+            return voice.one_of(
+                f"{who} {was} not lifted: {it} still {stands}{on or ' where ' + it + ' ' + was}.",
+                f"{who} {was} not lifted and still {stands}{on or ' where ' + it + ' ' + was}.",
             )
         case Cause.MISPLACED:
-            return f"{who} {was} misplaced: {it} {'stands' if one else 'stand'}{on or ' elsewhere'}{offset}."
+            return f"{who} {was} misplaced: {it} {stands}{on or ' elsewhere'}{offset}."
         case Cause.MISSING:
-            return f"{who} {be} nowhere to be seen."
+            return voice.one_of(f"{who} {be} nowhere to be seen.", f"{who} {be} missing from the table.")
         case Cause.MOVED:
-            where = on if other != TABLE else ""
+            where = on if other != TABLE or set(names) & set(elsewhere) else ""
             rest = f": {it} {be} now{where}{offset if where else offset.removeprefix(',')}" if where or offset else ""
-            return f"{who} {has} moved, though nothing was to touch {'it' if one else 'them'}{rest}."
+            why = voice.one_of(f"though nothing was to touch {them}", f"though {it} {was} to stay where {it} {was}")
+            return f"{who} {has} moved, {why}{rest}."
         case Cause.BLOCKING:
             return f"{who} {be} in the way{'' if other == NOWHERE else ' of ' + the(other)}."
         case Cause.HELPED:
-            when = "" if detail == NOWHERE else f" after step {detail}"
+            when = "" if detail == NOWHERE else f" after {voice.step(detail)}"
             return f"{who} {be} already where {it} should be{when or ' later'}."
         case Cause.SWAPPED:
             raise AssertionError("swapped objects are told together")
@@ -158,7 +174,7 @@ def _swaps(facts: Sequence[Fact]) -> list[Sentence]:
     return sentences
 
 
-def _consequences(known: dict[str, list[Fact]]) -> list[Sentence]:
+def _consequences(known: dict[str, list[Fact]], voice: Voice) -> list[Sentence]:
     """What no longer holds: the promise of the step, and who should stand on whom."""
     sentences = []
     promised: set[tuple[str, ...]] = set()
@@ -166,7 +182,8 @@ def _consequences(known: dict[str, list[Fact]]) -> list[Sentence]:
         action = Action.parse(fact.arguments[0])
         promised.add(action.arguments)
         same = [other for other in known["should_be_on"] if other.arguments == action.arguments]
-        sentences.append(Sentence(f"So {unkept(action)}, as the step was to bring about.", (fact, *same)))
+        promise = voice.one_of("as the step was to bring about", "which is what the step was for")
+        sentences.append(Sentence(f"So {unkept(action)}, {promise}.", (fact, *same)))
     lost = [fact for fact in known["should_be_on"] if fact.arguments not in promised]
     if lost:
         pairs = [
@@ -177,16 +194,16 @@ def _consequences(known: dict[str, list[Fact]]) -> list[Sentence]:
     return sentences
 
 
-def _recovery(known: dict[str, list[Fact]]) -> list[Sentence]:
+def _recovery(known: dict[str, list[Fact]], voice: Voice) -> list[Sentence]:
     """What will be done about it, or why nothing can be."""
     if not known["recovery"]:
         return []
     (recovery,) = known["recovery"]
     match RecoveryStatus(recovery.arguments[0]):
         case RecoveryStatus.RECOVERED:
-            return [_way_back(recovery, known), *_staying(known), *_rejoining(known, "Then")]
+            return [_way_back(recovery, known, voice), *_staying(known), *_rejoining(known, voice)]
         case RecoveryStatus.ALREADY_AT_SUBGOAL:
-            return [*_staying(known), *_nothing_to_do(recovery, known)]
+            return [*_staying(known), *_nothing_to_do(recovery, known, voice)]
         case RecoveryStatus.IMPOSSIBLE:
             text = "There is no way back onto the plan"
             facts = [recovery]
@@ -208,7 +225,7 @@ def _recovery(known: dict[str, list[Fact]]) -> list[Sentence]:
     return sentences
 
 
-def _way_back(recovery: Fact, known: dict[str, list[Fact]]) -> Sentence:
+def _way_back(recovery: Fact, known: dict[str, list[Fact]], voice: Voice) -> Sentence:
     """How many actions the recovery takes, and which."""
     does = known["does"]
     told = [
@@ -217,7 +234,7 @@ def _way_back(recovery: Fact, known: dict[str, list[Fact]]) -> Sentence:
     ]
     count = counted(len(does), "action")
     shortest = ", and there is no shorter way" if known["optimal"] else ""
-    text = f"The way back takes {count}{shortest}: "
+    text = voice.one_of(f"The way back takes {count}", f"It takes {count} to put this right") + f"{shortest}: "
     if len(told) <= 2:
         text += ", then ".join(told)
     else:
@@ -235,42 +252,41 @@ def _staying(known: dict[str, list[Fact]]) -> list[Sentence]:
     return [Sentence(text, tuple(known["stays"]))]
 
 
-def _rejoining(known: dict[str, list[Fact]], opening: str) -> list[Sentence]:
+def _rejoining(known: dict[str, list[Fact]], voice: Voice) -> list[Sentence]:
     """Where the plan goes on after the recovery."""
     if not known["rejoins"]:
         return []
     (rejoins,), (done_fact,) = known["rejoins"], known["steps_done"]
     subgoal, done = int(rejoins.arguments[0]), int(done_fact.arguments[0])
     if subgoal > done:
-        text = f"This also takes care of {steps(done + 1, subgoal)}, and the plan goes on from there."
+        text = f"This also takes care of {voice.steps(done + 1, subgoal)}, and the plan goes on from there."
     elif subgoal == done:
-        text = f"{opening} the scene is {_as_after(subgoal)}, and the plan goes on from there."
+        text = f"Then the scene is {_as_after(subgoal, voice)}, and the plan goes on from there."
     else:
-        text = (
-            f"{opening} the scene is {_as_after(subgoal)}, and the plan goes on with {steps(subgoal + 1, done)} again."
-        )
+        again = voice.steps(subgoal + 1, done)
+        text = f"Then the scene is {_as_after(subgoal, voice)}, and the plan goes on with {again} again."
     return [Sentence(text, (rejoins, done_fact))]
 
 
-def _nothing_to_do(recovery: Fact, known: dict[str, list[Fact]]) -> list[Sentence]:
+def _nothing_to_do(recovery: Fact, known: dict[str, list[Fact]], voice: Voice) -> list[Sentence]:
     """The scene is on the plan already: ahead of it, where it should be, or behind."""
     if not known["rejoins"]:
         return [Sentence("Nothing has to be done to get back onto the plan.", (recovery,))]
     (rejoins,), (done_fact,) = known["rejoins"], known["steps_done"]
     subgoal, done = int(rejoins.arguments[0]), int(done_fact.arguments[0])
     if subgoal > done:
-        rest = f"{steps(done + 1, subgoal)} can be skipped"
+        rest = f"{voice.steps(done + 1, subgoal)} can be skipped"
     elif subgoal == done:
         rest = "the plan simply goes on"
     else:
-        rest = f"{steps(subgoal + 1, done)} can simply be done again"
+        rest = f"{voice.steps(subgoal + 1, done)} can simply be done again"
     return [
         Sentence(
-            f"Nothing has to be put right: the scene is {_as_after(subgoal)}, so {rest}.",
+            f"Nothing has to be put right: the scene is {_as_after(subgoal, voice)}, so {rest}.",
             (recovery, rejoins, done_fact),
         )
     ]
 
 
-def _as_after(step: int) -> str:
-    return "as it was at the start" if step == 0 else f"as it should be after step {step}"
+def _as_after(step: int, voice: Voice) -> str:
+    return "as it was at the start" if step == 0 else f"as it should be after {voice.step(step)}"

@@ -27,7 +27,7 @@ class Unstack(Fault):
 
     kind: ClassVar[str] = "unstack"
     error_class: ClassVar[ErrorClass] = ErrorClass.AGENT
-    cause: ClassVar[Cause] = Cause.TOPPLED
+    cause: ClassVar[Cause] = Cause.MOVED
 
     name: str
     position_m: tuple[float, float, float]
@@ -48,8 +48,8 @@ class Unstack(Fault):
         return frozenset([self.name])
 
     def cause_of(self, name: str, action: Action) -> Cause:
-        """What the action had just stacked counts as dropped."""
-        return Cause.DROPPED if name == action.arguments[0] else self.cause
+        """What the action had just stacked counts as put down wrongly."""
+        return Cause.MISPLACED if name == action.arguments[0] else self.cause
 
     def after(self, world: TabletopWorld, action: Action) -> None:
         """Carry it down."""

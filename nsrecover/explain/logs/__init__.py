@@ -12,8 +12,9 @@ from nsrecover.explain.logs.findings import Finding, Kind, RootCause
 from nsrecover.explain.logs.reading import is_household_log, log_of, read_logs
 from nsrecover.explain.logs.records import HouseholdLog, Step
 from nsrecover.explain.logs.report import report_of
-from nsrecover.explain.logs.telling import Register, tell
+from nsrecover.explain.logs.telling import tell
 from nsrecover.explain.logs.writing import document_of
+from nsrecover.explain.voice import Register
 
 __all__ = [
     "Finding",

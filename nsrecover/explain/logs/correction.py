@@ -6,7 +6,7 @@ carried out in the symbolic household, gone through again until every condition 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from nsrecover.explain.logs.goal import order_of
 from nsrecover.explain.logs.household import Household, Trait
@@ -39,6 +39,7 @@ def correct(
     conditions: Sequence[Fact],
     home: Household,
     plan: Sequence[Step] = (),
+    forbidden: Collection[Step] = (),
 ) -> tuple[Step, ...] | None:
     """Actions that lead to a goal.
 
@@ -47,17 +48,20 @@ def correct(
         conditions: what has to be so, with objects for names.
         home: the things of the log.
         plan: the original plan: things are set down where it sets things down.
+        forbidden: actions that may not be used.
 
     Returns:
         The actions, none of which can be left out; None if no way was found.
     """
     for wanted in _orders(conditions, home):
-        planner = _Planner(start, home, plan, wanted)
+        planner = _Planner(start, home, plan, wanted, forbidden)
         try:
             steps = planner.plan()
         except _Impossible:
             continue
-        return tidied(start, shortened(start, steps, wanted, home), wanted, home)
+        way = tidied(start, shortened(start, steps, wanted, home), wanted, home)
+        if not set(way) & set(forbidden):
+            return way
     return None
 
 
@@ -117,7 +121,15 @@ def _spots(home: Household, plan: Sequence[Step]) -> list[str]:
 
 
 class _Planner:
-    def __init__(self, start: State, home: Household, plan: Sequence[Step], wanted: Sequence[Fact]) -> None:
+    def __init__(
+        self,
+        start: State,
+        home: Household,
+        plan: Sequence[Step],
+        wanted: Sequence[Fact],
+        forbidden: Collection[Step],
+    ) -> None:
+        self._forbidden = frozenset(forbidden)
         self._state, self._home, self._spots, self._wanted = start, home, _spots(home, plan), wanted
         self._used = {name for step in plan for name in step.arguments}
         self._steps: list[Step] = []
@@ -140,6 +152,8 @@ class _Planner:
             raise _Impossible
         above = (*above, condition)
         for before, sequence in self._ways(condition):
+            if self._forbidden & set(sequence):
+                continue
             kept = self._state, len(self._steps)
             try:
                 for step in sequence:

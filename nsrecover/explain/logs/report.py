@@ -6,7 +6,8 @@ from typing import Any
 
 from nsrecover.explain.logs.explaining import LogExplanation
 from nsrecover.explain.logs.records import HouseholdLog
-from nsrecover.explain.logs.telling import Register, agrees, tell
+from nsrecover.explain.logs.telling import agrees, tell
+from nsrecover.explain.voice import Register
 
 
 def report_of(log: HouseholdLog, explanation: LogExplanation, register: Register = Register.LAY) -> dict[str, Any]:

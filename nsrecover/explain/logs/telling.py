@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from enum import StrEnum
 
 from nsrecover.explain.grammar import capital, counted, listed, the
 from nsrecover.explain.logs.explaining import LogExplanation
@@ -13,13 +12,7 @@ from nsrecover.explain.logs.household_operators import HOUSEHOLD_OPERATORS
 from nsrecover.explain.logs.names import is_slice
 from nsrecover.explain.logs.records import Step
 from nsrecover.explain.logs.state import Fact
-
-
-class Register(StrEnum):
-    """Whom a text is for."""
-
-    LAY = "lay"
-    ENGINEER = "engineer"
+from nsrecover.explain.voice import Register
 
 
 def tell(explanation: LogExplanation, register: Register = Register.LAY) -> str:

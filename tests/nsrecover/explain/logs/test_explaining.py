@@ -8,7 +8,7 @@ from household_runs import Fault, Injected, Task, steps_of, story, world_of
 
 from eval.household_world import conditions_of, judge, world_at_the_end
 from nsrecover.explain.logs import explain_log, log_of, report_of
-from nsrecover.explain.logs.telling import Register
+from nsrecover.explain.voice import Register
 
 by_name = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
 

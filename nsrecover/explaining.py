@@ -1,0 +1,97 @@
+"""From a file to its explanation, whatever it is: a log of ours, a log of another robot, a recording with images."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from nsrecover import episode_log, recording
+from nsrecover.errors import InvalidRecording
+from nsrecover.explain.episodes import report_of_episode
+from nsrecover.explain.logs import explain_log, is_household_log, read_logs, report_of
+from nsrecover.explain.logs.questions import ask_log
+from nsrecover.explain.questions import Answer, ask
+from nsrecover.explain.voice import Register
+from nsrecover.structs import Episode
+
+EXAMPLE = "example"
+"""Stands for the recording that comes with the package."""
+
+
+def explain_file(
+    path: Path, register: Register = Register.LAY, questions: Sequence[str] = (), checkpoint: Path | None = None
+) -> list[dict[str, Any]]:
+    """Explain a file; only a recording with images loads the learned parts.
+
+    Args:
+        path: the log of an episode, a log in REFLECT's text format (several in JSON lines), or a recording.
+        register: whom the text is for.
+        questions: to be answered from each of them.
+        checkpoint: folder of the learned parts, for recordings; the shipped ones if None.
+
+    Returns:
+        One report for each log; `answers` is among its fields if something was asked.
+
+    Raises:
+        InvalidRecording: the file is none of these, or damaged.
+    """
+    if _is_recording(path):
+        return [_of_episode(_reviewed(path, checkpoint), register, questions)]
+    document = _document(path)
+    if episode_log.is_episode(document):
+        return [_of_episode(episode_log.from_document(document, str(path)), register, questions)]
+    if path.is_file() and not is_household_log(path):
+        raise InvalidRecording(
+            "expected the log of an episode, a log in REFLECT's text format (JSON with task, plan, event_summary, ...) "
+            f"or a recorded episode (.npz), found {path}"
+        )
+    found = []
+    for log in read_logs(path):
+        report = report_of(log, explain_log(log), register)
+        if questions:
+            report["answers"] = _answers(ask_log(log, questions, register))
+        found.append(report)
+    return found
+
+
+def _of_episode(episode: Episode, register: Register, questions: Sequence[str]) -> dict[str, Any]:
+    report = report_of_episode(episode, register)
+    if questions:
+        report["answers"] = _answers(ask(episode, questions, register))
+    return report
+
+
+def _answers(answers: Sequence[Answer]) -> list[dict[str, Any]]:
+    return [
+        {
+            "question": answer.question,
+            "text": answer.text,
+            "understood": answer.understood,
+            "objects": list(answer.objects),
+        }
+        for answer in answers
+    ]
+
+
+def _is_recording(path: Path) -> bool:
+    return path.suffix == ".npz" or (str(path) == EXAMPLE and not path.exists())
+
+
+def _document(path: Path) -> object:
+    """The JSON of a file; None if it is something else, which its reader then says better."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _reviewed(path: Path, checkpoint: Path | None) -> Episode:
+    """What the monitor makes of a recording."""
+    recorded = recording.example() if str(path) == EXAMPLE else recording.load(path)
+    # Here and not above: it loads torch, which logs do not need.
+    from nsrecover.review import episode_of, review
+    from nsrecover.system import load
+
+    return episode_of(list(review(load(checkpoint), recorded)), recorded)
