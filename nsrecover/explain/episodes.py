@@ -94,4 +94,6 @@ def _text(episode: Episode, errors: list[Turn], told: list[Explanation], registe
 
 
 def _all_steps(count: int) -> str:
-    return "the only step did what it should" if count == 1 else f"all {counted(count, 'step')} did what they should"
+    if count == 1:
+        return "the only step did what it should"
+    return f"{'both steps' if count == 2 else 'all ' + counted(count, 'step')} did what they should"

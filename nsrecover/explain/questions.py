@@ -322,10 +322,14 @@ def _hindrance(start: SceneGraph, goal: SceneGraph, needed: set[str], name: str)
         if support == here:
             return f"{the(name)} itself would not have been in its place"
         return f"{the(name)} itself would have stayed on {the(here)}, and the plan needs it on {the(support)}"
-    below = [other for other in start.names if other != name and i in resting_on(start, start.index(other))]
-    if below:
-        return f"{the(name)} stood on {the(below[0])}, which had to be moved"
-    return f"{the(name)} stood where something else had to go"
+    for other in sorted(needed - {name}):
+        n = start.index(other)
+        displaced = float(abs(start.boxes[n, :3] - goal.boxes[goal.index(other), :3]).max()) > 0.01
+        if displaced and i in resting_on(start, n):
+            return f"{the(name)} stood on {the(other)}, which had to be moved"
+        if displaced and bool(intersects(goal.boxes[goal.index(other)], start.boxes[[i]])[0]):
+            return f"{the(name)} stood where {the(other)} had to go"
+    return f"{the(name)} stood in the way"
 
 
 def _where(episode: Episode, name: str) -> str:

@@ -69,3 +69,73 @@ def test_an_object_that_is_gone_is_missing_at_an_infinite_distance() -> None:
 def test_help_names_the_step_after_which_it_is_right() -> None:
     found = cause_of(situation(graph(HELPED)), NAMES.index("side"))
     assert found.subgoal == 2
+
+
+LATER = {**STACKED, "side": (0.3, 0.2, 0.02)}
+
+
+def on_the_way(
+    observed: dict[str, tuple[float, float, float]], sizes: dict[str, tuple[float, float, float]]
+) -> Situation:
+    """After `top(top, middle)`, with `left(side, ...)` still to come: its place is at (0.3, 0.2)."""
+    plan = Plan.parse("top(top, middle); left(side, other)")
+    trace = Trace(plan, (graph(START), graph(STACKED), graph(LATER)))
+    seen = graph({**STACKED, **observed})
+    for name, size in sizes.items():
+        seen.boxes[NAMES.index(name), 3:] = size
+    apart = [np.linalg.norm(g.boxes[:, :3] - seen.boxes[:, :3], axis=1) for g in trace.graphs]
+    same = np.array([distance < 0.02 for distance in apart])
+    later = same.copy()
+    later[:2] = False
+    wrong = tuple(int(i) for i in np.flatnonzero(~same[1]))
+    return Situation(trace, 1, NAMES.index("top"), seen, same[1].astype(np.float32), wrong, later)
+
+
+LYING = (SIDE + 0.015, SIDE + 0.012, SIDE)
+
+
+@pytest.mark.parametrize(
+    ("observed", "sizes", "culprit", "cause", "other"),
+    [
+        # the way goes from (0.5, 0.2) to (0.5, 0)
+        ({"top": (0.5, 0.12, 0.02)}, {}, "top", Cause.DROPPED, "table"),
+        ({"top": (0.3, -0.2, 0.02)}, {}, "top", Cause.MISPLACED, "table"),
+        ({"top": (0.3, -0.2, 0.02)}, {"top": LYING}, "top", Cause.DROPPED, "table"),
+        ({"top": (0.4, -0.1, 0.06)}, {}, "top", Cause.MISPLACED, "other"),
+        ({"middle": (0.3, -0.2, 0.02)}, {}, "middle", Cause.MOVED, "table"),
+        ({"middle": (0.3, -0.2, 0.02)}, {"middle": LYING}, "middle", Cause.TOPPLED, "table"),
+        ({"other": (0.31, 0.2, 0.02)}, {}, "other", Cause.BLOCKING, "side"),
+        ({"other": (0.4, 0.1, 0.06)}, {}, "other", Cause.BLOCKING, "side"),
+        ({"side": (0.3, 0.2, 0.02)}, {}, "side", Cause.HELPED, "table"),
+    ],
+)
+def test_what_fell_is_told_from_what_was_put(
+    observed: dict[str, tuple[float, float, float]],
+    sizes: dict[str, tuple[float, float, float]],
+    culprit: str,
+    cause: Cause,
+    other: str,
+) -> None:
+    found = cause_of(on_the_way(observed, sizes), NAMES.index(culprit))
+    assert (found.cause, found.other) == (cause, other)
+
+
+def test_what_goes_away_before_is_not_in_the_way() -> None:
+    there = on_the_way({"side": (0.31, 0.1, 0.02)}, {})
+    assert cause_of(there, NAMES.index("side")).cause is Cause.MOVED
+
+
+def test_one_of_a_pile_that_tumbled_fell_with_the_rest() -> None:
+    """Both came down from one pile; that one of them lies another way says that nobody carried them."""
+    pile = {**STACKED, "side": (0.5, 0, 0.14), "middle": (0.5, 0, 0.06)}
+    trace = Trace(Plan.parse("top(side, top)"), (graph(STACKED), graph(pile)))
+    down = {"top": (0.3, -0.2, 0.02), "middle": (0.3, 0.25, 0.02), "side": (0.5, 0.0, 0.06)}
+    for tumbled, cause in ((False, Cause.MOVED), (True, Cause.TOPPLED)):
+        seen = graph({**pile, **down})
+        if tumbled:
+            seen.boxes[NAMES.index("middle"), 3:] = LYING
+        wrong = tuple(NAMES.index(name) for name in down)
+        found = Situation(
+            trace, 1, NAMES.index("side"), seen, np.zeros(5, np.float32), wrong, np.zeros((2, 5), np.bool_)
+        )
+        assert cause_of(found, NAMES.index("top")).cause is cause

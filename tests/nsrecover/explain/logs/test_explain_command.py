@@ -52,7 +52,7 @@ def test_registers_differ_and_both_name_the_thing(path: Path) -> None:
 def test_mistakes_are_one_line(path: Path, tmp_path: Path) -> None:
     for arguments, words in (
         (("explain", str(path), "--register", "poet"), "expected a register"),
-        (("explain", str(tmp_path / "episode.npz")), "nsrecover check"),
+        (("explain", str(tmp_path / "episode.npz")), "episode.npz"),
         (("explain", str(tmp_path / "none.json")), "expected a log at"),
     ):
         done = command(*arguments)
