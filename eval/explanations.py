@@ -209,7 +209,7 @@ def _percent(value: Mapping[str, Any]) -> str:
 
 
 _ROWS: tuple[tuple[str, Callable[[Mapping[str, Any]], str]], ...] = (
-    ("episodes", lambda counts: str(counts["episodes"])),
+    ("episodes with something to tell", lambda counts: str(counts["episodes"])),
     ("errors", lambda counts: str(counts["errors"])),
     ("exactly the true culprits", lambda counts: _percent(counts["culprits"])),
     ("the true cause of every one of them", lambda counts: _percent(counts["causes"])),
