@@ -25,7 +25,7 @@ COMMANDS = sorted(
         for text in [*PAGES.values(), (ROOT / "README.md").read_text(encoding="utf-8")]
         for block in re.findall(r"```bash\n(.*?)```", text, flags=re.DOTALL)
         for line in block.splitlines()
-        if line.startswith("python -m sim.collect") or line.startswith("python -m sim.datasets ")
+        if line.startswith(("python -m sim.collect", "python -m sim.datasets ", "python -m train "))
     }
 )
 
