@@ -83,9 +83,17 @@ def _planned(stage: Stage, plan: Plan, done: int) -> Recovery:
 
 def _soonest(puzzle: Puzzle, subgoals: Sequence[int]) -> Optimum | None:
     """The best way back that rejoins the plan as soon as it costs no more: what is left of it is left to the plan."""
-    best = independent_optimum(puzzle, subgoals)
+    best = _best(puzzle, subgoals)
     for subgoal in subgoals if best is not None else ():
         way = fewest(puzzle, [subgoal])
         if way is not None and best is not None and way.cost == best.cost:
-            return independent_optimum(puzzle, [subgoal])
+            return _best(puzzle, [subgoal])
     return best
+
+
+def _best(puzzle: Puzzle, subgoals: Sequence[int]) -> Optimum | None:
+    """The independent planner's answer; that of our own optimal search where it runs out of time."""
+    try:
+        return independent_optimum(puzzle, subgoals)
+    except InvalidConfiguration:
+        return fewest(puzzle, subgoals)
