@@ -1,55 +1,151 @@
-"""How long one step of the monitor takes, from images to discrepancy; rendering excluded, alone in the process."""
+"""`python -m eval.timing`: what the monitor costs in your own loop, from images to discrepancy, without rendering."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+import hydra
 import numpy as np
 import torch
+from hydra.core.config_store import ConfigStore
+from omegaconf import OmegaConf
+from tqdm import tqdm
 
+import nsrecover
+from nsrecover.errors import InvalidConfiguration, told_in_one_line
+from nsrecover.observation import Observation
 from nsrecover.structs import Plan
 from nsrecover.system import System
-from sim.sampling import sample_scene
+from sim.folder import write_json, write_whole
+from sim.sampling import Structure, sample_plan, sample_scene
 from sim.world import TabletopWorld
 
 WARM_UP = 3
+STEPS = 4
+"""Actions in the plan of a scene, if it has objects enough: a tower."""
+
+
+@dataclass
+class TimingConfig:
+    """Top level of conf/timing.yaml."""
+
+    seed: int = 0
+    objects: list[int] = field(default_factory=lambda: [5, 10])
+    repeats: int = 100
+    threads: int | None = None
+    checkpoint: str | None = None
+    out: str = "outputs/timing"
 
 
 def time_monitor(system: System, objects: Sequence[int], repeats: int, seed: int = 0) -> dict[str, Any]:
-    """Time monitor steps on scenes of some sizes, seen by two cameras.
+    """Time `Monitor.step` on episodes with some numbers of objects, seen by two cameras.
 
     Args:
         system: the learned parts.
-        objects: how many objects, for each scene.
-        repeats: steps that are timed in each scene.
-        seed: of the scenes.
+        objects: how many objects, for each episode.
+        repeats: steps that are timed for each.
+        seed: of the scenes and plans.
 
     Returns:
         "threads", "cores" and "objects": for each number the milliseconds "median_ms", "p95_ms" and of it "perceive_ms"
-        from images to scene graph, also a median.
+        from images to scene graph, also a median; "cpu_ms" is the processor time of all threads, which is the same on a
+        machine that does other things too.
     """
     rows: dict[str, Any] = {}
     for count in objects:
-        with TabletopWorld(sample_scene(np.random.default_rng((seed, count)), count)) as world:
-            observation = world.observe()
-        perceiver = system.perceiver()
-        first = perceiver(observation)
-        trace = system.imagination.trace(first, Plan.parse(f"free({first.names[0]})"))
-        seconds = []
-        for _ in range(WARM_UP + repeats):
-            fresh = perceiver.fork()
-            started = time.perf_counter()
-            graph = fresh(observation, expected=trace.graphs[0])
-            perceived = time.perf_counter()
-            system.comparison.before(graph, trace, 0)
-            seconds.append((time.perf_counter() - started, perceived - started))
-        whole, perceiving = 1000 * np.array(seconds[WARM_UP:]).T
+        plan, observations = _episode(count, seed)
+        steps, perceiving = [], []
+        with tqdm(total=repeats, desc=f"{count} objects", unit="step", leave=False) as bar:
+            while len(steps) < WARM_UP + repeats:
+                monitor, perceive = system.monitor(plan, observations[0]), system.perceiver()
+                perceive(observations[0])
+                for action, observation in zip(plan, observations[1:], strict=True):
+                    expected = monitor.trace.graphs[monitor.done + 1]
+                    began = time.perf_counter()
+                    perceive(observation, expected=expected)
+                    perceiving.append(time.perf_counter() - began)
+                    began, processor = time.perf_counter(), time.process_time()
+                    monitor.step(action, observation)
+                    steps.append((time.perf_counter() - began, time.process_time() - processor))
+                    bar.update()
+        whole, processors = 1000 * np.array(steps[WARM_UP:]).T
         rows[str(count)] = {
             "median_ms": round(float(np.median(whole)), 2),
             "p95_ms": round(float(np.quantile(whole, 0.95)), 2),
-            "perceive_ms": round(float(np.median(perceiving)), 2),
+            "perceive_ms": round(1000 * float(np.median(perceiving[WARM_UP:])), 2),
+            "cpu_ms": round(float(np.median(processors)), 2),
+            "steps": len(whole),
         }
     return {"threads": torch.get_num_threads(), "cores": os.cpu_count(), "objects": rows}
+
+
+def _episode(count: int, seed: int) -> tuple[Plan, list[Observation]]:
+    """A tower that is built, and what was seen before, between and after its actions."""
+    rng = np.random.default_rng((seed, count))
+    scene = sample_scene(rng, count)
+    plan = sample_plan(rng, scene, Structure.TOWER, min(STEPS, count - 1))
+    with TabletopWorld(scene) as world:
+        observations = [world.observe()]
+        for action in plan:
+            world.execute(action)
+            observations.append(world.observe())
+    return plan, observations
+
+
+def measure(config: TimingConfig) -> dict[str, Any]:
+    """Time, and write metrics and table.
+
+    Args:
+        config: see conf/timing.yaml.
+
+    Returns:
+        What is written to metrics.json.
+
+    Raises:
+        InvalidConfiguration: a setting is out of its range.
+        InvalidCheckpoint: the checkpoint cannot be used.
+    """
+    if config.repeats < 1 or min(config.objects, default=0) < 2 or (config.threads is not None and config.threads < 1):
+        raise InvalidConfiguration(
+            f"expected at least 1 repeat, 2 objects and 1 thread, found repeats={config.repeats}, "
+            f"objects={list(config.objects)}, threads={config.threads}"
+        )
+    before = torch.get_num_threads()
+    torch.set_num_threads(config.threads or before)
+    try:
+        timed = time_monitor(nsrecover.load(config.checkpoint), config.objects, config.repeats, config.seed)
+    finally:
+        torch.set_num_threads(before)
+    metrics = {"seed": config.seed, **timed}
+    lines = ["| objects | step, median | step, 95th percentile | of it perception | processor time |"]
+    lines += ["| ---: | ---: | ---: | ---: | ---: |"]
+    for count, row in timed["objects"].items():
+        cells = (f"{row[key]} ms" for key in ("median_ms", "p95_ms", "perceive_ms", "cpu_ms"))
+        lines.append(f"| {count} | {' | '.join(cells)} |")
+    lines += ["", f"{timed['threads']} threads of PyTorch on {timed['cores']} cores.", ""]
+    out = Path(config.out)
+    out.mkdir(parents=True, exist_ok=True)
+    write_json(out / "metrics.json", metrics)
+    write_whole(out / "table.md", "\n".join(lines).encode())
+    write_whole(out / "config.yaml", OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    return metrics
+
+
+@hydra.main(version_base="1.3", config_path="../conf", config_name="timing")
+def main(config: TimingConfig) -> None:
+    """Entry point."""
+    with told_in_one_line(resumable=False):
+        settings = OmegaConf.to_object(config)
+        assert isinstance(settings, TimingConfig)
+        measure(settings)
+        print((Path(settings.out) / "table.md").read_text(), end="")
+
+
+if __name__ == "__main__":
+    ConfigStore.instance().store(name="timing_schema", node=TimingConfig)
+    main()

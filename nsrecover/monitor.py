@@ -44,7 +44,8 @@ class Monitor(Generic[Seen]):
         check_plan(plan, self._graph)
         self._trace = self._imagination.trace(self._graph, plan)
         self._done = 0
-        self._stale = False  # whether what follows was imagined from an earlier scene than the last one
+        self._fresh = len(plan)  # scenes after this one were imagined from an earlier start, and are out of date
+        self._moved_on = False  # whether the scene has been looked at since that start
 
     @property
     def plan(self) -> Plan:
@@ -69,6 +70,7 @@ class Monitor(Generic[Seen]):
     @property
     def trace(self) -> Trace:
         """What the last scene was compared with: what a recovery planner has to know beside the discrepancy."""
+        self._imagine(len(self.plan))
         return self._trace
 
     def check(self, observation: Seen | None = None) -> Discrepancy:
@@ -85,11 +87,12 @@ class Monitor(Generic[Seen]):
         """
         if self.following is None:
             raise InvalidPlan(f"expected a plan with an action left, found all {len(self.plan)} done; follow another")
-        self._imagine_from_here()
+        self._start_here()
         if observation is not None:
             self._see(observation, self._trace.graphs[self._done])
-            self._stale = True
-        return self._comparison.before(self._graph, self._trace, self._done)
+            self._moved_on = True
+        found = self._comparison.before(self._graph, self._trace, self._done)
+        return self._comparison.before(self._graph, self.trace, self._done) if found else found
 
     def step(self, action: Action, observation: Seen) -> Discrepancy:
         """Whether an action worked and left everything else alone.
@@ -113,14 +116,18 @@ class Monitor(Generic[Seen]):
                 f"monitor.follow(new_plan), or monitor.follow(monitor.plan, done={max(self._done - 1, 0)}) to try the "
                 "last action again"
             )
-        self._imagine_from_here()
-        if action.target is not None and action.target != self.plan[self._done].target:
+        self._start_here()
+        step = self._done
+        if action.target is not None and action.target != self.plan[step].target:
             actions = self.plan.actions
-            changed = Plan((*actions[: self._done], action, *actions[self._done + 1 :]))
-            self._trace = self._imagination.rebase(replace(self._trace, plan=changed), self._done, self._graph)
-        self._see(observation, self._trace.graphs[self._done + 1])
-        self._done, self._stale = self._done + 1, True
-        return self._comparison.after(self._graph, self._trace, self._done - 1)
+            self._trace = replace(self._trace, plan=Plan((*actions[:step], action, *actions[step + 1 :])))
+            self._fresh = step
+        self._imagine(step + 1)
+        self._see(observation, self._trace.graphs[step + 1])
+        self._done, self._moved_on = step + 1, True
+        found = self._comparison.after(self._graph, self._trace, step)
+        # only what is wrong has to be held against all later scenes, too
+        return self._comparison.after(self._graph, self.trace, step) if found else found
 
     def follow(self, plan: Plan, done: int = 0, observation: Seen | None = None) -> None:
         """Go on with another plan, or from another place in this one, from the scene as it was seen last.
@@ -148,7 +155,7 @@ class Monitor(Generic[Seen]):
             (self._trace.graphs[:done] if plan.actions[:done] == self.plan.actions[:done] else (self._graph,) * done)
             + rest.graphs,
         )
-        self._done, self._stale = done, False
+        self._done, self._fresh, self._moved_on = done, len(plan), False
 
     def rejoin(self, recovery: Recovery) -> Plan:
         """Go on by way of a recovery that was planned from `trace` and the last discrepancy.
@@ -166,18 +173,27 @@ class Monitor(Generic[Seen]):
             raise InvalidPlan(
                 f"expected a way back, found none ({recovery.reason}); ask for help, or follow another plan"
             )
-        self._trace, self._done, self._stale = rejoined(self._graph, self._trace, recovery), 0, False
+        self._trace, self._done, self._moved_on = rejoined(self._graph, self.trace, recovery), 0, False
+        self._fresh = len(self.plan)
         return self.plan
 
     def _see(self, observation: Seen, expected: SceneGraph) -> None:
         self._graph = self._perceive(observation, expected=expected)
         self._trace = self._trace.joined_by(self._graph)
 
-    def _imagine_from_here(self) -> None:
-        """Put off until it is needed: whoever follows a new plan after an error does without."""
-        if self._stale:
-            self._trace = self._imagination.rebase(self._trace, self._done, self._graph)
-            self._stale = False
+    def _start_here(self) -> None:
+        """Take the scene as it was seen last for the start of what follows, so that errors do not pile up."""
+        if self._moved_on:
+            graphs = self._trace.graphs
+            self._trace = replace(self._trace, graphs=(*graphs[: self._done], self._graph, *graphs[self._done + 1 :]))
+            self._fresh, self._moved_on = self._done, False
+
+    def _imagine(self, number: int) -> None:
+        """Bring the scenes up to one of them up to date; the others wait until somebody asks for them."""
+        graphs = list(self._trace.graphs)
+        for step in range(self._fresh, number):
+            graphs[step + 1] = self._imagination.step(graphs[step], self.plan[step])
+        self._trace, self._fresh = replace(self._trace, graphs=tuple(graphs)), max(self._fresh, number)
 
 
 def rejoined(graph: SceneGraph, trace: Trace, recovery: Recovery) -> Trace:

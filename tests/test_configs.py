@@ -27,6 +27,8 @@ COMMANDS = {
     "server_fuzz": "eval.server_fuzz",
     "detectors": "eval.detectors",
     "train_sac": "eval.train_sac",
+    "panda_gym": "eval.panda_gym",
+    "timing": "eval.timing",
 }
 """Primary config -> the module that runs it."""
 
