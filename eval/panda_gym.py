@@ -7,7 +7,11 @@ name and nothing else; where the cubes truly are is used for judging only.
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import itertools
+import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -110,7 +114,23 @@ class Filmed:
 
 def stacking() -> gymnasium.Env[Any, Any]:
     """The task, made anew: in one that has been used, contacts and joints of the last episode linger."""
-    return gymnasium.make("PandaStack-v3", max_episode_steps=1_000_000)
+    with _nothing_printed():
+        return gymnasium.make("PandaStack-v3", max_episode_steps=1_000_000)
+
+
+@contextlib.contextmanager
+def _nothing_printed() -> Iterator[None]:
+    """PyBullet prints its options whenever a simulation is made; what it prints goes nowhere."""
+    sys.stdout.flush()
+    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    try:
+        yield
+    finally:
+        ctypes.CDLL(None).fflush(None)
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def places(boxes: Boxes) -> dict[str, np.ndarray]:

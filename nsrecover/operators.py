@@ -159,11 +159,14 @@ def register(operator: protocols.Operator) -> None:
         InvalidConfiguration: something that an operator needs is missing, its name cannot be written in a plan, or
             another operator has that name already.
     """
+    if isinstance(operator, type):
+        raise InvalidConfiguration(
+            f"expected an operator, found the class {operator.__name__}; register an instance, {operator.__name__}()"
+        )
     missing = [part for part in ("name", "arguments", "violated", "achieved") if not hasattr(operator, part)]
     if missing:
         raise InvalidConfiguration(
             f"expected an operator (nsrecover.protocols.Operator), found {operator!r} without {', '.join(missing)}"
-            f"{'; register an instance, not the class' if isinstance(operator, type) else ''}"
         )
     if not (isinstance(operator.name, str) and re.fullmatch(r"\w+", operator.name)):
         raise InvalidConfiguration(
