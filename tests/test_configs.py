@@ -23,6 +23,7 @@ COMMANDS = {
     "planning": "eval.planning",
     "scaling": "eval.scaling",
     "logs": "eval.logs",
+    "explanations": "eval.explanations",
     "server_load": "eval.server_load",
     "server_fuzz": "eval.server_fuzz",
     "detectors": "eval.detectors",
