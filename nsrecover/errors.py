@@ -40,6 +40,10 @@ class InvalidConfiguration(NsrecoverError):
     """A setting outside its range, or settings that contradict one another."""
 
 
+class ModelFailure(NsrecoverError):
+    """A language model that gives no answer, none in time, or none that can be read."""
+
+
 class WorldNotConforming(NsrecoverError):
     """A world that breaks a rule of `nsrecover.testing.check_world`.
 

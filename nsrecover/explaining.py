@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,39 @@ from nsrecover.errors import InvalidRecording
 from nsrecover.explain.episodes import report_of_episode
 from nsrecover.explain.logs import explain_log, is_household_log, read_logs, report_of
 from nsrecover.explain.logs.questions import ask_log
+from nsrecover.explain.logs.wording import reworded
 from nsrecover.explain.questions import Answer, ask
 from nsrecover.explain.voice import Register
+from nsrecover.protocols import LanguageModel
 from nsrecover.structs import Episode
 
+GROUNDED_ONLY = (
+    "all sentences are made from the facts: a model words logs of other robots here, and single failures of an episode "
+    "in nsrecover.explain.llm.LanguageExplainer"
+)
 EXAMPLE = "example"
 """Stands for the recording that comes with the package."""
 
 
+@dataclass(frozen=True)
+class Words:
+    """Who words explanations instead of us.
+
+    Attributes:
+        model: a language model; what it says wrongly is not heard.
+        timeout_s: for one log.
+    """
+
+    model: LanguageModel
+    timeout_s: float = 20.0
+
+
 def explain_file(
-    path: Path, register: Register = Register.LAY, questions: Sequence[str] = (), checkpoint: Path | None = None
+    path: Path,
+    register: Register = Register.LAY,
+    questions: Sequence[str] = (),
+    checkpoint: Path | None = None,
+    words: Words | None = None,
 ) -> list[dict[str, Any]]:
     """Explain a file; only a recording with images loads the learned parts.
 
@@ -30,18 +54,21 @@ def explain_file(
         register: whom the text is for.
         questions: to be answered from each of them.
         checkpoint: folder of the learned parts, for recordings; the shipped ones if None.
+        words: who words the explanations of other robots' logs; they are made from the facts if None.
 
     Returns:
-        One report for each log; `answers` is among its fields if something was asked.
+        One report for each log; `answers` is among its fields if something was asked, and `source` and `note` (why not
+        everything is the model's) if a model was to word it.
 
     Raises:
         InvalidRecording: the file is none of these, or damaged.
     """
+    ours = {} if words is None else {"source": "grounded", "note": GROUNDED_ONLY}
     if _is_recording(path):
-        return [_of_episode(_reviewed(path, checkpoint), register, questions)]
+        return [_of_episode(_reviewed(path, checkpoint), register, questions) | ours]
     document = _document(path)
     if episode_log.is_episode(document):
-        return [_of_episode(episode_log.from_document(document, str(path)), register, questions)]
+        return [_of_episode(episode_log.from_document(document, str(path)), register, questions) | ours]
     if path.is_file() and not is_household_log(path):
         raise InvalidRecording(
             "expected the log of an episode, a log in REFLECT's text format (JSON with task, plan, event_summary, ...) "
@@ -49,7 +76,10 @@ def explain_file(
         )
     found = []
     for log in read_logs(path):
-        report = report_of(log, explain_log(log), register)
+        explained = explain_log(log)
+        report = report_of(log, explained, register)
+        if words is not None:
+            report |= reworded(log, explained, register, words.model, words.timeout_s)
         if questions:
             report["answers"] = _answers(ask_log(log, questions, register))
         found.append(report)

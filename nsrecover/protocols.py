@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Protocol, TypeVar, runtime_checkable
 
+from nsrecover.completion import Completion, Listener, Prompt
 from nsrecover.observation import Observation
 from nsrecover.structs import Action, Box, Discrepancy, Explanation, FloatArray, Recovery, SceneGraph
 
@@ -103,15 +104,24 @@ class Explainer(Protocol):
 
 
 class LanguageModel(Protocol):
-    """A model that words an explanation."""
+    """A model that words an explanation. Nothing it says is believed."""
 
     @property
     def name(self) -> str:
         """What to report as the source of a text."""
         ...
 
-    def complete(self, prompt: str, *, timeout_s: float) -> str:
-        """The answer to a prompt."""
+    def complete(self, prompt: Prompt, *, timeout_s: float, on_text: Listener | None = None) -> Completion:
+        """The answer to a prompt.
+
+        Args:
+            prompt: the question.
+            timeout_s: by when it has to be there, all in all.
+            on_text: gets the answer piece by piece, if the model sends it so.
+
+        Raises:
+            ModelFailure: there is no answer, or none in time.
+        """
         ...
 
 

@@ -345,10 +345,17 @@ class Fact:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence and the facts it rests on."""
+    """A sentence and the facts it rests on.
+
+    Attributes:
+        text: the sentence.
+        facts: what it rests on.
+        source: who worded it: `grounded`, or the name of the language model.
+    """
 
     text: str
     facts: tuple[Fact, ...]
+    source: str = "grounded"
 
 
 @dataclass(frozen=True)
@@ -358,14 +365,16 @@ class Explanation:
     Attributes:
         sentences: each with its facts.
         step: the failing step, counted from 1 as a reader would.
-        source: `grounded`, or the name of the language model.
+        source: `grounded`, or the name of the language model if a sentence is worded by it.
         verified: whether the text was checked against the facts.
+        note: why not all of it is worded by the language model that was to do so; empty if it is, or if there was none.
     """
 
     sentences: tuple[Sentence, ...]
     step: int
     source: str = "grounded"
     verified: bool = True
+    note: str = ""
 
     @property
     def text(self) -> str:
