@@ -124,12 +124,14 @@ def _judged(case: Case, candidate: Candidate) -> frozenset[str] | str:
 def _composed(case: Case, needs: Sequence[frozenset[str]], kept: Sequence[_Kept], source: str) -> tuple[Sentence, ...]:
     """The model's sentences where the grounded ones would say the same, and the grounded ones for the rest."""
     said = frozenset[str]().union(*(each.points for each in kept))
-    first_at = [
-        next((number for number, points in enumerate(needs) if points & each.points), len(needs)) for each in kept
+    # Where the grounded sentence stands that says the same, not where one only touches on it.
+    places = [
+        max(range(len(needs)), key=lambda number: len(needs[number] & each.points) / max(1, len(needs[number])))
+        for each in kept
     ]
     sentences = list[Sentence]()
     for number, (grounded, points) in enumerate(zip(case.grounded, needs, strict=True)):
-        here = [each for each, at in zip(kept, first_at, strict=True) if at == number]
+        here = [each for each, at in zip(kept, places, strict=True) if at == number]
         for each in here:
             facts = [
                 fact
