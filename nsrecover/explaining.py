@@ -13,7 +13,6 @@ from nsrecover.errors import InvalidRecording
 from nsrecover.explain.episodes import report_of_episode
 from nsrecover.explain.logs import explain_log, is_household_log, read_logs, report_of
 from nsrecover.explain.logs.questions import ask_log
-from nsrecover.explain.logs.wording import reworded
 from nsrecover.explain.questions import Answer, ask
 from nsrecover.explain.voice import Register
 from nsrecover.protocols import LanguageModel
@@ -79,6 +78,9 @@ def explain_file(
         explained = explain_log(log)
         report = report_of(log, explained, register)
         if words is not None:
+            # Here and not above: who asks for no model does not wait for what words it.
+            from nsrecover.explain.logs.wording import reworded
+
             report |= reworded(log, explained, register, words.model, words.timeout_s)
         if questions:
             report["answers"] = _answers(ask_log(log, questions, register))
