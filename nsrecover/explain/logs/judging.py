@@ -15,10 +15,11 @@ from nsrecover.explain.case import Case, Story
 from nsrecover.explain.logs.explaining import LogExplanation
 from nsrecover.explain.logs.household import Household
 from nsrecover.explain.logs.records import HouseholdLog
-from nsrecover.explain.logs.telling import Register, tell
+from nsrecover.explain.logs.telling import tell
 from nsrecover.explain.logs.writing import line_of, told
 from nsrecover.explain.reading import LONGEST, MARK, Vocabulary, sentences_of
 from nsrecover.explain.verdict import UNREADABLE, Verdict
+from nsrecover.explain.voice import Register
 from nsrecover.structs import Fact, Sentence
 
 _NAME = rf"{MARK}\d+n"

@@ -8,8 +8,8 @@ from nsrecover.completion import Listener
 from nsrecover.explain.logs.explaining import LogExplanation
 from nsrecover.explain.logs.judging import household_case
 from nsrecover.explain.logs.records import HouseholdLog
-from nsrecover.explain.logs.telling import Register
 from nsrecover.explain.strategies import Strategy, Structured
+from nsrecover.explain.voice import Register
 from nsrecover.explain.wording import word
 from nsrecover.protocols import LanguageModel
 
