@@ -21,7 +21,6 @@ COMMANDS = {
     "symbolic": "eval.symbolic",
     "free_space": "eval.free_space",
     "planning": "eval.planning",
-    "explanations": "eval.explanations",
     "scaling": "eval.scaling",
     "logs": "eval.logs",
     "explanations": "eval.explanations",
