@@ -24,6 +24,7 @@ COMMANDS = {
     "scaling": "eval.scaling",
     "logs": "eval.logs",
     "explanations": "eval.explanations",
+    "language": "eval.language",
     "server_load": "eval.server_load",
     "server_fuzz": "eval.server_fuzz",
     "detectors": "eval.detectors",
