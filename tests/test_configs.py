@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import io
+import runpy
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hydra.core.global_hydra import GlobalHydra
+
+# that a command was imported by another test before it is run here is meant
+pytestmark = pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWarning")
 
 ROOT = Path(__file__).parents[1]
 CONF = ROOT / "conf"
@@ -62,10 +70,28 @@ CHOICES = sorted(
 )
 
 
-def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", module, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=300
-    )
+@dataclass(frozen=True)
+class Done:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run(module: str, *arguments: str) -> Done:
+    """A command as `python -m` runs it, but in this process: what it imports is imported once."""
+    out, err, before = io.StringIO(), io.StringIO(), sys.argv
+    sys.argv, code = [module, *arguments], 0
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            runpy.run_module(module, run_name="__main__", alter_sys=True)
+    except SystemExit as stop:
+        code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+    finally:
+        sys.argv = before
+        GlobalHydra.instance().clear()
+    return Done(code, out.getvalue(), err.getvalue())
 
 
 def test_every_primary_config_has_a_command() -> None:
@@ -78,26 +104,34 @@ MODULES = [*COMMANDS.values(), *OWN_FOLDER.values()]
 @pytest.mark.parametrize("module", MODULES)
 def test_it_composes_and_resolves(module: str) -> None:
     done = run(module, "--cfg", "job", "--resolve")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     # Explaining logs leaves nothing to chance.
-    assert ("seed:" in done.stdout) != (module == "eval.logs")
+    assert ("seed:" in done.out) != (module == "eval.logs")
 
 
 @pytest.mark.parametrize(("group", "choice", "module"), CHOICES)
 def test_every_choice_of_every_group_composes(group: str, choice: str, module: str) -> None:
     done = run(module, f"{group}={choice}", "--cfg", "job", "--resolve")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_a_misspelt_setting_fails(module: str) -> None:
     done = run(module, "sede=1")
-    assert done.returncode != 0
-    assert "sede" in done.stderr
+    assert done.code != 0
+    assert "sede" in done.err
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_help_teaches(module: str) -> None:
     done = run(module, "--help")
-    assert done.returncode == 0
-    assert f"python -m {module}" in done.stdout
+    assert done.code == 0, done.err
+    assert f"python -m {module}" in done.out
+
+
+def test_what_runs_here_is_what_a_program_prints() -> None:
+    arguments = ["eval.planning", "planner=ours", "--cfg", "job", "--resolve"]
+    done = subprocess.run(
+        [sys.executable, "-m", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=300, check=True
+    )
+    assert done.stdout == run(*arguments).out
