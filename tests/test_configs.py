@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from hydra.core.global_hydra import GlobalHydra
+from hydra.errors import HydraException
 
 # that a command was imported by another test before it is run here is meant
 pytestmark = pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWarning")
@@ -88,6 +89,9 @@ def run(module: str, *arguments: str) -> Done:
             runpy.run_module(module, run_name="__main__", alter_sys=True)
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+    except HydraException as problem:  # in a process that is watched, as for coverage, Hydra does not print but raise
+        code = 1
+        err.write(str(problem))
     finally:
         sys.argv = before
         GlobalHydra.instance().clear()
