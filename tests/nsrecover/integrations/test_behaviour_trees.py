@@ -159,8 +159,8 @@ def test_what_goes_wrong_is_told_and_mended() -> None:
     assert table.stands()
     culprits, causes, message, step = seen[0]
     assert (culprits, step) == (("blue",), 1)
-    assert Cause(causes["blue"]) is Cause.DROPPED
-    assert message == "blue: dropped"
+    assert Cause(causes["blue"]) is Cause.MISPLACED
+    assert message == "blue: misplaced"
     assert [str(action) for action in board.recovery.actions] == ["top(blue, green)"]
     assert (board.culprits, board.causes, board.discrepancy) == ((), {}, None)
 

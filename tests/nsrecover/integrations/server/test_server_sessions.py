@@ -75,7 +75,7 @@ def test_a_recovery_is_asked_for_followed_and_carried_out(http: TestClient) -> N
     http.post(f"{path}/scenes", json=scene(BOXES))
     away = {**BOXES, "a": [0.6, -0.2, 0.02, 0.04, 0.04, 0.04]}
     verdict = http.post(f"{path}/scenes?recover=false", json=scene(away)).json()
-    assert [(each["name"], each["cause"]) for each in verdict["discrepancy"]["culprits"]] == [("a", "dropped")]
+    assert [(each["name"], each["cause"]) for each in verdict["discrepancy"]["culprits"]] == [("a", "misplaced")]
     assert not verdict["state"]["can_follow"]
     assert http.post(f"{path}/recovery/follow").status_code == 409
     answer = http.post(f"{path}/recovery", json={"budget_s": 5}).json()
