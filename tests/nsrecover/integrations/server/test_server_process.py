@@ -27,8 +27,13 @@ ROOT = Path(__file__).parents[4]
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Served]:
-    with served("--planning-s", "20") as running:
-        yield running
+    # where tests run in the background, Ctrl-C is ignored by everything that they start
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with served("--planning-s", "20") as running:
+            yield running
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def swapped(pairs: int = 8) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
