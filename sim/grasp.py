@@ -171,10 +171,10 @@ def _directions(matrix: Array, size: Array) -> Iterator[tuple[Array, Array, floa
                     yield np.array([0.0, 0.0, -1.0]), turn * level / length, width
 
 
-def choose_grasp(
+def choose_grasps(
     estimates: PoseEstimates, name: str, place_position: Array, place_rotation: Array, hover_m: float, seed: Array
-) -> Grasp | None:
-    """The most roomy way to take an object that also fits its place.
+) -> Iterator[Grasp]:
+    """Ways to take an object that also fit its place, the most roomy one first; others are found only when asked for.
 
     Args:
         estimates: what the arm believes.
@@ -184,8 +184,8 @@ def choose_grasp(
         hover_m: height to which the tool has to rise over the object and over its place.
         seed: joint angles to start the search from, (7,).
 
-    Returns:
-        None if the arm cannot reach the object and its place with the same grasp.
+    Yields:
+        None at all if the arm cannot reach the object and its place with the same grasp.
     """
     row = estimates.index(name)
     matrix, size, centre = matrix_of(estimates.orientations[row]), estimates.sizes[row], estimates.positions[row]
@@ -195,7 +195,7 @@ def choose_grasp(
         np.array([matrix_of(estimates.orientations[i]) for i in others]).reshape(-1, 3, 3),
         estimates.sizes[others] / 2,
     )
-    best, best_score = None, -math.inf
+    found = list[tuple[float, Grasp]]()
     for leans in LEANS:
         rotations, widths = [], []
         for down, closing, width in _directions(matrix, size):
@@ -228,9 +228,10 @@ def choose_grasp(
                 travel = float(np.abs(joints[i] - seed).sum() + np.abs(place_joints[i] - joints[i]).sum())
                 upright = min(-grasps[i][2, 2], -places[i][2, 2])
                 score = 200.0 * min(space, GOOD_M) + 20.0 * space + 100.0 * margin + 3.0 * upright - 0.05 * travel
-                if score > best_score:
-                    best_score = score
-                    best = Grasp(centre, grasps[i], float(openings[i]), joints[i], place_joints[i], float(space))
-            if best is not None and best.room_m >= GOOD_M:
-                return best
-    return best
+                grasp = Grasp(centre, grasps[i], float(openings[i]), joints[i], place_joints[i], float(space))
+                found.append((score, grasp))
+            found.sort(key=lambda item: -item[0])
+            if found and found[0][1].room_m >= GOOD_M:
+                yield from (grasp for _, grasp in found)
+                found.clear()
+    yield from (grasp for _, grasp in found)

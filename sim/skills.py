@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Protocol
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from nsrecover.structs import Action
 from sim.arm import DOWN, HOME_POSITION_M, Arm, Leg
 from sim.faults.base import SkillPhase
-from sim.grasp import BACK_OFF_M, TIP_M, Grasp, choose_grasp
+from sim.grasp import BACK_OFF_M, TIP_M, Grasp, choose_grasps
 from sim.placing import boxes
 from sim.poses import PoseEstimates
 from sim.rotations import matrix_of, rotation_vector
@@ -38,6 +39,8 @@ UP = np.array([0.0, 0.0, 1.0])
 """Away from the table."""
 HELD_M = 0.008
 """Fingers closer than this hold nothing."""
+GRASPS = 12
+"""Ways to take an object that are tried before the arm gives up."""
 
 
 class Cell(Protocol):
@@ -85,6 +88,19 @@ def _transit_height(start: Array, goal: Array, others: Array, hanging_m: float) 
     return height + hanging_m + OVER_M
 
 
+def _way_to(grasp: Grasp, others: Array) -> list[tuple[Array, Array, float]]:
+    """Straight legs from home to a grasp, over the obstacles (M, 6): position, rotation and speed of each."""
+    back = grasp.rotation[:, 2]
+    near = grasp.position - NEAR_M * back
+    off = grasp.position - BACK_OFF_M * back
+    height = _transit_height(np.array(HOME_POSITION_M), grasp.position, others, TIP_M)
+    above = np.array([*off[:2], max(off[2], height)])
+    legs = [(above, grasp.rotation, FAST_M_S), (near, grasp.rotation, FAST_M_S)]
+    if back[2] > -0.995 and above[2] > off[2]:
+        legs.insert(1, (off, grasp.rotation, FAST_M_S))
+    return [*legs, (grasp.position, grasp.rotation, NEAR_M_S * 1.5)]
+
+
 class _Lost(Exception):
     """The motion cannot be continued; the arm goes home."""
 
@@ -119,12 +135,9 @@ class PickAndPlace:
         own, others = boxes(self._estimates)[row], np.delete(boxes(self._estimates), row, axis=0)
         hanging = max(TIP_M, float(own[5]) / 2 + 0.01)
         height = max(_transit_height(own[:3], centre, others, hanging), float(own[2]) + 0.06, float(centre[2]) + 0.06)
-        grasp = choose_grasp(self._estimates, self._name, centre, rotation, height, self._arm.home)
-        if grasp is None:
-            raise _Lost("the object or its place is out of reach")
-        if grasp.room_m < 0.0:
-            self._cell.note(f"{self._action}: touches something, {grasp.room_m * 1000:.0f} mm")
-        self._pick(grasp, others)
+        grasps = choose_grasps(self._estimates, self._name, centre, rotation, height, self._arm.home)
+        grasp = self._approach(islice(grasps, GRASPS), others)
+        self._close()
         self._carry(grasp, centre, rotation, height)
         self._let_go(grasp, others)
 
@@ -155,17 +168,24 @@ class PickAndPlace:
             joints = leg[0][-1]
         return planned
 
-    def _pick(self, grasp: Grasp, others: Array) -> None:
-        back = grasp.rotation[:, 2]
-        near = grasp.position - NEAR_M * back
-        off = grasp.position - BACK_OFF_M * back
-        height = _transit_height(np.array(HOME_POSITION_M), grasp.position, others, TIP_M)
-        above = np.array([*off[:2], max(off[2], height)])
-        legs = [(above, grasp.rotation, FAST_M_S), (near, grasp.rotation, FAST_M_S)]
-        if back[2] > -0.995 and above[2] > off[2]:
-            legs.insert(1, (off, grasp.rotation, FAST_M_S))
-        self._arm.open(grasp.opening_m, 12, self._ticker(SkillPhase.APPROACH, 0.0, 0.0))
-        self._go([*legs, (grasp.position, grasp.rotation, NEAR_M_S * 1.5)], SkillPhase.APPROACH)
+    def _approach(self, grasps: Iterable[Grasp], others: Array) -> Grasp:
+        """Go to the object for the first of some grasps that the arm finds a way to."""
+        problem = _Lost("the object or its place is out of reach")
+        for number, grasp in enumerate(grasps):
+            self._arm.open(grasp.opening_m, 12, self._ticker(SkillPhase.APPROACH, 0.0, 0.0))
+            try:
+                legs = self._plan(_way_to(grasp, others), SkillPhase.APPROACH)
+            except _Lost as reason:
+                problem = problem if number else reason
+                continue
+            if grasp.room_m < 0.0:
+                self._cell.note(f"{self._action}: touches something, {grasp.room_m * 1000:.0f} mm")
+            self._arm.follow(legs, self._ticker(SkillPhase.APPROACH, 0.0, 1.0), gripping=False)
+            return grasp
+        raise problem
+
+    def _close(self) -> None:
+        """Close the fingers on the object."""
         self._cell.tick(SkillPhase.GRASP, 0.0)
         opening = self._arm.close(self._ticker(SkillPhase.GRASP, 0.0, 0.99))
         self._cell.tick(SkillPhase.GRASP, 1.0)

@@ -147,7 +147,7 @@ def complete(
         return earlier, np.maximum(size, visible[3:])
     candidates = _extensions(visible, size)
     if len(candidates):
-        against = seen_through(candidates)
+        against = np.maximum(seen_through(candidates), _seen_through_added(visible, candidates, seen_through))
         allowed = np.flatnonzero(against <= max(against.min() + 0.02, 0.02))
         best = allowed[np.linalg.norm(candidates[allowed, :3] - expected[:3], axis=1).argmin()]
         if against[best] < TOLERATED:
@@ -159,6 +159,23 @@ def inside(inner: FloatArray, outer: FloatArray) -> bool:
     """Whether a box (6,) lies inside another one (6,), give or take the noise of a camera box."""
     reach = np.abs(inner[:3] - outer[:3]) + inner[3:] / 2 - outer[3:] / 2
     return bool((reach <= NOISE_M).all())
+
+
+def _seen_through_added(visible: FloatArray, boxes: FloatArray, seen_through: SeenThrough) -> FloatArray:
+    """How far the cameras speak against what boxes (C, 6) add to the visible one at any of its sides, (C,)."""
+    low, high = boxes[:, :3] - boxes[:, 3:] / 2, boxes[:, :3] + boxes[:, 3:] / 2
+    inner_low, inner_high = visible[:3] - visible[3:] / 2, visible[:3] + visible[3:] / 2
+    added = np.zeros((len(boxes), 6, 6), dtype=np.float32)
+    for axis in range(3):
+        for side, (start, end) in enumerate(((low, inner_low[None]), (inner_high[None], high))):
+            first, last = low.copy(), high.copy()
+            first[:, axis], last[:, axis] = start[..., axis], end[..., axis]
+            added[:, 2 * axis + side] = np.concatenate([(first + last) / 2, last - first], axis=1)
+    thick = added[:, np.arange(6), 3 + np.arange(6) // 2] > NOISE_M
+    against = np.zeros((len(boxes), 6), dtype=np.float32)
+    if thick.any():
+        against[thick] = seen_through(added[thick])
+    return np.asarray(against.max(axis=1))
 
 
 def _extensions(visible: FloatArray, size: FloatArray) -> FloatArray:

@@ -1,6 +1,7 @@
 """What every operator does in physics."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -121,6 +122,55 @@ def test_tower_of_six_stands():
         for below, above in zip(scene.names[:-1], scene.names[1:], strict=True):
             assert truth.supports[above] == below
         assert np.linalg.norm((truth.positions[5] - truth.positions[0])[:2]) < 0.005
+
+
+def test_tower_of_seven_stands_while_the_arm_works_beside_it():
+    colours = ("red", "green", "blue", "yellow", "cyan", "magenta", "orange")
+    tower = tuple(
+        ObjectSpec(f"{colour} cube", ObjectKind.CUBE, colour, (0.034,) * 3, (0.35 + 0.06 * i, 0.28))
+        for i, colour in enumerate(colours)
+    )
+    die = ObjectSpec("white die", ObjectKind.DIE, "white", (0.04,) * 3, (0.45, -0.2))
+    with TabletopWorld(SceneSpec((*tower, die))) as world:
+        height = 0.0
+        for number, item in enumerate(tower):
+            # a little off the middle, as an arm stacks
+            place = [0.6 + 0.004 * (-1) ** number, -0.003 * (number % 3), height + item.size[2] / 2]
+            world.hand.carry(item.name, place)
+            height += item.size[2] + 0.0005
+        world.settle()
+        before = world.truth()
+        for y in (-0.3, -0.2, -0.3, -0.2):
+            world.execute(Action("free", ("white die",), target=(0.45, y, 0.02, 0.04, 0.04, 0.04)))
+        truth = world.truth()
+        for below, above in pairwise(tower):
+            assert truth.supports[above.name] == below.name
+        assert np.abs(truth.positions[:7] - before.positions[:7]).max() < 0.010
+
+
+def test_another_grasp_is_taken_if_the_arm_finds_no_way_to_the_best_one():
+    """Beside this tower the roomiest grasp is one that no straight way leads to."""
+    kinds = {ObjectKind.CUBE: "cube", ObjectKind.DIE: "die", ObjectKind.LEGO: "lego"}
+    at_start = [
+        (ObjectKind.CUBE, "yellow", (0.0536, 0.0536, 0.0536), (0.457, -0.244), -0.06),
+        (ObjectKind.DIE, "magenta", (0.0362, 0.0362, 0.0362), (0.575, -0.264), 0.03),
+        (ObjectKind.DIE, "yellow", (0.0390, 0.0390, 0.0390), (0.45, 0.1), -0.04),
+        (ObjectKind.DIE, "cyan", (0.0399, 0.0399, 0.0399), (0.52, 0.2), -0.03),
+        (ObjectKind.LEGO, "white", (0.0584, 0.0389, 0.0389), (0.614, 0.197), 1.56),
+    ]
+    objects = tuple(ObjectSpec(f"{colour} {kinds[kind]}", kind, colour, *rest) for kind, colour, *rest in at_start)
+    with TabletopWorld(SceneSpec(objects)) as world:
+        for name, place in (
+            ("yellow die", (0.575, -0.263, 0.056)),
+            ("cyan die", (0.576, -0.264, 0.095)),
+            ("white lego", (0.576, -0.265, 0.134)),
+        ):
+            world.hand.carry(name, place)
+        world.settle()
+        world.execute(Action("front", ("yellow cube", "magenta die")))
+        assert not any("no way" in line for line in world.log)
+        die, cube = world.pose("magenta die")[0], world.pose("yellow cube")[0]
+        assert die[0] - cube[0] - (0.0362 + 0.0536) / 2 == pytest.approx(GAP_M, abs=0.008)
 
 
 def test_tall_neighbours_are_not_touched():

@@ -63,6 +63,23 @@ def test_an_object_that_was_turned_is_taken_as_it_is_seen() -> None:
     np.testing.assert_allclose(size, turned[3:])
 
 
+def test_nothing_thin_is_added_to_a_box_where_the_cameras_see_past_it() -> None:
+    """A cube that lay askew seemed larger; on a tower, with only its bottom hidden, it is as large as it looks."""
+    visible = np.array([0.5, 0.0, 0.10, 0.044, 0.044, 0.044], np.float32)
+    low, high = visible[:3] - visible[3:] / 2, visible[:3] + visible[3:] / 2
+
+    def beside_is_empty(boxes: FloatArray) -> FloatArray:
+        line = np.linspace(-0.4, 0.4, 9)  # samples lie a little inside, as those of the cameras
+        points = boxes[:, None, :3] + np.stack(np.meshgrid(line, line, line), -1).reshape(-1, 3) * boxes[:, None, 3:]
+        outside = ((points < low) | (points > high)).any(axis=2) & (points[..., 2] > low[2])
+        return outside.mean(axis=1).astype(np.float32)
+
+    askew = np.array([0.3, 0.0, 0.022, 0.060, 0.060, 0.044], np.float32)
+    box, size = complete(visible, askew, askew[3:], beside_is_empty, visible)
+    np.testing.assert_allclose(box, visible)
+    np.testing.assert_allclose(size, visible[3:])
+
+
 def look(seen_through, expected: FloatArray | None = None) -> Memory:
     nothing = np.zeros((0, 6), np.float32), np.zeros((0, 2), np.float32), np.zeros(0, np.float32)
     return known().look(*nothing, np.array([-1]), seen_through, None if expected is None else expected[None])
