@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
+from nsrecover.operators import REACHED_M, operator_of
 from nsrecover.protocols import World
 from nsrecover.structs import (
     Discrepancy,
     Episode,
     EpisodeStatus,
     Explanation,
+    Phase,
     Plan,
     Recovery,
+    RecoveryStatus,
     StepRecord,
     Trace,
 )
@@ -57,6 +62,7 @@ class RecoveryAgent:
         first = seen = self.world.observe()
         monitor = self.system.monitor(plan, first)
         start, recovering, recoveries = monitor.graph, 0, 0
+        before: Discrepancy | None = None
         records: list[StepRecord] = []
         while (action := monitor.following) is not None:
             step = monitor.done
@@ -66,7 +72,8 @@ class RecoveryAgent:
                 self.world.execute(action)
                 seen = self.world.observe()
                 discrepancy = monitor.step(action, seen)
-            recovery, explanation = self._respond(monitor.trace, discrepancy) if discrepancy else (None, None)
+            recovery, explanation = self._respond(monitor.trace, discrepancy, before) if discrepancy else (None, None)
+            before = discrepancy or before
             record = StepRecord(
                 action if ran else None,
                 step < recovering,
@@ -93,6 +100,39 @@ class RecoveryAgent:
             recovering = len(recovery.actions)
         return Episode(plan, EpisodeStatus.COMPLETED, "", start, tuple(records), first.time_s)
 
-    def _respond(self, trace: Trace, discrepancy: Discrepancy) -> tuple[Recovery, Explanation]:
-        recovery = self.system.planner.recover(discrepancy.observed, trace, discrepancy, budget_s=self.budget_s)
+    def _respond(
+        self, trace: Trace, discrepancy: Discrepancy, before: Discrepancy | None
+    ) -> tuple[Recovery, Explanation]:
+        if before is not None and _in_vain(before, discrepancy):
+            recovery = self._accepted(trace, discrepancy)
+        else:
+            planner = self.system.planner
+            recovery = planner.recover(discrepancy.observed, trace, discrepancy, budget_s=self.budget_s)
         return recovery, self.system.explainer(discrepancy, recovery)
+
+    def _accepted(self, trace: Trace, discrepancy: Discrepancy) -> Recovery:
+        """Go on from the scene as it is."""
+        done = discrepancy.step + 1
+        rest = self.system.imagination.trace(discrepancy.observed, Plan(trace.plan.actions[done:])).graphs[1:]
+        return Recovery(
+            RecoveryStatus.ALREADY_AT_SUBGOAL,
+            subgoal=done,
+            rest=rest,
+            staying=discrepancy.culprit_names,
+            cost=float(len(rest)),
+        )
+
+
+def _in_vain(before: Discrepancy, now: Discrepancy) -> bool:
+    """Whether repeating an action changes nothing, though it keeps its promise: a brick may stand on its end for good.
+
+    It has led to what it led to the last time, nothing else is wrong, and the relation that it stands for holds.
+    """
+    moved = now.action.arguments[:1]
+    if now.phase is not Phase.AFTER or not (
+        before.action == now.action and before.culprit_names == now.culprit_names == moved
+    ):
+        return False
+    places = [found.observed.boxes[found.observed.index(moved[0])] for found in (before, now)]
+    same = np.allclose(places[0], places[1], atol=REACHED_M)
+    return same and operator_of(now.action).achieved(now.observed, now.action)

@@ -40,6 +40,15 @@ def test_our_planner_puts_right_what_goes_wrong_and_is_as_short_as_can_be() -> N
     assert recovery.cpu_s > 0.0
 
 
+def test_a_brick_that_stands_on_its_end_is_left_so_if_putting_it_there_again_changes_nothing() -> None:
+    (episode,) = read_episodes(Path(__file__).parent / "episodes" / "I")
+    found = run(recovering("ours", {}), episode)
+    assert found.completed
+    tries = [action for action in found.actions if action.action == "top(white lego, red cube)"]
+    assert len(tries) == 3  # as the plan has it, after it fell, and once more in vain
+    assert found.recoveries[-1].status == "already_at_subgoal"
+
+
 def test_who_looks_at_nothing_ends_where_the_errors_leave_it() -> None:
     found = run(Blind(), EPISODES[0])
     assert not found.completed
