@@ -11,11 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import hydra
-from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
+from eval.command import run
 from eval.detection import share
 from eval.error_states import VIEWS, ErrorState, error_states
 from eval.footage import film, read
@@ -24,7 +23,6 @@ from eval.read_back import Reading, read_back
 from eval.true_causes import true_causes
 from eval.variants import system_of
 from eval.watch import Setting, follow
-from nsrecover.errors import told_in_one_line
 from nsrecover.explain import GroundedExplainer, Register
 from sim.datasets.spec import ErrorEpisode
 from sim.folder import write_json, write_whole
@@ -253,16 +251,5 @@ def measure(config: ExplanationsConfig) -> dict[str, Any]:
     return metrics
 
 
-@hydra.main(version_base="1.3", config_path="../conf", config_name="explanations")
-def main(config: ExplanationsConfig) -> None:
-    """Entry point."""
-    with told_in_one_line(resumable=True):
-        settings = OmegaConf.to_object(config)
-        assert isinstance(settings, ExplanationsConfig)
-        measure(settings)
-        print((Path(settings.out) / TABLE).read_text(), end="")
-
-
 if __name__ == "__main__":
-    ConfigStore.instance().store(name="explanations_schema", node=ExplanationsConfig)
-    main()
+    run("explanations", ExplanationsConfig, measure, resumable=True)

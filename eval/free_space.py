@@ -9,16 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import hydra
 import numpy as np
 import torch
-from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
 from eval import free_tables
+from eval.command import run
 from eval.free_scenes import MOST_OF_SIMULATOR, Problem, problems
-from nsrecover.errors import InvalidConfiguration, told_in_one_line
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.free_place import MARGINS_M, are_free, find_free_place, is_free, nearest_free_place, within_reach
 from nsrecover.models.bundle import Bundle
 from nsrecover.structs import FloatArray
@@ -267,16 +266,5 @@ def measure(config: FreeSpaceConfig) -> dict[str, Any]:
     return metrics
 
 
-@hydra.main(version_base="1.3", config_path="../conf", config_name="free_space")
-def main(config: FreeSpaceConfig) -> None:
-    """Entry point."""
-    with told_in_one_line(resumable=False):
-        settings = OmegaConf.to_object(config)
-        assert isinstance(settings, FreeSpaceConfig)
-        measure(settings)
-        print((Path(settings.out) / TABLE).read_text(), end="")
-
-
 if __name__ == "__main__":
-    ConfigStore.instance().store(name="free_space_schema", node=FreeSpaceConfig)
-    main()
+    run("free_space", FreeSpaceConfig, measure)

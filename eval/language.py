@@ -11,17 +11,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import hydra
 import numpy as np
-from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
+from eval.command import run
 from eval.error_states import ErrorState
 from eval.planning import PlanningConfig, states_of
 from eval.statement_judge import false_statements
 from eval.variants import system_of
-from nsrecover.errors import InvalidConfiguration, did_you_mean, told_in_one_line
+from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.explain.llm import LanguageExplainer, model_at
 from nsrecover.explain.strategies import Reflect, Strategy, Structured
 from nsrecover.protocols import LanguageModel
@@ -263,16 +262,5 @@ def _lines(path: Path) -> list[str]:
     return whole.splitlines()
 
 
-@hydra.main(version_base="1.3", config_path="../conf", config_name="language")
-def main(config: LanguageConfig) -> None:
-    """Entry point."""
-    with told_in_one_line(resumable=True):
-        settings = OmegaConf.to_object(config)
-        assert isinstance(settings, LanguageConfig)
-        measure(settings)
-        print((Path(settings.out) / TABLE).read_text(), end="")
-
-
 if __name__ == "__main__":
-    ConfigStore.instance().store(name="language_schema", node=LanguageConfig)
-    main()
+    run("language", LanguageConfig, measure, resumable=True)

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import hydra
-from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
+from eval.command import run
 from eval.household_world import conditions_of, judge, world_at_the_end
-from nsrecover.errors import InvalidConfiguration, told_in_one_line
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.explain.logs import HouseholdLog, LogExplanation, explain_log, read_logs, report_of
 from sim.folder import write_json, write_whole
 
@@ -185,16 +184,6 @@ def measure(config: LogsConfig) -> dict[str, Any]:
     return metrics
 
 
-@hydra.main(version_base="1.3", config_path="../conf", config_name="logs")
-def main(config: LogsConfig) -> None:
-    """Entry point."""
-    with told_in_one_line():
-        settings = OmegaConf.to_object(config)
-        assert isinstance(settings, LogsConfig)
-        measure(settings)
-        print((Path(settings.out) / TABLE).read_text(), end="")
-
-
 def with_file_named(arguments: list[str]) -> list[str]:
     """Arguments in which a file given by its name alone is given as `file=`."""
     return [
@@ -204,6 +193,5 @@ def with_file_named(arguments: list[str]) -> list[str]:
 
 
 if __name__ == "__main__":
-    ConfigStore.instance().store(name="logs_schema", node=LogsConfig)
     sys.argv[1:] = with_file_named(sys.argv[1:])
-    main()
+    run("logs", LogsConfig, measure)

@@ -11,16 +11,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import hydra
-from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
 from eval import model_figures, model_tables
+from eval.command import run
 from eval.timing import time_monitor
 from eval.variants import Variant, Watched, assess, system_of
 from eval.watch import Imagined, Verdict
-from nsrecover.errors import InvalidConfiguration, did_you_mean, told_in_one_line
+from nsrecover.errors import InvalidConfiguration, did_you_mean
 from sim.datasets.build import DatasetsConfig, build
 from sim.datasets.kinds import DATASETS
 from sim.datasets.spec import EPISODES, ErrorEpisode, read_episodes
@@ -141,16 +140,5 @@ def measure(config: ModelsConfig) -> dict[str, Any]:
     return metrics
 
 
-@hydra.main(version_base="1.3", config_path="../conf", config_name="models")
-def main(config: ModelsConfig) -> None:
-    """Entry point."""
-    with told_in_one_line(resumable=True):
-        settings = OmegaConf.to_object(config)
-        assert isinstance(settings, ModelsConfig)
-        measure(settings)
-        print((Path(settings.out) / TABLE).read_text(), end="")
-
-
 if __name__ == "__main__":
-    ConfigStore.instance().store(name="models_schema", node=ModelsConfig)
-    main()
+    run("models", ModelsConfig, measure, resumable=True)

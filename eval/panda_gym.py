@@ -19,16 +19,15 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium
-import hydra
 import numpy as np
 import panda_gym  # registers its environments, too
-from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
 import nsrecover
+from eval.command import run
 from examples.panda_gym_stacking import CUBES, SIDE, Settled, boxes_of, hand_movements, plan_of
-from nsrecover.errors import InvalidConfiguration, told_in_one_line
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.operators import REACHED_M
 from nsrecover.structs import Action, Plan
 from nsrecover.system import System
@@ -370,16 +369,5 @@ def _share(row: Mapping[str, Any]) -> str:
     return f"{row['count']} of {row['of']} ({100 * row['low_95']:.1f} to {100 * row['high_95']:.1f} %)"
 
 
-@hydra.main(version_base="1.3", config_path="../conf", config_name="panda_gym")
-def main(config: PandaGymConfig) -> None:
-    """Entry point."""
-    with told_in_one_line(resumable=False):
-        settings = OmegaConf.to_object(config)
-        assert isinstance(settings, PandaGymConfig)
-        measure(settings)
-        print((Path(settings.out) / TABLE).read_text(), end="")
-
-
 if __name__ == "__main__":
-    ConfigStore.instance().store(name="panda_gym_schema", node=PandaGymConfig)
-    main()
+    run("panda_gym", PandaGymConfig, measure)

@@ -10,22 +10,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import hydra
 import numpy as np
 import torch
-from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
 from eval import planning_figures, planning_tables
 from eval.batched import time_batch
 from eval.cases import Case, Question, assess
+from eval.command import run
 from eval.error_states import ErrorState, error_states
 from eval.models import CONFIG, METRICS, TABLE, ModelsConfig, episodes_of
 from eval.optimum_check import available
 from eval.plans import Planned, PlannerSetting, plan_all, warm_up
 from eval.variants import system_of
-from nsrecover.errors import InvalidConfiguration, told_in_one_line
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.planning.recover import Request
 from sim.folder import write_json, write_whole
 from sim.parallel import run_parallel
@@ -150,16 +149,5 @@ def measure(config: PlanningConfig) -> dict[str, Any]:
     return metrics
 
 
-@hydra.main(version_base="1.3", config_path="../conf", config_name="planning")
-def main(config: PlanningConfig) -> None:
-    """Entry point."""
-    with told_in_one_line(resumable=True):
-        settings = OmegaConf.to_object(config)
-        assert isinstance(settings, PlanningConfig)
-        measure(settings)
-        print((Path(settings.out) / TABLE).read_text(), end="")
-
-
 if __name__ == "__main__":
-    ConfigStore.instance().store(name="planning_schema", node=PlanningConfig)
-    main()
+    run("planning", PlanningConfig, measure, resumable=True)

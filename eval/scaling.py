@@ -8,20 +8,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import hydra
 import matplotlib
 import numpy as np
 import torch
-from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
 from eval.batched import as_text, time_batch
+from eval.command import run
 from eval.models import CONFIG, METRICS, TABLE
 from eval.planning import PlanningConfig, states_of
 from eval.synthetic import Look, Problem, bank_of, enlarged, problem
 from eval.variants import system_of
-from nsrecover.errors import InvalidConfiguration, told_in_one_line
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.operators import REACHED_M, operator_of
 from nsrecover.planning.recover import Request
 from nsrecover.structs import Recovery
@@ -280,16 +279,5 @@ def draw(results: Sequence[Timed], folder: Path) -> None:
     plt.close(figure)
 
 
-@hydra.main(version_base="1.3", config_path="../conf", config_name="scaling")
-def main(config: ScalingConfig) -> None:
-    """Entry point."""
-    with told_in_one_line(resumable=True):
-        settings = OmegaConf.to_object(config)
-        assert isinstance(settings, ScalingConfig)
-        measure(settings)
-        print((Path(settings.out) / TABLE).read_text(), end="")
-
-
 if __name__ == "__main__":
-    ConfigStore.instance().store(name="scaling_schema", node=ScalingConfig)
-    main()
+    run("scaling", ScalingConfig, measure, resumable=True)

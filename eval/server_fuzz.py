@@ -16,11 +16,9 @@ from pathlib import Path
 from typing import Any
 from urllib import request
 
-import hydra
 import hypothesis
 import numpy as np
 import schemathesis
-from hydra.core.config_store import ConfigStore
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
@@ -35,8 +33,9 @@ from schemathesis.specs.openapi.checks import (
 )
 from tqdm import tqdm
 
+from eval.command import run
 from eval.served import served
-from nsrecover.errors import InvalidConfiguration, told_in_one_line
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.client import Client, observation_message, png
 from nsrecover.recording import example
 from sim.folder import write_json, write_whole
@@ -265,16 +264,5 @@ def table_of(metrics: dict[str, Any]) -> str:
     return "\n".join([*lines, *(["", *metrics["first_failures"][:3]] if metrics["failures"] else []), ""])
 
 
-@hydra.main(version_base="1.3", config_path="../conf", config_name="server_fuzz")
-def main(config: ServerFuzzConfig) -> None:
-    """Entry point."""
-    with told_in_one_line():
-        settings_ = OmegaConf.to_object(config)
-        assert isinstance(settings_, ServerFuzzConfig)
-        measure(settings_)
-        print((Path(settings_.out) / TABLE).read_text(), end="")
-
-
 if __name__ == "__main__":
-    ConfigStore.instance().store(name="server_fuzz_schema", node=ServerFuzzConfig)
-    main()
+    run("server_fuzz", ServerFuzzConfig, measure)

@@ -12,15 +12,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import hydra
 import numpy as np
 import psutil
-from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
+from eval.command import run
 from eval.served import Served, served
-from nsrecover.errors import InvalidConfiguration, told_in_one_line
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.client import observation_message
 from nsrecover.recording import Recording, example
 from nsrecover.structs import Action
@@ -250,16 +249,5 @@ def table_of(metrics: dict[str, Any]) -> str:
     return "\n".join([*lines, *(["", "Errors:", *metrics["first_errors"]] if metrics["errors"] else []), ""])
 
 
-@hydra.main(version_base="1.3", config_path="../conf", config_name="server_load")
-def main(config: ServerLoadConfig) -> None:
-    """Entry point."""
-    with told_in_one_line():
-        settings = OmegaConf.to_object(config)
-        assert isinstance(settings, ServerLoadConfig)
-        measure(settings)
-        print((Path(settings.out) / TABLE).read_text(), end="")
-
-
 if __name__ == "__main__":
-    ConfigStore.instance().store(name="server_load_schema", node=ServerLoadConfig)
-    main()
+    run("server_load", ServerLoadConfig, measure)

@@ -14,12 +14,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import hydra
-from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
-from nsrecover.errors import InvalidConfiguration, told_in_one_line
+from eval.command import run
+from nsrecover.errors import InvalidConfiguration
 from sim.folder import write_json, write_whole
 from sim.parallel import run_parallel
 
@@ -347,16 +346,5 @@ def measure(config: SymbolicConfig) -> dict[str, Any]:
     return metrics
 
 
-@hydra.main(version_base="1.3", config_path="../conf", config_name="symbolic")
-def main(config: SymbolicConfig) -> None:
-    """Entry point."""
-    with told_in_one_line():
-        settings = OmegaConf.to_object(config)
-        assert isinstance(settings, SymbolicConfig)
-        measure(settings)
-        print((Path(settings.out) / TABLE).read_text(), end="")
-
-
 if __name__ == "__main__":
-    ConfigStore.instance().store(name="symbolic_schema", node=SymbolicConfig)
-    main()
+    run("symbolic", SymbolicConfig, measure)

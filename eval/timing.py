@@ -9,15 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import hydra
 import numpy as np
 import torch
-from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
 import nsrecover
-from nsrecover.errors import InvalidConfiguration, told_in_one_line
+from eval.command import run
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.observation import Observation
 from nsrecover.structs import Plan
 from nsrecover.system import System
@@ -136,16 +135,5 @@ def measure(config: TimingConfig) -> dict[str, Any]:
     return metrics
 
 
-@hydra.main(version_base="1.3", config_path="../conf", config_name="timing")
-def main(config: TimingConfig) -> None:
-    """Entry point."""
-    with told_in_one_line(resumable=False):
-        settings = OmegaConf.to_object(config)
-        assert isinstance(settings, TimingConfig)
-        measure(settings)
-        print((Path(settings.out) / "table.md").read_text(), end="")
-
-
 if __name__ == "__main__":
-    ConfigStore.instance().store(name="timing_schema", node=TimingConfig)
-    main()
+    run("timing", TimingConfig, measure)

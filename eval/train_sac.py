@@ -10,17 +10,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import hydra
 import numpy as np
-from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
 from eval import detection
+from eval.command import run
 from eval.model_tables import percent
 from eval.models import CONFIG, METRICS, TABLE
 from eval.sac.planner import POLICY, sac_class
-from nsrecover.errors import InvalidConfiguration, told_in_one_line
+from nsrecover.errors import InvalidConfiguration
 from sim.folder import claimed, write_json, write_whole
 
 if TYPE_CHECKING:
@@ -191,16 +190,5 @@ def _table(metrics: dict[str, Any]) -> str:
     return "\n".join([*lines, ""])
 
 
-@hydra.main(version_base="1.3", config_path="../conf", config_name="train_sac")
-def main(config: TrainSacConfig) -> None:
-    """Entry point."""
-    with told_in_one_line(resumable=True):
-        settings = OmegaConf.to_object(config)
-        assert isinstance(settings, TrainSacConfig)
-        train(settings)
-        print((Path(settings.out) / TABLE).read_text(encoding="utf-8"), end="")
-
-
 if __name__ == "__main__":
-    ConfigStore.instance().store(name="train_sac_schema", node=TrainSacConfig)
-    main()
+    run("train_sac", TrainSacConfig, train, resumable=True)

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -36,6 +34,7 @@ from nsrecover.structs import (
     Sentence,
     StepRecord,
 )
+from nsrecover.whole_file import written_whole
 
 FORMAT = "nsrecover episode"
 """What the field `format` of a log says."""
@@ -51,18 +50,8 @@ def save(episode: Episode, path: str | Path) -> None:
         episode: from `RecoveryAgent.run`, or from `nsrecover.review.episode_of`.
         path: where to, usually ending in `.json`; the folder is made if need be, an existing file is replaced.
     """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(to_document(episode), file, ensure_ascii=False)
-            file.flush()
-            os.fchmod(file.fileno(), 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with written_whole(path) as file:
+        file.write(json.dumps(to_document(episode), ensure_ascii=False).encode())
 
 
 def load(path: str | Path) -> Episode:

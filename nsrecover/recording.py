@@ -7,8 +7,6 @@ same bytes.
 from __future__ import annotations
 
 import io
-import os
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -23,6 +21,7 @@ from nsrecover.episode_arrays import DTYPES, arrays_to_episode, episode_to_array
 from nsrecover.errors import InvalidRecording, did_you_mean
 from nsrecover.observation import Observation
 from nsrecover.structs import Plan
+from nsrecover.whole_file import written_whole
 
 SCHEMA = 1
 """Version of the file format; readers refuse any other."""
@@ -79,26 +78,16 @@ def save(recording: Recording, path: str | Path) -> None:
     Raises:
         InvalidRecording: the notes are not JSON, or an action cannot be written as text and read again.
     """
-    path = Path(path)
     arrays = {"schema": np.array(SCHEMA), **episode_to_arrays(recording.plan, recording.observations, recording.notes)}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION) as archive:
-                for name, array in arrays.items():
-                    buffer = io.BytesIO()
-                    np.save(buffer, array, allow_pickle=False)
-                    # ZipInfo's own fixed date: the same recording is the same file
-                    archive.writestr(
-                        zipfile.ZipInfo(f"{name}.npy"), buffer.getbuffer(), zipfile.ZIP_DEFLATED, COMPRESSION
-                    )
-            file.flush()
-            os.fchmod(file.fileno(), 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with (
+        written_whole(path) as file,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION) as archive,
+    ):
+        for name, array in arrays.items():
+            buffer = io.BytesIO()
+            np.save(buffer, array, allow_pickle=False)
+            # ZipInfo's own fixed date: the same recording is the same file
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), buffer.getbuffer(), zipfile.ZIP_DEFLATED, COMPRESSION)
 
 
 def load(path: str | Path) -> Recording:
