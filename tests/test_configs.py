@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import runpy
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
-from hydra.core.global_hydra import GlobalHydra
-from hydra.errors import HydraException
 
-# that a command was imported by another test before it is run here is meant
-pytestmark = pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWarning")
+from tests.commands import ROOT, run
 
-ROOT = Path(__file__).parents[1]
 CONF = ROOT / "conf"
 
 COMMANDS = {
@@ -69,33 +60,6 @@ CHOICES = sorted(
     for folder, module in OWN_FOLDER.items()
     for path in (CONF / folder).glob("*/*.yaml")
 )
-
-
-@dataclass(frozen=True)
-class Done:
-    """What a command left behind."""
-
-    code: int
-    out: str
-    err: str
-
-
-def run(module: str, *arguments: str) -> Done:
-    """A command as `python -m` runs it, but in this process: what it imports is imported once."""
-    out, err, before = io.StringIO(), io.StringIO(), sys.argv
-    sys.argv, code = [module, *arguments], 0
-    try:
-        with redirect_stdout(out), redirect_stderr(err):
-            runpy.run_module(module, run_name="__main__", alter_sys=True)
-    except SystemExit as stop:
-        code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
-    except HydraException as problem:  # in a process that is watched, as for coverage, Hydra does not print but raise
-        code = 1
-        err.write(str(problem))
-    finally:
-        sys.argv = before
-        GlobalHydra.instance().clear()
-    return Done(code, out.getvalue(), err.getvalue())
 
 
 def test_every_primary_config_has_a_command() -> None:

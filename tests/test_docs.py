@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.commands import ROOT, run
+
 PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md"))}
 PROGRAMS = [
     pytest.param(program, re.findall(r"^nsrecover (export [^#\n]*)", text, flags=re.MULTILINE), id=f"{name}-{number}")
@@ -45,11 +46,9 @@ def test_every_program_runs(program: str, exports: list[str], tmp_path: Path) ->
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_setting_of_a_command_is_known(command: str) -> None:
     """Hydra composes the settings without running anything, and fails at a typo."""
-    arguments = shlex.split(command)[1:]
-    done = subprocess.run(
-        [sys.executable, *arguments, "--cfg", "job"], cwd=ROOT, capture_output=True, text=True, timeout=120
-    )
-    assert done.returncode == 0, done.stderr
+    _, _, module, *arguments = shlex.split(command)
+    done = run(module, *arguments, "--cfg", "job")
+    assert done.code == 0, done.err
 
 
 @pytest.mark.parametrize("name", list(PAGES))

@@ -15,8 +15,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from nsrecover.explaining import explain_file
-
-ROOT = Path(__file__).parents[2]
+from tests.commands import ROOT, run
 
 
 def demo(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -110,8 +109,8 @@ def test_a_sweep_says_one_line_a_run_and_is_repeatable(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_named_in_one_line(tmp_path: Path, arguments: tuple[str, ...], code: int, told: str) -> None:
-    done = demo(*arguments, f"out={tmp_path / 'out'}")
-    assert done.returncode == code
-    assert told in done.stderr
-    assert "Traceback" not in done.stderr
-    assert not list((tmp_path / "out").glob("**/*.*")) or code == 1
+    done = run("eval.demo", *arguments, f"out={tmp_path / 'out'}")
+    assert done.code == code
+    assert told in done.err
+    assert "Traceback" not in done.err
+    assert not list(tmp_path.glob("out/*"))

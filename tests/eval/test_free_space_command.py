@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +12,7 @@ from eval.free_space import COARSE_M, judge, on_grid, uniform, ways
 from eval.free_tables import ANSWER, GRID, NEAREST, PROPOSAL, ratios_of, summary
 from nsrecover.free_place import is_free, nearest_free_place
 from nsrecover.models.bundle import Bundle
-
-ROOT = Path(__file__).parents[2]
+from tests.commands import ROOT, run
 
 
 @pytest.fixture(scope="module")
@@ -88,8 +86,8 @@ def test_it_leaves_metrics_a_table_and_a_figure(tmp_path):
     ],
 )
 def test_mistakes_get_one_clear_error(argument, message, tmp_path):
-    command = [sys.executable, "-m", "eval.free_space", f"out={tmp_path}/out", argument]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100)
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
+    done = run("eval.free_space", f"out={tmp_path}/out", argument)
+    assert done.code == 2
+    assert message in done.err
+    assert "Traceback" not in done.err
+    assert not list(tmp_path.glob("out/*"))

@@ -13,8 +13,7 @@ from eval.watch import Setting, anonymous, watch
 from nsrecover import load
 from nsrecover.errors import InvalidConfiguration
 from sim.datasets.spec import ErrorEpisode, read_episodes
-
-ROOT = Path(__file__).parents[2]
+from tests.commands import ROOT, run
 
 
 @pytest.fixture(scope="module")
@@ -93,11 +92,9 @@ def test_an_object_that_the_monitor_cannot_see_moving_is_not_blamed(measured):
     ],
 )
 def test_mistakes_get_one_clear_error(argument, message, tmp_path):
-    command = [sys.executable, "-m", "eval.models", f"out={tmp_path}/out", "variants=main"]
-    if argument.startswith("episodes"):
-        command.append("~episodes")
-        argument = f"+{argument}"
-    done = subprocess.run([*command, argument], cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
-    assert done.returncode != 0
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
+    arguments = ["~episodes", f"+{argument}"] if argument.startswith("episodes") else [argument]
+    done = run("eval.models", f"out={tmp_path}/out", "variants=main", *arguments)
+    assert done.code != 0
+    assert message in done.err
+    assert "Traceback" not in done.err
+    assert not list(tmp_path.glob("out/*"))

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,8 +15,7 @@ from nsrecover import load
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.structs import Action
 from sim.datasets.spec import read_episodes
-
-ROOT = Path(__file__).parents[2]
+from tests.commands import ROOT, run
 
 
 @pytest.fixture(scope="module")
@@ -109,8 +107,8 @@ def test_subgoals_are_a_word_or_a_number(subgoals):
     ],
 )
 def test_mistakes_get_one_clear_error(argument, message, tmp_path):
-    command = [sys.executable, "-m", "eval.planning", f"out={tmp_path}/out", argument]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
-    assert done.returncode != 0
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
+    done = run("eval.planning", f"out={tmp_path}/out", argument)
+    assert done.code != 0
+    assert message in done.err
+    assert "Traceback" not in done.err
+    assert not list(tmp_path.glob("out/*"))

@@ -21,8 +21,8 @@ from sim.demonstrations import Mix, judge, perform, specify
 from sim.folder import only_process_in
 from sim.journal import Journal
 from sim.poses import PoseEstimates
+from tests.commands import ROOT, run
 
-ROOT = Path(__file__).parents[2]
 FEW = {"objects": [3], "lengths": [1, 2], "transitions": 5, "seed": 3}
 
 
@@ -169,26 +169,20 @@ def test_values_out_of_range_are_refused(tmp_path, change, message):
 
 
 def test_typos_fail_and_user_errors_are_one_line(tmp_path):
-    def run(*arguments: str) -> subprocess.CompletedProcess:
-        return subprocess.run(
-            [sys.executable, "-m", "sim.collect", f"out={tmp_path / 'new'}", *arguments],
-            cwd=ROOT, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-
-    typo = run("transitons=5")
-    assert typo.returncode != 0
-    assert "transitons" in typo.stderr
-    wrong = run("transitions=0")
-    assert wrong.returncode == 2
-    assert wrong.stderr.strip().splitlines()[-1].startswith("error: expected transitions")
+    typo = run("sim.collect", f"out={tmp_path / 'new'}", "transitons=5")
+    assert typo.code != 0
+    assert "transitons" in typo.err
+    wrong = run("sim.collect", f"out={tmp_path / 'new'}", "transitions=0")
+    assert wrong.code == 2
+    assert wrong.err.strip().splitlines()[-1].startswith("error: expected transitions")
     assert not (tmp_path / "new").exists()
 
 
 def test_scene_cameras_and_fidelity_are_configuration(tmp_path):
     out = tmp_path / "other"
     words = ["transitions=1", "scene=small", "rig=front", "lengths=[1]", "fidelity=kinematic"]
-    command = [sys.executable, "-m", "sim.collect", *words, "workers=1", f"out={out}"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    command = ["sim.collect", *words, "workers=1", f"out={out}"]
+    done = subprocess.run([sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     with Archive(out / "demonstrations.h5") as archive:
         recording = archive[archive.episodes[0]]
@@ -198,9 +192,9 @@ def test_scene_cameras_and_fidelity_are_configuration(tmp_path):
     assert [camera.name for camera in recording.observations[0].cameras] == ["front"]
     assert recording.notes["fidelity"] == "kinematic"
     assert all(max(item["size"]) <= 0.055 for item in recording.notes["scene"]["objects"])
-    done = subprocess.run([*command, "rig.width=160"], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "mix.rig.width=160" in done.stderr
+    refused = run(*command, "rig.width=160")
+    assert refused.code == 2
+    assert "mix.rig.width=160" in refused.err
 
 
 def test_an_episode_follows_from_its_seed_and_number():

@@ -3,11 +3,10 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
+from tests.commands import ROOT, run
 
 
 def _run(*arguments: str) -> subprocess.CompletedProcess:
@@ -45,9 +44,9 @@ def test_an_interrupted_run_goes_on_and_makes_the_same_bytes(dataset, tmp_path):
 def test_a_folder_of_another_seed_is_refused_and_untouched(dataset):
     folder, _ = dataset
     before = {path: path.read_bytes() for path in folder.iterdir()}
-    ran = _run("dataset=II", "episodes=2", "seed=6", f"out={folder}")
-    assert ran.returncode == 2
-    assert "choose another out=DIR" in ran.stderr
+    ran = run("sim.datasets", "dataset=II", "episodes=2", "seed=6", f"out={folder}")
+    assert ran.code == 2
+    assert "choose another out=DIR" in ran.err
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
@@ -61,9 +60,9 @@ def test_a_folder_of_another_seed_is_refused_and_untouched(dataset):
     ],
 )
 def test_settings_it_cannot_use_are_told(tmp_path, arguments, message):
-    ran = _run(f"out={tmp_path / 'new'}", *arguments)
-    assert ran.returncode != 0
-    assert message in ran.stderr
+    ran = run("sim.datasets", f"out={tmp_path / 'new'}", *arguments)
+    assert ran.code != 0
+    assert message in ran.err
     assert not (tmp_path / "new").exists()
 
 
