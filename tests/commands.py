@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
 
+from hydra.core.config_store import ConfigStore
 from hydra.core.global_hydra import GlobalHydra
 
 ROOT = Path(__file__).parents[1]
@@ -40,6 +41,8 @@ def run(module: str, *arguments: str) -> Done:
         patch.object(sys, "argv", [module, *arguments]),
         # Measuring coverage looks like a debugger to Hydra: it would raise what it prints otherwise.
         patch("hydra._internal.utils.is_under_debugger", return_value=False),
+        # The schema that a command registers goes with it; those of others would make Hydra slow.
+        patch.dict(ConfigStore.instance().repo),
         warnings.catch_warnings(),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
