@@ -3,56 +3,33 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import nsrecover
-from nsrecover.cli import main
 from nsrecover.recording import Recording, example
 from nsrecover.review import review
+from tests.commands import run
+
+nsr = partial(run, "nsrecover.cli")
 
 
-@dataclass
-class Done:
-    """How a command ended."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-@pytest.fixture
-def nsr(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
-    """Runs the command line in this process: starting torch anew for every test would take most of the time."""
-
-    def run(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["nsrecover", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return Done(int(ended.value.code or 0), printed.out, printed.err)
-
-    return run
-
-
-def test_info_tells_the_version_and_the_measured_metrics(nsr: Callable[..., Done]) -> None:
+def test_info_tells_the_version_and_the_measured_metrics() -> None:
     done = nsr("info", "--json")
-    assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
     assert document["version"]
     assert document["metrics"]
     assert "top" in document["operators"]
 
 
-def test_check_finds_the_collapse_in_the_shipped_episode(nsr: Callable[..., Done]) -> None:
+def test_check_finds_the_collapse_in_the_shipped_episode() -> None:
     done = nsr("check", "example", "--json")
-    assert done.returncode == 0, done.stderr
-    steps = json.loads(done.stdout)["steps"]
+    assert done.code == 0, done.err
+    steps = json.loads(done.out)["steps"]
     wrong = [step for step in steps if not step["as_expected"]]
     assert steps[0]["as_expected"]
     assert "toppled" in {culprit["cause"] for culprit in wrong[0]["culprits"]}
@@ -60,11 +37,11 @@ def test_check_finds_the_collapse_in_the_shipped_episode(nsr: Callable[..., Done
     assert all(culprit["name"] in wrong[0]["explanation"] for culprit in wrong[0]["culprits"])
 
 
-def test_check_for_people_says_the_same(nsr: Callable[..., Done]) -> None:
+def test_check_for_people_says_the_same() -> None:
     done = nsr("check", "example")
-    assert done.returncode == 0, done.stderr
-    assert "not as expected" in done.stdout
-    assert "went wrong" in done.stdout
+    assert done.code == 0, done.err
+    assert "not as expected" in done.out
+    assert "went wrong" in done.out
 
 
 def test_an_error_is_reported_once() -> None:
@@ -91,17 +68,17 @@ def test_a_recording_without_an_error_has_none() -> None:
         (("info", "--checkpoint", "nowhere"), "expected a checkpoint folder"),
     ],
 )
-def test_a_mistake_is_one_line_and_exit_code_2(nsr: Callable[..., Done], arguments: tuple[str, ...], told: str) -> None:
+def test_a_mistake_is_one_line_and_exit_code_2(arguments: tuple[str, ...], told: str) -> None:
     done = nsr(*arguments)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert told in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+    assert done.code == 2
+    assert done.out == ""
+    assert told in done.err
+    assert len(done.err.strip().splitlines()) == 1
 
 
-def test_a_file_of_another_kind_is_named(nsr: Callable[..., Done], tmp_path: Path) -> None:
+def test_a_file_of_another_kind_is_named(tmp_path: Path) -> None:
     np.savez(tmp_path / "other.npz", a=np.zeros(3))
     done = nsr("check", str(tmp_path / "other.npz"))
-    assert done.returncode == 2
-    assert "other.npz" in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+    assert done.code == 2
+    assert "other.npz" in done.err
+    assert len(done.err.strip().splitlines()) == 1

@@ -19,9 +19,9 @@ from nsrecover import cli
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.export import OPSET, export_onnx
 from nsrecover.models.bundle import Bundle, BundleConfig
+from tests.commands import ROOT, run
 
 onnxruntime = pytest.importorskip("onnxruntime")
-ROOT = Path(__file__).parents[2]
 TOLERANCE = 1e-4
 FILES = ["discriminator.onnx", "encoder.onnx", "models.json", "transition.onnx"]
 KINDS = {"tensor(float)": "float32", "tensor(int64)": "int64", "tensor(uint8)": "uint8"}
@@ -204,34 +204,22 @@ def test_when_one_part_cannot_be_exported_an_earlier_export_stays(small: Bundle,
     assert {path.read_text() for path in tmp_path.iterdir()} == {"earlier"}
 
 
-def ended(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
-    """Exit code and what is on stderr, of the command line in this process."""
-    monkeypatch.setattr(sys, "argv", ["nsrecover", *arguments])
-    with pytest.raises(SystemExit) as done:
-        cli.main()
-    return int(done.value.code or 0), capsys.readouterr().err
-
-
-def test_a_missing_extra_is_named(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "onnxscript", None)
-    code, told = ended(monkeypatch, capsys, "export", "--out", str(tmp_path / "models"))
-    assert code == 2
-    assert "pip install 'nsrecover[onnx]'" in told
-    assert len(told.splitlines()) == 1
+    done = run("nsrecover.cli", "export", "--out", str(tmp_path / "models"))
+    assert done.code == 2
+    assert "pip install 'nsrecover[onnx]'" in done.err
+    assert len(done.err.splitlines()) == 1
     assert not (tmp_path / "models").exists()
 
 
-def test_a_file_in_place_of_the_folder_is_refused(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("mine")
     for place in (tmp_path / "taken", tmp_path / "taken" / "models"):
         with pytest.raises(InvalidConfiguration, match="expected a folder"):
             export_onnx(Bundle.load(), place)
-    code, told = ended(monkeypatch, capsys, "export", "--out", str(tmp_path / "taken"))
-    assert (code, len(told.splitlines())) == (2, 1)
+    done = run("nsrecover.cli", "export", "--out", str(tmp_path / "taken"))
+    assert (done.code, len(done.err.splitlines())) == (2, 1)
     assert (tmp_path / "taken").read_text() == "mine"
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from nsrecover.cli import main
 from nsrecover.errors import InvalidAction, InvalidConfiguration, UnknownObject
 from nsrecover.observation import Camera, Observation
 from nsrecover.structs import Action
@@ -20,6 +20,7 @@ from sim.cameras import FRONT, CameraRig
 from sim.sampling import sample_scene
 from sim.scenes import ObjectKind, ObjectSpec, SceneSpec
 from sim.world import SavedWorld, TabletopWorld
+from tests.commands import run
 
 ROOT = Path(__file__).parents[2]
 SCENE = SceneSpec(
@@ -502,32 +503,16 @@ def test_a_camera_that_turns_is_another_view(photograph: Observation) -> None:
         check_world(Turns(), skip=[Rule.CAMERAS_AGREE, Rule.INSTANCES_AGREE])
 
 
-@dataclass
-class Done:
-    code: int
-    out: str
-    err: str
+command = partial(run, "nsrecover.cli", "check-world")
 
 
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
-    def run(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["nsrecover", "check-world", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return Done(int(ended.value.code or 0), printed.out, printed.err)
-
-    return run
-
-
-def test_the_command_prints_every_rule(command: Callable[..., Done]) -> None:
+def test_the_command_prints_every_rule() -> None:
     done = command(f"{__name__}:Table")
     assert done.code == 0, done.err
     assert all(rule in done.out for rule in Rule)
 
 
-def test_the_command_fails_with_1_and_names_the_rule(command: Callable[..., Done]) -> None:
+def test_the_command_fails_with_1_and_names_the_rule() -> None:
     done = command(f"{__file__}:ClaimsSuccess")
     assert done.code == 1
     assert "returns-nothing: expected None from execute, found True" in " ".join(done.err.split())
@@ -543,7 +528,7 @@ def test_the_command_fails_with_1_and_names_the_rule(command: Callable[..., Done
         (f"{__name__}:make_wrold", "make_wrold"),
     ],
 )
-def test_a_users_mistake_is_one_line_and_exit_code_2(command: Callable[..., Done], place: str, told: str) -> None:
+def test_a_users_mistake_is_one_line_and_exit_code_2(place: str, told: str) -> None:
     with pytest.raises(InvalidConfiguration):
         load_factory(place)
     done = command(place)

@@ -5,21 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from household_failures import TASKS, failures
 
+from tests.commands import run
 
-def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    # What was imported is told on stderr, so that a slow start does not go unnoticed.
-    program = (
-        "import sys; from nsrecover.cli import main\n"
-        "try: main()\n"
-        "finally: print([m for m in ('torch', 'scipy') if m in sys.modules], file=sys.stderr)"
-    )
-    return subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
+explain = partial(run, "nsrecover.cli", "explain")
 
 
 @pytest.fixture
@@ -31,7 +26,14 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_json_has_what_programs_need_and_torch_stays_out(path: Path) -> None:
-    done = command("explain", str(path), "--json")
+    # What was imported is told on stderr, so that a slow start does not go unnoticed.
+    program = (
+        "import sys; from nsrecover.cli import main\n"
+        "try: main()\n"
+        "finally: print([m for m in ('torch', 'scipy') if m in sys.modules], file=sys.stderr)"
+    )
+    command = [sys.executable, "-c", program, "explain", str(path), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stderr.strip() == "[]"
     found = json.loads(done.stdout)
@@ -43,7 +45,7 @@ def test_json_has_what_programs_need_and_torch_stays_out(path: Path) -> None:
 
 
 def test_registers_differ_and_both_name_the_thing(path: Path) -> None:
-    lay, engineer = (command("explain", str(path), "--register", who).stdout for who in ("lay", "engineer"))
+    lay, engineer = (explain(str(path), "--register", who).out for who in ("lay", "engineer"))
     assert "dropped the jug" in lay
     assert "(pick_up, jug)" not in lay
     assert "(pick_up, jug)" in engineer
@@ -51,11 +53,11 @@ def test_registers_differ_and_both_name_the_thing(path: Path) -> None:
 
 def test_mistakes_are_one_line(path: Path, tmp_path: Path) -> None:
     for arguments, words in (
-        (("explain", str(path), "--register", "poet"), "expected a register"),
-        (("explain", str(tmp_path / "episode.npz")), "episode.npz"),
-        (("explain", str(tmp_path / "none.json")), "expected a log at"),
+        ((str(path), "--register", "poet"), "expected a register"),
+        ((str(tmp_path / "episode.npz"),), "episode.npz"),
+        ((str(tmp_path / "none.json"),), "expected a log at"),
     ):
-        done = command(*arguments)
-        assert done.returncode == 2
-        assert words in done.stderr
-        assert len(done.stderr.strip().splitlines()) == 2
+        done = explain(*arguments)
+        assert done.code == 2
+        assert words in done.err
+        assert len(done.err.strip().splitlines()) == 1

@@ -6,7 +6,6 @@ import asyncio
 import io
 import json
 import struct
-import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -18,12 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from nsrecover.cli import main
 from nsrecover.errors import InvalidConfiguration, InvalidObservation
 from nsrecover.integrations.client import png
 from nsrecover.integrations.server import Limits, create_app, serve
 from nsrecover.integrations.server.images import DEPTH, INSTANCES, RGB, Kinds, read_png
 from nsrecover.system import System
+from tests.commands import run
 from tests.nsrecover.integrations.server.conftest import BOXES, LOCAL, application, opened, scene
 
 TOKEN = "a-token-of-twenty-chars"
@@ -35,27 +34,18 @@ def test_an_address_that_others_can_reach_needs_a_token(host: str) -> None:
         serve(host, port=0)
 
 
-def test_the_command_says_so_in_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(sys, "argv", ["nsrecover", "serve", "--host", "0.0.0.0"])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2
-    said = capsys.readouterr().err
-    assert said.startswith("error: expected a token")
-    assert said.count("\n") == 1
+def test_the_command_says_so_in_one_line() -> None:
+    done = run("nsrecover.cli", "serve", "--host", "0.0.0.0")
+    assert done.code == 2
+    assert done.err.startswith("error: expected a token")
+    assert done.err.count("\n") == 1
 
 
-def test_a_damaged_checkpoint_is_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    command = ["nsrecover", "serve", "--port", "0", "--checkpoint", f"mine={tmp_path}"]
-    monkeypatch.setattr(sys, "argv", command)
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2
-    said = capsys.readouterr().err
-    assert said.startswith("error: expected a checkpoint folder")
-    assert said.count("\n") == 1
+def test_a_damaged_checkpoint_is_one_line(tmp_path: Path) -> None:
+    done = run("nsrecover.cli", "serve", "--port", "0", "--checkpoint", f"mine={tmp_path}")
+    assert done.code == 2
+    assert done.err.startswith("error: expected a checkpoint folder")
+    assert done.err.count("\n") == 1
 
 
 def test_a_short_token_is_refused(system: System) -> None:
