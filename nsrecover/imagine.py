@@ -9,9 +9,10 @@ import numpy as np
 from nsrecover.errors import InvalidAction, InvalidCheckpoint
 from nsrecover.free_place import find_free_place
 from nsrecover.learned import RecoveryModels, Transitions
-from nsrecover.operators import moved_object, operator_of
+from nsrecover.operators import REACHED_M, moved_object, operator_of
 from nsrecover.protocols import PlacingOperator
 from nsrecover.scene.geometry import as_box
+from nsrecover.scene.relations import landed
 from nsrecover.structs import Action, Plan, SceneGraph, Trace
 
 
@@ -36,7 +37,7 @@ class Imagination:
         action = self.ground(graph, action)
         moved = moved_object(graph, action)
         if action.target is not None:
-            return graph.with_node(moved, action.target)
+            return graph.with_node(moved, landed(graph, moved, action.target, REACHED_M))
         known = self._models.operators if isinstance(self._models, Transitions) else ()
         if isinstance(self._models, Transitions) and action.operator in known:
             box, visual = self._models.predict(

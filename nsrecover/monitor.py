@@ -11,6 +11,7 @@ from nsrecover.imagine import Imagination
 from nsrecover.learned import SceneModels
 from nsrecover.operators import check_plan
 from nsrecover.protocols import Perceiver
+from nsrecover.scene.geometry import as_box
 from nsrecover.structs import Action, Discrepancy, Plan, Recovery, SceneGraph, Trace
 
 Seen = TypeVar("Seen")
@@ -208,8 +209,16 @@ def rejoined(graph: SceneGraph, trace: Trace, recovery: Recovery) -> Trace:
         A trace whose first `len(recovery.actions)` actions are the recovery.
     """
     subgoal = recovery.subgoal if recovery.subgoal is not None else len(trace.plan)
-    plan = Plan(recovery.actions + trace.plan.actions[subgoal:])
+    rest = tuple(map(_as_imagined, trace.plan.actions[subgoal:], recovery.rest))
+    plan = Plan(recovery.actions + rest)
     return Trace(plan, (graph, *recovery.graphs, *recovery.rest))
+
+
+def _as_imagined(action: Action, after: SceneGraph) -> Action:
+    """An action with a target, with that where the scene after it has the object."""
+    if action.target is None:
+        return action
+    return replace(action, target=as_box(after.boxes[after.index(action.arguments[0])]))
 
 
 def _check_features(graph: SceneGraph, models: SceneModels) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from nsrecover import protocols
 from nsrecover.errors import InvalidAction, InvalidConfiguration, did_you_mean
 from nsrecover.scene.geometry import CONTACT_M, as_box, bottom, intersects, top
-from nsrecover.scene.relations import DIRECTIONS, Relation, is_clear, resting_on, stands_beside, supporter
+from nsrecover.scene.relations import DIRECTIONS, Relation, is_clear, landed, resting_on, stands_beside, supporter
 from nsrecover.structs import Action, Box, Plan, SceneGraph
 
 REACHED_M = 0.02
@@ -108,12 +108,12 @@ class ToTarget:
     arguments: tuple[str, ...] = ("moved",)
 
     def violated(self, graph: SceneGraph, action: Action) -> tuple[str, ...]:
-        """The moved object is clear, the target place is empty and something is there to stand on."""
+        """The moved object is clear, the target place is empty and something is there to stand on, or nearly there."""
         moved = graph.index(action.arguments[0])
         problems = _cannot_lift(graph, action)
         if action.target is None:
             return problems
-        target = np.asarray(action.target, dtype=np.float32)
+        target = landed(graph, moved, action.target, REACHED_M)
         rest = np.arange(len(graph)) != moved
         blocking = np.flatnonzero(rest)[intersects(target, graph.boxes[rest])]
         problems += tuple(f"the {graph.names[i]} stands where the {graph.names[moved]} has to go" for i in blocking)

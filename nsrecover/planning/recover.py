@@ -12,8 +12,9 @@ import numpy as np
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
 from nsrecover.free_place import within_reach
 from nsrecover.learned import RecoveryModels
+from nsrecover.operators import REACHED_M
 from nsrecover.planning.aside import FreePlaces, proposed_place
-from nsrecover.planning.courses import standing_course
+from nsrecover.planning.courses import standing_course, turned_course, turned_over
 from nsrecover.planning.fleet import search_together
 from nsrecover.planning.fleet_realise import Way, realise_together
 from nsrecover.planning.neural import Move, NeuralModel, State, unit_cost
@@ -217,7 +218,8 @@ class RecoveryPlanner:
                 blamed=lost,
             )
         courses = self._courses(graph, trace, discrepancy)
-        scenes = considered(self._models, graph, courses, discrepancy, subgoals)
+        turned = turned_over(graph, trace.graphs[done_by(discrepancy)], REACHED_M)
+        scenes = considered(self._models, graph, courses, discrepancy, subgoals, turned)
         done = done_by(discrepancy)
         # what is left of the plan costs, after each number of its actions
         left = [0.0]
@@ -240,7 +242,8 @@ class RecoveryPlanner:
         )
 
     def _courses(self, graph: SceneGraph, trace: Trace, discrepancy: Discrepancy) -> Sequence[Trace]:
-        """The trace, and another course if one is wanted and there is one."""
+        """The trace, as far as a gripper can follow it, and another course if one is wanted and there is one."""
+        trace = turned_course(graph, trace, done_by(discrepancy))
         if self._rejoin is Rejoin.POSE:
             return (trace,)
         displaced = [graph.index(name) for name in discrepancy.culprit_names if name in graph.names]

@@ -8,9 +8,7 @@ from enum import StrEnum
 import numpy as np
 
 from nsrecover.learned import RecoveryModels
-from nsrecover.operators import REACHED_M
-from nsrecover.planning.courses import SAME_SIZE_M
-from nsrecover.planning.places import carrier
+from nsrecover.planning.courses import carries
 from nsrecover.structs import Discrepancy, Phase, SceneGraph, Trace
 
 
@@ -36,6 +34,7 @@ def considered(
     courses: Sequence[Trace],
     discrepancy: Discrepancy,
     subgoals: Subgoals | int,
+    turned: set[int],
 ) -> Sequence[int]:
     """Numbers of the imagined scenes to plan for, ascending; scene t of course c is number c (T + 1) + t.
 
@@ -45,6 +44,8 @@ def considered(
         courses: imagined traces of one plan.
         discrepancy: what is wrong.
         subgoals: which of them are wanted.
+        turned: objects that were turned over: what they carry would stand out of its place, so scenes in which they
+            carry nothing are preferred.
     """
     length, done = len(courses[0].graphs), done_by(discrepancy)
     # what was checked of another course is what is still to come
@@ -53,9 +54,8 @@ def considered(
     if discrepancy.violated and not discrepancy.culprits and length > 1:
         # all is where the plan has it and still the action cannot be run: going on from here would fail again
         scenes = [scene for scene in scenes if scene % length != discrepancy.step]
-    upended = _upended(graph, courses[0].graphs[done])
-    if upended:
-        scenes = [scene for scene in scenes if not _carries(imagined[scene], upended)] or scenes
+    if turned:
+        scenes = [scene for scene in scenes if not carries(imagined[scene], turned)] or scenes
     if subgoals is Subgoals.STEP:
         return [scene for scene in scenes if scene % length == done] or scenes
     if subgoals is Subgoals.GOAL:
@@ -73,18 +73,3 @@ def considered(
     wrong = (same < models.threshold).sum(axis=1)
     nearest = np.lexsort((n - same.sum(axis=1), [-(scene % length) for scene in scenes], wrong))[:subgoals]
     return sorted(scenes[i] for i in nearest)
-
-
-def _upended(graph: SceneGraph, expected: SceneGraph) -> set[int]:
-    """Objects that stand on another side than they should, so that what they carry would be too high or too low.
-
-    A gripper that picks up and puts down cannot turn them back.
-    """
-    seen, meant = graph.boxes[:, 3:], expected.boxes[:, 3:]
-    alike = np.abs(np.sort(seen, axis=1) - np.sort(meant, axis=1)).max(axis=1) < SAME_SIZE_M
-    return set(np.flatnonzero(alike & (np.abs(seen[:, 2] - meant[:, 2]) > REACHED_M)).tolist())
-
-
-def _carries(scene: SceneGraph, objects: set[int]) -> bool:
-    """Whether something stands on one of the objects in an imagined scene."""
-    return any(carrier(scene.boxes, i) in objects for i in range(len(scene)))

@@ -23,6 +23,9 @@ NOISE_M = 0.004
 TOLERATED = 0.15
 """Share of a box's surface that may be seen through by mistake, at its edges."""
 
+TOLERATED_ADDED = 0.05
+"""The same of what completion adds at one side of a visible box."""
+
 _STEPS = 7
 """Places tried along each axis along which a part of an object is hidden."""
 
@@ -147,7 +150,8 @@ def complete(
         return earlier, np.maximum(size, visible[3:])
     candidates = _extensions(visible, size)
     if len(candidates):
-        against = np.maximum(seen_through(candidates), _seen_through_added(visible, candidates, seen_through))
+        added = _seen_through_added(visible, candidates, seen_through)
+        against = np.maximum(seen_through(candidates), np.where(added < TOLERATED_ADDED, 0.0, 1.0))
         allowed = np.flatnonzero(against <= max(against.min() + 0.02, 0.02))
         best = allowed[np.linalg.norm(candidates[allowed, :3] - expected[:3], axis=1).argmin()]
         if against[best] < TOLERATED:

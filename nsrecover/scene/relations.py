@@ -10,9 +10,10 @@ from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from nsrecover.scene.geometry import CONTACT_M, bottom, footprint_overlap, gaps, top
-from nsrecover.structs import SceneGraph
+from nsrecover.structs import FloatArray, SceneGraph
 
 TABLE = "table"
 """Name of the surface everything stands on; not an object of the graph."""
@@ -65,6 +66,24 @@ def supporter(graph: SceneGraph, index: int) -> int | None:
     if len(share) == 0 or share.max() < SUPPORT_OVERLAP:
         return None
     return int(share.argmax())
+
+
+def landed(graph: SceneGraph, index: int, box: npt.ArrayLike, within_m: float) -> FloatArray:
+    """A box (6,) for an object, resting on what is below: camera boxes leave it in the air, or let it sink in.
+
+    Args:
+        graph: the scene in which it is put there.
+        index: the object.
+        box: where it is to stand.
+        within_m: how far it may be from what it comes to rest on.
+    """
+    found = np.asarray(box, dtype=np.float32).copy()
+    gap = top(graph.boxes) - bottom(found)
+    below = (footprint_overlap(found, graph.boxes) >= SUPPORT_OVERLAP) & (np.abs(gap) <= within_m)
+    below[index] = False
+    if below.any():
+        found[2] += gap[below].max()
+    return found
 
 
 def support_name(graph: SceneGraph, index: int) -> str:

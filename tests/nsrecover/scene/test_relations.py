@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nsrecover.operators import operator_of
-from nsrecover.scene.relations import Edge, Relation, is_clear, relations, resting_on, supporter
+from nsrecover.scene.relations import Edge, Relation, is_clear, landed, relations, resting_on, supporter
 from nsrecover.structs import Action, SceneGraph
 
 SIDE = 0.04
@@ -22,6 +22,20 @@ def test_supports_are_read_off_the_boxes() -> None:
     assert [supporter(TOWER, i) for i in range(4)] == [None, 0, 1, None]
     assert resting_on(TOWER, 0) == (1,)
     assert [is_clear(TOWER, i) for i in range(4)] == [False, False, True, True]
+
+
+@pytest.mark.parametrize(("height", "lands"), [(0.125, 0.14), (0.155, 0.14), (0.165, 0.165), (0.110, 0.101)])
+def test_a_box_lands_on_what_is_just_below_it_or_just_inside_it(height: float, lands: float) -> None:
+    box = landed(TOWER, 3, (0.5, 0.0, height, SIDE, SIDE, SIDE), 0.02)
+    assert box[2] == pytest.approx(lands)
+    np.testing.assert_allclose(landed(TOWER, 3, (0.6, 0.1, 0.03, SIDE, SIDE, SIDE), 0.02)[2], 0.03)
+
+
+def test_putting_something_back_allows_for_heights_that_were_measured_badly() -> None:
+    back = operator_of(Action("restore", ("d",), (0.5, 0.0, 0.125, SIDE, SIDE, SIDE)))
+    assert back.violated(TOWER, Action("restore", ("d",), (0.5, 0.0, 0.125, SIDE, SIDE, SIDE))) == ()
+    inside = back.violated(TOWER, Action("restore", ("d",), (0.5, 0.0, 0.110, SIDE, SIDE, SIDE)))
+    assert inside[0] == "the c stands where the d has to go"
 
 
 def test_relations_name_supports_and_neighbours() -> None:
