@@ -13,8 +13,8 @@ from omegaconf import DictConfig, OmegaConf
 from nsrecover.errors import told_in_one_line
 
 CONF = Path(__file__).parents[1] / "conf"
-TABLE = "table.md"
-"""What is printed at the end, in the command's folder."""
+METRICS, TABLE, CONFIG = "metrics.json", "table.md", "config.yaml"
+"""What a command leaves in its folder: numbers, the table that is printed at the end, and its resolved config."""
 
 
 class Settings(Protocol):

@@ -14,11 +14,11 @@ from typing import Any
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
-from eval.command import run
+from eval.command import CONFIG, METRICS, TABLE, run
 from eval.detection import share
 from eval.error_states import VIEWS, ErrorState, error_states
 from eval.footage import film, read
-from eval.models import CONFIG, METRICS, TABLE, ModelsConfig, episodes_of
+from eval.models import ModelsConfig, episodes_of
 from eval.read_back import Reading, read_back
 from eval.true_causes import true_causes
 from eval.variants import system_of

@@ -15,15 +15,13 @@ from omegaconf import OmegaConf
 from tqdm import tqdm
 
 from eval import free_tables
-from eval.command import run
+from eval.command import CONFIG, METRICS, TABLE, run
 from eval.free_scenes import MOST_OF_SIMULATOR, Problem, problems
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.free_place import MARGINS_M, are_free, find_free_place, is_free, nearest_free_place, within_reach
 from nsrecover.models.bundle import Bundle
 from nsrecover.structs import FloatArray
 from sim.folder import write_json, write_whole
-
-METRICS, TABLE, CONFIG = "metrics.json", "table.md", "config.yaml"
 
 GAPS_M = (0.0, 0.01, 0.03)
 """Gaps to everything else at which raw proposals are judged; the last one is what the network is trained to keep."""

@@ -15,7 +15,7 @@ import numpy as np
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
-from eval.command import run
+from eval.command import CONFIG, METRICS, TABLE, run
 from eval.error_states import ErrorState
 from eval.planning import PlanningConfig, states_of
 from eval.statement_judge import false_statements
@@ -27,7 +27,7 @@ from nsrecover.protocols import LanguageModel
 from nsrecover.structs import Discrepancy, Recovery
 from sim.folder import write_json, write_whole
 
-METRICS, TABLE, CONFIG, CASES = "metrics.json", "table.md", "config.yaml", "cases.jsonl"
+CASES = "cases.jsonl"
 
 
 @dataclass

@@ -13,13 +13,11 @@ from typing import Any
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
-from eval.command import run
+from eval.command import CONFIG, METRICS, TABLE, run
 from eval.household_world import conditions_of, judge, world_at_the_end
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explain.logs import HouseholdLog, LogExplanation, explain_log, read_logs, report_of
 from sim.folder import write_json, write_whole
-
-METRICS, TABLE, CONFIG = "metrics.json", "table.md", "config.yaml"
 
 
 @dataclass

@@ -15,7 +15,7 @@ from omegaconf import OmegaConf
 from tqdm import tqdm
 
 from eval import model_figures, model_tables
-from eval.command import run
+from eval.command import CONFIG, METRICS, TABLE, run
 from eval.timing import time_monitor
 from eval.variants import Variant, Watched, assess, system_of
 from eval.watch import Imagined, Verdict
@@ -27,7 +27,6 @@ from sim.folder import write_json, write_whole
 from sim.groups import described
 from sim.parallel import run_parallel
 
-METRICS, TABLE, CONFIG = "metrics.json", "table.md", "config.yaml"
 STANDARD = "data/errors"
 """Where `python -m sim.datasets` leaves the datasets of seed 0."""
 

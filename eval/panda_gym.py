@@ -25,7 +25,7 @@ from omegaconf import OmegaConf
 from tqdm import tqdm
 
 import nsrecover
-from eval.command import run
+from eval.command import CONFIG, METRICS, TABLE, run
 from examples.panda_gym_stacking import CUBES, SIDE, Settled, boxes_of, hand_movements, plan_of
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.operators import REACHED_M
@@ -33,8 +33,6 @@ from nsrecover.structs import Action, Plan
 from nsrecover.system import System
 from sim.bench import wilson
 from sim.folder import write_json, write_whole
-
-METRICS, TABLE, CONFIG = "metrics.json", "table.md", "config.yaml"
 
 LONGEST_STEPS = 110
 """Moments of disturbances are drawn up to here; actions take about 60 steps, so many come when all is done."""

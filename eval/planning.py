@@ -18,9 +18,9 @@ from tqdm import tqdm
 from eval import planning_figures, planning_tables
 from eval.batched import time_batch
 from eval.cases import Case, Question, assess
-from eval.command import run
+from eval.command import CONFIG, METRICS, TABLE, run
 from eval.error_states import ErrorState, error_states
-from eval.models import CONFIG, METRICS, TABLE, ModelsConfig, episodes_of
+from eval.models import ModelsConfig, episodes_of
 from eval.optimum_check import available
 from eval.plans import Planned, PlannerSetting, plan_all, warm_up
 from eval.variants import system_of

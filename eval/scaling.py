@@ -15,8 +15,7 @@ from omegaconf import OmegaConf
 from tqdm import tqdm
 
 from eval.batched import as_text, time_batch
-from eval.command import run
-from eval.models import CONFIG, METRICS, TABLE
+from eval.command import CONFIG, METRICS, TABLE, run
 from eval.planning import PlanningConfig, states_of
 from eval.synthetic import Look, Problem, bank_of, enlarged, problem
 from eval.variants import system_of

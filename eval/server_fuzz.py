@@ -33,14 +33,12 @@ from schemathesis.specs.openapi.checks import (
 )
 from tqdm import tqdm
 
-from eval.command import run
+from eval.command import CONFIG, METRICS, TABLE, run
 from eval.served import served
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.client import Client, observation_message, png
 from nsrecover.recording import example
 from sim.folder import write_json, write_whole
-
-METRICS, TABLE, CONFIG = "metrics.json", "table.md", "config.yaml"
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 SHORT_S = 0.05

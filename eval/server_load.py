@@ -17,15 +17,13 @@ import psutil
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
-from eval.command import run
+from eval.command import CONFIG, METRICS, TABLE, run
 from eval.served import Served, served
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.client import observation_message
 from nsrecover.recording import Recording, example
 from nsrecover.structs import Action
 from sim.folder import write_json, write_whole
-
-METRICS, TABLE, CONFIG = "metrics.json", "table.md", "config.yaml"
 
 HEALTH_EVERY_S = 0.25
 """How often somebody asks whether the server is still there."""

@@ -17,12 +17,12 @@ from typing import Any
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
-from eval.command import run
+from eval.command import CONFIG, METRICS, TABLE, run
 from nsrecover.errors import InvalidConfiguration
 from sim.folder import write_json, write_whole
 from sim.parallel import run_parallel
 
-METRICS, TABLE, CASES, CONFIG = "metrics.json", "table.md", "cases.json", "config.yaml"
+CASES = "cases.json"
 
 DISTURBANCES = ("moved", "dropped", "toppled")
 """What happens to plans that can be repaired ..."""

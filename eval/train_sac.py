@@ -15,9 +15,8 @@ from omegaconf import OmegaConf
 from tqdm import tqdm
 
 from eval import detection
-from eval.command import run
+from eval.command import CONFIG, METRICS, TABLE, run
 from eval.model_tables import percent
-from eval.models import CONFIG, METRICS, TABLE
 from eval.sac.planner import POLICY, sac_class
 from nsrecover.errors import InvalidConfiguration
 from sim.folder import claimed, write_json, write_whole

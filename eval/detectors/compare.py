@@ -14,11 +14,12 @@ from hydra.utils import instantiate
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
+from eval.command import CONFIG, METRICS, TABLE
 from eval.detectors import figures, tables
 from eval.detectors.base import Detector
 from eval.detectors.equal_rate import area, at_equal_rates, at_own_thresholds, by_group, errors, evidence, only_cause
 from eval.detectors.judged import JudgedEpisode, judge_episode
-from eval.models import CONFIG, METRICS, TABLE, ModelsConfig, episodes_of
+from eval.models import ModelsConfig, episodes_of
 from eval.variants import system_of
 from nsrecover.errors import InvalidConfiguration
 from sim.datasets.spec import ErrorEpisode

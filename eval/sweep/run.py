@@ -17,7 +17,8 @@ from hydra.utils import instantiate
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
-from eval.models import CONFIG, METRICS, TABLE, ModelsConfig, episodes_of
+from eval.command import CONFIG, METRICS, TABLE
+from eval.models import ModelsConfig, episodes_of
 from eval.sweep import metrics, printed
 from eval.sweep.episode import Job, run_job
 from eval.sweep.failures import succeeded

@@ -10,7 +10,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from eval.models import CONFIG, METRICS
+from eval.command import CONFIG, METRICS
 from eval.sweep.records import EpisodeRecord
 from eval.sweep.run import RECORDS, read_records
 from nsrecover.errors import InvalidConfiguration

@@ -150,8 +150,8 @@ def complete(
         return earlier, np.maximum(size, visible[3:])
     candidates = _extensions(visible, size)
     if len(candidates):
-        added = _seen_through_added(visible, candidates, seen_through)
-        against = np.maximum(seen_through(candidates), np.where(added < TOLERATED_ADDED, 0.0, 1.0))
+        against = seen_through(candidates)
+        against[_seen_through_added(visible, candidates, seen_through) >= TOLERATED_ADDED] = 1.0
         allowed = np.flatnonzero(against <= max(against.min() + 0.02, 0.02))
         best = allowed[np.linalg.norm(candidates[allowed, :3] - expected[:3], axis=1).argmin()]
         if against[best] < TOLERATED:
