@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Generic, TypeVar
+
+import numpy as np
 
 from nsrecover.compare import Comparison
 from nsrecover.errors import InvalidObservation, InvalidPlan
 from nsrecover.imagine import Imagination
 from nsrecover.learned import SceneModels
-from nsrecover.operators import check_plan
+from nsrecover.operators import REACHED_M, check_plan
 from nsrecover.protocols import Perceiver
 from nsrecover.scene.geometry import as_box
-from nsrecover.structs import Action, Discrepancy, Plan, Recovery, SceneGraph, Trace
+from nsrecover.structs import Action, Discrepancy, FloatArray, Plan, Recovery, SceneGraph, Trace
 
 Seen = TypeVar("Seen")
 """What the perceiver takes: `nsrecover.Observation`, boxes by name, or anything else."""
@@ -22,7 +25,8 @@ class Monitor(Generic[Seen]):
     """Watches over one execution of a plan, in a loop that it does not own.
 
     It is made by `System.monitor`, and lasts for one episode. Each step is judged from the scene that was seen before
-    it, so an error is reported once, and not again after every later step.
+    it, so an error is reported once, and not again after every later step. What creeps away bit by bit, each time too
+    little to be an error, is reported once it is `REACHED_M` from where it was put.
 
     Args:
         models: what to imagine and compare with.
@@ -41,6 +45,7 @@ class Monitor(Generic[Seen]):
         self._comparison = Comparison(models)
         self._perceive = perceiver
         self._graph = perceiver(observation)
+        self._places = _boxes_of(self._graph)  # where each object was put, or seen first, or told to be wrong
         _check_features(self._graph, models)
         check_plan(plan, self._graph)
         self._trace = self._imagination.trace(self._graph, plan)
@@ -93,7 +98,10 @@ class Monitor(Generic[Seen]):
             self._see(observation, self._trace.graphs[self._done])
             self._moved_on = True
         found = self._comparison.before(self._graph, self._trace, self._done)
-        return self._comparison.before(self._graph, self.trace, self._done) if found else found
+        if found:
+            found = self._comparison.before(self._graph, self.trace, self._done)
+        self._remember(found.culprit_names)
+        return found
 
     def step(self, action: Action, observation: Seen) -> Discrepancy:
         """Whether an action worked and left everything else alone.
@@ -127,8 +135,12 @@ class Monitor(Generic[Seen]):
         self._see(observation, self._trace.graphs[step + 1])
         self._done, self._moved_on = step + 1, True
         found = self._comparison.after(self._graph, self._trace, step)
-        # only what is wrong has to be held against all later scenes, too
-        return self._comparison.after(self._graph, self.trace, step) if found else found
+        moved = action.arguments[0]
+        if found or self._put_back_what_crept(step, moved):
+            # only what is wrong has to be held against all later scenes, too
+            found = self._comparison.after(self._graph, self.trace, step)
+        self._remember((moved, *found.culprit_names))
+        return found
 
     def follow(self, plan: Plan, done: int = 0, observation: Seen | None = None) -> None:
         """Go on with another plan, or from another place in this one, from the scene as it was seen last.
@@ -157,6 +169,7 @@ class Monitor(Generic[Seen]):
             + rest.graphs,
         )
         self._done, self._fresh, self._moved_on = done, len(plan), False
+        self._places = _boxes_of(self._graph)
 
     def rejoin(self, recovery: Recovery) -> Plan:
         """Go on by way of a recovery that was planned from `trace` and the last discrepancy.
@@ -181,6 +194,25 @@ class Monitor(Generic[Seen]):
     def _see(self, observation: Seen, expected: SceneGraph) -> None:
         self._graph = self._perceive(observation, expected=expected)
         self._trace = self._trace.joined_by(self._graph)
+
+    def _remember(self, names: Iterable[str]) -> None:
+        """Take the places of some objects, and of those that are new, for those where they belong."""
+        seen = _boxes_of(self._graph)
+        self._places = seen | self._places | {name: seen[name] for name in names if name in seen}
+
+    def _put_back_what_crept(self, step: int, moved: str) -> bool:
+        """Expect what has crept away since it was put somewhere to be there; whether there is such a thing."""
+        names = self._graph.names
+        places = np.stack([self._places.get(name, box) for name, box in _boxes_of(self._graph).items()])
+        away = np.linalg.norm(places[:, :3] - self._graph.boxes[:, :3], axis=1) > REACHED_M
+        crept = [i for i in np.flatnonzero(away & ~self._graph.missing).tolist() if names[i] != moved]
+        if not crept:
+            return False
+        graphs = list(self._trace.graphs)
+        for i in crept:
+            graphs[step] = graphs[step].with_node(i, places[i])
+        self._trace, self._fresh = replace(self._trace, graphs=tuple(graphs)), step
+        return True
 
     def _start_here(self) -> None:
         """Take the scene as it was seen last for the start of what follows, so that errors do not pile up."""
@@ -212,6 +244,10 @@ def rejoined(graph: SceneGraph, trace: Trace, recovery: Recovery) -> Trace:
     rest = tuple(map(_as_imagined, trace.plan.actions[subgoal:], recovery.rest))
     plan = Plan(recovery.actions + rest)
     return Trace(plan, (graph, *recovery.graphs, *recovery.rest))
+
+
+def _boxes_of(graph: SceneGraph) -> dict[str, FloatArray]:
+    return dict(zip(graph.names, graph.boxes, strict=True))
 
 
 def _as_imagined(action: Action, after: SceneGraph) -> Action:

@@ -249,7 +249,10 @@ class ScenePerceiver:
         if self._association is Association.KNOWN:
             return _by_label(memory.names, observation, detections)
         places = np.stack([memory.boxes[:, :3], expected[:, :3]], axis=1)
-        return associate(association_costs(memory.visual, memory.sizes, places, detections.visual, detections.boxes))
+        # what an object was at first tells it apart from one of its colour that fell, too, and was taken for it
+        visual = np.stack([memory.visual, memory.first_visual], axis=1)
+        sizes = np.stack([memory.sizes, memory.first_sizes], axis=1)
+        return associate(association_costs(visual, sizes, places, detections.visual, detections.boxes))
 
     def _admit(
         self, memory: Memory, observation: Observation, detections: Detections, found: npt.NDArray[np.intp]

@@ -18,7 +18,9 @@ GAP_M = 0.03
 """Between the faces of two objects that are put beside each other."""
 
 MAX_TILT_RAD = math.radians(60.0)
-"""Farthest that an object is tilted to set it down on another face than the nearest one."""
+"""Farthest that a held object is tilted out of the upright."""
+TIPPING_RAD = math.radians(15.0)
+"""An object that is to fall over is tilted this much farther than to where it would balance on its edge."""
 REACH_M = 0.77
 """Farthest place that the arm can put an object down at, from its base."""
 
@@ -52,16 +54,45 @@ def _floor_under(centre: Array, sides: Array, others: Array) -> float:
 def _turned_to(matrix: Array, size: Array, sides: Array) -> Array:
     """The squared-up rotation whose box has the wanted sides, turned as little as possible.
 
-    What leans is set down on the face that gives it those sides, if it does not have to be tilted far for that.
+    What leans is set down on the face that gives it those sides. What stands on another face is tipped over for that,
+    if it is too high or too low as it stands and can be tipped.
     """
-    faces = [squared_up(matrix, axis) for axis in range(3) if tilt_of(matrix, axis) <= MAX_TILT_RAD]
+    faces = [squared_up(matrix, axis) for axis in range(3)]
+    faces = [flat for flat in faces if not is_far_turn(matrix, flat) or tipped(matrix, size, flat) is not None]
     options = [about((0.0, 0.0, 1.0), k * math.pi / 2) @ flat for flat in faces for k in (0, 1, -1, 2)]
     # a clear difference only: a measured target is a few millimetres off
     misfits = [np.abs(extents(option, size) - sides) for option in options]
     heights = [round(float(misfit[2]) / 0.012) for misfit in misfits]
+    far = [is_far_turn(matrix, option) for option in options]
     widths = [round(float(misfit[:2].sum()) / 0.012) for misfit in misfits]
     turns = [math.acos(min(1.0, max(-1.0, (float(np.trace(option @ matrix.T)) - 1) / 2))) for option in options]
-    return min(zip(heights, widths, turns, range(len(options)), options, strict=True), key=lambda item: item[:4])[-1]
+    return min(zip(heights, far, widths, turns, range(len(options)), options, strict=True), key=lambda row: row[:5])[-1]
+
+
+def is_far_turn(matrix: Array, rotation: Array) -> bool:
+    """Whether an object has to be tilted farther than a hand can for it to come from one rotation to another."""
+    return tilt_of(matrix, upright_axis(rotation)[0]) > MAX_TILT_RAD
+
+
+def tipped(matrix: Array, size: Array, rotation: Array) -> tuple[Array, Array] | None:
+    """How an object that stands on another face than it should is tilted so that it falls over when it is let go.
+
+    Args:
+        matrix: its rotation, (3, 3).
+        size: its sides, (3,).
+        rotation: how it is to lie, (3, 3).
+
+    Returns:
+        Its tilted rotation (3, 3), and the level axis (3,) about which it is tilted; None if it cannot be tilted so
+        far that it falls, being wider than it is high.
+    """
+    up, lying = upright_axis(matrix)[0], upright_axis(rotation)[0]
+    angle = math.atan2(size[lying], size[up]) + TIPPING_RAD
+    if up == lying or angle > MAX_TILT_RAD:
+        return None
+    flat = laid_flat(matrix, up)
+    axis = flat[:, 3 - up - lying]
+    return about(axis, angle) @ flat, axis
 
 
 def free_place(estimates: PoseEstimates, name: str, sides: Array) -> Array | None:

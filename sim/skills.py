@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import islice
 from typing import Protocol
 
@@ -13,9 +15,9 @@ from nsrecover.structs import Action
 from sim.arm import DOWN, HOME_POSITION_M, Arm, Leg
 from sim.faults.base import SkillPhase
 from sim.grasp import BACK_OFF_M, TIP_M, Grasp, choose_grasps
-from sim.placing import boxes
+from sim.placing import boxes, extents, free_place, is_far_turn, tipped
 from sim.poses import PoseEstimates
-from sim.rotations import matrix_of, rotation_vector
+from sim.rotations import about, matrix_of, rotation_vector, squared_up, upright_axis
 
 Array = npt.NDArray[np.float64]
 
@@ -41,6 +43,8 @@ HELD_M = 0.008
 """Fingers closer than this hold nothing."""
 GRASPS = 12
 """Ways to take an object that are tried before the arm gives up."""
+TURNS = tuple(math.radians(degrees) for degrees in (0, 90, -90, 180, 45, -45, 135, -135))
+"""Directions in which what is laid down may fall, from the first one that offers itself."""
 
 
 class Cell(Protocol):
@@ -57,6 +61,10 @@ class Cell(Protocol):
 
     def goal(self, action: Action, estimates: PoseEstimates) -> tuple[Array, Array] | None:
         """Where the moved object is to be put: centre (3,) and rotation (3, 3); None if there is no free place."""
+        ...
+
+    def estimates(self) -> PoseEstimates:
+        """Where objects are, seen anew."""
         ...
 
     def in_hand(self, name: str) -> tuple[Array, Array]:
@@ -127,19 +135,93 @@ class PickAndPlace:
         self._arm.rest()
 
     def _run(self) -> None:
-        place = self._cell.goal(self._action, self._estimates)
-        if place is None:
-            raise _Lost("there is no free place")
-        centre, rotation = place
-        row = self._estimates.index(self._name)
-        own, others = boxes(self._estimates)[row], np.delete(boxes(self._estimates), row, axis=0)
-        hanging = max(TIP_M, float(own[5]) / 2 + 0.01)
-        height = max(_transit_height(own[:3], centre, others, hanging), float(own[2]) + 0.06, float(centre[2]) + 0.06)
+        centre, rotation = self._place()
+        if self._is_far_turn(rotation):
+            self._tip_over(rotation)
+            centre, rotation = self._place()
+        if self._is_far_turn(rotation):
+            # then it goes to its place as it stands
+            matrix, size = self._own()
+            centre[2] -= extents(rotation, size)[2] / 2
+            rotation = squared_up(matrix)
+            centre[2] += extents(rotation, size)[2] / 2
+        others, height = self._around(centre)
         grasps = choose_grasps(self._estimates, self._name, centre, rotation, height, self._arm.home)
         grasp = self._approach(islice(grasps, GRASPS), others)
         self._close()
         self._carry(grasp, centre, rotation, height)
         self._let_go(grasp, others)
+
+    def _own(self) -> tuple[Array, Array]:
+        """Rotation (3, 3) and size (3,) of the object."""
+        row = self._estimates.index(self._name)
+        return matrix_of(self._estimates.orientations[row]), self._estimates.sizes[row]
+
+    def _place(self) -> tuple[Array, Array]:
+        place = self._cell.goal(self._action, self._estimates)
+        if place is None:
+            raise _Lost("there is no free place")
+        return place
+
+    def _is_far_turn(self, rotation: Array) -> bool:
+        return is_far_turn(self._own()[0], rotation)
+
+    def _around(self, centre: Array) -> tuple[Array, float]:
+        """Boxes (M, 6) of everything else, and the tool's height that clears them on the way to a place (3,)."""
+        row = self._estimates.index(self._name)
+        own, others = boxes(self._estimates)[row], np.delete(boxes(self._estimates), row, axis=0)
+        hanging = max(TIP_M, float(own[5]) / 2 + 0.01)
+        height = _transit_height(own[:3], centre, others, hanging)
+        return others, max(height, float(own[2]) + 0.06, float(centre[2]) + 0.06)
+
+    def _tip_over(self, rotation: Array) -> None:
+        """Tilt the object over a free place and let it fall, so that it comes to lie as in a rotation (3, 3)."""
+        matrix, size = self._own()
+        way = tipped(matrix, size, rotation)
+        spread = 1.5 * float(size.max())
+        spot = free_place(self._estimates, self._name, np.array([spread, spread, 0.0]))
+        if way is None or spot is None:
+            self._cell.note(f"{self._action}: there is no way to lay it down")
+            return
+        tilted, axis = way
+        up = upright_axis(matrix)[0]
+        centre = np.array([*spot, extents(tilted, size)[2] / 2])
+        others, height = self._around(centre)
+        for turn in TURNS:
+            attitude = about(UP, turn) @ tilted
+            # the fingers close along the axis that it falls about, and the hand is not in its way
+            grasps = (
+                grasp
+                for grasp in choose_grasps(self._estimates, self._name, centre, attitude, height, self._arm.home)
+                if abs(grasp.rotation[:, 1] @ axis) > 0.9
+                and -(attitude @ matrix.T @ grasp.rotation)[2, 2] > abs(attitude[2, up]) - 0.01
+                and self._can_leave(centre, attitude @ matrix.T @ grasp.rotation, grasp.place_joints)
+            )
+            try:
+                grasp = self._approach(islice(grasps, GRASPS), others)
+            except _Lost:
+                continue
+            self._close()
+            self._carry(grasp, centre, attitude, height)
+            self._let_go(grasp, others)
+            self._look_again()
+            return
+        self._cell.note(f"{self._action}: the arm finds no way to lay it down")
+
+    def _can_leave(self, position: Array, rotation: Array, joints: Array) -> bool:
+        """Whether the arm can rise straight from a place, and back off from it."""
+        ways = position + UP * 0.06, position - BACK_OFF_M * rotation[:, 2]
+        return all(self._arm.straight(goal, rotation, joints, FAST_M_S) is not None for goal in ways)
+
+    def _look_again(self) -> None:
+        """See where the object is now; what is believed of the others stays."""
+        seen = self._cell.estimates()
+        if self._name not in seen:
+            raise _Lost("the object is lost")
+        before, now = self._estimates.index(self._name), seen.index(self._name)
+        positions, orientations = self._estimates.positions.copy(), self._estimates.orientations.copy()
+        positions[before], orientations[before] = seen.positions[now], seen.orientations[now]
+        self._estimates = replace(self._estimates, positions=positions, orientations=orientations)
 
     def _ticker(self, phase: SkillPhase, start: float, end: float) -> Callable[[float], None]:
         """A tick that reports its motion as the part from `start` to `end` of a phase."""

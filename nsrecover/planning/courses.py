@@ -93,54 +93,6 @@ def standing_course(graph: SceneGraph, trace: Trace, done: int, displaced: Seque
     return None
 
 
-def turned_course(graph: SceneGraph, trace: Trace, done: int) -> Trace:
-    """The course of the plan if objects that were turned over stay so: a gripper from above cannot turn them back.
-
-    They stand where the trace has them, as high as they are now, and what they carry comes to stand higher or lower.
-
-    Args:
-        graph: the scene as it is.
-        trace: what should have been, over the same objects.
-        done: how many actions should have been done by now.
-
-    Returns:
-        The trace itself if nothing was turned over.
-    """
-    turned = turned_over(graph, trace.graphs[done], SAME_SIZE_M)
-    if not turned:
-        return trace
-    scenes = (replace(scene, boxes=_turned_in(scene.boxes, graph.boxes[:, 3:], turned)) for scene in trace.graphs)
-    return Trace(trace.plan, tuple(scenes))
-
-
-def turned_over(graph: SceneGraph, expected: SceneGraph, by_m: float) -> set[int]:
-    """Objects that stand on another side than they should, and are higher or lower for it by more than so much."""
-    seen, meant = graph.boxes[:, 3:], expected.boxes[:, 3:]
-    alike = np.abs(np.sort(seen, axis=1) - np.sort(meant, axis=1)).max(axis=1) < SAME_SIZE_M
-    return set(np.flatnonzero(alike & (np.abs(seen[:, 2] - meant[:, 2]) > by_m) & ~graph.missing).tolist())
-
-
-def carries(scene: SceneGraph, objects: set[int]) -> bool:
-    """Whether something stands on one of the objects in an imagined scene."""
-    return any(carrier(scene.boxes, i) in objects for i in range(len(scene)))
-
-
-def _turned_in(boxes: FloatArray, sides: FloatArray, turned: set[int]) -> FloatArray:
-    """Boxes (N, 6) of a scene in which some objects have other sides (N, 3), with what they carry as much higher."""
-    found, raised = boxes.copy(), np.zeros(len(boxes), dtype=np.float32)
-    for i in np.argsort(boxes[:, 2]):  # carriers before what they carry
-        below = carrier(boxes, int(i))
-        if below is not None:
-            raised[i] = raised[below]
-        found[i, 2] += raised[i]
-        if int(i) in turned:
-            found[i, 3:] = sides[i]
-            grown = sides[i, 2] - boxes[i, 5]
-            found[i, 2] += grown / 2
-            raised[i] += grown
-    return found
-
-
 def _stands(situation: _Situation, index: int) -> bool:
     """Whether an object stands upright, in reach, on what it should stand on."""
     graph, expected = situation.graph, situation.trace.graphs[situation.done]

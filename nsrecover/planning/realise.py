@@ -15,8 +15,9 @@ import numpy as np
 
 from nsrecover.free_place import FreeSpaceModel, find_free_place
 from nsrecover.operators import operator_of
+from nsrecover.planning.courses import SAME_SIZE_M
 from nsrecover.planning.neural import Move, State
-from nsrecover.planning.places import Place
+from nsrecover.planning.places import BoolArray, Place
 from nsrecover.scene.geometry import CONTACT_M, as_box, bottom, intersects, top
 from nsrecover.scene.relations import supporter
 from nsrecover.structs import Action, FloatArray, SceneGraph
@@ -107,7 +108,8 @@ def realised(model: Searched, graph: SceneGraph, state: State, move: Move) -> tu
             reference = graph.index(name)
             shifted[:3] += graph.boxes[reference, :3] - before.boxes[reference, :3]
         if not operator_of(move.action).violated(graph, move.action):
-            restored = _restored(graph, move.owner, shifted) if _grazes(graph, move.owner, shifted) else None
+            exactly = _grazes(graph, move.owner, shifted) or turned_over(graph.boxes[move.owner], shifted).any()
+            restored = _restored(graph, move.owner, shifted) if exactly else None
             return restored or (move.action, shifted)
     if move.action.operator == "free":
         if move.before is None:
@@ -117,6 +119,14 @@ def realised(model: Searched, graph: SceneGraph, state: State, move: Move) -> tu
         if not operator_of(action).violated(graph, action) and not _grazes(graph, move.owner, box):
             return action, box
     return _restore(model, graph, state, move)
+
+
+def turned_over(box: FloatArray, goal: FloatArray) -> BoolArray:
+    """Whether objects (..., 6) stand on another side than at their goals (..., 6): (...,).
+
+    A robot that is only told on what to put them would put them down as they are.
+    """
+    return np.asarray(np.abs(box[..., 5] - goal[..., 5]) > SAME_SIZE_M)
 
 
 def _grazes(graph: SceneGraph, owner: int, box: FloatArray) -> bool:

@@ -12,9 +12,8 @@ import numpy as np
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
 from nsrecover.free_place import within_reach
 from nsrecover.learned import RecoveryModels
-from nsrecover.operators import REACHED_M
 from nsrecover.planning.aside import FreePlaces, proposed_place
-from nsrecover.planning.courses import standing_course, turned_course, turned_over
+from nsrecover.planning.courses import standing_course
 from nsrecover.planning.fleet import search_together
 from nsrecover.planning.fleet_realise import Way, realise_together
 from nsrecover.planning.neural import Move, NeuralModel, State, unit_cost
@@ -218,8 +217,7 @@ class RecoveryPlanner:
                 blamed=lost,
             )
         courses = self._courses(graph, trace, discrepancy)
-        turned = turned_over(graph, trace.graphs[done_by(discrepancy)], REACHED_M)
-        scenes = considered(self._models, graph, courses, discrepancy, subgoals, turned)
+        scenes = considered(self._models, graph, courses, discrepancy, subgoals)
         done = done_by(discrepancy)
         # what is left of the plan costs, after each number of its actions
         left = [0.0]
@@ -242,8 +240,7 @@ class RecoveryPlanner:
         )
 
     def _courses(self, graph: SceneGraph, trace: Trace, discrepancy: Discrepancy) -> Sequence[Trace]:
-        """The trace, as far as a gripper can follow it, and another course if one is wanted and there is one."""
-        trace = turned_course(graph, trace, done_by(discrepancy))
+        """The trace, and another course if one is wanted and there is one."""
         if self._rejoin is Rejoin.POSE:
             return (trace,)
         displaced = [graph.index(name) for name in discrepancy.culprit_names if name in graph.names]

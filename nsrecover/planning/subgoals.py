@@ -8,7 +8,6 @@ from enum import StrEnum
 import numpy as np
 
 from nsrecover.learned import RecoveryModels
-from nsrecover.planning.courses import carries
 from nsrecover.structs import Discrepancy, Phase, SceneGraph, Trace
 
 
@@ -34,7 +33,6 @@ def considered(
     courses: Sequence[Trace],
     discrepancy: Discrepancy,
     subgoals: Subgoals | int,
-    turned: set[int],
 ) -> Sequence[int]:
     """Numbers of the imagined scenes to plan for, ascending; scene t of course c is number c (T + 1) + t.
 
@@ -44,8 +42,6 @@ def considered(
         courses: imagined traces of one plan.
         discrepancy: what is wrong.
         subgoals: which of them are wanted.
-        turned: objects that were turned over: what they carry would stand out of its place, so scenes in which they
-            carry nothing are preferred.
     """
     length, done = len(courses[0].graphs), done_by(discrepancy)
     # what was checked of another course is what is still to come
@@ -54,8 +50,6 @@ def considered(
     if discrepancy.violated and not discrepancy.culprits and length > 1:
         # all is where the plan has it and still the action cannot be run: going on from here would fail again
         scenes = [scene for scene in scenes if scene % length != discrepancy.step]
-    if turned:
-        scenes = [scene for scene in scenes if not carries(imagined[scene], turned)] or scenes
     if subgoals is Subgoals.STEP:
         return [scene for scene in scenes if scene % length == done] or scenes
     if subgoals is Subgoals.GOAL:

@@ -38,8 +38,8 @@ def association_costs(
     """How badly each detection fits each object.
 
     Args:
-        visual: (N, D) unit features of the objects.
-        sizes: (N, 3) of their boxes, metres.
+        visual: (N, K, D) unit features of the objects, from K looks at each: the costs are averaged.
+        sizes: (N, K, 3) of their boxes, metres.
         places: (N, P, 3) centres where each may be: where it was, where it is expected.
         detected_visual: (M, D) unit features of the detections.
         detected_boxes: (M, 6).
@@ -47,13 +47,13 @@ def association_costs(
     Returns:
         (N, M); `UNMATCHED` where the looks rule it out.
     """
-    looks = 1.0 - visual @ detected_visual.T
+    looks = 1.0 - (visual @ detected_visual.T).mean(axis=1)
     away = np.linalg.norm(places[:, :, None] - detected_boxes[None, None, :, :3], axis=-1).min(axis=1)
     # an object may have been turned over: its sides are compared in order of length
-    difference = np.sort(detected_boxes[:, 3:], axis=1)[None] - np.sort(sizes, axis=1)[:, None]
+    difference = np.sort(detected_boxes[:, 3:], axis=1) - np.sort(sizes, axis=2)[:, :, None]
     larger = GROWTH_WEIGHT * np.tanh(np.maximum(difference, 0.0).sum(axis=-1) / GROWTH_M)
     smaller = SHRINKAGE_WEIGHT * np.tanh(np.maximum(-difference, 0.0).sum(axis=-1) / SHRINKAGE_M)
-    cost = looks + PLACE_WEIGHT * np.tanh(away / NEAR_M) + larger + smaller
+    cost = looks + PLACE_WEIGHT * np.tanh(away / NEAR_M) + (larger + smaller).mean(axis=1)
     return np.asarray(np.where(looks > LOOKS_GATE, UNMATCHED, cost), dtype=np.float32)
 
 

@@ -9,7 +9,7 @@ take the part of accumulated point clouds here, as all objects are nearly box-sh
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations, product
 
 import numpy as np
@@ -43,6 +43,8 @@ class Memory:
         sizes: (N, 3) sides of each, as far as they have been seen.
         visual: (N, D) what each looks like.
         pixels: (N,) on how many pixels that rests.
+        first_sizes: (N, 3) sides of each as it was seen first: what it is told apart by once it lies askew.
+        first_visual: (N, D) what each looked like then.
         seen: (N,) whether it is visible now.
         hidden: (N,) not visible, but something stands before its place.
     """
@@ -52,14 +54,18 @@ class Memory:
     sizes: FloatArray
     visual: FloatArray
     pixels: FloatArray
+    first_sizes: FloatArray
+    first_visual: FloatArray
     seen: npt.NDArray[np.bool_]
     hidden: npt.NDArray[np.bool_]
 
     @classmethod
     def empty(cls, features: int) -> Memory:
         """Of nothing, with appearance features of a length."""
-        zeros = np.zeros((0, 6), np.float32), np.zeros((0, 3), np.float32), np.zeros((0, features), np.float32)
-        return cls((), *zeros, np.zeros(0, np.float32), np.zeros(0, np.bool_), np.zeros(0, np.bool_))
+        sizes, visual = np.zeros((0, 3), np.float32), np.zeros((0, features), np.float32)
+        nothing = np.zeros(0, np.bool_)
+        boxes, pixels = np.zeros((0, 6), np.float32), np.zeros(0, np.float32)
+        return cls((), boxes, sizes, visual, pixels, sizes, visual, nothing, nothing)
 
     def graph(self) -> SceneGraph:
         """As a scene graph."""
@@ -74,6 +80,8 @@ class Memory:
             np.concatenate([self.sizes, boxes[:, 3:]]),
             np.concatenate([self.visual, visual]),
             np.concatenate([self.pixels, pixels]),
+            np.concatenate([self.first_sizes, boxes[:, 3:]]),
+            np.concatenate([self.first_visual, visual]),
             np.concatenate([self.seen, np.ones(count, np.bool_)]),
             np.concatenate([self.hidden, np.zeros(count, np.bool_)]),
         )
@@ -116,7 +124,15 @@ class Memory:
                 possible = np.flatnonzero((seen_through(places) < TOLERATED) & (places[:, 3:] > 0).all(axis=1))
                 if len(possible):
                     new_boxes[i], hidden[i] = places[possible[0]], True
-        return Memory(self.names, new_boxes, new_sizes, new_visual, new_pixels, seen, hidden)
+        return replace(
+            self,
+            boxes=new_boxes,
+            sizes=new_sizes,
+            visual=new_visual,
+            pixels=new_pixels,
+            seen=seen,
+            hidden=hidden,
+        )
 
 
 def blend(now: FloatArray, pixels_now: float, earlier: FloatArray, pixels_earlier: float) -> FloatArray:

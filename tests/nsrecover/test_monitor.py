@@ -97,6 +97,34 @@ def test_an_error_is_told_once_and_not_after_every_later_step(system: System) ->
     assert not monitor.step(PLAN[1], table(green=on("red"), blue=on("red", 2), grey=displaced))
 
 
+def test_what_creeps_away_is_told_once_it_is_no_longer_where_it_was(system: System) -> None:
+    plan = Plan.parse("top(green, red); top(blue, green); left(blue, red); top(blue, green); right(blue, red)")
+    monitor = system.monitor(plan, GOOD[0])
+    scene: Boxes = dict(GOOD[0])
+    told = []
+    for step, action in enumerate(plan):
+        monitor.check()
+        expected = monitor.trace.graphs[step + 1]
+        scene["blue"], scene["green"] = (tuple(expected.boxes[expected.index(name)]) for name in ("blue", "green"))
+        scene["grey"] = table(grey=(PLACES["grey"][0] + 0.007 * (step + 1), PLACES["grey"][1], SIDE / 2))["grey"]
+        told.append(monitor.step(action, scene))
+    assert [found.culprit_names for found in told] == [(), (), ("grey",), (), ()]
+    belongs = told[2].expected.boxes[told[2].expected.index("grey"), :2]
+    np.testing.assert_allclose(belongs, PLACES["grey"], atol=1e-6)
+
+
+def test_what_crept_away_is_put_back(system: System) -> None:
+    monitor = system.monitor(PLAN, GOOD[0])
+    near, far = ((PLACES["grey"][0] + shift, PLACES["grey"][1], SIDE / 2) for shift in (0.012, 0.024))
+    assert not monitor.step(PLAN[0], table(green=on("red"), grey=near))
+    found = monitor.step(PLAN[1], table(green=on("red"), blue=on("red", 2), grey=far))
+    plan = monitor.rejoin(system.planner.recover(found.observed, monitor.trace, found))
+    (action,) = plan
+    assert str(action) == "restore(grey)"
+    np.testing.assert_allclose(action.target[:2], PLACES["grey"], atol=1e-6)
+    assert not monitor.step(action, GOOD[2])
+
+
 def test_another_action_than_the_next_one_is_refused_and_changes_nothing(system: System) -> None:
     monitor = system.monitor(PLAN, GOOD[0])
     with pytest.raises(InvalidPlan, match=r"expected top\(green, red\), step 1 of the plan, found top\(blue, green\)"):

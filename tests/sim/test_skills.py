@@ -4,12 +4,13 @@ import math
 from itertools import pairwise
 
 import numpy as np
+import pybullet
 import pytest
 
 from nsrecover.errors import InvalidAction, UnknownObject
 from nsrecover.structs import Action
 from sim.placing import GAP_M
-from sim.rotations import matrix_of
+from sim.rotations import about, matrix_of, quaternion_of
 from sim.scenes import ObjectKind, ObjectSpec, SceneSpec
 from sim.world import TabletopWorld
 
@@ -104,6 +105,28 @@ def test_leaning_object_is_set_down_flat():
         world.execute(Action("left", ("cyan lego", "red lego")))
         assert np.abs(matrix_of(world.pose("cyan lego")[1])[2]).max() > 0.999
         assert world.truth().supports["cyan lego"] == "table"
+
+
+@pytest.mark.parametrize("yaw", [0.0, 1.0])
+def test_brick_on_its_end_is_laid_down(yaw):
+    scene = SceneSpec(
+        (
+            ObjectSpec("red lego", ObjectKind.LEGO, "red", (0.062, 0.036, 0.036), (0.45, -0.05)),
+            ObjectSpec("blue cube", ObjectKind.CUBE, "blue", (0.040, 0.040, 0.040), (0.55, 0.2)),
+        )
+    )
+    with TabletopWorld(scene) as world:
+        standing = quaternion_of(about((0.0, 0.0, 1.0), yaw) @ about((0.0, 1.0, 0.0), math.pi / 2)).tolist()
+        pybullet.resetBasePositionAndOrientation(
+            world.body("red lego"), [0.45, -0.05, 0.031], standing, physicsClientId=world.client
+        )
+        world.settle()
+        assert world.truth().position("red lego")[2] > 0.030, "the brick was to stand"
+        target = (0.55, 0.2, 0.058, 0.062, 0.036, 0.036)
+        world.execute(Action("restore", ("red lego",), target=target))
+        assert np.linalg.norm(world.truth().position("red lego") - target[:3]) < 0.004
+        assert world.truth().supports["red lego"] == "blue cube"
+        assert world.log == []
 
 
 def test_tower_of_six_stands():

@@ -7,7 +7,7 @@ import pytest
 
 from nsrecover.monitor import rejoined
 from nsrecover.operators import operator_of
-from nsrecover.planning.courses import standing_course, turned_course
+from nsrecover.planning.courses import standing_course
 from nsrecover.planning.recover import RecoveryPlanner, Rejoin
 from nsrecover.structs import Recovery, RecoveryStatus, SceneGraph, Trace
 from tests.nsrecover.planning.geometric import SIDE, GeometricModels, compare, imagine, moved, plan, step, table
@@ -48,29 +48,6 @@ def test_a_tower_is_built_again_where_its_base_stands_now(models: GeometricModel
         "top(blue, green)",
     ]
     assert found[Rejoin.RELATIONS].cost == found[Rejoin.POSE].cost - 1
-
-
-def test_a_brick_that_was_turned_over_stays_so_and_what_it_carries_stands_higher(models: GeometricModels) -> None:
-    graph = table(*FIVE)
-    brick = graph.index("green cube")
-    graph = graph.with_node(brick, (*graph.boxes[brick, :3], 1.5 * SIDE, SIDE, SIDE))
-    trace = imagine(models, graph, plan(TOWER))
-    assert turned_course(graph, trace, 0) is trace
-    fallen = graph.with_node(brick, (0.5, -0.1, 0.75 * SIDE, SIDE, SIDE, 1.5 * SIDE))
-    course = turned_course(fallen, trace, 0)
-    rise = course.graphs[-1].boxes - trace.graphs[-1].boxes
-    expected = {"red cube": 0.0, "green cube": 0.25, "blue cube": 0.5, "yellow cube": 0.5, "white cube": 0.0}
-    for name, sides in expected.items():
-        assert rise[graph.index(name), 2] == pytest.approx(sides * SIDE, abs=1e-6), name
-    assert course.graphs[-1].boxes[brick, 3:] == pytest.approx(fallen.boxes[brick, 3:])
-    recovery = RecoveryPlanner(models).recover(fallen, trace, compare(models, fallen, trace, 0))
-    rejoining = rejoined(fallen, trace, recovery)
-    now = fallen
-    for action in rejoining.plan:
-        assert operator_of(action).violated(now, action) == (), str(action)
-        now = step(models, now, action)
-    for action in trace.plan:
-        assert operator_of(action).achieved(now, action), str(action)
 
 
 def test_what_nothing_refers_to_may_lie_anywhere(models: GeometricModels) -> None:

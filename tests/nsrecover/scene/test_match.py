@@ -13,12 +13,12 @@ def box(x: float, y: float, side: float = 0.04) -> list[float]:
     return [x, y, side / 2, side, side, side]
 
 
-def match(looks, boxes, seen_looks, seen_boxes) -> list[int]:
+def match(looks, boxes, seen_looks, seen_boxes, first_looks=None) -> list[int]:
     boxes, seen_boxes = np.array(boxes, np.float32), np.array(seen_boxes, np.float32).reshape(-1, 6)
     seen_looks = np.array(seen_looks, np.float32).reshape(-1, 3)
-    return associate(
-        association_costs(np.array(looks), boxes[:, 3:], boxes[:, None, :3], seen_looks, seen_boxes)
-    ).tolist()
+    visual = np.stack([looks, looks if first_looks is None else first_looks], axis=1)
+    sizes = np.stack([boxes[:, 3:]] * 2, axis=1)
+    return associate(association_costs(visual, sizes, boxes[:, None, :3], seen_looks, seen_boxes)).tolist()
 
 
 def test_looks_outweigh_places_when_two_objects_are_swapped() -> None:
@@ -32,6 +32,14 @@ def test_places_tell_objects_apart_that_look_alike() -> None:
 def test_sizes_tell_objects_apart_that_look_alike_and_were_moved() -> None:
     known = [box(0.4, 0, 0.03), box(0.6, 0, 0.06)]
     assert match([RED, RED], known, [RED, RED], [box(0.5, 0.2, 0.06), box(0.5, -0.2, 0.03)]) == [1, 0]
+
+
+def test_how_objects_looked_at_first_tells_them_apart_when_the_last_look_was_poor() -> None:
+    reddish, orange = (np.array([1, g, 0], np.float32) / np.hypot(1, g) for g in (0.2, 0.9))
+    places, now = [box(0.4, 0), box(0.4, 0.1)], [box(0.45, 0.07), box(0.45, 0.03)]
+    # lying askew and half hidden, the first one looked like the second, near whose place it is now
+    assert match([orange, orange], places, [reddish, orange], now) == [1, 0]
+    assert match([orange, orange], places, [reddish, orange], now, first_looks=[reddish, orange]) == [0, 1]
 
 
 def test_an_object_that_is_not_detected_has_no_match() -> None:
