@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,8 @@ MAX_TILT_RAD = math.radians(60.0)
 """Farthest that a held object is tilted out of the upright."""
 TIPPING_RAD = math.radians(15.0)
 """An object that is to fall over is tilted this much farther than to where it would balance on its edge."""
+APART_M = 0.08
+"""Between two free places that are worth trying one after the other."""
 REACH_M = 0.77
 """Farthest place that the arm can put an object down at, from its base."""
 
@@ -95,16 +98,16 @@ def tipped(matrix: Array, size: Array, rotation: Array) -> tuple[Array, Array] |
     return about(axis, angle) @ flat, axis
 
 
-def free_place(estimates: PoseEstimates, name: str, sides: Array) -> Array | None:
-    """The nearest place on the table where an object stands well clear of everything else.
+def free_places(estimates: PoseEstimates, name: str, sides: Array) -> Iterator[Array]:
+    """Places on the table where an object stands well clear of everything else, the nearest first.
 
     Args:
         estimates: what the arm believes.
         name: the object.
         sides: of its box when placed, (3,).
 
-    Returns:
-        x and y, (2,); None if the table is full.
+    Yields:
+        x and y, (2,), each some way from those before; none if the table is full.
     """
     row = estimates.index(name)
     start = estimates.positions[row, :2]
@@ -114,13 +117,18 @@ def free_place(estimates: PoseEstimates, name: str, sides: Array) -> Array | Non
     )
     places = np.stack([x.ravel(), y.ravel()], axis=1)
     places = places[np.linalg.norm(places, axis=1) < REACH_M - 0.02]
-    for room in (0.06, 0.045, GAP_M):
-        gap = np.abs(places[:, None] - others[None, :, :2]) - (others[None, :, 3:5] + sides[:2]) / 2
-        clear = np.all(gap.max(axis=2) > room, axis=1)
-        if clear.any():
-            distance = np.where(clear, np.linalg.norm(places - start, axis=1), np.inf)
-            return np.asarray(places[int(distance.argmin())])
-    return None
+    gap = np.abs(places[:, None] - others[None, :, :2]) - (others[None, :, 3:5] + sides[:2]) / 2
+    room = gap.max(axis=2).min(axis=1, initial=np.inf)
+    distance = np.linalg.norm(places - start, axis=1)
+    for least in (0.06, 0.045, GAP_M):
+        left = room > least
+        if not left.any():
+            continue
+        while left.any():
+            nearest = places[int(np.where(left, distance, np.inf).argmin())]
+            yield nearest
+            left &= np.linalg.norm(places - nearest, axis=1) > APART_M
+        return
 
 
 def place_for(action: Action, estimates: PoseEstimates) -> tuple[Array, Array] | None:
@@ -149,7 +157,7 @@ def place_for(action: Action, estimates: PoseEstimates) -> tuple[Array, Array] |
             centre[2] = floor + sides[2] / 2
         return centre, rotation
     if len(action.arguments) == 1:
-        place = free_place(estimates, action.arguments[0], sides)
+        place = next(free_places(estimates, action.arguments[0], sides), None)
         return None if place is None else (np.array([*place, sides[2] / 2]), rotation)
     reference = boxes(estimates)[estimates.index(action.arguments[1])]
     centre = reference[:3].copy()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import Protocol
@@ -15,9 +15,9 @@ from nsrecover.structs import Action
 from sim.arm import DOWN, HOME_POSITION_M, Arm, Leg
 from sim.faults.base import SkillPhase
 from sim.grasp import BACK_OFF_M, TIP_M, Grasp, choose_grasps
-from sim.placing import boxes, extents, free_place, is_far_turn, tipped
+from sim.placing import boxes, extents, free_places, is_far_turn, tipped
 from sim.poses import PoseEstimates
-from sim.rotations import about, matrix_of, rotation_vector, squared_up, upright_axis
+from sim.rotations import about, matrix_of, quaternion_of, rotation_vector, squared_up, upright_axis
 
 Array = npt.NDArray[np.float64]
 
@@ -43,6 +43,10 @@ HELD_M = 0.008
 """Fingers closer than this hold nothing."""
 GRASPS = 12
 """Ways to take an object that are tried before the arm gives up."""
+TOUCHING_M = -0.008
+"""With less room than this a grasp would knock something over: another way is looked for."""
+SPOTS = 12
+"""Places tried for an object that is set down on its way."""
 TURNS = tuple(math.radians(degrees) for degrees in (0, 90, -90, 180, 45, -45, 135, -135))
 """Directions in which what is laid down may fall, from the first one that offers itself."""
 
@@ -145,8 +149,13 @@ class PickAndPlace:
             centre[2] -= extents(rotation, size)[2] / 2
             rotation = squared_up(matrix)
             centre[2] += extents(rotation, size)[2] / 2
+        if self._room(self._estimates, centre, rotation) < TOUCHING_M:
+            self._set_down_on_the_way(centre, rotation)
         others, height = self._around(centre)
-        grasps = choose_grasps(self._estimates, self._name, centre, rotation, height, self._arm.home)
+        self._move(self._grasps(self._estimates, centre, rotation), others, centre, rotation, height)
+
+    def _move(self, grasps: Iterable[Grasp], others: Array, centre: Array, rotation: Array, height: float) -> None:
+        """Take the object by the first of some grasps that the arm finds a way to, and put it somewhere."""
         grasp = self._approach(islice(grasps, GRASPS), others)
         self._close()
         self._carry(grasp, centre, rotation, height)
@@ -166,6 +175,15 @@ class PickAndPlace:
     def _is_far_turn(self, rotation: Array) -> bool:
         return is_far_turn(self._own()[0], rotation)
 
+    def _grasps(self, estimates: PoseEstimates, centre: Array, rotation: Array) -> Iterator[Grasp]:
+        _, height = self._around(centre)
+        return choose_grasps(estimates, self._name, centre, rotation, height, self._arm.home)
+
+    def _room(self, estimates: PoseEstimates, centre: Array, rotation: Array) -> float:
+        """What the best grasp leaves of room where the object is taken and where it is put."""
+        best = next(self._grasps(estimates, centre, rotation), None)
+        return -math.inf if best is None else best.room_m
+
     def _around(self, centre: Array) -> tuple[Array, float]:
         """Boxes (M, 6) of everything else, and the tool's height that clears them on the way to a place (3,)."""
         row = self._estimates.index(self._name)
@@ -174,12 +192,29 @@ class PickAndPlace:
         height = _transit_height(own[:3], centre, others, hanging)
         return others, max(height, float(own[2]) + 0.06, float(centre[2]) + 0.06)
 
+    def _set_down_on_the_way(self, centre: Array, rotation: Array) -> None:
+        """Take the object elsewhere first if it can be taken better from there: no one grasp fits here and there."""
+        matrix, size = self._own()
+        flat = squared_up(matrix)
+        sides = extents(flat, size)
+        for spot in islice(free_places(self._estimates, self._name, sides), SPOTS):
+            halfway = np.array([*spot, sides[2] / 2])
+            there = self._believed(halfway, quaternion_of(flat))
+            if self._room(there, centre, rotation) < TOUCHING_M:
+                continue
+            if self._room(self._estimates, halfway, flat) < TOUCHING_M:
+                continue
+            others, height = self._around(halfway)
+            self._move(self._grasps(self._estimates, halfway, flat), others, halfway, flat, height)
+            self._look_again()
+            return
+
     def _tip_over(self, rotation: Array) -> None:
         """Tilt the object over a free place and let it fall, so that it comes to lie as in a rotation (3, 3)."""
         matrix, size = self._own()
         way = tipped(matrix, size, rotation)
         spread = 1.5 * float(size.max())
-        spot = free_place(self._estimates, self._name, np.array([spread, spread, 0.0]))
+        spot = next(free_places(self._estimates, self._name, np.array([spread, spread, 0.0])), None)
         if way is None or spot is None:
             self._cell.note(f"{self._action}: there is no way to lay it down")
             return
@@ -197,15 +232,11 @@ class PickAndPlace:
                 and -(attitude @ matrix.T @ grasp.rotation)[2, 2] > abs(attitude[2, up]) - 0.01
                 and self._can_leave(centre, attitude @ matrix.T @ grasp.rotation, grasp.place_joints)
             )
-            try:
-                grasp = self._approach(islice(grasps, GRASPS), others)
-            except _Lost:
-                continue
-            self._close()
-            self._carry(grasp, centre, attitude, height)
-            self._let_go(grasp, others)
-            self._look_again()
-            return
+            chosen = next(grasps, None)
+            if chosen is not None:
+                self._move([chosen], others, centre, attitude, height)
+                self._look_again()
+                return
         self._cell.note(f"{self._action}: the arm finds no way to lay it down")
 
     def _can_leave(self, position: Array, rotation: Array, joints: Array) -> bool:
@@ -218,10 +249,15 @@ class PickAndPlace:
         seen = self._cell.estimates()
         if self._name not in seen:
             raise _Lost("the object is lost")
-        before, now = self._estimates.index(self._name), seen.index(self._name)
+        row = seen.index(self._name)
+        self._estimates = self._believed(seen.positions[row], seen.orientations[row])
+
+    def _believed(self, position: Array, orientation: Array) -> PoseEstimates:
+        """The estimates with the object elsewhere: position (3,) and quaternion xyzw (4,)."""
+        row = self._estimates.index(self._name)
         positions, orientations = self._estimates.positions.copy(), self._estimates.orientations.copy()
-        positions[before], orientations[before] = seen.positions[now], seen.orientations[now]
-        self._estimates = replace(self._estimates, positions=positions, orientations=orientations)
+        positions[row], orientations[row] = position, orientation
+        return replace(self._estimates, positions=positions, orientations=orientations)
 
     def _ticker(self, phase: SkillPhase, start: float, end: float) -> Callable[[float], None]:
         """A tick that reports its motion as the part from `start` to `end` of a phase."""

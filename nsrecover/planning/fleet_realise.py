@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.operators import OPERATORS, Beside, Stack
+from nsrecover.operators import OPERATORS, REACHED_M, Beside, Stack
 from nsrecover.planning.neural import Move, State
 from nsrecover.planning.packed import PackedModel
 from nsrecover.planning.places import BoolArray, meeting, shared_footprint
@@ -103,7 +103,7 @@ def _goal(course: _Course, move: Move) -> FloatArray:
         if below is not None:
             box[2] = float(top(boxes[below])) + box[5] / 2
             box[:2] += slip(model, course.graph, move, below)
-        elif abs(float(bottom(box))) <= CONTACT_M:
+        elif abs(float(bottom(box))) <= REACHED_M:
             box[2] = box[5] / 2
     return box
 

@@ -14,11 +14,11 @@ from typing import Protocol
 import numpy as np
 
 from nsrecover.free_place import FreeSpaceModel, find_free_place
-from nsrecover.operators import operator_of
+from nsrecover.operators import REACHED_M, operator_of
 from nsrecover.planning.courses import SAME_SIZE_M
 from nsrecover.planning.neural import Move, State
 from nsrecover.planning.places import BoolArray, Place
-from nsrecover.scene.geometry import CONTACT_M, as_box, bottom, intersects, top
+from nsrecover.scene.geometry import as_box, bottom, intersects, top
 from nsrecover.scene.relations import supporter
 from nsrecover.structs import Action, FloatArray, SceneGraph
 
@@ -174,7 +174,7 @@ def _restore(model: Searched, graph: SceneGraph, state: State, move: Move) -> tu
     if below is not None:
         box[2] = float(top(graph.boxes[below])) + box[5] / 2
         box[:2] += slip(model, graph, move, below)
-    elif abs(float(bottom(box))) <= CONTACT_M:
+    elif abs(float(bottom(box))) <= REACHED_M:
         box[2] = box[5] / 2
     clear = _restored(graph, move.owner, box)
     if clear is not None:

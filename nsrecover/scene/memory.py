@@ -114,9 +114,8 @@ class Memory:
         seen, hidden = found >= 0, np.zeros(len(self.names), np.bool_)
         for i, detection in enumerate(found):
             if detection >= 0:
-                new_boxes[i], new_sizes[i] = complete(
-                    boxes[detection], self.boxes[i], self.sizes[i], seen_through, expected[i]
-                )
+                known = np.stack([self.first_sizes[i], self.sizes[i]])
+                new_boxes[i], new_sizes[i] = complete(boxes[detection], self.boxes[i], known, seen_through, expected[i])
                 new_visual[i] = blend(visual[detection], pixels[detection], self.visual[i], self.pixels[i])
                 new_pixels[i] = max(pixels[detection], self.pixels[i])
             else:
@@ -142,7 +141,7 @@ def blend(now: FloatArray, pixels_now: float, earlier: FloatArray, pixels_earlie
 
 
 def complete(
-    visible: FloatArray, earlier: FloatArray, size: FloatArray, seen_through: SeenThrough, expected: FloatArray
+    visible: FloatArray, earlier: FloatArray, sizes: FloatArray, seen_through: SeenThrough, expected: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """The whole box of an object of which a part may be hidden.
 
@@ -153,25 +152,28 @@ def complete(
     Args:
         visible: (6,) box of what is seen.
         earlier: (6,) box of the whole object before.
-        size: (3,) its sides, as far as they are known.
+        sizes: (K, 3) its sides as far as they are known: as they were seen last, and before that others that it may
+            have, such as those from before it lay askew, which makes a box larger.
         seen_through: tells places that are visibly empty from hidden ones.
         expected: (6,) where it should be.
 
     Returns:
         Its box (6,), and its sides (3,) as far as they are known now.
     """
-    if not np.any(visible[3:] < size - 2 * NOISE_M):
-        return visible, np.maximum(size, visible[3:])
+    last = sizes[-1]
+    if not np.any(visible[3:] < last - 2 * NOISE_M):
+        return visible, np.maximum(last, visible[3:])
     if inside(visible, earlier) and seen_through(earlier[None])[0] < TOLERATED:
-        return earlier, np.maximum(size, visible[3:])
-    candidates = _extensions(visible, size)
-    if len(candidates):
-        against = seen_through(candidates)
-        against[_seen_through_added(visible, candidates, seen_through) >= TOLERATED_ADDED] = 1.0
-        allowed = np.flatnonzero(against <= max(against.min() + 0.02, 0.02))
-        best = allowed[np.linalg.norm(candidates[allowed, :3] - expected[:3], axis=1).argmin()]
-        if against[best] < TOLERATED:
-            return candidates[best], size
+        return earlier, np.maximum(last, visible[3:])
+    for size in sizes:
+        candidates = _extensions(visible, size)
+        if len(candidates):
+            against = seen_through(candidates)
+            against[_seen_through_added(visible, candidates, seen_through) >= TOLERATED_ADDED] = 1.0
+            allowed = np.flatnonzero(against <= max(against.min() + 0.02, 0.02))
+            best = allowed[np.linalg.norm(candidates[allowed, :3] - expected[:3], axis=1).argmin()]
+            if against[best] < TOLERATED:
+                return candidates[best], size
     return visible, visible[3:]  # it was turned, or was never as large as it seemed
 
 

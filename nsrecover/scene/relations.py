@@ -69,7 +69,7 @@ def supporter(graph: SceneGraph, index: int) -> int | None:
 
 
 def landed(graph: SceneGraph, index: int, box: npt.ArrayLike, within_m: float) -> FloatArray:
-    """A box (6,) for an object, resting on what is below: camera boxes leave it in the air, or let it sink in.
+    """A box (6,) for an object, resting on what is below or on the table: camera boxes leave it in the air or sunk in.
 
     Args:
         graph: the scene in which it is put there.
@@ -78,11 +78,12 @@ def landed(graph: SceneGraph, index: int, box: npt.ArrayLike, within_m: float) -
         within_m: how far it may be from what it comes to rest on.
     """
     found = np.asarray(box, dtype=np.float32).copy()
-    gap = top(graph.boxes) - bottom(found)
-    below = (footprint_overlap(found, graph.boxes) >= SUPPORT_OVERLAP) & (np.abs(gap) <= within_m)
-    below[index] = False
-    if below.any():
-        found[2] += gap[below].max()
+    under = footprint_overlap(found, graph.boxes) >= SUPPORT_OVERLAP
+    under[index] = False
+    gap = np.append(top(graph.boxes)[under], 0.0) - bottom(found)
+    near = np.abs(gap) <= within_m
+    if near.any():
+        found[2] += gap[near].max()
     return found
 
 

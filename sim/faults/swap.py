@@ -12,7 +12,7 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.structs import Action, Cause
 from sim.faults.base import ErrorClass, Fault, Moment
 from sim.faults.choosing import ROOM_M, clear_objects, room_at, standing_sides, support_of
-from sim.placing import boxes, extents, free_place
+from sim.placing import boxes, extents, free_places
 from sim.poses import PoseEstimates
 from sim.rotations import matrix_of, squared_up
 
@@ -75,7 +75,7 @@ class Swap(Fault):
             np.concatenate([estimates.sizes, estimates.sizes[[row]]]),
             estimates.table,
         )
-        aside = free_place(taken, self.first, sides)
+        aside = next(free_places(taken, self.first, sides), None)
         if aside is None:
             world.note(f"the {self.first} and the {self.second} cannot be swapped: the table is full")
             return

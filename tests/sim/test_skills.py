@@ -196,6 +196,37 @@ def test_another_grasp_is_taken_if_the_arm_finds_no_way_to_the_best_one():
         assert die[0] - cube[0] - (0.0362 + 0.0536) / 2 == pytest.approx(GAP_M, abs=0.008)
 
 
+def test_what_cannot_be_taken_as_it_has_to_be_put_is_set_down_on_its_way():
+    heights = {"orange lego": 0.020, "cyan lego": 0.057, "magenta cube": 0.098, "green lego": 0.140}
+    scene = SceneSpec(
+        (
+            ObjectSpec("magenta die", ObjectKind.DIE, "magenta", (0.038, 0.038, 0.038), (0.395, 0.014)),
+            *(
+                ObjectSpec(
+                    name, ObjectKind.LEGO if "lego" in name else ObjectKind.CUBE, name.split()[0], size, (0.45, y)
+                )
+                for name, size, y in (
+                    ("orange lego", (0.060, 0.038, 0.038), -0.1),
+                    ("cyan lego", (0.060, 0.036, 0.036), -0.2),
+                    ("magenta cube", (0.044, 0.044, 0.044), 0.2),
+                    ("green lego", (0.056, 0.038, 0.038), 0.3),
+                )
+            ),
+        )
+    )
+    with TabletopWorld(scene) as world:
+        for name, height in heights.items():
+            world.hand.carry(name, (0.393, 0.103, height))
+        before = world.truth()
+        world.execute(Action("behind", ("magenta die", "orange lego")))
+        truth = world.truth()
+        for name in heights:
+            assert np.linalg.norm(truth.position(name) - before.position(name)) < 0.004, name
+        assert truth.position("magenta die")[0] > truth.position("orange lego")[0] + 0.05
+        assert abs(truth.position("magenta die")[1] - truth.position("orange lego")[1]) < 0.005
+        assert not [line for line in world.log if "touches" in line]
+
+
 def test_tall_neighbours_are_not_touched():
     """A tower stands between the robot and the object: the wrist has to pass beside it."""
     tower = tuple(

@@ -38,13 +38,13 @@ def wall(from_y: float):
     ],
 )
 def test_a_partly_hidden_object_keeps_its_box_only_if_nothing_speaks_against_it(now: list[float], kept: bool) -> None:
-    box = complete(np.array(now, np.float32), BOX, BOX[3:], nothing_empty, BOX)[0]
+    box = complete(np.array(now, np.float32), BOX, BOX[None, 3:], nothing_empty, BOX)[0]
     np.testing.assert_allclose(box, BOX if kept else now, atol=1e-6)
 
 
 def test_the_hidden_part_of_a_moved_object_is_where_nothing_speaks_against_it() -> None:
     visible = np.array([0.5, 0.105, 0.02, 0.04, 0.01, 0.04], np.float32)  # y from 0.10 to 0.11
-    behind = complete(visible, BOX, BOX[3:], wall(0.11), BOX)[0]
+    behind = complete(visible, BOX, BOX[None, 3:], wall(0.11), BOX)[0]
     np.testing.assert_allclose(behind, [0.5, 0.08, 0.02, 0.04, 0.06, 0.04], atol=1e-3)
 
 
@@ -52,13 +52,13 @@ def test_where_the_cameras_say_nothing_the_expectation_decides() -> None:
     visible = np.array([0.5, 0.105, 0.02, 0.04, 0.01, 0.04], np.float32)
     for y in (0.08, 0.105, 0.13):
         expected = np.array([0.5, y, 0.02, 0.04, 0.06, 0.04], np.float32)
-        box = complete(visible, BOX, BOX[3:], nothing_empty, expected)[0]
+        box = complete(visible, BOX, BOX[None, 3:], nothing_empty, expected)[0]
         assert abs(box[1] - y) < 0.005
 
 
 def test_an_object_that_was_turned_is_taken_as_it_is_seen() -> None:
     turned = np.array([0.5, 0.0, 0.02, 0.06, 0.04, 0.04], np.float32)
-    box, size = complete(turned, BOX, BOX[3:], lambda boxes: np.ones(len(boxes), np.float32), BOX)
+    box, size = complete(turned, BOX, BOX[None, 3:], lambda boxes: np.ones(len(boxes), np.float32), BOX)
     np.testing.assert_allclose(box, turned)
     np.testing.assert_allclose(size, turned[3:])
 
@@ -75,9 +75,19 @@ def test_nothing_thin_is_added_to_a_box_where_the_cameras_see_past_it() -> None:
         return outside.mean(axis=1).astype(np.float32)
 
     askew = np.array([0.3, 0.0, 0.022, 0.060, 0.060, 0.044], np.float32)
-    box, size = complete(visible, askew, askew[3:], beside_is_empty, visible)
+    box, size = complete(visible, askew, askew[None, 3:], beside_is_empty, visible)
     np.testing.assert_allclose(box, visible)
     np.testing.assert_allclose(size, visible[3:])
+
+
+def test_what_lay_askew_is_taken_for_as_large_as_it_was_before() -> None:
+    """Its box was larger while it leaned; back on its side, with something on it, it is not."""
+    lying, leaning = BOX[3:], np.array([0.04, 0.07, 0.062], np.float32)
+    visible = np.array([0.5, -0.02, 0.02, 0.04, 0.02, 0.04], np.float32)  # the rest is hidden
+    expected = np.array([0.5, 0.0, 0.02, *lying], np.float32)
+    box, size = complete(visible, ELSEWHERE, np.stack([lying, leaning]), nothing_empty, expected)
+    np.testing.assert_allclose(box, expected, atol=0.004)
+    np.testing.assert_allclose(size, lying)
 
 
 def look(seen_through, expected: FloatArray | None = None) -> Memory:

@@ -28,7 +28,8 @@ def test_supports_are_read_off_the_boxes() -> None:
 def test_a_box_lands_on_what_is_just_below_it_or_just_inside_it(height: float, lands: float) -> None:
     box = landed(TOWER, 3, (0.5, 0.0, height, SIDE, SIDE, SIDE), 0.02)
     assert box[2] == pytest.approx(lands)
-    np.testing.assert_allclose(landed(TOWER, 3, (0.6, 0.1, 0.03, SIDE, SIDE, SIDE), 0.02)[2], 0.03)
+    for low, on in ((0.03, SIDE / 2), (0.012, SIDE / 2), (0.05, 0.05)):
+        assert landed(TOWER, 3, (0.6, 0.1, low, SIDE, SIDE, SIDE), 0.02)[2] == pytest.approx(on)
 
 
 def test_putting_something_back_allows_for_heights_that_were_measured_badly() -> None:
