@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, product
 from typing import Protocol
 
 import numpy as np
@@ -17,7 +17,7 @@ from sim.faults.base import SkillPhase
 from sim.grasp import BACK_OFF_M, TIP_M, Grasp, choose_grasps
 from sim.placing import boxes, extents, free_places, is_far_turn, tipped
 from sim.poses import PoseEstimates
-from sim.rotations import about, matrix_of, quaternion_of, rotation_vector, squared_up, upright_axis
+from sim.rotations import about, matrix_of, quaternion_of, rotation_vector, squared_up
 
 Array = npt.NDArray[np.float64]
 
@@ -156,7 +156,10 @@ class PickAndPlace:
 
     def _move(self, grasps: Iterable[Grasp], others: Array, centre: Array, rotation: Array, height: float) -> None:
         """Take the object by the first of some grasps that the arm finds a way to, and put it somewhere."""
-        grasp = self._approach(islice(grasps, GRASPS), others)
+        self._put(self._approach(islice(grasps, GRASPS), others), others, centre, rotation, height)
+
+    def _put(self, grasp: Grasp, others: Array, centre: Array, rotation: Array, height: float) -> None:
+        """Take the object by the grasp that the arm is at, and put it somewhere."""
         self._close()
         self._carry(grasp, centre, rotation, height)
         self._let_go(grasp, others)
@@ -213,30 +216,32 @@ class PickAndPlace:
         """Tilt the object over a free place and let it fall, so that it comes to lie as in a rotation (3, 3)."""
         matrix, size = self._own()
         way = tipped(matrix, size, rotation)
-        spread = 1.5 * float(size.max())
-        spot = next(free_places(self._estimates, self._name, np.array([spread, spread, 0.0])), None)
-        if way is None or spot is None:
+        if way is None:
             self._cell.note(f"{self._action}: there is no way to lay it down")
             return
         tilted, axis = way
-        up = upright_axis(matrix)[0]
-        centre = np.array([*spot, extents(tilted, size)[2] / 2])
-        others, height = self._around(centre)
-        for turn in TURNS:
+        spread = 1.5 * float(size.max())
+        spots = islice(free_places(self._estimates, self._name, np.array([spread, spread, 0.0])), SPOTS)
+        for spot, turn in product(spots, TURNS):
+            centre = np.array([*spot, extents(tilted, size)[2] / 2])
+            others, height = self._around(centre)
             attitude = about(UP, turn) @ tilted
-            # the fingers close along the axis that it falls about, and the hand is not in its way
+            # taken from straight above, with the fingers closing along the axis that it falls about
             grasps = (
                 grasp
-                for grasp in choose_grasps(self._estimates, self._name, centre, attitude, height, self._arm.home)
+                for grasp in self._grasps(self._estimates, centre, attitude)
                 if abs(grasp.rotation[:, 1] @ axis) > 0.9
-                and -(attitude @ matrix.T @ grasp.rotation)[2, 2] > abs(attitude[2, up]) - 0.01
+                and grasp.room_m > TOUCHING_M
+                and grasp.rotation[2, 2] < -0.99
                 and self._can_leave(centre, attitude @ matrix.T @ grasp.rotation, grasp.place_joints)
             )
-            chosen = next(grasps, None)
-            if chosen is not None:
-                self._move([chosen], others, centre, attitude, height)
-                self._look_again()
-                return
+            try:
+                grasp = self._approach(islice(grasps, GRASPS), others)
+            except _Lost:
+                continue
+            self._put(grasp, others, centre, attitude, height)
+            self._look_again()
+            return
         self._cell.note(f"{self._action}: the arm finds no way to lay it down")
 
     def _can_leave(self, position: Array, rotation: Array, joints: Array) -> bool:
