@@ -34,11 +34,11 @@ def block(metrics: Mapping[str, Any]) -> str:
     planners.sort(key=lambda name: name != "ours")
     rows = []
     for planner in planners:
-        row = [planner]
-        for dataset in DATASETS:
-            row.append(_cell(cells.get((planner, dataset)), "completion"))
-        row.append(_cell(cells.get((planner, "V")), "decided_right"))
-        rows.append(row)
+        reached = [_cell(cells.get((planner, dataset)), "completion") for dataset in DATASETS]
+        rows.append([planner, *reached, _cell(cells.get((planner, "V")), "decided_right")])
+        if planner == "ours":
+            possible = [_cell(cells.get((planner, dataset)), "completion_where_possible") for dataset in DATASETS]
+            rows.append(["ours, where nothing fell out of reach", *possible, ""])
     rows.append([paper.CITATION, "", f"{paper.TABLE_IV['ours'].completion:g} %", "", "", ""])
     revisions = sorted({str(found["last_run"]["revision"]) for found in metrics["sweeps"]})
     seeds = sorted({str(found["seed"]) for found in metrics["sweeps"]})
