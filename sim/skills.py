@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from itertools import islice, product
+from itertools import chain, islice, product
 from typing import Protocol
 
 import numpy as np
@@ -149,17 +149,18 @@ class PickAndPlace:
             centre[2] -= extents(rotation, size)[2] / 2
             rotation = squared_up(matrix)
             centre[2] += extents(rotation, size)[2] / 2
-        if self._room(self._estimates, centre, rotation) < TOUCHING_M:
-            self._set_down_on_the_way(centre, rotation)
-        others, height = self._around(centre)
-        self._move(self._grasps(self._estimates, centre, rotation), others, centre, rotation, height)
+        room, grasps = self._grasps(self._estimates, centre, rotation)
+        if room < TOUCHING_M and self._set_down_on_the_way(centre, rotation):
+            _, grasps = self._grasps(self._estimates, centre, rotation)
+        self._move(grasps, centre, rotation)
 
-    def _move(self, grasps: Iterable[Grasp], others: Array, centre: Array, rotation: Array, height: float) -> None:
+    def _move(self, grasps: Iterable[Grasp], centre: Array, rotation: Array) -> None:
         """Take the object by the first of some grasps that the arm finds a way to, and put it somewhere."""
-        self._put(self._approach(islice(grasps, GRASPS), others), others, centre, rotation, height)
+        self._put(self._approach(islice(grasps, GRASPS)), centre, rotation)
 
-    def _put(self, grasp: Grasp, others: Array, centre: Array, rotation: Array, height: float) -> None:
+    def _put(self, grasp: Grasp, centre: Array, rotation: Array) -> None:
         """Take the object by the grasp that the arm is at, and put it somewhere."""
+        others, height = self._around(centre)
         self._close()
         self._carry(grasp, centre, rotation, height)
         self._let_go(grasp, others)
@@ -178,14 +179,12 @@ class PickAndPlace:
     def _is_far_turn(self, rotation: Array) -> bool:
         return is_far_turn(self._own()[0], rotation)
 
-    def _grasps(self, estimates: PoseEstimates, centre: Array, rotation: Array) -> Iterator[Grasp]:
+    def _grasps(self, estimates: PoseEstimates, centre: Array, rotation: Array) -> tuple[float, Iterator[Grasp]]:
+        """Ways to take the object for a place, and the room that the best of them leaves, here and there."""
         _, height = self._around(centre)
-        return choose_grasps(estimates, self._name, centre, rotation, height, self._arm.home)
-
-    def _room(self, estimates: PoseEstimates, centre: Array, rotation: Array) -> float:
-        """What the best grasp leaves of room where the object is taken and where it is put."""
-        best = next(self._grasps(estimates, centre, rotation), None)
-        return -math.inf if best is None else best.room_m
+        grasps = choose_grasps(estimates, self._name, centre, rotation, height, self._arm.home)
+        best = next(grasps, None)
+        return (-math.inf, iter(())) if best is None else (best.room_m, chain([best], grasps))
 
     def _around(self, centre: Array) -> tuple[Array, float]:
         """Boxes (M, 6) of everything else, and the tool's height that clears them on the way to a place (3,)."""
@@ -195,22 +194,23 @@ class PickAndPlace:
         height = _transit_height(own[:3], centre, others, hanging)
         return others, max(height, float(own[2]) + 0.06, float(centre[2]) + 0.06)
 
-    def _set_down_on_the_way(self, centre: Array, rotation: Array) -> None:
-        """Take the object elsewhere first if it can be taken better from there: no one grasp fits here and there."""
+    def _set_down_on_the_way(self, centre: Array, rotation: Array) -> bool:
+        """Take the object to where it can be taken better from, if there is such a place: whether it was done."""
         matrix, size = self._own()
         flat = squared_up(matrix)
         sides = extents(flat, size)
         for spot in islice(free_places(self._estimates, self._name, sides), SPOTS):
             halfway = np.array([*spot, sides[2] / 2])
             there = self._believed(halfway, quaternion_of(flat))
-            if self._room(there, centre, rotation) < TOUCHING_M:
+            if self._grasps(there, centre, rotation)[0] < TOUCHING_M:
                 continue
-            if self._room(self._estimates, halfway, flat) < TOUCHING_M:
+            room, grasps = self._grasps(self._estimates, halfway, flat)
+            if room < TOUCHING_M:
                 continue
-            others, height = self._around(halfway)
-            self._move(self._grasps(self._estimates, halfway, flat), others, halfway, flat, height)
+            self._move(grasps, halfway, flat)
             self._look_again()
-            return
+            return True
+        return False
 
     def _tip_over(self, rotation: Array) -> None:
         """Tilt the object over a free place and let it fall, so that it comes to lie as in a rotation (3, 3)."""
@@ -224,22 +224,21 @@ class PickAndPlace:
         spots = islice(free_places(self._estimates, self._name, np.array([spread, spread, 0.0])), SPOTS)
         for spot, turn in product(spots, TURNS):
             centre = np.array([*spot, extents(tilted, size)[2] / 2])
-            others, height = self._around(centre)
             attitude = about(UP, turn) @ tilted
             # taken from straight above, with the fingers closing along the axis that it falls about
             grasps = (
                 grasp
-                for grasp in self._grasps(self._estimates, centre, attitude)
+                for grasp in self._grasps(self._estimates, centre, attitude)[1]
                 if abs(grasp.rotation[:, 1] @ axis) > 0.9
                 and grasp.room_m > TOUCHING_M
                 and grasp.rotation[2, 2] < -0.99
                 and self._can_leave(centre, attitude @ matrix.T @ grasp.rotation, grasp.place_joints)
             )
             try:
-                grasp = self._approach(islice(grasps, GRASPS), others)
+                grasp = self._approach(islice(grasps, GRASPS))
             except _Lost:
                 continue
-            self._put(grasp, others, centre, attitude, height)
+            self._put(grasp, centre, attitude)
             self._look_again()
             return
         self._cell.note(f"{self._action}: the arm finds no way to lay it down")
@@ -291,8 +290,9 @@ class PickAndPlace:
             joints = leg[0][-1]
         return planned
 
-    def _approach(self, grasps: Iterable[Grasp], others: Array) -> Grasp:
+    def _approach(self, grasps: Iterable[Grasp]) -> Grasp:
         """Go to the object for the first of some grasps that the arm finds a way to."""
+        others = np.delete(boxes(self._estimates), self._estimates.index(self._name), axis=0)
         problem = _Lost("the object or its place is out of reach")
         for number, grasp in enumerate(grasps):
             self._arm.open(grasp.opening_m, 12, self._ticker(SkillPhase.APPROACH, 0.0, 0.0))

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.operators import OPERATORS, REACHED_M, Beside, Stack
+from nsrecover.operators import OPERATORS, Beside, Stack
 from nsrecover.planning.neural import Move, State
 from nsrecover.planning.packed import PackedModel
 from nsrecover.planning.places import BoolArray, meeting, shared_footprint
-from nsrecover.planning.realise import CLEARANCE_M, realised, slip, turned_over
+from nsrecover.planning.realise import CLEARANCE_M, realised, rested, turned_over
 from nsrecover.scene.geometry import CONTACT_M, as_box, bottom, top
 from nsrecover.scene.relations import DIRECTIONS, NEAR_M, SUPPORT_OVERLAP
 from nsrecover.structs import Action, FloatArray, SceneGraph
@@ -99,12 +99,7 @@ def _goal(course: _Course, move: Move) -> FloatArray:
             reference = course.graph.index(name)
             box[:3] += boxes[reference, :3] - model.scenes[move.before].boxes[reference, :3]
     elif move.action.operator == "restore":
-        below = model.carried_by(move, course.state)
-        if below is not None:
-            box[2] = float(top(boxes[below])) + box[5] / 2
-            box[:2] += slip(model, course.graph, move, below)
-        elif abs(float(bottom(box))) <= REACHED_M:
-            box[2] = box[5] / 2
+        box = rested(model, course.graph, course.state, move, box)
     return box
 
 

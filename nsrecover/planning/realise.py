@@ -169,18 +169,24 @@ def _set_aside(model: Searched, graph: SceneGraph, move: Move) -> tuple[Action, 
 
 def _restore(model: Searched, graph: SceneGraph, state: State, move: Move) -> tuple[Action, FloatArray]:
     """`restore` to the place, resting exactly on what carries it there."""
-    box = model.places[move.place].box.copy()
+    box = rested(model, graph, state, move, model.places[move.place].box)
+    clear = _restored(graph, move.owner, box)
+    if clear is not None:
+        return clear
+    as_meant = Action("restore", (graph.names[move.owner],), as_box(box)), box
+    return next(_nudged(graph, move.owner, box), as_meant)  # at worst beside a neighbour that it may touch
+
+
+def rested(model: Searched, graph: SceneGraph, state: State, move: Move, place: FloatArray) -> FloatArray:
+    """The box (6,) of a move's place, resting exactly on what carries it there, or on the table."""
+    box = place.copy()
     below = model.carried_by(move, state)
     if below is not None:
         box[2] = float(top(graph.boxes[below])) + box[5] / 2
         box[:2] += slip(model, graph, move, below)
     elif abs(float(bottom(box))) <= REACHED_M:
         box[2] = box[5] / 2
-    clear = _restored(graph, move.owner, box)
-    if clear is not None:
-        return clear
-    as_meant = Action("restore", (graph.names[move.owner],), as_box(box)), box
-    return next(_nudged(graph, move.owner, box), as_meant)  # at worst beside a neighbour that it may touch
+    return box
 
 
 def slip(model: Searched, graph: SceneGraph, move: Move, below: int) -> FloatArray:
