@@ -19,6 +19,7 @@ from nsrecover.models.bundle import Bundle
 from nsrecover.operators import OPERATORS, operator_of
 from nsrecover.planning.recover import MAX_EXPANSIONS
 from nsrecover.planning.search import Ending, SearchResult, search
+from nsrecover.same_place import same_place
 from nsrecover.scene.geometry import as_box, intersects
 from nsrecover.structs import Action, Discrepancy, FloatArray, Recovery, SceneGraph, Trace
 
@@ -55,7 +56,7 @@ class ForwardModel:
         self._bundle = bundle
         self._goal = goal
         self._learned = [name for name in bundle.config.operators if len(OPERATORS[name].arguments) == 2]
-        self.start = State(graph, bundle.same(goal.visual, goal.boxes, graph.visual, graph.boxes))
+        self.start = State(graph, same_place(bundle, goal.visual, goal.boxes, graph.visual, graph.boxes))
 
     def applicable(self, state: State) -> Sequence[Step]:
         """Every action whose preconditions hold and which leads to a free place in reach."""
@@ -92,7 +93,8 @@ class ForwardModel:
     def successors(self, state: State, steps: Sequence[Step]) -> Sequence[State]:
         """One object elsewhere; all are compared with the goal in one batch."""
         moved = [step.moved for step in steps]
-        same = self._bundle.same(
+        same = same_place(
+            self._bundle,
             self._goal.visual[moved],
             self._goal.boxes[moved],
             np.stack([step.visual for step in steps]),

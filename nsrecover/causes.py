@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsrecover.operators import REACHED_M
-from nsrecover.scene.geometry import as_box, top
+from nsrecover.scene.geometry import as_box, top, turned_over
 from nsrecover.scene.relations import TABLE, support_name
 from nsrecover.structs import Cause, Culprit, FloatArray, SceneGraph, Trace
 
@@ -83,7 +83,7 @@ def cause_of(situation: Situation, index: int) -> Culprit:
 
     It is missing; it and another one took each other's place; it was to be moved and is where it was; it is where a
     later step has it. Of what was to be moved then: it fell, or it was put down elsewhere. Of everything else: it fell
-    from what it stood on, it stands in the way of a later step, or it has merely been moved.
+    from what it stood on, or over where it stood, it stands in the way of a later step, or it has merely been moved.
     """
     expected, observed = situation.expected, situation.observed
     box, seen_box = expected.boxes[index], observed.boxes[index]
@@ -114,7 +114,7 @@ def cause_of(situation: Situation, index: int) -> Culprit:
         return culprit(Cause.HELPED, support, int(helped[0]))
     if moved:
         return culprit(Cause.DROPPED if _lost(situation, index, support) else Cause.MISPLACED, support)
-    if _came_down(situation, index) and _fell_over(situation, index):
+    if (_came_down(situation, index) and _fell_over(situation, index)) or _tipped(situation, index):
         return culprit(Cause.TOPPLED, support)
     hindered = _hindered(situation, index, support)
     return culprit(Cause.MOVED, support) if hindered is None else culprit(Cause.BLOCKING, hindered)
@@ -141,6 +141,12 @@ def _tumbled(situation: Situation, index: int) -> bool:
     """Whether an object lies another way than it should; what is set down keeps its sides."""
     sides = situation.observed.boxes[index, 3:] - situation.expected.boxes[index, 3:]
     return bool(np.abs(sides).max() > TUMBLED_M)
+
+
+def _tipped(situation: Situation, index: int) -> bool:
+    """Whether an object stands where it should on another side."""
+    box, seen = situation.expected.boxes[index], situation.observed.boxes[index]
+    return bool(turned_over(box, seen)) and _aside(situation, index) < REACHED_M
 
 
 def _fell_over(situation: Situation, index: int) -> bool:

@@ -11,6 +11,7 @@ from nsrecover.free_place import find_free_place
 from nsrecover.learned import RecoveryModels, Transitions
 from nsrecover.operators import REACHED_M, moved_object, operator_of
 from nsrecover.protocols import PlacingOperator
+from nsrecover.same_place import same_place
 from nsrecover.scene.geometry import as_box
 from nsrecover.scene.relations import landed
 from nsrecover.structs import Action, Plan, SceneGraph, Trace
@@ -107,5 +108,5 @@ def as_expected(models: RecoveryModels, expected: SceneGraph, observed: SceneGra
         expected: the imagined scene.
         observed: the seen scene, same names in the same order.
     """
-    probabilities = models.same(expected.visual, expected.boxes, observed.visual, observed.boxes)
+    probabilities = same_place(models, expected.visual, expected.boxes, observed.visual, observed.boxes)
     return np.where(observed.missing, 0.0, probabilities).astype(np.float32)

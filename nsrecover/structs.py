@@ -217,7 +217,7 @@ class Cause(StrEnum):
     NOT_LIFTED = "not_lifted", "It was to be moved and still is where it was."
     DROPPED = "dropped", "It was lifted but fell: before it reached its place, or from there."
     MISPLACED = "misplaced", "It was set down elsewhere than in its place."
-    TOPPLED = "toppled", "It fell from what it stood on."
+    TOPPLED = "toppled", "It fell from what it stood on, or over where it stood."
     SWAPPED = "swapped", "It and another object took each other's place."
     HELPED = "helped", "It already is where a later step of the plan would put it."
     BLOCKING = "blocking", "It was put where a later step has to put another object, or on top of what has to move."

@@ -10,6 +10,7 @@ import numpy as np
 
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.conformal import conformal_threshold, lowest
+from nsrecover.same_place import same_place
 from nsrecover.structs import FloatArray
 from train.demonstrations import Demonstration
 
@@ -72,7 +73,7 @@ def lowest_probabilities(
             else:
                 # the target comes with the action, and is where the object was put
                 boxes[moved] = demo.boxes[step + 1, moved]
-            scores.append(bundle.same(looks, boxes, features[step + 1], demo.boxes[step + 1]).min())
+            scores.append(same_place(bundle, looks, boxes, features[step + 1], demo.boxes[step + 1]).min())
     return np.asarray(scores, dtype=np.float32)
 
 

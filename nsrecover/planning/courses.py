@@ -15,12 +15,9 @@ import numpy as np
 from nsrecover.free_place import Table, within_reach
 from nsrecover.operators import operator_of
 from nsrecover.planning.places import BoolArray, carrier, pairwise
-from nsrecover.scene.geometry import CONTACT_M, bottom, gaps, top
+from nsrecover.scene.geometry import CONTACT_M, SAME_SIZE_M, bottom, gaps, top
 from nsrecover.scene.relations import supporter
 from nsrecover.structs import FloatArray, SceneGraph, Trace
-
-SAME_SIZE_M = 0.008
-"""A box whose sides changed by more than this does not stand as it stood: it was turned over."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +93,8 @@ def standing_course(graph: SceneGraph, trace: Trace, done: int, displaced: Seque
 def _stands(situation: _Situation, index: int) -> bool:
     """Whether an object stands upright, in reach, on what it should stand on."""
     graph, expected = situation.graph, situation.trace.graphs[situation.done]
-    turned = np.abs(graph.boxes[index, 3:] - expected.boxes[index, 3:]).max() > SAME_SIZE_M
-    if turned or graph.missing[index] or graph.held == index:
+    changed = np.abs(graph.boxes[index, 3:] - expected.boxes[index, 3:]).max() > SAME_SIZE_M
+    if changed or graph.missing[index] or graph.held == index:
         return False
     if not within_reach(graph.boxes[index], situation.table):
         return False

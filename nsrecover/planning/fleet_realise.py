@@ -16,7 +16,7 @@ from nsrecover.operators import OPERATORS, Beside, Stack
 from nsrecover.planning.neural import Move, State
 from nsrecover.planning.packed import PackedModel
 from nsrecover.planning.places import BoolArray, meeting, shared_footprint
-from nsrecover.planning.realise import CLEARANCE_M, realised, rested, turned_over
+from nsrecover.planning.realise import CLEARANCE_M, another_height, realised, rested
 from nsrecover.scene.geometry import CONTACT_M, as_box, bottom, top
 from nsrecover.scene.relations import DIRECTIONS, NEAR_M, SUPPORT_OVERLAP
 from nsrecover.structs import Action, FloatArray, SceneGraph
@@ -115,7 +115,7 @@ def _hindered(now: FloatArray, goals: FloatArray, moves: Sequence[Move], graphs:
     hindered |= to_target & np.any(clash & others, axis=1)
     hindered |= to_target & (bottom(goals) > CONTACT_M) & ~np.any(rests & others, axis=1)
     hindered |= _grazing(now, goals, others)
-    hindered |= ~to_target & turned_over(now[rows, moved], goals)
+    hindered |= ~to_target & another_height(now[rows, moved], goals)
     named = np.flatnonzero(~to_target).tolist()
     if len(named):
         hindered[named] |= _taken(now[named], others[named], [moves[i] for i in named], [graphs[i] for i in named])

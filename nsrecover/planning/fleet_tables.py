@@ -19,6 +19,7 @@ from nsrecover.learned import RecoveryModels
 from nsrecover.planning.packed import PackedModel, Tables
 from nsrecover.planning.places import BoolArray, carriers_along, pairwise
 from nsrecover.planning.problem import Problem
+from nsrecover.same_place import same_place
 from nsrecover.structs import FloatArray
 
 CELLS = 60_000
@@ -86,7 +87,7 @@ def compared(
 ) -> FloatArray:
     """P(same) of pairs of nodes (M,), some thousand at a time."""
     parts = [slice(i, i + COMPARED) for i in range(0, len(boxes_a), COMPARED)]
-    values = [models.same(visual_a[part], boxes_a[part], visual_b[part], boxes_b[part]) for part in parts]
+    values = [same_place(models, visual_a[part], boxes_a[part], visual_b[part], boxes_b[part]) for part in parts]
     return np.concatenate([np.zeros(0, dtype=np.float32), *values])
 
 

@@ -19,6 +19,7 @@ from nsrecover.free_place import is_free
 from nsrecover.learned import RecoveryModels
 from nsrecover.planning.aside import FreePlaces, proposed_place
 from nsrecover.planning.places import BoolArray, Place, carriers_along, masks, pairwise
+from nsrecover.same_place import same_place
 from nsrecover.scene.geometry import as_box
 from nsrecover.structs import Action, FloatArray, SceneGraph, Trace
 
@@ -145,7 +146,8 @@ class NeuralModel:
                     pairs.setdefault((place, int(goal)), []).append((row, t))
         if pairs:
             first, second = ([self.places[pair[side]] for pair in pairs] for side in (0, 1))
-            values = self.models.same(
+            values = same_place(
+                self.models,
                 np.stack([place.visual for place in second]),
                 np.stack([place.box for place in second]),
                 np.stack([place.visual for place in first]),

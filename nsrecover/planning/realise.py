@@ -15,10 +15,9 @@ import numpy as np
 
 from nsrecover.free_place import FreeSpaceModel, find_free_place
 from nsrecover.operators import REACHED_M, operator_of
-from nsrecover.planning.courses import SAME_SIZE_M
 from nsrecover.planning.neural import Move, State
 from nsrecover.planning.places import BoolArray, Place
-from nsrecover.scene.geometry import as_box, bottom, intersects, top
+from nsrecover.scene.geometry import SAME_SIZE_M, as_box, bottom, intersects, top
 from nsrecover.scene.relations import supporter
 from nsrecover.structs import Action, FloatArray, SceneGraph
 
@@ -108,7 +107,7 @@ def realised(model: Searched, graph: SceneGraph, state: State, move: Move) -> tu
             reference = graph.index(name)
             shifted[:3] += graph.boxes[reference, :3] - before.boxes[reference, :3]
         if not operator_of(move.action).violated(graph, move.action):
-            exactly = _grazes(graph, move.owner, shifted) or turned_over(graph.boxes[move.owner], shifted).any()
+            exactly = _grazes(graph, move.owner, shifted) or another_height(graph.boxes[move.owner], shifted).any()
             restored = _restored(graph, move.owner, shifted) if exactly else None
             return restored or (move.action, shifted)
     if move.action.operator == "free":
@@ -121,8 +120,8 @@ def realised(model: Searched, graph: SceneGraph, state: State, move: Move) -> tu
     return _restore(model, graph, state, move)
 
 
-def turned_over(box: FloatArray, goal: FloatArray) -> BoolArray:
-    """Whether objects (..., 6) stand on another side than at their goals (..., 6): (...,).
+def another_height(box: FloatArray, goal: FloatArray) -> BoolArray:
+    """Whether objects (..., 6) stand higher or lower than at their goals (..., 6), on another side or askew: (...,).
 
     A robot that is only told on what to put them would put them down as they are.
     """

@@ -8,6 +8,7 @@ from enum import StrEnum
 import numpy as np
 
 from nsrecover.learned import RecoveryModels
+from nsrecover.same_place import same_place
 from nsrecover.structs import Discrepancy, Phase, SceneGraph, Trace
 
 
@@ -57,7 +58,8 @@ def considered(
     if isinstance(subgoals, Subgoals) or subgoals >= len(scenes):
         return scenes
     n = len(graph)
-    same = models.same(
+    same = same_place(
+        models,
         np.concatenate([imagined[scene].visual for scene in scenes]),
         np.concatenate([imagined[scene].boxes for scene in scenes]),
         np.tile(graph.visual, (len(scenes), 1)),

@@ -10,6 +10,9 @@ from nsrecover.structs import Box, FloatArray
 CONTACT_M = 0.012
 """Two faces nearer than this count as touching: camera boxes are good to a few millimetres."""
 
+SAME_SIZE_M = 0.008
+"""Sides that differ by less are the same side: camera boxes are good to a few millimetres."""
+
 
 def as_box(array: FloatArray) -> Box:
     """A box (6,) as a tuple of floats."""
@@ -46,3 +49,14 @@ def footprint_overlap(box: npt.ArrayLike, others: npt.ArrayLike) -> FloatArray:
 def intersects(box: npt.ArrayLike, others: npt.ArrayLike, slack_m: float = 0.004) -> npt.NDArray[np.bool_]:
     """Whether a box (6,) runs more than `slack_m` deep into each of the others (M, 6): (M,)."""
     return np.asarray(np.all(gaps(box, others) < -slack_m, axis=1), dtype=np.bool_)
+
+
+def turned_over(boxes: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    """Whether boxes (..., 6) have the sides of others (..., 6) with another one upright: (...,).
+
+    Where the sides themselves differ nothing is said: part of an object may be hidden, or it lies askew.
+    """
+    a, b = np.asarray(boxes, dtype=np.float32)[..., 3:], np.asarray(others, dtype=np.float32)[..., 3:]
+    apart = np.abs(np.sort(a, axis=-1) - np.sort(b, axis=-1)).max(axis=-1)
+    higher = np.abs(a[..., 2] - b[..., 2])
+    return np.asarray((higher > SAME_SIZE_M) & (apart < np.minimum(higher / 2, SAME_SIZE_M)), dtype=np.bool_)
