@@ -5,17 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from eval.sweep.controllers import Blind, Repeating, recovering
 from eval.sweep.episode import Job, run_job
 from eval.sweep.failures import failure_of
-from eval.sweep.oracle import Oracle
+from eval.sweep.ideal import IdealHand
+from eval.sweep.oracle import Oracle, beside_all
 from eval.sweep.records import Best, EpisodeRecord, Failure
-from eval.sweep.stage import Controller
+from eval.sweep.stage import Controller, Stage
+from eval.sweep.strikes import Strikes
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.scene.geometry import as_box
+from nsrecover.structs import Action
 from sim.datasets.spec import ErrorEpisode, read_episodes
 from sim.faults import Removed
+from sim.placing import boxes
+from sim.poses import poses_of
+from sim.world import TabletopWorld
 
 EPISODES = list(read_episodes(Path(__file__).parent / "episodes" / "II"))
 
@@ -82,6 +90,23 @@ def test_the_oracle_knows_the_truth_and_the_shortest_way() -> None:
     assert len(found.recoveries) == 2
     assert all(recovery.cost == recovery.best.cost for recovery in found.recoveries if recovery.best)
     assert all(recovery.culprits.keys() == recovery.wrong.keys() for recovery in found.recoveries)
+
+
+@pytest.mark.parametrize(("gap_m", "moved"), [(-0.003, True), (0.005, False)])
+def test_the_oracle_puts_nothing_down_on_an_edge(gap_m: float, moved: bool) -> None:
+    """What came from above onto 3 mm of a neighbour would slip off it."""
+    episode = EPISODES[0]
+    with IdealHand(episode.scene, episode.seed) as hand, TabletopWorld(episode.scene, seed=episode.seed) as world:
+        stage = Stage(world, episode, hand, Strikes(episode, 0.0))
+        sides = boxes(poses_of(stage.now, episode.scene))
+        neighbour = int(sides[:, 2].argmin())  # on the table
+        mine = (neighbour + 1) % len(sides)
+        target = np.array([*sides[neighbour, :2], sides[mine, 5] / 2, *sides[mine, 3:]])
+        target[1] += (sides[neighbour, 4] + sides[mine, 4]) / 2 + gap_m
+        action = Action("restore", (stage.now.names[mine],), as_box(target))
+        found = np.array(beside_all(stage, action).target)
+    assert bool(found[1] - target[1] > 0.003) == moved
+    assert np.abs(found - target).max() < 0.007
 
 
 @pytest.mark.parametrize("controller", [recovering("ours", {}), Oracle()], ids=lambda controller: controller.name)
