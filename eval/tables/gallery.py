@@ -24,28 +24,34 @@ TOLD = 5
 """Objects that are named in a line."""
 
 
-def build(sweeps: Sequence[Sweep], out: Path, reports: int) -> list[Section]:
-    """A line for every failed episode; the first few of each sweep are run again for a report.
+def build(sweeps: Sequence[Sweep], out: Path, reports: int, lines: int) -> list[Section]:
+    """A line for every failed episode, up to a number of each sweep; the first few are run again for a report.
 
     Args:
         sweeps: finished sweeps.
         out: where the tables go; reports go into a folder in it.
         reports: how many of each sweep get one. Only episodes of the library's agent without faults during recovery
             can be shown, as only these can be repeated with pictures.
+        lines: how many of each sweep are listed; of the others it is said how many there are.
     """
     rows = []
     for sweep in sweeps:
         failed = [record for record in sweep.records if failure_of(record) is not None]
         links = _reports(sweep, failed[:reports], out) if reports and failed else {}
-        for record in failed:
+        for record in failed[:lines]:
             label = f"{sweep.planner} {record.label()}"
             link = links.get(record.episode)
             rows.append(
                 [label if link is None else f"[{label}]({link})", str(failure_of(record)), record.reason, told(record)]
             )
+        if len(failed) > lines:
+            rows.append([f"{sweep.planner} {sweep.dataset}", f"{len(failed) - lines} more", "", ""])
     if not rows:
         return []
-    text = "Every episode that did not end as it should, with what is wrong at its end."
+    text = (
+        "Episodes that did not end as they should, with what is wrong at their end: of each planner and dataset the "
+        f"first {lines}. `python -m eval.tables --failures N` lists more."
+    )
     return [Section("Failure gallery", text, ("episode", "reason", "what the planner says", "what is wrong"), rows)]
 
 

@@ -105,6 +105,15 @@ def test_the_page_and_the_figures_are_there(folders: Path) -> None:
     assert len(json.loads((folders / "out" / "metrics.json").read_text())["sweeps"]) == 6
 
 
+def test_the_gallery_says_how_many_it_leaves_out(folders: Path) -> None:
+    bad = [record(n, deviations={"a": "30 mm off"}) for n in range(5)]
+    leave(folders / "in", "none", "I", bad)
+    write([folders / "in"], folders / "out", failures=3)
+    gallery = (folders / "out" / "tables.md").read_text().split("## Failure gallery", 1)[1]
+    assert [f"| none I {n} |" in gallery for n in range(5)] == [True] * 3 + [False] * 2
+    assert "| none I | 2 more |" in gallery
+
+
 def test_what_cannot_be_read_is_told(folders: Path) -> None:
     with pytest.raises(InvalidConfiguration, match="found none"):
         write([folders / "nothing"], folders / "out")
