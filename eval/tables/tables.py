@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from eval.detection import share
 from eval.sweep import metrics
 from eval.sweep.failures import failure_of
 from eval.sweep.printed import number, percent
@@ -17,6 +18,9 @@ from eval.tables.pairs import compare
 
 MODELS = ("ours", "replan", "nofree")
 """The models of Tables III to V; lengths and times are of episodes in which all of these that were run are right."""
+
+ORACLE = "oracle"
+"""The planner that shows what is possible at all."""
 
 ORIGINAL = "original"
 """The planner that the anytime variants are compared with."""
@@ -34,7 +38,8 @@ def sections(sweeps: Sequence[Sweep]) -> list[Section]:
         chosen = [sweep for sweep in sweeps if sweep.dataset == dataset]
         if chosen:
             found.append(_planning_table(title, theirs, chosen))
-    found += [section for section in (_anytime(sweeps), _decisions(sweeps)) if section is not None]
+    special = (_anytime(sweeps), _decisions(sweeps), _limit(sweeps))
+    found += [section for section in special if section is not None]
     found += [_detection(sweeps), _cost(sweeps), _failures(sweeps)]
     pairs = _pairs(sweeps)
     return [*found, pairs] if pairs is not None else found
@@ -216,6 +221,46 @@ def _decisions(sweeps: Sequence[Sweep]) -> Section | None:
     )
 
 
+def _limit(sweeps: Sequence[Sweep]) -> Section | None:
+    """What not even the oracle completes is the simulator's and the arm's."""
+    ours = {sweep.dataset: sweep for sweep in sweeps if sweep.planner == MODELS[0]}
+    rows = []
+    every, done, failed = 0, 0, list[str]()
+    for sweep in sweeps:
+        if sweep.planner != ORACLE:
+            continue
+        possible = [record for record in sweep.records if record.recoverable and not record.lost]
+        short = [record for record in possible if not record.completed]
+        every, done = every + len(possible), done + len(possible) - len(short)
+        failed += [record.label() for record in short]
+        rows.append([*_completed(sweep.dataset, len(possible) - len(short), len(possible)), _beside(possible, ours)])
+    if not rows:
+        return None
+    rows.append([*_completed("all", done, every), ""])
+    least = "nothing" if not failed else f"{100 * len(failed) / every:.2f} points: {', '.join(failed)}"
+    return Section(
+        "What the simulator and the arm allow",
+        "The oracle sees the true state and plans optimally: of the episodes in which nothing was lost it should "
+        f"complete all. What it does not, the simulator or the arm's skills cannot do: this costs {least}.",
+        ("dataset", "nothing lost", "the oracle completes", "share", "ours, of these"),
+        rows,
+    )
+
+
+def _completed(name: str, done: int, every: int) -> list[str]:
+    found = share(done, every)
+    return [name, str(every), str(done), percent(found["value"], [found["low"], found["high"]])]
+
+
+def _beside(possible: Sequence[EpisodeRecord], ours: Mapping[str, Sweep]) -> str:
+    """How many of the oracle's episodes our planner completes, as far as it ran them."""
+    if not possible or possible[0].dataset not in ours:
+        return ""
+    chosen = {record.episode for record in possible}
+    mine = [record for record in ours[possible[0].dataset].records if record.episode in chosen]
+    return f"{sum(record.completed for record in mine)} of {len(mine)}"
+
+
 def _detection(sweeps: Sequence[Sweep]) -> Section:
     rows = [
         [
@@ -229,7 +274,7 @@ def _detection(sweeps: Sequence[Sweep]) -> Section:
             percent(sweep.metrics["culprits_exact"], sweep.metrics["intervals"]["culprits_exact"]),
         ]
         for sweep in sweeps
-        if sweep.metrics["counts"]["accuracy"] and sweep.planner != "oracle"
+        if sweep.metrics["counts"]["accuracy"] and sweep.planner != ORACLE
     ]
     rows.append(
         [

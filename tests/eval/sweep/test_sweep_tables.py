@@ -105,6 +105,21 @@ def test_the_page_and_the_figures_are_there(folders: Path) -> None:
     assert len(json.loads((folders / "out" / "metrics.json").read_text())["sweeps"]) == 6
 
 
+def test_what_the_oracle_does_not_complete_is_the_limit(folders: Path) -> None:
+    """Of ten episodes something is lost in one, and one ends elsewhere: nine are possible, of which it completes 8."""
+    gone = recovery(status="impossible", right=None, lost={"a": "gone"}, best=None, cost=None)
+    lost = record(0, recoveries=(gone,), status="asked_for_help", deviations={"a": "gone from the table"})
+    short = record(1, deviations={"a": "30 mm off"})
+    leave(folders / "in", "oracle", "I", [lost, short, *(record(n) for n in range(2, 10))])
+    write([folders / "in"], folders / "out")
+    text = (folders / "out" / "tables.md").read_text()
+    row = line(text, "I", "## What the simulator and the arm allow")
+    assert row[1:3] == ["9", "8"]
+    assert row[3].startswith("88.89 % [")
+    assert row[4] == "9 of 9"
+    assert "this costs 11.11 points: I 1." in text
+
+
 def test_the_gallery_says_how_many_it_leaves_out(folders: Path) -> None:
     bad = [record(n, deviations={"a": "30 mm off"}) for n in range(5)]
     leave(folders / "in", "none", "I", bad)
