@@ -1,4 +1,7 @@
-"""Figures 3 and 4 of Kalithasan et al. from our sweeps: recovery, completion and time against what makes it hard."""
+"""Figures 3 and 4 of Kalithasan et al. from our sweeps: recovery, completion and time against what makes it hard.
+
+And what their Table VI says, as a picture: how much longer plans are where fewer ways back are looked for.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,8 @@ from matplotlib.axes import Axes
 from eval.detection import share
 from eval.sweep import metrics
 from eval.sweep.records import EpisodeRecord
+from eval.tables import paper
+from eval.tables.anytime import Variant, variants
 from eval.tables.document import Section
 from eval.tables.load import Sweep
 
@@ -48,7 +53,28 @@ def draw(sweeps: Sequence[Sweep], folder: Path) -> list[Section]:
             "objects. Planning time of both beside them."
         )
         found.append(Section("Figure 4: longer plans, more objects", text, picture="figure4.png"))
+    compared = variants(sweeps)
+    if compared:
+        figure, axis = plt.subplots(figsize=(6, 4.5), layout="constrained")
+        lengths(axis, compared)
+        _save(figure, folder, "anytime")
+        text = "What Table VI says: the length of plans against the time it takes to find them, and theirs beside ours."
+        found.append(Section("Anytime: shorter plans for more time", text, picture="anytime.png"))
     return found
+
+
+def lengths(axis: Axes, compared: Sequence[Variant]) -> None:
+    """Length of the plans against planning time, a point for each planner."""
+    ours = {found.name: (found.t_per_err_s, found.length) for found in compared}
+    theirs = {name: (row.t_per_err_s, row.length) for name, row in paper.TABLE_VI.items()}
+    for label, marker, points in (("nsrecover", "o", ours), (paper.CITATION, "s", theirs)):
+        known = [(name, x, y) for name, (x, y) in points.items() if x is not None and y is not None]
+        axis.plot([x for _, x, _ in known], [y for _, _, y in known], marker, label=label)
+        for name, x, y in known:
+            axis.annotate(name, (x, y), xytext=(5, 4), textcoords="offset points", fontsize=8)
+    axis.set_xscale("log")
+    axis.margins(x=0.25)
+    _finish(axis, "planning time for each error, s", "length of the plan, beside `original`")
 
 
 def recovered(records: Sequence[EpisodeRecord]) -> list[bool]:

@@ -10,8 +10,8 @@ from eval.detection import share
 from eval.sweep import metrics
 from eval.sweep.failures import failure_of
 from eval.sweep.printed import number, percent
-from eval.sweep.records import EpisodeRecord, RecoveryRecord
-from eval.tables import paper
+from eval.sweep.records import EpisodeRecord
+from eval.tables import anytime, paper
 from eval.tables.document import Section
 from eval.tables.load import Sweep
 from eval.tables.pairs import compare
@@ -21,9 +21,6 @@ MODELS = ("ours", "replan", "nofree")
 
 ORACLE = "oracle"
 """The planner that shows what is possible at all."""
-
-ORIGINAL = "original"
-"""The planner that the anytime variants are compared with."""
 
 
 def sections(sweeps: Sequence[Sweep]) -> list[Section]:
@@ -142,43 +139,23 @@ def common_episodes(sweeps: Sequence[Sweep]) -> set[int]:
 
 
 def _anytime(sweeps: Sequence[Sweep]) -> Section | None:
-    """The first recovery of each episode, where every planner is at the same state."""
-    low, high = paper.ANYTIME_OBJECTS
-    chosen = {
-        sweep.planner: {record.episode: record for record in sweep.records if low <= record.objects <= high}
-        for sweep in sweeps
-        if sweep.dataset == "III"
-    }
-    original = chosen.get(ORIGINAL)
-    if not original:
-        return None
     rows = []
-    for name, records in chosen.items():
-        if not (name.startswith(("ours", "relations")) or name == ORIGINAL):
-            continue
-        both = [
-            (mine, theirs)
-            for episode, record in records.items()
-            if episode in original
-            and (mine := _first_right(record)) is not None
-            and (theirs := _first_right(original[episode])) is not None
-        ]
-        costs = [(mine.cost or 0.0, theirs.cost or 0.0) for mine, theirs in both]
-        told = paper.TABLE_VI.get(name)
-        values = list(records.values())
-        recovered = [recovery.right is True for recovery in metrics.to_recover(values)]
+    for found in anytime.variants(sweeps):
+        told = paper.TABLE_VI.get(found.name)
         rows.append(
             [
-                name,
-                str(len(records)),
-                percent(sum(recovered) / len(recovered) if recovered else None),
+                found.name,
+                str(found.episodes),
+                percent(found.recovered),
                 _paper(told and told.recovery, "%"),
-                number(sum(a for a, _ in costs) / sum(b for _, b in costs) if costs else None, 3),
+                number(found.length, 3),
                 _paper(told and told.length),
-                _seconds(metrics.mean_ratio(values, metrics.time_per_error)[0]),
+                _seconds(found.t_per_err_s),
                 _paper(told and told.t_per_err_s, "s"),
             ]
         )
+    if not rows:
+        return None
     head = ["model", "episodes"]
     for name in ("Rec.", "L_plan/L_orig", "T/N_err"):
         head += [name, f"{name} ({paper.CITATION})"]
@@ -190,11 +167,6 @@ def _anytime(sweeps: Sequence[Sweep]) -> Section | None:
         head,
         rows,
     )
-
-
-def _first_right(record: EpisodeRecord) -> RecoveryRecord | None:
-    first = record.recoveries[0] if record.recoveries else None
-    return first if first is not None and first.right and first.cost is not None else None
 
 
 def _decisions(sweeps: Sequence[Sweep]) -> Section | None:

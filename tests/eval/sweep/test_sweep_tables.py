@@ -99,7 +99,7 @@ def test_the_page_and_the_figures_are_there(folders: Path) -> None:
     write([folders / "in"], folders / "out")
     page = (folders / "out" / "index.html").read_text()
     assert page.count("<table>") == page.count("</table>") >= 8
-    for name in ("figure3.png", "figure4.png"):
+    for name in ("figure3.png", "figure4.png", "anytime.png"):
         assert f'src="{name}"' in page
         assert (folders / "out" / name).stat().st_size > 10_000
     assert len(json.loads((folders / "out" / "metrics.json").read_text())["sweeps"]) == 6

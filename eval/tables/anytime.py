@@ -1,0 +1,77 @@
+"""What looking for fewer ways back costs and saves: Table VI of Kalithasan et al. from our sweeps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from eval.sweep import metrics
+from eval.sweep.records import EpisodeRecord, RecoveryRecord
+from eval.tables import paper
+from eval.tables.load import Sweep
+
+ORIGINAL = "original"
+"""The planner that the anytime variants are compared with."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One planner on the scenes of Table VI; None where nothing can be said.
+
+    Attributes:
+        name: what tables call it.
+        episodes: how many count.
+        recovered: share of the noticed errors whose plan leads back.
+        length: its plans, beside those of `ORIGINAL`.
+        t_per_err_s: planning seconds for each error.
+    """
+
+    name: str
+    episodes: int
+    recovered: float | None
+    length: float | None
+    t_per_err_s: float | None
+
+
+def variants(sweeps: Sequence[Sweep]) -> list[Variant]:
+    """Every planner that can be compared; none without `ORIGINAL`.
+
+    Lengths are of the first recovery of each episode, where all planners are in the same state.
+    """
+    low, high = paper.ANYTIME_OBJECTS
+    chosen = {
+        sweep.planner: {record.episode: record for record in sweep.records if low <= record.objects <= high}
+        for sweep in sweeps
+        if sweep.dataset == "III"
+    }
+    original = chosen.get(ORIGINAL)
+    if not original:
+        return []
+    found = []
+    for name, records in chosen.items():
+        if not (name.startswith(("ours", "relations")) or name == ORIGINAL):
+            continue
+        costs = [
+            (mine.cost or 0.0, theirs.cost or 0.0)
+            for episode, record in records.items()
+            if episode in original
+            and (mine := _first_right(record)) is not None
+            and (theirs := _first_right(original[episode])) is not None
+        ]
+        values = list(records.values())
+        recovered = [recovery.right is True for recovery in metrics.to_recover(values)]
+        found.append(
+            Variant(
+                name,
+                len(records),
+                sum(recovered) / len(recovered) if recovered else None,
+                sum(a for a, _ in costs) / sum(b for _, b in costs) if costs else None,
+                metrics.mean_ratio(values, metrics.time_per_error)[0],
+            )
+        )
+    return found
+
+
+def _first_right(record: EpisodeRecord) -> RecoveryRecord | None:
+    first = record.recoveries[0] if record.recoveries else None
+    return first if first is not None and first.right and first.cost is not None else None
