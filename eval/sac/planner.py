@@ -18,30 +18,33 @@ from nsrecover.system import System
 
 POLICY = "policy.zip"
 
+SHIPPED = Path(__file__).parent / "tabletop"
+"""The policy that comes with the project."""
+
 
 @dataclass
 class PolicySetting(PlannerSetting):
     """A trained policy in the place of a search.
 
     Attributes:
-        policy: the file, or the folder of `python -m eval.train_sac`.
+        policy: the file, or the folder of `python -m eval.train_sac`; the shipped one if None.
         tries: actions before it gives up, for each object of the scene.
     """
 
-    policy: str = "outputs/sac"
+    policy: str | None = None
     tries: int = 2
 
     def recover(self, system: System) -> Callable[..., Recovery]:
         """What plans a recovery, called like `RecoveryPlanner.recover`."""
-        return PolicyPlanner(system, load_policy(self.policy), self.tries).recover
+        return PolicyPlanner(system, load_policy(self.policy or SHIPPED), self.tries).recover
 
 
-def sac(name: str = "sac", policy: str = "outputs/sac", tries: int = 2, **others: Any) -> Recovering:
+def sac(name: str = "sac", policy: str | None = None, tries: int = 2, **others: Any) -> Recovering:
     """The library's agent with the policy as its planner.
 
     Args:
         name: what tables call it.
-        policy: the file, or the folder of `python -m eval.train_sac`.
+        policy: the file, or the folder of `python -m eval.train_sac`; the shipped one if None.
         tries: actions before it gives up, for each object of the scene.
         others: the other fields of a `Recovering`.
     """
@@ -49,7 +52,7 @@ def sac(name: str = "sac", policy: str = "outputs/sac", tries: int = 2, **others
 
 
 @lru_cache(maxsize=2)
-def load_policy(policy: str) -> Any:
+def load_policy(policy: str | Path) -> Any:
     """The policy of a file or folder.
 
     Raises:
