@@ -22,6 +22,9 @@ def write(
     reports: Annotated[
         int, typer.Option(min=0, help="Failed episodes of each sweep to run again with pictures, for the gallery.")
     ] = 0,
+    models: Annotated[
+        Path | None, typer.Option(help="Folder that `python -m eval.models` left: adds how reliable probabilities are.")
+    ] = None,
     failures: Annotated[int, typer.Option(min=1, help="Failed episodes of each sweep that the gallery lists.")] = 20,
 ) -> None:
     """Tables III to VI and Figures 3 and 4 of Kalithasan et al. with their numbers beside ours, and what failed.
@@ -31,11 +34,10 @@ def write(
     """
     sweeps = load(folders)
     out.mkdir(parents=True, exist_ok=True)
-    sections = (
-        tables.sections(sweeps)
-        + figures.draw(sweeps, out)
-        + gallery.build(sweeps, out, reports, max(failures, reports))
-    )
+    sections = tables.sections(sweeps) + figures.draw(sweeps, out)
+    if models is not None:
+        sections.append(figures.draw_reliability(models, out))
+    sections += gallery.build(sweeps, out, reports, max(failures, reports))
     sections.append(Section("How it was measured", tables.commands(sweeps)))
     write_whole(out / "tables.md", markdown(TITLE, sections).encode())
     write_whole(out / "index.html", html(TITLE, sections).encode())

@@ -5,6 +5,7 @@ And what their Table VI says, as a picture: how much longer plans are where fewe
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,16 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
+from eval.command import METRICS
 from eval.detection import share
+from eval.model_figures import reliability
 from eval.sweep import metrics
 from eval.sweep.records import EpisodeRecord
 from eval.tables import paper
 from eval.tables.anytime import Variant, variants
 from eval.tables.document import Section
 from eval.tables.load import Sweep
+from nsrecover.errors import InvalidConfiguration
 
 Key = Callable[[EpisodeRecord], int]
 Shares = Callable[[Sequence[EpisodeRecord]], Sequence[bool]]
@@ -61,6 +65,34 @@ def draw(sweeps: Sequence[Sweep], folder: Path) -> list[Section]:
         text = "What Table VI says: the length of plans against the time it takes to find them, and theirs beside ours."
         found.append(Section("Anytime: shorter plans for more time", text, picture="anytime.png"))
     return found
+
+
+def draw_reliability(models: Path, folder: Path) -> Section:
+    """How far the monitor's probabilities can be believed.
+
+    Args:
+        models: folder that `python -m eval.models` left.
+        folder: where the figure goes.
+
+    Raises:
+        InvalidConfiguration: there are no such results.
+    """
+    try:
+        found = json.loads((models / METRICS).read_text(encoding="utf-8"))["variants"]
+        rows = {name: variant["injected"]["reliability"] for name, variant in found.items()}
+        error = {name: variant["injected"]["expected_calibration_error"] for name, variant in found.items()}
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InvalidConfiguration(
+            f"expected the results of `python -m eval.models` in {models}, found no {METRICS} of it; run it first"
+        ) from None
+    figure, axis = plt.subplots(figsize=(5, 4.5), layout="constrained")
+    for name, bins in rows.items():
+        reliability(axis, name, bins)
+    _finish(axis, axis.get_xlabel(), axis.get_ylabel())
+    _save(figure, folder, "reliability")
+    text = "P(as expected) of every object beside how often it was so, from `python -m eval.models`; expected error: "
+    text += ", ".join(f"{name} {100 * value:.2f} points" for name, value in error.items()) + "."
+    return Section("Reliability", text, picture="reliability.png")
 
 
 def lengths(axis: Axes, compared: Sequence[Variant]) -> None:

@@ -129,6 +129,18 @@ def test_the_gallery_says_how_many_it_leaves_out(folders: Path) -> None:
     assert "| none I | 2 more |" in gallery
 
 
+def test_the_reliability_of_the_models_is_added(folders: Path) -> None:
+    bins = [{"probability": 0.1, "share": 0.0, "objects": 10}, {"probability": 0.9, "share": 1.0, "objects": 90}]
+    found = {"variants": {"two cameras": {"injected": {"reliability": bins, "expected_calibration_error": 0.0123}}}}
+    (folders / "models").mkdir()
+    (folders / "models" / "metrics.json").write_text(json.dumps(found))
+    write([folders / "in"], folders / "out", models=folders / "models")
+    assert "two cameras 1.23 points." in (folders / "out" / "tables.md").read_text()
+    assert (folders / "out" / "reliability.png").stat().st_size > 5_000
+    with pytest.raises(InvalidConfiguration, match=r"python -m eval\.models"):
+        write([folders / "in"], folders / "out", models=folders / "in")
+
+
 def test_what_cannot_be_read_is_told(folders: Path) -> None:
     with pytest.raises(InvalidConfiguration, match="found none"):
         write([folders / "nothing"], folders / "out")
