@@ -28,6 +28,9 @@ from sim.truth import TOLERANCE_M, deviations
 APART_M = 0.001
 """Sideways gap at which one box surely comes down beside another."""
 
+LOOKED_AT = 5000
+"""Arrangements that are looked at for a way to put right what was nudged; it takes a few."""
+
 LEVEL_M = 0.004
 """Boxes that overlap in height by less stand on each other, and not side by side."""
 
@@ -122,7 +125,11 @@ def _planned(stage: Stage, plan: Plan, done: int, undisturbed: bool) -> Recovery
     # number of original steps done -> of present ones
     ends = {stage.original(number): number for number in range(len(plan), -1, -1)}
     puzzle = stage.puzzle(course)
-    best = None if puzzle is None else _soonest(puzzle, sorted(t for t in ends if t is not None))
+    best = None
+    if puzzle is not None and undisturbed:
+        best = fewest(puzzle, [len(stage.plan)], LOOKED_AT)
+    elif puzzle is not None:
+        best = _soonest(puzzle, sorted(t for t in ends if t is not None))
     steps = None if puzzle is None or best is None else placings(puzzle, best.steps)
     if best is None or steps is None:
         return Recovery(RecoveryStatus.IMPOSSIBLE, reason="there is no way back")
