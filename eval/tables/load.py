@@ -15,7 +15,10 @@ from eval.sweep.records import EpisodeRecord
 from eval.sweep.run import RECORDS, read_records
 from nsrecover.errors import InvalidConfiguration
 
-ORDER = ("ours", "relations", "oracle", "replan", "nofree", "original", "retry", "none", "sac")
+ORDER = (
+    "ours", "ours_anytime_k5", "ours_anytime_k3", "ours_anytime_k1", "original", "relations", "oracle", "replan", "nofree",
+    "retry", "none", "sac",
+)  # fmt: skip
 """Planners in the order of the tables; others follow by name."""
 
 
