@@ -16,8 +16,8 @@ from eval.sweep.run import RECORDS, read_records
 from nsrecover.errors import InvalidConfiguration
 
 ORDER = (
-    "ours", "ours_anytime_k5", "ours_anytime_k3", "ours_anytime_k1", "original", "relations", "oracle", "replan", "nofree",
-    "retry", "none", "sac",
+    "ours", "ours_anytime_k5", "ours_anytime_k3", "ours_anytime_k1", "original", "relations", "oracle", "replan",
+    "nofree", "retry", "none", "sac",
 )  # fmt: skip
 """Planners in the order of the tables; others follow by name."""
 
