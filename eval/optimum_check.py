@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import chdir, contextmanager
 from importlib.util import find_spec
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from eval.optimum import ASIDE, NEVER, Optimum, Puzzle, Step
@@ -15,6 +17,19 @@ TIME_LIMIT_S = 60.0
 def available() -> bool:
     """Whether the independent planner is installed (it is under the GPL, and therefore optional)."""
     return find_spec("unified_planning") is not None and find_spec("up_fast_downward") is not None
+
+
+@contextmanager
+def fast_downward() -> Iterator[Any]:
+    """The optimal planner of unified-planning (A* with LM-cut), at work in a folder of its own.
+
+    It leaves its translation where it is started, always under the same name: two workers would read each other's.
+    """
+    from unified_planning.shortcuts import OneshotPlanner, get_environment
+
+    get_environment().credits_stream = None
+    with TemporaryDirectory() as place, chdir(place), OneshotPlanner(name="fast-downward-opt") as planner:
+        yield planner
 
 
 def independent_cost(puzzle: Puzzle) -> int | None:
@@ -39,11 +54,9 @@ def independent_optimum(puzzle: Puzzle, subgoals: Sequence[int] | None = None) -
             "`pip install unified-planning up-fast-downward`, or set check=0"
         )
     from unified_planning.engines import PlanGenerationResultStatus as Status
-    from unified_planning.shortcuts import OneshotPlanner, get_environment
 
-    get_environment().credits_stream = None
     problem, moves, ends = _problem(puzzle, subgoals)
-    with OneshotPlanner(name="fast-downward-opt") as planner:
+    with fast_downward() as planner:
         result = planner.solve(problem, timeout=TIME_LIMIT_S)
     if result.status is Status.UNSOLVABLE_PROVEN:
         return None

@@ -5,10 +5,9 @@ from __future__ import annotations
 import importlib.util
 import random
 import statistics
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import chdir, closing
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -18,6 +17,7 @@ from omegaconf import OmegaConf
 from tqdm import tqdm
 
 from eval.command import CONFIG, METRICS, TABLE, run
+from eval.optimum_check import fast_downward
 from nsrecover.errors import InvalidConfiguration
 from sim.folder import write_json, write_whole
 from sim.parallel import run_parallel
@@ -197,11 +197,10 @@ def is_valid(problem: Any, plan: Any) -> bool:
 def shortest(problem: Any) -> tuple[float | None, float]:
     """Length of the shortest plan by Fast Downward (A* with LM-cut), None if it proves that there is none; seconds."""
     from unified_planning.engines import PlanGenerationResultStatus
-    from unified_planning.shortcuts import MinimizeSequentialPlanLength, OneshotPlanner
+    from unified_planning.shortcuts import MinimizeSequentialPlanLength
 
     problem.add_quality_metric(MinimizeSequentialPlanLength())
-    # it leaves files of always the same names where it is started
-    with tempfile.TemporaryDirectory() as folder, chdir(folder), OneshotPlanner(name="fast-downward-opt") as planner:
+    with fast_downward() as planner:
         began = time.perf_counter()
         result = planner.solve(problem)
         seconds = time.perf_counter() - began

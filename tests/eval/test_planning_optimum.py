@@ -1,6 +1,7 @@
 """The true optimum: worked by hand, against brute force, and against an independent planner."""
 
 from collections import deque
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -103,11 +104,15 @@ def test_it_is_what_brute_force_finds(seed: int) -> None:
 
 @pytest.mark.skipif(not available(), reason="Fast Downward is an extra of its own")
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_an_independent_planner_agrees(seed: int) -> None:
+def test_an_independent_planner_agrees(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And leaves alone what another one may be reading where both were started."""
+    (tmp_path / "output.sas").write_text("somebody else's")
+    monkeypatch.chdir(tmp_path)
     given = random_puzzle(seed)
     best = fewest(given)
     assert best is not None
     assert independent_cost(given) == best.cost
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("output.sas", "somebody else's")]
 
 
 def random_puzzle(seed: int) -> Puzzle:
