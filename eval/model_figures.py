@@ -19,11 +19,13 @@ from eval.watch import Imagined, Verdict
 def draw(verdicts: Mapping[str, Sequence[Verdict]], imagined: Mapping[str, Sequence[Imagined]], folder: Path) -> None:
     """Receiver operating characteristic, reliability and imagination of every variant, as PNG and SVG files."""
     figure, axes = plt.subplots(1, 3, figsize=(14, 4.2), layout="constrained")
+    bins = {}
     for name, said in verdicts.items():
         scores, good = detection.object_scores(said)
         _roc(axes[0], name, scores, good)
-        reliability(axes[1], name, detection.reliability(scores, good)[0])
+        bins[name] = detection.reliability(scores, good)[0]
         _imagination(axes[2], name, imagined[name])
+    reliability(axes[1], bins)
     axes[0].set(title="culprits", xlabel="rate of false alarms, by object", ylabel="recall, by object", xscale="log")
     axes[0].set(xlim=(1e-4, 1), ylim=(0, 1.02))
     axes[1].set(title="confidence")
@@ -42,17 +44,17 @@ def _roc(axis: Axes, name: str, scores: np.ndarray, good: np.ndarray) -> None:
         axis.step(np.maximum(rate, 1e-4), recall, where="post", label=f"{name} (area {area:.5f})")
 
 
-def reliability(axis: Axes, name: str, rows: Sequence[Mapping[str, float]]) -> None:
+def reliability(axis: Axes, bins: Mapping[str, Sequence[Mapping[str, float]]]) -> None:
     """How often objects are as expected when the monitor says they are with a probability.
 
     Args:
         axis: to draw on; what is on the diagonal is right.
-        name: of the variant.
-        rows: what `eval.detection.reliability` says.
+        bins: name of a variant -> what `eval.detection.reliability` says.
     """
-    sizes = [10 + 60 * np.log10(max(row["objects"], 1)) / 4 for row in rows]
-    axis.scatter([row["probability"] for row in rows], [row["share"] for row in rows], s=sizes, label=name)
-    axis.plot([row["probability"] for row in rows], [row["share"] for row in rows], linewidth=0.8)
+    for name, rows in bins.items():
+        sizes = [10 + 60 * np.log10(max(row["objects"], 1)) / 4 for row in rows]
+        axis.scatter([row["probability"] for row in rows], [row["share"] for row in rows], s=sizes, label=name)
+        axis.plot([row["probability"] for row in rows], [row["share"] for row in rows], linewidth=0.8)
     axis.axline((0, 0), slope=1, color="grey", linewidth=0.8)
     axis.set(xlabel="P(as expected), as the monitor says", ylabel="share as expected")
 

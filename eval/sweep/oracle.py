@@ -19,7 +19,7 @@ from eval.optimum_room import placings
 from eval.sweep.stage import Ending, Stage, Turn
 from nsrecover.agent import MAX_RECOVERIES
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.scene.geometry import as_box
+from nsrecover.scene.geometry import as_box, gaps
 from nsrecover.structs import Action, EpisodeStatus, Plan, Recovery, RecoveryStatus
 from sim.placing import boxes
 from sim.poses import poses_of
@@ -34,8 +34,8 @@ LOOKED_AT = 5000
 LEVEL_M = 0.004
 """Boxes that overlap in height by less stand on each other, and not side by side."""
 
-SHIFTS_M = tuple(step * 0.002 for step in range(-7, 8))
-"""A target is shifted by these along x and y, the least first: less than makes a difference to the goal."""
+SHIFTS_M = sorted(product((step * 0.002 for step in range(-7, 8)), repeat=2), key=lambda shift: math.hypot(*shift))
+"""A target is shifted by one of these along x and y, the least first: less than makes a difference to the goal."""
 
 
 @dataclass(frozen=True)
@@ -94,11 +94,10 @@ def beside_all(stage: Stage, action: Action) -> Action:
         return action
     name, target = action.arguments[0], np.array(action.target)
     others = np.delete(boxes(poses_of(stage.now, stage.episode.scene)), stage.now.index(name), axis=0)
-    level = np.abs(target[2] - others[:, 2]) < (target[5] + others[:, 5]) / 2 - LEVEL_M
-    for shift in sorted(product(SHIFTS_M, repeat=2), key=lambda shift: math.hypot(*shift)):
+    for shift in SHIFTS_M:
         place = target + np.array((*shift, 0, 0, 0, 0))
-        aside = np.abs(place[:2] - others[level, :2]) - (place[3:5] + others[level, 3:5]) / 2
-        if (aside.max(axis=1) > APART_M).all():
+        apart = gaps(place, others)
+        if ((apart[:, :2].max(axis=1) > APART_M) | (apart[:, 2] >= -LEVEL_M)).all():
             return replace(action, target=as_box(place))
     return action
 

@@ -79,15 +79,14 @@ def draw_reliability(models: Path, folder: Path) -> Section:
     """
     try:
         found = json.loads((models / METRICS).read_text(encoding="utf-8"))["variants"]
-        rows = {name: variant["injected"]["reliability"] for name, variant in found.items()}
+        bins = {name: variant["injected"]["reliability"] for name, variant in found.items()}
         error = {name: variant["injected"]["expected_calibration_error"] for name, variant in found.items()}
     except (OSError, ValueError, KeyError, TypeError):
         raise InvalidConfiguration(
             f"expected the results of `python -m eval.models` in {models}, found no {METRICS} of it; run it first"
         ) from None
     figure, axis = plt.subplots(figsize=(5, 4.5), layout="constrained")
-    for name, bins in rows.items():
-        reliability(axis, name, bins)
+    reliability(axis, bins)
     _finish(axis, axis.get_xlabel(), axis.get_ylabel())
     _save(figure, folder, "reliability")
     text = "P(as expected) of every object beside how often it was so, from `python -m eval.models`; expected error: "
