@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import lzma
 import os
 import platform
 import subprocess
@@ -32,6 +33,8 @@ from sim.parallel import Backend, run_parallel
 
 RECORDS = "episodes.jsonl"
 """Every finished episode, a line each."""
+PACKED = f"{RECORDS}.xz"
+"""The same, as `python -m eval.tables --keep` leaves it."""
 
 
 @dataclass
@@ -96,17 +99,23 @@ def sweep(config: EvalConfig, folder: Path, quiet: bool = False) -> dict[str, An
     return found
 
 
+def records_in(folder: Path) -> Path | None:
+    """The file with the finished episodes of a sweep, compressed or not; None if there is none."""
+    return next((path for path in (folder / RECORDS, folder / PACKED) if path.is_file()), None)
+
+
 def read_records(folder: Path) -> list[EpisodeRecord]:
     """The finished episodes of a sweep, without touching its folder.
 
     Raises:
         InvalidConfiguration: there are none.
     """
-    path = folder / RECORDS
-    if not path.is_file():
+    path = records_in(folder)
+    if path is None:
         raise InvalidConfiguration(f"expected the results of `python -m eval` in {folder}, found no {RECORDS}")
+    text = (lzma.decompress(path.read_bytes()) if path.name == PACKED else path.read_bytes()).decode()
     records = []
-    for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
+    for line in text.splitlines(keepends=True):
         if not line.endswith("\n"):
             break  # a sweep is at work on it
         try:

@@ -9,6 +9,7 @@ import typer
 
 from eval.tables import figures, gallery, tables
 from eval.tables.document import Section, html, markdown
+from eval.tables.keep import keep
 from eval.tables.load import load
 from nsrecover.errors import told_in_one_line
 from sim.folder import write_json, write_whole
@@ -26,6 +27,9 @@ def write(
         Path | None, typer.Option(help="Folder that `python -m eval.models` left: adds how reliable probabilities are.")
     ] = None,
     failures: Annotated[int, typer.Option(min=1, help="Failed episodes of each sweep that the gallery lists.")] = 20,
+    kept: Annotated[
+        bool, typer.Option("--keep", help="Also keep every episode, compressed: tables can be made of sweeps/ again.")
+    ] = False,
 ) -> None:
     """Tables III to VI and Figures 3 and 4 of Kalithasan et al. with their numbers beside ours, and what failed.
 
@@ -41,6 +45,8 @@ def write(
     sections.append(Section("How it was measured", tables.commands(sweeps)))
     write_whole(out / "tables.md", markdown(TITLE, sections).encode())
     write_whole(out / "index.html", html(TITLE, sections).encode())
+    if kept:
+        keep(sweeps, out)
     write_json(out / "metrics.json", {"sweeps": [sweep.metrics for sweep in sweeps]})
     print(markdown(TITLE, sections[:1]), end="")
     print(f"\n{out / 'index.html'}, {out / 'tables.md'}")

@@ -12,7 +12,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from eval.command import CONFIG, METRICS
 from eval.sweep.records import EpisodeRecord
-from eval.sweep.run import RECORDS, read_records
+from eval.sweep.run import read_records, records_in
 from nsrecover.errors import InvalidConfiguration
 
 ORDER = (
@@ -54,8 +54,8 @@ def load(folders: Iterable[Path]) -> list[Sweep]:
     """
     found = list[Sweep]()
     for folder in folders:
-        inside = sorted(path.parent for path in folder.glob(f"*/{RECORDS}")) if folder.is_dir() else []
-        for place in [folder] if (folder / RECORDS).is_file() else inside:
+        inside = sorted(place for place in folder.glob("*") if records_in(place)) if folder.is_dir() else []
+        for place in [folder] if records_in(folder) else inside:
             if not (place / METRICS).is_file():
                 raise InvalidConfiguration(
                     f"expected a finished sweep in {place}, found one without {METRICS}; start its command again"

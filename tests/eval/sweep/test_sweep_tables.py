@@ -13,7 +13,7 @@ from omegaconf import OmegaConf
 from eval.__main__ import _check_launcher
 from eval.sweep.metrics import summary
 from eval.sweep.records import Best, EpisodeRecord
-from eval.sweep.run import EvalConfig
+from eval.sweep.run import EvalConfig, read_records
 from eval.tables import paper
 from eval.tables.__main__ import write
 from eval.tables.document import table
@@ -93,6 +93,15 @@ def test_the_tables_have_our_numbers_beside_the_papers(folders: Path) -> None:
     assert line(text, "replan", "## Why episodes failed")[2:5] == ["wrong_way", "1", "10.00 points"]
     assert "| replan I 0 | wrong_way |  | a: 30 mm off |" in text
     assert "abc1234, a processor, 2 cores" in text
+
+
+def test_kept_sweeps_make_the_same_tables_again(folders: Path) -> None:
+    write([folders / "in"], folders / "out", kept=True)
+    write([folders / "out" / "sweeps"], folders / "again")
+    first, again = ((folders / name / "tables.md").read_text() for name in ("out", "again"))
+    assert again == first
+    assert read_records(folders / "out" / "sweeps" / "ours-I") == read_records(folders / "in" / "ours-I")
+    assert not list((folders / "again").glob("sweeps"))
 
 
 def test_the_page_and_the_figures_are_there(folders: Path) -> None:

@@ -1,11 +1,15 @@
 """`python -m sim.datasets` resumes, refuses what is not its own, and makes the same bytes for the same seed."""
 
 import json
+import lzma
 import subprocess
 import sys
 
 import pytest
 
+from nsrecover.errors import InvalidConfiguration
+from sim.datasets import DATASETS, generate, read_episodes
+from sim.datasets.shipped import SEED, ship, shipped
 from tests.commands import ROOT, run
 
 
@@ -71,3 +75,27 @@ def test_verification_replays_twice(dataset):
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     assert "2 episodes (3 steps) replayed twice, 0 differences" in ran.stdout
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_what_comes_with_the_checkout_is_what_is_drawn(name):
+    """The first episode; all of them take most of an hour (`shipped=false`)."""
+    (first,) = shipped(name, 0, 1)
+    assert first == generate(DATASETS[name], SEED, 0).episode
+
+
+def test_what_comes_with_the_checkout_is_taken_before_more_is_drawn(tmp_path):
+    ran = run("sim.datasets", "dataset=V", "episodes=3", f"out={tmp_path}")
+    assert ran.code == 0, ran.err
+    last = json.loads((tmp_path / "metrics.json").read_text())["last_run"]
+    assert (last["shipped"], last["generated"]) == (3, 0)
+    assert list(read_episodes(tmp_path)) == list(shipped("V", 0, 3))
+
+
+def test_datasets_are_compressed_into_the_checkout(tmp_path, dataset):
+    with pytest.raises(InvalidConfiguration, match="expected error datasets in"):
+        ship(tmp_path)
+    (tmp_path / "II").symlink_to(dataset[0])
+    ship(tmp_path, tmp_path / "out")
+    with lzma.open(tmp_path / "out" / "II.jsonl.xz") as file:
+        assert file.read() == (dataset[0] / "episodes.jsonl").read_bytes()

@@ -1,0 +1,33 @@
+"""Finished sweeps in a few hundred kilobytes, so that tables can be made of them again, and looked into, anywhere."""
+
+from __future__ import annotations
+
+import lzma
+from collections.abc import Sequence
+from pathlib import Path
+
+from eval.command import CONFIG, METRICS
+from eval.sweep.run import PACKED
+from eval.tables.load import Sweep
+from sim.folder import MANIFEST, write_whole
+
+FOLDER = "sweeps"
+
+
+def keep(sweeps: Sequence[Sweep], out: Path) -> None:
+    """Write every episode of sweeps, compressed, with their settings and metrics.
+
+    `python -m eval.tables` reads what this leaves; `unxz` makes folders of it that `python -m eval` goes on with.
+
+    Args:
+        sweeps: finished ones.
+        out: where the tables are; sweeps go into a folder in it.
+    """
+    for sweep in sweeps:
+        place = out / FOLDER / f"{sweep.planner}-{sweep.dataset}"
+        place.mkdir(parents=True, exist_ok=True)
+        lines = "".join(record.to_json() + "\n" for record in sweep.records).encode()
+        write_whole(place / PACKED, lzma.compress(lines, preset=9 | lzma.PRESET_EXTREME))
+        for name in (METRICS, CONFIG, MANIFEST):
+            if (sweep.folder / name).is_file():
+                write_whole(place / name, (sweep.folder / name).read_bytes())

@@ -1,0 +1,60 @@
+"""The datasets that come with the checkout: `python -m sim.datasets.shipped data/errors` puts them there.
+
+Drawing them takes most of an hour, and floating-point numbers of another processor may lead to other episodes. Whoever
+compares with published tables needs the very same ones.
+"""
+
+from __future__ import annotations
+
+import lzma
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nsrecover.errors import InvalidConfiguration, told_in_one_line
+from sim.datasets.kinds import DATASETS
+from sim.datasets.spec import EPISODES, ErrorEpisode, read_episodes
+from sim.folder import write_whole
+
+SEED = 0
+"""Their seed; others are always drawn."""
+FOLDER = Path(__file__).parent / "episodes"
+
+
+def shipped(name: str, start: int, stop: int) -> Iterator[ErrorEpisode]:
+    """Episodes of a dataset that come with the checkout, which may be fewer than are asked for.
+
+    Args:
+        name: of the dataset.
+        start: number of the first one.
+        stop: number after that of the last one.
+    """
+    path = FOLDER / f"{name}.jsonl.xz"
+    if path.is_file():
+        with lzma.open(path, "rt", encoding="utf-8") as file:
+            yield from map(ErrorEpisode.from_json, islice(file, start, stop))
+
+
+def ship(
+    folder: Annotated[Path, typer.Argument(help="Folder with the datasets, as `python -m sim.datasets` leaves them.")],
+    out: Annotated[Path, typer.Option(help="Where the compressed ones go.")] = FOLDER,
+) -> None:
+    """Compress datasets of seed 0 into the checkout, after they were drawn anew with shipped=false."""
+    found = [name for name in DATASETS if (folder / name / EPISODES).is_file()]
+    if not found:
+        raise InvalidConfiguration(f"expected error datasets in {folder}, found none; run `python -m sim.datasets`")
+    out.mkdir(parents=True, exist_ok=True)
+    for name in found:
+        episodes = list(read_episodes(folder / name))
+        lines = "".join(episode.to_json() + "\n" for episode in episodes).encode()
+        data = lzma.compress(lines, preset=9 | lzma.PRESET_EXTREME)
+        write_whole(out / f"{name}.jsonl.xz", data)
+        print(f"{name}: {len(episodes)} episodes, {len(data) / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    with told_in_one_line():
+        typer.run(ship)
