@@ -55,7 +55,7 @@ class Recovering:
         """Carry out the plan of the stage."""
         agent = self.agent(stage)
         planner = agent.system.planner
-        episode = agent.run(stage.plan, lambda record: stage.turned(turn_of(record, planner.cpu_s)))
+        episode = agent.run(stage.plan, lambda record: stage.turned(turn_of(record, planner.spent())))
         return Ending(episode.status, episode.reason)
 
     def agent(self, world: World) -> RecoveryAgent:
@@ -139,6 +139,11 @@ def recovering(name: str, setting: Mapping[str, Any], **others: Any) -> Recoveri
         raise InvalidConfiguration(f"expected planner.setting as in conf/planner, found: {problem}") from None
     assert isinstance(typed, PlannerSetting)
     typed.wanted()
+    if typed.budget_s is not None:
+        raise InvalidConfiguration(
+            "expected the planning time of episodes as planner.budget_s, found "
+            f"planner.setting.budget_s={typed.budget_s}"
+        )
     return Recovering(name, typed, **others)
 
 
@@ -166,16 +171,21 @@ def warm_system(checkpoint: str | None) -> System:
 
 
 class _Timed:
-    """A planner as the agent asks it, which notes the processor time of its last answer."""
+    """A planner as the agent asks it, which notes the processor time that it takes."""
 
     def __init__(self, setting: PlannerSetting, system: System, max_expansions: int) -> None:
         self._recover, self._max_expansions = setting.recover(system), max_expansions
-        self.cpu_s = 0.0
+        self._cpu_s = 0.0
+
+    def spent(self) -> float:
+        """Processor time since this was asked last."""
+        spent, self._cpu_s = self._cpu_s, 0.0
+        return spent
 
     def recover(self, graph: SceneGraph, trace: Trace, discrepancy: Discrepancy, budget_s: float | None) -> Recovery:
         began = time.process_time()
         recovery = self._recover(graph, trace, discrepancy, budget_s=budget_s, max_expansions=self._max_expansions)
-        self.cpu_s = time.process_time() - began
+        self._cpu_s += time.process_time() - began
         return recovery
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import TracebackType
+
+import pybullet
 
 from eval.rejoin import carry_out, put_in_place
 from nsrecover.structs import Action
 from sim.scenes import SceneSpec
-from sim.truth import Truth
+from sim.truth import Truth, deviations
 from sim.world import Fidelity, TabletopWorld
 
 
@@ -22,6 +25,7 @@ class IdealHand:
 
     def __init__(self, scene: SceneSpec, seed: int) -> None:
         self._world = TabletopWorld(scene, seed=seed, fidelity=Fidelity.KINEMATIC)
+        self._masses: dict[str, float] = {}
 
     def start(self) -> Truth:
         """The scene as it is; at first as the episode begins."""
@@ -30,11 +34,46 @@ class IdealHand:
     def after(self, truth: Truth, actions: Sequence[Action]) -> list[Truth]:
         """The scene after each of some actions that begin in a true state."""
         put_in_place(self._world, truth)
-        found = []
-        for action in actions:
-            carry_out(self._world, [action])
-            found.append(self._world.truth())
-        return found
+        fallen = deviations(self._world.truth(), truth)
+        if not fallen:
+            return [self._carried_out(action) for action in actions]
+        with self._held(truth):
+            return [self._carried_out(action) for action in actions]
+
+    def _carried_out(self, action: Action) -> Truth:
+        if self._masses:
+            self._hold(self._world.truth(), moving=action.arguments[0])
+        carry_out(self._world, [action])
+        return self._world.truth()
+
+    @contextmanager
+    def _held(self, truth: Truth) -> Iterator[None]:
+        """Hold everything fast but what is moved: a high tower that stands may fall when it is put together again."""
+        client = self._world.client
+        self._masses = {
+            name: pybullet.getDynamicsInfo(self._world.body(name), -1, physicsClientId=client)[0]
+            for name, present in zip(truth.names, truth.present, strict=True)
+            if present
+        }
+        try:
+            self._hold(truth)
+            put_in_place(self._world, truth)
+            yield
+        finally:
+            self._weigh(self._masses)
+            self._masses = {}
+
+    def _hold(self, truth: Truth, moving: str | None = None) -> None:
+        """Hold everything but an object and what rests on it."""
+        free = {moving}
+        while more := {name for name, below in truth.supports.items() if below in free and below is not None} - free:
+            free |= more
+        self._weigh({name: mass if name in free else 0.0 for name, mass in self._masses.items()})
+
+    def _weigh(self, masses: Mapping[str, float]) -> None:
+        """Give objects their masses; what weighs nothing stays where it is."""
+        for name, mass in masses.items():
+            pybullet.changeDynamics(self._world.body(name), -1, mass=mass, physicsClientId=self._world.client)
 
     def __enter__(self) -> IdealHand:
         return self

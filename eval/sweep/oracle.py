@@ -6,6 +6,7 @@ What it does not complete, nobody can: then the simulator or the arm's skills ar
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +24,7 @@ from nsrecover.scene.geometry import as_box, gaps
 from nsrecover.structs import Action, EpisodeStatus, Plan, Recovery, RecoveryStatus
 from sim.placing import boxes
 from sim.poses import poses_of
-from sim.truth import TOLERANCE_M, deviations
+from sim.truth import TOLERANCE_M, Truth, deviations
 
 APART_M = 0.001
 """Sideways gap at which one box surely comes down beside another."""
@@ -61,7 +62,7 @@ class Oracle:
         """Carry out the plan of the stage."""
         plan, step, recoveries = stage.plan, 0, 0
         while step < len(plan):
-            action = beside_all(stage, plan[step])
+            action = beside_all(stage, plan[step], stage.now)
             stage.execute(action)
             culprits = dict(stage.wrong) | _missed(stage, action)
             crept = {}
@@ -72,10 +73,14 @@ class Oracle:
                 stage.turned(Turn(plan, step))
                 step += 1
                 continue
-            began, cpu = time.perf_counter(), time.process_time()
-            recovery = replace(_planned(stage, plan, step + 1, bool(crept)), seconds=time.perf_counter() - began)
+            # where everything should be is simulated, and is no planning
+            course = stage.course if crept else stage.true_course(plan, step + 1)[1]
+            began, cpu = time.perf_counter(), _processor_s()
+            recovery = _planned(stage, plan, course, bool(crept))
+            recovery, cpu = replace(recovery, seconds=time.perf_counter() - began), _processor_s() - cpu
+            recovery = replace(recovery, actions=_beside_all(stage, recovery.actions))
             blamed = dict.fromkeys(culprits | crept, "wrong")
-            stage.turned(Turn(plan, step, culprits=blamed, recovery=recovery, cpu_s=time.process_time() - cpu))
+            stage.turned(Turn(plan, step, culprits=blamed, recovery=recovery, cpu_s=cpu))
             recoveries += 1
             if not recovery.found or recoveries > self.max_recoveries:
                 why = recovery.reason or f"something went wrong {recoveries} times"
@@ -85,21 +90,41 @@ class Oracle:
         return Ending(EpisodeStatus.COMPLETED)
 
 
-def beside_all(stage: Stage, action: Action) -> Action:
+def beside_all(stage: Stage, action: Action, now: Truth) -> Action:
     """The same action with a target a little aside, if what is put down there would come down on an edge.
 
     Puzzles let boxes overlap by some millimetres, as what was pushed together once does.
+
+    Args:
+        stage: says how large everything is.
+        action: to be carried out.
+        now: where everything is then.
     """
     if action.target is None:
         return action
     name, target = action.arguments[0], np.array(action.target)
-    others = np.delete(boxes(poses_of(stage.now, stage.episode.scene)), stage.now.index(name), axis=0)
+    others = np.delete(boxes(poses_of(now, stage.episode.scene)), now.index(name), axis=0)
     for shift in SHIFTS_M:
         place = target + np.array((*shift, 0, 0, 0, 0))
         apart = gaps(place, others)
         if ((apart[:, :2].max(axis=1) > APART_M) | (apart[:, 2] >= -LEVEL_M)).all():
             return replace(action, target=as_box(place))
     return action
+
+
+def _beside_all(stage: Stage, actions: Sequence[Action]) -> tuple[Action, ...]:
+    """The same for one action after the other, with what an unerring hand makes of those before."""
+    now, shifted = stage.now, list[Action]()
+    for action in actions:
+        shifted.append(beside_all(stage, action, now))
+        now = stage.ahead(now, shifted[-1])
+    return tuple(shifted)
+
+
+def _processor_s() -> float:
+    """Processor time of this process and of the solvers that it started and that have ended."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
 
 
 def _missed(stage: Stage, action: Action) -> dict[str, str]:
@@ -111,12 +136,15 @@ def _missed(stage: Stage, action: Action) -> dict[str, str]:
     return {name: f"{1000 * away:.0f} mm off"} if away > TOLERANCE_M else {}
 
 
-def _planned(stage: Stage, plan: Plan, done: int, undisturbed: bool) -> Recovery:
+def _planned(stage: Stage, plan: Plan, course: tuple[Truth, ...], undisturbed: bool) -> Recovery:
     """The cheapest way back from the true state to any state of the original plan that the present one leads to.
 
-    These are as what was passed made them, or as they would be if nothing had ever gone wrong.
+    Args:
+        stage: where everything is.
+        plan: what is being carried out.
+        course: (T + 1) states of the original plan, as what was passed made them.
+        undisturbed: as they would be if nothing had ever gone wrong; then only the last one counts.
     """
-    course = stage.course if undisturbed else stage.true_course(plan, done)[1]
     lost = stage.lost(course)
     if lost:
         reason = "; ".join(f"the {name} is {where}" for name, where in lost.items())

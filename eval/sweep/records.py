@@ -10,7 +10,7 @@ from typing import Any
 
 from nsrecover.structs import EpisodeStatus, RecoveryStatus
 
-FORMAT = 1
+FORMAT = 2
 """Version of a line; raised when what is in it, or how it comes about, changes."""
 
 CRASHED = "crashed"

@@ -109,6 +109,8 @@ class Stage:
         self._states: dict[int, Truth] = {0: self.now}
         self._passed: dict[int, Truth] = {0: self.now}
         self._executed: Action | None = None
+        self._since: list[Action] = []
+        """What was carried out since the state 0 of the present plan."""
         self._errors, self._faults = 0, list[str]()
 
     # -- for planners
@@ -125,6 +127,7 @@ class Stage:
         self.now = self._world.truth()
         self.wrong = deviations(self.now, self._should)
         self._executed = action
+        self._since.append(action)
 
     def turned(self, turn: Turn) -> None:
         """Take a planner's turn down. To be called once after every action, and when it stops before one."""
@@ -139,6 +142,7 @@ class Stage:
             if turn.recovery.found:
                 self._present.advance(turn)
                 self._states = {0: self.now}
+                self._since = []
             return
         if turn.ran and not turn.noticed:
             self.unnoticed |= self.wrong
@@ -149,7 +153,9 @@ class Stage:
 
     # -- privileged
 
-    def true_course(self, plan: Plan, done: int) -> tuple[dict[int, Truth], tuple[Truth, ...]]:
+    def true_course(
+        self, plan: Plan, done: int, should: Truth | None = None
+    ) -> tuple[dict[int, Truth], tuple[Truth, ...]]:
         """Where everything really should be: along the present plan, and along the original one.
 
         What has been passed is as it was then; what is to come is what an unerring hand would make of the scene as it
@@ -158,18 +164,24 @@ class Stage:
         Args:
             plan: what is being carried out.
             done: how many of its actions are done.
+            should: the scene as it should be now; as an unerring hand would have left it at the last action if None.
 
         Returns:
             Number of actions done -> state, of the present plan; (T + 1) states of the original plan.
         """
-        ahead = self._hand.after(self._should, plan.actions[done:])
-        states = self._states | {done: self._should} | {done + 1 + k: truth for k, truth in enumerate(ahead)}
+        should = self._should if should is None else should
+        ahead = self._hand.after(should, plan.actions[done:])
+        states = self._states | {done: should} | {done + 1 + k: truth for k, truth in enumerate(ahead)}
         original = dict(enumerate(self.course)) | self._passed
         for number, truth in states.items():
             passed = self._present.steps_done(number)
             if passed is not None:
                 original[passed] = truth
         return states, tuple(original[t] for t in range(len(self.plan) + 1))
+
+    def ahead(self, truth: Truth, action: Action) -> Truth:
+        """What an unerring hand makes of a true state."""
+        return self._hand.after(truth, [action])[0]
 
     def lost(self, course: tuple[Truth, ...]) -> dict[str, str]:
         """Objects that are gone or out of the arm's reach, and not where the rest of the course can do with them."""
@@ -223,8 +235,18 @@ class Stage:
     def _judged(self, turn: Turn, done: int) -> RecoveryRecord:
         recovery = turn.recovery
         assert recovery is not None
-        states, course = self.true_course(turn.plan, done)
         wrong = self.unnoticed | (self.wrong if turn.ran else {})
+        states, course = self.true_course(turn.plan, done)
+        accepted = [states]
+        if self.unnoticed or not wrong:
+            # what went wrong before the last action, or little by little, shows against a course without any of it
+            should = [self._states[0], *self._hand.after(self._states[0], self._since)][-1]
+            late = deviations(self.now, should)
+            if late:
+                wrong |= late
+                self._errors = max(self._errors, 1)
+                states, course = self.true_course(turn.plan, done, should)
+                accepted.append(states)
         lost = self.lost(course)
         subgoal = None
         right, astray = None, dict[str, str]()
@@ -232,7 +254,8 @@ class Stage:
             to = len(turn.plan) if recovery.subgoal is None else recovery.subgoal
             subgoal = self.original(to)
             end = [self.now, *self._hand.after(self.now, recovery.actions)][-1]
-            astray = {name: why for name, why in deviations(end, states[to]).items() if name not in recovery.staying}
+            off = [deviations(end, states[to]) for states in accepted]
+            astray = {name: why for name, why in off[-1].items() if all(name in others for others in off)}
             right = not astray
         number = self._present.original_step(turn.step)
         return RecoveryRecord(

@@ -14,11 +14,11 @@ from eval.sweep.failures import failure_of
 from eval.sweep.ideal import IdealHand
 from eval.sweep.oracle import Oracle, beside_all
 from eval.sweep.records import Best, EpisodeRecord, Failure
-from eval.sweep.stage import Controller, Stage
+from eval.sweep.stage import Controller, Ending, Stage, Turn
 from eval.sweep.strikes import Strikes
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.scene.geometry import as_box
-from nsrecover.structs import Action
+from nsrecover.structs import Action, EpisodeStatus, Recovery, RecoveryStatus
 from sim.datasets.spec import ErrorEpisode, read_episodes
 from sim.faults import Removed
 from sim.placing import boxes
@@ -26,6 +26,8 @@ from sim.poses import poses_of
 from sim.world import TabletopWorld
 
 EPISODES = list(read_episodes(Path(__file__).parent / "episodes" / "II"))
+BOX = (0.45, 0.2, 0.025, 0.05, 0.05, 0.05)
+"""On the table."""
 
 
 def run(controller: Controller, episode: ErrorEpisode, during_recovery: float = 0.0) -> EpisodeRecord:
@@ -104,9 +106,53 @@ def test_the_oracle_puts_nothing_down_on_an_edge(gap_m: float, moved: bool) -> N
         target = np.array([*sides[neighbour, :2], sides[mine, 5] / 2, *sides[mine, 3:]])
         target[1] += (sides[neighbour, 4] + sides[mine, 4]) / 2 + gap_m
         action = Action("restore", (stage.now.names[mine],), as_box(target))
-        found = np.array(beside_all(stage, action).target)
+        found = np.array(beside_all(stage, action, stage.now).target)
     assert bool(found[1] - target[1] > 0.003) == moved
     assert np.abs(found - target).max() < 0.007
+
+
+class LateNotice:
+    """Says nothing about what goes wrong at the first action; puts it back after the second one."""
+
+    name = "late"
+
+    def run(self, stage: Stage) -> Ending:
+        for step, action in enumerate(stage.plan):
+            stage.execute(action)
+            if step == 0:
+                stage.turned(Turn(stage.plan, step))
+        scene = boxes(poses_of(stage.course[-1], stage.episode.scene))
+        back = [Action("restore", (name,), as_box(scene[stage.now.index(name)])) for name in ("red die", "cyan die")]
+        recovery = Recovery(RecoveryStatus.RECOVERED, tuple(back), subgoal=2, cost=2.0)
+        stage.turned(Turn(stage.plan, 1, culprits={"red die": "moved", "cyan die": "misplaced"}, recovery=recovery))
+        return Ending(EpisodeStatus.COMPLETED)
+
+
+def test_what_is_noticed_late_and_put_back_is_put_right() -> None:
+    """Not to have noticed it does not make the place where it lies the right one."""
+    (recovery,) = run(LateNotice(), EPISODES[1]).recoveries
+    assert recovery.wrong.keys() == {"red die", "cyan die"}
+    assert recovery.errors == 2
+    assert recovery.right, recovery.astray
+    assert recovery.best == Best(2, 2, 2)
+
+
+def test_what_cannot_be_put_together_again_is_held_while_the_unerring_hand_is_at_work() -> None:
+    """High towers stand by contacts that a copy of the poses does not have. Here one object hangs in the air."""
+    episode = EPISODES[1]
+    name = episode.plan[0].arguments[0]
+    with IdealHand(episode.scene, episode.seed) as hand:
+        start = hand.start()
+        other = next(i for i, who in enumerate(start.names) if who not in episode.plan[0].arguments)
+        raised = start.positions.copy()
+        raised[other, 2] += 0.1
+        (after,) = hand.after(replace(start, positions=raised), [episode.plan[0]])
+        (usual,) = hand.after(start, [episode.plan[0]])
+        again = hand.after(replace(start, positions=raised), [Action("restore", (start.names[other],), BOX)])[0]
+    assert after.positions[other] == pytest.approx(raised[other], abs=1e-6)
+    assert after.position(name) == pytest.approx(usual.position(name), abs=0.003)
+    assert again.supports[start.names[other]] == "table"
+    assert np.abs(usual.positions[other] - start.positions[other]).max() < 0.001
 
 
 @pytest.mark.parametrize("controller", [recovering("ours", {}), Oracle()], ids=lambda controller: controller.name)
