@@ -51,6 +51,10 @@ class Recovering:
     budget_s: float | None = None
     max_recoveries: int = MAX_RECOVERIES
 
+    def prepare(self) -> None:
+        """Load the checkpoint and what plans."""
+        self.setting.recover(system_of(self.checkpoint))
+
     def run(self, stage: Stage) -> Ending:
         """Carry out the plan of the stage."""
         agent = self.agent(stage)
@@ -79,6 +83,10 @@ class Repeating:
     name: str = "retry"
     checkpoint: str | None = None
     tries: int = 3
+
+    def prepare(self) -> None:
+        """Load the checkpoint."""
+        system_of(self.checkpoint)
 
     def run(self, stage: Stage) -> Ending:
         """Carry out the plan of the stage."""
@@ -113,6 +121,9 @@ class Blind:
     """It carries out the plan and looks at nothing."""
 
     name: str = "none"
+
+    def prepare(self) -> None:
+        """It needs nothing."""
 
     def run(self, stage: Stage) -> Ending:
         """Carry out the plan of the stage."""

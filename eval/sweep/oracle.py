@@ -58,6 +58,9 @@ class Oracle:
                 "`pip install 'nsrecover[fast-downward]'`, or choose another planner"
             )
 
+    def prepare(self) -> None:
+        """It needs nothing more."""
+
     def run(self, stage: Stage) -> Ending:
         """Carry out the plan of the stage."""
         plan, step, recoveries = stage.plan, 0, 0

@@ -76,7 +76,7 @@ class Best:
     Attributes:
         cost: fewest actions back onto the plan and along its rest.
         actions: of these, those back onto the plan.
-        to_subgoal: fewest actions to the subgoal that was chosen; None if that is in the middle of a recovery.
+        to_subgoal: fewest actions to the state that was chosen; None if it cannot be reached.
     """
 
     cost: int
@@ -204,7 +204,7 @@ class EpisodeRecord:
     @property
     def decided_right(self) -> bool:
         """Whether it asked for help if, and only if, there is no way back."""
-        return (self.status == EpisodeStatus.ASKED_FOR_HELP) != self.recoverable
+        return self.status != CRASHED and (self.status == EpisodeStatus.ASKED_FOR_HELP) != self.recoverable
 
     def label(self) -> str:
         """What to call it in a list, e.g. `I 12`."""

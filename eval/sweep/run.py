@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import lzma
 import os
 import platform
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hydra.errors import InstantiationException
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
 from tqdm import tqdm
@@ -25,7 +27,7 @@ from eval.sweep.episode import Job, run_job
 from eval.sweep.failures import succeeded
 from eval.sweep.records import FORMAT, EpisodeRecord
 from eval.sweep.stage import Controller
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.errors import InvalidConfiguration, NsrecoverError, did_you_mean
 from sim.datasets.kinds import DATASETS
 from sim.datasets.spec import ErrorEpisode
 from sim.folder import claimed, read_ledger, write_json, write_whole
@@ -35,6 +37,8 @@ RECORDS = "episodes.jsonl"
 """Every finished episode, a line each."""
 PACKED = f"{RECORDS}.xz"
 """The same, as `python -m eval.tables --keep` leaves it."""
+RUNS = "runs.jsonl"
+"""Every start of the sweep, a line each: from which episode on, at which revision, on which machine."""
 
 
 @dataclass
@@ -79,7 +83,11 @@ def sweep(config: EvalConfig, folder: Path, quiet: bool = False) -> dict[str, An
         raise InvalidConfiguration(
             f"expected episodes of at least 1 and a seed of at least 0, found episodes={wanted}, seed={config.seed}"
         )
-    controller: Controller = instantiate(config.planner)
+    try:
+        controller: Controller = instantiate(config.planner)
+    except InstantiationException as problem:
+        raise problem.__cause__ if isinstance(problem.__cause__, NsrecoverError) else problem from None
+    controller.prepare()  # what it needs and lacks is no failure of an episode
     folder.mkdir(parents=True, exist_ok=True)
     episodes = episodes_of(ModelsConfig(config.seed, {config.dataset: wanted}, config.errors, workers=max(workers, 1)))
     with claimed(folder, _manifest(config, episodes), "the episodes of a sweep"):
@@ -91,12 +99,20 @@ def sweep(config: EvalConfig, folder: Path, quiet: bool = False) -> dict[str, An
             "seed": config.seed,
             **metrics.summary(records),
             "during_recovery": config.during_recovery,
+            "runs": runs(folder, len(records)),
             "last_run": took | machine(),
         }
         write_json(folder / METRICS, found)
         write_whole(folder / TABLE, printed.markdown([found]).encode())
         write_whole(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
     return found
+
+
+def runs(folder: Path, episodes: int) -> list[dict[str, Any]]:
+    """What the episodes of a sweep ran on: `machine()` with the first episode and the one after the last, in order."""
+    begun = _starts(folder)
+    ends = [run["first"] for run in begun[1:]] + [episodes]
+    return [run | {"end": end} for run, end in zip(begun, ends, strict=True) if run["first"] < end]
 
 
 def records_in(folder: Path) -> Path | None:
@@ -131,16 +147,18 @@ def read_records(folder: Path) -> list[EpisodeRecord]:
 def machine() -> dict[str, Any]:
     """What a sweep ran on: revision of the checkout, processor and cores."""
     root = Path(__file__).parents[2]
-    asked = subprocess.run(
-        ["git", "describe", "--always", "--dirty", "--exclude=*"], cwd=root, capture_output=True, text=True, check=False
-    )
+    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    try:
+        asked = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:  # no git here
+        asked = ""
     processor = platform.processor() or platform.machine()
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
         processor = next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         pass
-    return {"revision": asked.stdout.strip() or None, "processor": processor, "cores": os.cpu_count()}
+    return {"revision": asked or None, "processor": processor, "cores": os.cpu_count()}
 
 
 def _workers(config: EvalConfig) -> tuple[int, Backend]:
@@ -171,6 +189,10 @@ def _plain(settings: Any) -> Mapping[str, Any]:
     return plain
 
 
+def _starts(folder: Path) -> list[dict[str, Any]]:
+    return read_ledger(folder / RUNS, json.loads, lambda run: run["number"])
+
+
 class _Bar(tqdm):  # type: ignore[type-arg]
     """A progress bar in episodes a minute."""
 
@@ -196,6 +218,9 @@ def _run_all(
     before, began = len(records), time.perf_counter()
     jobs = (Job(k, episodes[k], controller, config.during_recovery) for k in range(before, len(episodes)))
     good = sum(map(succeeded, records))
+    start = {"number": len(_starts(folder)), "first": before} | machine()
+    with (folder / RUNS).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(start) + "\n")
     with (
         _Bar(
             total=len(episodes),

@@ -76,6 +76,10 @@ class Controller(Protocol):
         """What tables call it."""
         ...
 
+    def prepare(self) -> None:
+        """Load what it needs, before any episode begins; what is missing raises an error of the library."""
+        ...
+
     def run(self, stage: Stage) -> Ending:
         """Carry out `stage.plan`."""
         ...
@@ -248,7 +252,7 @@ class Stage:
                 states, course = self.true_course(turn.plan, done, should)
                 accepted.append(states)
         lost = self.lost(course)
-        subgoal = None
+        to, subgoal = None, None
         right, astray = None, dict[str, str]()
         if recovery.found:
             to = len(turn.plan) if recovery.subgoal is None else recovery.subgoal
@@ -280,13 +284,13 @@ class Stage:
             blamed=recovery.blamed,
             right=right,
             astray=astray,
-            best=None if lost else self._best(course, subgoal),
+            best=None if lost else self._best(course, None if to is None else states[to]),
         )
 
-    def _best(self, course: tuple[Truth, ...], subgoal: int | None) -> Best | None:
-        puzzle = self.puzzle(course)
+    def _best(self, course: tuple[Truth, ...], chosen: Truth | None) -> Best | None:
+        puzzle, there = self.puzzle(course), None if chosen is None else self.puzzle((chosen,))
         found = None if puzzle is None else fewest(puzzle)
-        if puzzle is None or found is None:
+        if found is None:
             return None
-        there = None if subgoal is None else fewest(puzzle, [subgoal])
-        return Best(found.cost, len(found.steps), None if there is None else len(there.steps))
+        way = None if there is None else fewest(there)
+        return Best(found.cost, len(found.steps), None if way is None else len(way.steps))

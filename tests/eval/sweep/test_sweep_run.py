@@ -16,10 +16,11 @@ import pytest
 from omegaconf import OmegaConf
 
 from eval.sweep.run import RECORDS, EvalConfig, read_records, sweep
-from nsrecover.errors import InvalidConfiguration
+from nsrecover.errors import InvalidConfiguration, NsrecoverError
 
 ROOT = Path(__file__).parents[3]
 EPISODES = Path(__file__).parent / "episodes"
+OURS = {"_target_": "eval.sweep.controllers.recovering", "name": "ours", "setting": {}}
 BLIND = OmegaConf.create({"_target_": "eval.sweep.controllers.Blind"})
 
 
@@ -31,7 +32,7 @@ def config(**changes: Any) -> EvalConfig:
 def without_times(found: Any) -> Any:
     """Metrics or records without what may differ from run to run."""
     if isinstance(found, dict):
-        timed = ("seconds", "cpu_s", "wall_s", "planning_s", "planning_cpu_s", "last_run")
+        timed = ("seconds", "cpu_s", "wall_s", "planning_s", "planning_cpu_s", "runs", "last_run")
         return {
             key: without_times(value)
             for key, value in found.items()
@@ -72,6 +73,9 @@ def test_a_sweep_goes_on_where_it_stopped_and_counts_nothing_twice(whole: Path, 
     assert sweep(config(), folder, quiet=True)["last_run"]["ran"] == 2
     assert (folder / RECORDS).read_bytes().startswith(first)
     assert results(folder) == results(whole)
+    found = json.loads((folder / "metrics.json").read_text())
+    assert [(run["first"], run["end"]) for run in found["runs"]] == [(0, 1), (1, 3)]
+    assert all(run["revision"] == found["last_run"]["revision"] for run in found["runs"])
     # fewer episodes than there are: the first ones, and none is thrown away
     assert sweep(config(episodes=2), folder, quiet=True)["episodes"] == 2
     assert len(read_records(folder)) == 3
@@ -97,10 +101,14 @@ def test_another_planner_does_not_go_on_in_the_folder(whole: Path) -> None:
         ({"parallel": 0}, "found 0"),
         ({"episodes": 0}, "episodes=0"),
         ({"during_recovery": 2.0}, "between 0 and 1"),
+        ({"planner": OURS | {"checkpoint": "/nowhere"}}, "/nowhere"),
+        ({"planner": OURS | {"setting": {"budget_s": 1.0}}}, r"as planner\.budget_s"),
+        ({"planner": {"_target_": "eval.sweep.controllers.Repeating", "checkpoint": "/nowhere"}}, "/nowhere"),
+        ({"planner": {"_target_": "eval.sac.planner.sac", "policy": "/nowhere"}}, "/nowhere"),
     ],
 )
 def test_what_cannot_be_used_is_told(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
-    with pytest.raises(InvalidConfiguration, match=message):
+    with pytest.raises(NsrecoverError, match=message):
         sweep(config(**changes), tmp_path / "none", quiet=True)
     assert not (tmp_path / "none").exists()
 
