@@ -108,7 +108,10 @@ def explain(
     as_json: AsJson = False,
     llm: Annotated[
         str | None,
-        typer.Option(help="Have a language model word it: address of an OpenAI-compatible endpoint, or `local`."),
+        typer.Option(
+            help="Have a language model word the log of another robot (episodes of ours keep their own words): address "
+            "of an OpenAI-compatible endpoint, or `local`."
+        ),
     ] = None,
     llm_model: Annotated[str, typer.Option(help="Name of the model there; the first that it lists if not given.")] = "",
     llm_timeout: Annotated[float, typer.Option(min=0.0, help="Seconds that the model may take for one log.")] = 20.0,

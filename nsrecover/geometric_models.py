@@ -19,7 +19,8 @@ class GeometricModels:
     """Stands in for the learned parts: P(as expected) falls with the distance between two box centres.
 
     P = 2^-(d / tolerance)^2: how likely a displacement d is under normal noise, beside none at all; a half where it
-    equals the tolerance. Looks and sizes play no part: two objects that changed places are told apart by name only.
+    equals the tolerance. Looks and sizes play no part in it: two objects that changed places are told apart by name
+    only. A box turned onto another side is wrong at any distance: who compares sees to that (`nsrecover.same_place`).
 
     Attributes:
         tolerance_m: displacement at which an object is as likely as not to be out of place; about 2.4 times the error,

@@ -23,7 +23,7 @@ Box = tuple[float, float, float, float, float, float]
 
 @dataclass(frozen=True, eq=False)
 class SceneGraph:
-    """A complete directed graph over the objects of a scene (paper 003, section IV-A).
+    """A complete directed graph over the objects of a scene (Kalithasan et al., section IV-A).
 
     Attributes:
         names: N object names; the order of every other field.
@@ -259,7 +259,7 @@ class Discrepancy:
         expected: the imagined scene.
         observed: the seen scene.
         probabilities: (N,) P(as expected) for each object.
-        total: D = N - sum of the probabilities (paper 003, section IV-C).
+        total: D = N - sum of the probabilities (Kalithasan et al., section IV-C).
         threshold: probability under which an object counts as wrong.
         culprits: the objects that are wrong, and how.
         violated: preconditions of the action that do not hold, in words (only before an action).

@@ -25,7 +25,7 @@ from rich.table import Table
 
 from nsrecover.errors import InvalidConfiguration, told_in_one_line
 from nsrecover.models.bundle import Bundle, BundleConfig
-from train.calibrate import calibrate
+from train.calibrate import calibrate, warning_about
 from train.card import model_card, revision
 from train.config import Stage, TrainConfig, register
 from train.demonstrations import Demonstration, Source, fingerprint, load_demonstrations, recordings
@@ -209,6 +209,8 @@ def finish(config: TrainConfig, run: Run, progress: dict[str, Any], seconds: dic
     features = run.appearance(run.held_out)
     with run.on_device():
         calibrated = calibrate(run.held_out, features, run.bundle, config.alpha)
+    if warning := warning_about(calibrated, config.alpha):
+        print(warning, file=sys.stderr, flush=True)
     seconds = {**progress["seconds"], **seconds, "calibration": round(time.perf_counter() - started, 1)}
     settings = {key: value for key, value in progress["identity"].items() if key not in ("data", "held_out", "seed")}
     provenance = {

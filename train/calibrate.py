@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -53,6 +54,24 @@ def calibrate(
         "box_error_mm": box_errors_mm(parts[1], features[1], bundle, (1, 3, 5)),
         "displacement_recall_by_mm": displacement_recall(parts[1], features[1], bundle),
     }
+
+
+def warning_about(calibrated: Mapping[str, Any], alpha: float) -> str:
+    """What to tell of a calibration that promises the rate by a threshold of 0; empty if it found a better one.
+
+    Args:
+        calibrated: what `calibrate` measured.
+        alpha: the rate that it was to keep to.
+    """
+    if calibrated["threshold"] > 0:
+        return ""
+    return (
+        f"warning: expected at least {math.ceil(1 / alpha) - 1} held-out steps that went well to set the threshold on, "
+        f"for a false-alarm rate of {alpha}, found {calibrated['calibration_steps']}, or some that did not go well; "
+        "the threshold is 0 and the monitor never alarms. Hold out more episodes (two thirds of them set the "
+        "threshold) or choose a larger alpha, with another out=DIR; or calibrate what was trained: "
+        "nsrecover.load(BUNDLE).calibrated(episodes, alpha)"
+    )
 
 
 def lowest_probabilities(

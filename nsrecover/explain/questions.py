@@ -67,7 +67,7 @@ class Answer:
 
 
 def ask(episode: Episode, questions: Sequence[str], register: Register = Register.LAY) -> tuple[Answer, ...]:
-    """Answer questions about an episode; one that names no object is about that of the question before.
+    """Answer questions about an episode; a "what if" that names no object is about that of the question before.
 
     Args:
         episode: from `nsrecover.episode_log.load`.
