@@ -79,7 +79,10 @@ def _errors(config: ModelsConfig) -> str:
 
 def _first(name: str, count: int, folder: Path, config: ModelsConfig) -> list[ErrorEpisode]:
     """The first episodes of a dataset; a larger one that is already there is left alone."""
-    found = list(read_episodes(folder)) if (folder / EPISODES).is_file() else []
+    try:
+        found = list(read_episodes(folder)) if (folder / EPISODES).is_file() else []
+    except InvalidConfiguration:  # whoever wrote it was interrupted
+        found = []
     if len(found) < count:
         build(DatasetsConfig(name, count, config.seed, str(folder), config.workers, scene=config.scene))
         found = list(read_episodes(folder))

@@ -77,6 +77,8 @@ def train(config: TrainSacConfig) -> dict[str, Any]:
             f"expected steps, every and episodes of at least 1 and a seed of at least 0, found steps={config.steps}, "
             f"every={config.every}, episodes={config.episodes}, seed={config.seed}"
         )
+    if config.minutes is not None and config.minutes < 0:
+        raise InvalidConfiguration(f"expected minutes of at least 0, or null, found minutes={config.minutes}")
     out = Path(config.out)
     free = ("out", "steps", "minutes", "every", "tasks", "episodes")
     decisive = {name: value for name, value in asdict(config).items() if name not in free}
@@ -99,7 +101,7 @@ def _learn(config: TrainSacConfig, out: Path) -> tuple[Any, float]:
         with tqdm(total=config.steps, initial=model.num_timesteps, unit="step", desc="training") as bar:
             while model.num_timesteps < config.steps:
                 seconds = before + time.process_time() - began
-                if config.minutes is not None and seconds > 60 * config.minutes:
+                if config.minutes is not None and seconds > 60 * config.minutes and progress.is_file():
                     bar.write(f"stopped after {config.minutes:g} minutes of processor time; minutes=null goes on")
                     break
                 done = model.num_timesteps

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hydra.utils import instantiate
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
@@ -24,6 +23,7 @@ from eval.variants import system_of
 from nsrecover.errors import InvalidConfiguration
 from sim.datasets.spec import ErrorEpisode
 from sim.folder import claimed, read_ledger, write_json, write_whole
+from sim.groups import described
 from sim.parallel import run_parallel
 
 FORMAT = 1
@@ -60,7 +60,7 @@ def compare(config: DetectorsConfig) -> dict[str, Any]:
     if not config.detector:
         raise InvalidConfiguration("expected at least one detector, found none; choose some: detector=[ours,graph]")
     system_of(config.checkpoint)  # a checkpoint that cannot be used is refused before the work begins
-    detectors: dict[str, Detector] = {name: instantiate(entry) for name, entry in config.detector.items()}
+    detectors: dict[str, Detector] = {name: described(entry) for name, entry in config.detector.items()}
     episodes = episodes_of(ModelsConfig(config.seed, dict(config.episodes), config.errors, workers=config.workers))
     out = Path(config.out)
     decisive = {name: value for name, value in asdict(config).items() if name not in ("footage", "workers", "out")}

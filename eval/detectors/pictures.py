@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from functools import lru_cache
+from typing import TypeVar
 from urllib.error import URLError
 
 import numpy as np
@@ -16,7 +17,7 @@ from torch import Tensor, nn
 from eval.detectors.base import Moment, Scores, both
 from eval.detectors.reference import References, Run
 from eval.variants import system_of
-from nsrecover.errors import InvalidConfiguration
+from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.observation import Observation
 from nsrecover.perceive import MIN_PIXELS
 
@@ -24,13 +25,31 @@ _MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 """Of the colours, as torchvision's weights and our encoder expect them."""
 
 
-class Trunk(Enum):
+class Trunk(StrEnum):
     """Where the features of a whole picture come from."""
 
     encoder = "encoder"
     """The ResNet of the checkpoint's object encoder."""
     imagenet = "imagenet"
     """torchvision's ResNet-18; its weights are downloaded once."""
+
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+def chosen(choices: type[Choice], setting: str, value: str) -> Choice:
+    """A choice by its word, as configurations have it.
+
+    Raises:
+        InvalidConfiguration: there is no such word.
+    """
+    words = [choice.value for choice in choices]
+    if value not in words:
+        raise InvalidConfiguration(
+            f"expected {setting} of a detector as one of {', '.join(words)}, found {value!r}."
+            f"{did_you_mean(value, words)}"
+        )
+    return choices(value)
 
 
 @dataclass(frozen=True)
@@ -51,6 +70,10 @@ class ImageSimilarity:
     trunk: Trunk = Trunk.encoder
     checkpoint: str | None = None
     thresholds: tuple[float, ...] = (0.9, 0.85, 0.8)
+
+    def __post_init__(self) -> None:
+        chosen(Run, "run", self.run)
+        chosen(Trunk, "trunk", self.trunk)
 
     def scores(self, moment: Moment, references: References) -> Scores:
         """Between 0 and 1, as features are not negative."""
@@ -73,6 +96,9 @@ class ObjectCount:
 
     run: Run = Run.TWIN
     thresholds: tuple[float, ...] = (0.9, 0.85, 0.8)
+
+    def __post_init__(self) -> None:
+        chosen(Run, "run", self.run)
 
     def scores(self, moment: Moment, references: References) -> Scores:
         """Between 0 and 1."""

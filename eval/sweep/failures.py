@@ -33,7 +33,8 @@ def failure_of(record: EpisodeRecord) -> Failure | None:
         return Failure.LEFT
     if any(gone & set(recovery.astray) for recovery in record.recoveries):
         return Failure.WRONG_WAY
-    return Failure.DRIFT
+    # what stood on it, or was put beside it
+    return Failure.NOT_NOTICED if record.unnoticed else Failure.DRIFT
 
 
 def _asked_in_vain(record: EpisodeRecord) -> Failure:

@@ -8,8 +8,8 @@
 - **Completion**: of the episodes that have a way back by their dataset, those that end with every object where the plan
   without faults puts it.
 - **L/N_err, L/L_opt, T/N_err, T/L_opt**: means over the recoveries that are right. N_err counts what went wrong since
-  the last one. L/L_opt counts the actions back onto the plan and its rest, beside the fewest; T/L_opt is by the fewest
-  actions back onto the plan.
+  the last one, L the actions to the state of the plan that the planner chose, L_opt the fewest to the same state.
+- **Way and rest**: the recovery and the rest of the plan, beside the fewest of both: what choosing the state well adds.
 """
 
 from __future__ import annotations
@@ -37,10 +37,17 @@ def length_per_error(recovery: RecoveryRecord) -> float | None:
 
 
 def length_over_best(recovery: RecoveryRecord) -> float | None:
-    """L/L_opt: the recovery and the rest of the plan beside the fewest actions; nothing is as good as nothing."""
+    """L/L_opt: the actions to the state that was chosen, beside the fewest; nothing is as good as nothing."""
+    if recovery.best is None or recovery.best.to_subgoal is None:
+        return None
+    return _over(len(recovery.actions), recovery.best.to_subgoal)
+
+
+def whole_over_best(recovery: RecoveryRecord) -> float | None:
+    """The recovery and the rest of the plan, beside the fewest actions of both."""
     if recovery.best is None or recovery.cost is None:
         return None
-    return 1.0 if recovery.cost == recovery.best.cost else recovery.cost / max(recovery.best.cost, 1)
+    return _over(recovery.cost, recovery.best.cost)
 
 
 def time_per_error(recovery: RecoveryRecord) -> float | None:
@@ -55,14 +62,15 @@ def cpu_per_error(recovery: RecoveryRecord) -> float | None:
 
 def time_over_best(recovery: RecoveryRecord) -> float | None:
     """T/L_opt, seconds for each action of the shortest recovery; None where nothing has to be done."""
-    if recovery.best is None or recovery.best.actions == 0:
+    if recovery.best is None or not recovery.best.to_subgoal:
         return None
-    return recovery.seconds / recovery.best.actions
+    return recovery.seconds / recovery.best.to_subgoal
 
 
 RATIOS: Mapping[str, Ratio] = {
     "l_per_err": length_per_error,
     "l_over_opt": length_over_best,
+    "whole_over_opt": whole_over_best,
     "t_per_err_s": time_per_error,
     "t_over_opt_s": time_over_best,
     "cpu_per_err_s": cpu_per_error,
@@ -158,6 +166,10 @@ def mean_ratio(records: Sequence[EpisodeRecord], ratio: Ratio) -> tuple[float | 
     means = sums[chosen].sum(axis=1) / counts[chosen].sum(axis=1)
     low, high = np.quantile(means, [0.025, 0.975])
     return round(float(sums.sum() / counts.sum()), 5), round(float(low), 5), round(float(high), 5)
+
+
+def _over(length: float, best: int) -> float:
+    return 1.0 if length == best else length / max(best, 1)
 
 
 def _culprits_exact(records: Iterable[EpisodeRecord]) -> Iterable[bool]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 SHARES = {
-    "detected": ("detection", "accuracy"),
+    "verdicts right": ("detection", "accuracy"),
     "culprits exact": ("culprits_exact",),
     "recovered": ("recovery",),
     "completed": ("completion",),

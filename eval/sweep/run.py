@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hydra.errors import InstantiationException
-from hydra.utils import instantiate
+from hydra.core.hydra_config import HydraConfig
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
@@ -27,10 +26,11 @@ from eval.sweep.episode import Job, run_job
 from eval.sweep.failures import succeeded
 from eval.sweep.records import FORMAT, EpisodeRecord
 from eval.sweep.stage import Controller
-from nsrecover.errors import InvalidConfiguration, NsrecoverError, did_you_mean
+from nsrecover.errors import InvalidConfiguration, did_you_mean
 from sim.datasets.kinds import DATASETS
 from sim.datasets.spec import ErrorEpisode
 from sim.folder import claimed, read_ledger, write_json, write_whole
+from sim.groups import described
 from sim.parallel import Backend, run_parallel
 
 RECORDS = "episodes.jsonl"
@@ -78,15 +78,14 @@ def sweep(config: EvalConfig, folder: Path, quiet: bool = False) -> dict[str, An
         )
     if not 0.0 <= config.during_recovery <= 1.0:
         raise InvalidConfiguration(f"expected during_recovery between 0 and 1, found {config.during_recovery}")
-    wanted = DATASETS[config.dataset].episodes if config.episodes is None else config.episodes
-    if wanted < 1 or config.seed < 0:
+    if (config.episodes is not None and config.episodes < 1) or config.seed < 0:
         raise InvalidConfiguration(
-            f"expected episodes of at least 1 and a seed of at least 0, found episodes={wanted}, seed={config.seed}"
+            f"expected episodes of at least 1 and a seed of at least 0, found episodes={config.episodes}, "
+            f"seed={config.seed}"
         )
-    try:
-        controller: Controller = instantiate(config.planner)
-    except InstantiationException as problem:
-        raise problem.__cause__ if isinstance(problem.__cause__, NsrecoverError) else problem from None
+    every = DATASETS[config.dataset].episodes
+    wanted = every if config.episodes is None else min(config.episodes, every)
+    controller: Controller = described(config.planner)
     controller.prepare()  # what it needs and lacks is no failure of an episode
     folder.mkdir(parents=True, exist_ok=True)
     episodes = episodes_of(ModelsConfig(config.seed, {config.dataset: wanted}, config.errors, workers=max(workers, 1)))
@@ -99,6 +98,7 @@ def sweep(config: EvalConfig, folder: Path, quiet: bool = False) -> dict[str, An
             "seed": config.seed,
             **metrics.summary(records),
             "during_recovery": config.during_recovery,
+            "asked": _asked(),
             "runs": runs(folder, len(records)),
             "last_run": took | machine(),
         }
@@ -187,6 +187,14 @@ def _plain(settings: Any) -> Mapping[str, Any]:
     plain = OmegaConf.to_container(settings, resolve=True) if OmegaConf.is_config(settings) else settings
     assert isinstance(plain, dict)
     return plain
+
+
+def _asked() -> str | None:
+    """What was asked for on the command line, but for where and by how many; None if nothing was."""
+    if not HydraConfig.initialized():
+        return None
+    where = ("out=", "parallel=", "workers=", "hydra")
+    return " ".join(asked for asked in HydraConfig.get().overrides.task if not asked.startswith(where))
 
 
 def _starts(folder: Path) -> list[dict[str, Any]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from hydra.utils import instantiate
 from tqdm import tqdm
 
 from eval import report
@@ -17,6 +16,7 @@ from eval.sweep.records import EpisodeRecord
 from eval.tables.document import Section
 from eval.tables.load import Sweep
 from sim.datasets.spec import ErrorEpisode
+from sim.groups import described
 from sim.scenarios import Scenario
 
 FOLDER = "gallery"
@@ -62,7 +62,7 @@ def told(record: EpisodeRecord) -> str:
 
 
 def _reports(sweep: Sweep, failed: Sequence[EpisodeRecord], out: Path) -> dict[int, str]:
-    controller = instantiate(sweep.config.planner)
+    controller = described(sweep.config.planner)
     if not isinstance(controller, Recovering) or sweep.config.during_recovery:
         return {}
     count = max(record.index for record in failed) + 1

@@ -50,26 +50,30 @@ def load(folders: Iterable[Path]) -> list[Sweep]:
         Sweeps by dataset, and then as planners are ordered.
 
     Raises:
-        InvalidConfiguration: there is none, one is not finished, or two are of the same planner and dataset.
+        InvalidConfiguration: a folder has none, one is not finished, two are of the same planner and dataset, or those
+            of a dataset are of different episodes.
     """
     found = list[Sweep]()
     for folder in folders:
         inside = sorted(place for place in folder.glob("*") if records_in(place)) if folder.is_dir() else []
-        for place in [folder] if records_in(folder) else inside:
-            if not (place / METRICS).is_file():
-                raise InvalidConfiguration(
-                    f"expected a finished sweep in {place}, found one without {METRICS}; start its command again"
-                )
+        places = [folder] if records_in(folder) else inside
+        if not places:
+            raise InvalidConfiguration(
+                f"expected the results of `python -m eval` in {folder} or in the folders in it, found none; name their "
+                "folder, or run a sweep first, for example `python -m eval dataset=I episodes=20`"
+            )
+        for place in places:
+            for name in (METRICS, CONFIG):
+                if not (place / name).is_file():
+                    raise InvalidConfiguration(
+                        f"expected a finished sweep in {place}, found one without {name}; start its command again"
+                    )
             metrics = json.loads((place / METRICS).read_text(encoding="utf-8"))
             config = OmegaConf.load(place / CONFIG)
             assert isinstance(config, DictConfig)
             records = read_records(place)[: metrics["episodes"]]
             found.append(Sweep(place, metrics["planner"], metrics["dataset"], records, metrics, config))
-    if not found:
-        raise InvalidConfiguration(
-            "expected folders with the results of `python -m eval`, found none; run it first, for example "
-            "`python -m eval dataset=I episodes=20`"
-        )
+    _check_alike(found)
     cells = [(sweep.planner, sweep.dataset) for sweep in found]
     twice = sorted({cell for cell in cells if cells.count(cell) > 1})
     if twice:
@@ -78,6 +82,20 @@ def load(folders: Iterable[Path]) -> list[Sweep]:
             "only one of their folders"
         )
     return sorted(found, key=lambda sweep: (sweep.dataset, _rank(sweep.planner)))
+
+
+def _check_alike(sweeps: Sequence[Sweep]) -> None:
+    """Planners are compared episode by episode: a dataset has to be the same one for all of them."""
+    first = dict[str, Sweep]()
+    for sweep in sweeps:
+        other = first.setdefault(sweep.dataset, sweep)
+        for name in ("seed", "errors", "during_recovery"):
+            mine, theirs = sweep.config.get(name), other.config.get(name)
+            if mine != theirs:
+                raise InvalidConfiguration(
+                    f"expected sweeps of dataset {sweep.dataset} over the same episodes, found {name}={theirs} in "
+                    f"{other.folder} and {name}={mine} in {sweep.folder}; make tables of them one after the other"
+                )
 
 
 def _rank(planner: str) -> tuple[int, str]:

@@ -12,6 +12,7 @@ import typer
 from eval.sweep.printed import percent
 from eval.tables import paper
 from eval.tables.document import table
+from eval.tables.tables import revisions
 from nsrecover.errors import InvalidConfiguration, told_in_one_line
 from sim.folder import write_whole
 
@@ -40,12 +41,12 @@ def block(metrics: Mapping[str, Any]) -> str:
             possible = [_cell(cells.get((planner, dataset)), "completion_where_possible") for dataset in DATASETS]
             rows.append(["ours, where nothing fell out of reach", *possible, ""])
     rows.append([paper.CITATION, "", f"{paper.TABLE_IV['ours'].completion:g} %", "", "", ""])
-    revisions = sorted({str(found["last_run"]["revision"]) for found in metrics["sweeps"]})
+    ran_at = sorted({revision for found in metrics["sweeps"] for revision in revisions(found)})
     seeds = sorted({str(found["seed"]) for found in metrics["sweeps"]})
     head = ["goals reached (of so many episodes)", *DATASETS, "V: decided rightly whether there is a way back"]
     return (
         "Whole episodes in the simulator, `python -m eval -m dataset=I,II,III,IV,V planner=…`, at revision "
-        f"{', '.join(revisions)}, seed {', '.join(seeds)}; 95 % intervals, lengths, times, and why the others failed: "
+        f"{', '.join(ran_at)}, seed {', '.join(seeds)}; 95 % intervals, lengths, times, and why the others failed: "
         f"[{PUBLISHED}/tables.md]({PUBLISHED}/tables.md).\n\n{table(head, rows)}"
     )
 

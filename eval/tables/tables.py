@@ -16,11 +16,11 @@ from eval.tables.document import Section
 from eval.tables.load import Sweep
 from eval.tables.pairs import compare
 
-MODELS = ("ours", "replan", "nofree")
-"""The models of Tables III to V; lengths and times are of episodes in which all of these that were run are right."""
-
 ORACLE = "oracle"
 """The planner that shows what is possible at all."""
+
+MODELS = ("ours", "replan", "nofree")
+"""The models of Tables III to V; lengths and times are of episodes in which these and the oracle are right."""
 
 
 def sections(sweeps: Sequence[Sweep]) -> list[Section]:
@@ -46,12 +46,25 @@ def commands(sweeps: Sequence[Sweep]) -> str:
     """What was run, on what, in words."""
     lines = []
     for sweep in sweeps:
+        asked = sweep.metrics.get("asked") or (
+            f"dataset={sweep.dataset} planner={sweep.planner} episodes={sweep.metrics['episodes']} "
+            f"seed={sweep.metrics['seed']}"
+        )
         run = sweep.metrics["last_run"]
         lines.append(
-            f"`python -m eval dataset={sweep.dataset} planner={sweep.planner} episodes={sweep.metrics['episodes']} "
-            f"seed={sweep.metrics['seed']}` at revision {run['revision']}, {run['processor']}, {run['cores']} cores"
+            f"`python -m eval {asked}` at revision {', '.join(revisions(sweep.metrics))}, {run['processor']}, "
+            f"{run['cores']} cores"
         )
     return "\n\n".join(lines)
+
+
+def revisions(found: Mapping[str, Any]) -> list[str]:
+    """Of the code that ran the episodes of a sweep, in their order.
+
+    Args:
+        found: metrics.json.
+    """
+    return list(dict.fromkeys(str(run["revision"]) for run in found.get("runs") or [found["last_run"]]))
 
 
 def _overview(sweeps: Sequence[Sweep]) -> Section:
@@ -69,6 +82,7 @@ def _overview(sweeps: Sequence[Sweep]) -> Section:
                 ),
                 _with(found, "l_per_err", 2),
                 _with(found, "l_over_opt", 3),
+                _with(found, "whole_over_opt", 3),
                 _ms(found, "t_per_err_s"),
                 _ms(found, "t_over_opt_s"),
             ]
@@ -77,19 +91,22 @@ def _overview(sweeps: Sequence[Sweep]) -> Section:
         "All planners",
         "**Recovered**: of the errors that were noticed, those whose plan leads back, carried out by an unerring hand. "
         "**Completed**: every object ends within 2 cm, and on the same support, of where the plan without faults puts "
-        "it; **where possible** leaves out episodes in which something was really lost. **Promised**: every relation "
-        "that the plan promises holds at the end. 95 % intervals: Wilson's for shares, bootstrap over episodes for the "
-        "rest.",
+        "it; **where possible** leaves out episodes in which something was really lost at some time, through a fault "
+        "or through the robot itself. **Promised**: every relation that the plan promises holds at the end. **L** "
+        "counts the actions to the state of the plan that the planner chose, **L_opt** the fewest to the same state; "
+        "**way and rest** counts the rest of the plan too, beside the fewest over all states. 95 % intervals: "
+        "Wilson's for shares (recoveries of one episode count as independent), bootstrap over episodes for the rest.",
         (
             "planner", "dataset", "episodes", "recovered", "completed", "where possible", "promised", "L/N_err",
-            "L/L_opt", "T/N_err", "T/L_opt",
+            "L/L_opt", "way and rest", "T/N_err", "T/L_opt",
         ),
         rows,
     )  # fmt: skip
 
 
 def _planning_table(title: str, theirs: Mapping[str, paper.Row], sweeps: Sequence[Sweep]) -> Section:
-    common = common_episodes([sweep for sweep in sweeps if sweep.planner in MODELS])
+    held = [sweep for sweep in sweeps if sweep.planner in (*MODELS, ORACLE)]
+    common = common_episodes(held)
     rows = []
     for sweep in sweeps:
         if not any(action.looked for record in sweep.records for action in record.actions):
@@ -102,6 +119,7 @@ def _planning_table(title: str, theirs: Mapping[str, paper.Row], sweeps: Sequenc
             [
                 sweep.planner,
                 str(len(sweep.records)),
+                str(len(alike)),
                 percent(found["recovery"], found["intervals"]["recovery"]),
                 _paper(row and row.recovery, "%"),
                 number(ratios["l_per_err"][0]),
@@ -116,14 +134,15 @@ def _planning_table(title: str, theirs: Mapping[str, paper.Row], sweeps: Sequenc
                 _paper(row and row.completion, "%"),
             ]
         )
-    names = ", ".join(sweep.planner for sweep in sweeps if sweep.planner in MODELS) or "none"
-    head = ["model", "episodes"]
+    names = ", ".join(sweep.planner for sweep in held) or "none"
+    head = ["model", "episodes", "of these for L and T"]
     for name in ("Rec.", "L/N_err", "L/L_opt", "T/N_err", "T/L_opt", "Comp."):
         head += [name, f"{name} ({paper.CITATION})"]
     return Section(
         title,
         f"Lengths and times are of the {len(common)} episodes in which every recovery of {names} is right, as there. "
-        "Datasets are made by the same recipe, not the same ones; their times are of another machine.",
+        "The actions of replan lead to the end of the plan, and not to the nearest state of it: its L holds the rest "
+        "of the plan. Datasets are made by the same recipe, not the same ones; their times are of another machine.",
         head,
         rows,
     )
@@ -162,8 +181,8 @@ def _anytime(sweeps: Sequence[Sweep]) -> Section | None:
     return Section(
         "Table VI: anytime (dataset III with 6 to 8 objects)",
         "K nearest states of the plan, beside `original`, which knows only the state at which the error was noticed. "
-        "A plan is the way back and the rest of the plan from there; the first recovery of each episode counts, where "
-        "all are in the same state.",
+        "A plan is the way back and the rest of the plan from there. Lengths are of the first recovery of each "
+        "episode, where all are in the same state; shares and times of all recoveries.",
         head,
         rows,
     )
@@ -339,8 +358,9 @@ def _pairs(sweeps: Sequence[Sweep]) -> Section | None:
     return Section(
         "Planners on the same episodes",
         "How many end as they should under both, under the first only, and under the second only; p by McNemar's exact "
-        "test; differences are of the first minus the second, with 95 % intervals by resampling episodes. Actions are "
-        "counted where both end as they should. The last column is the second's median planning time by the first's.",
+        "test; differences are of the first minus the second, with 95 % intervals by Newcombe's method for pairs. "
+        "Actions are counted where both end as they should (intervals by resampling episodes). The last column is the "
+        "second's median planning time by the first's.",
         (
             "dataset", "planners", "episodes", "both", "first only", "second only", "p", "difference, points",
             "actions", "planning time",

@@ -1,6 +1,7 @@
 """The reinforcement-learning baseline: its vectors and environment, a short real training, and its use as a planner."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -103,6 +104,8 @@ def test_training_leaves_a_policy_and_goes_on(trained) -> None:
     config.minutes, config.steps = 0.0, 80
     assert train(config)["steps"] == 60, "the time is over"
     config.seed = 1
+    with pytest.raises(InvalidConfiguration, match="minutes of at least 0"):
+        train(replace(config, minutes=-1.0))
     with pytest.raises(InvalidConfiguration, match="seed"):
         train(config)
     config.seed = 0

@@ -5,13 +5,14 @@ import pytest
 from eval.sweep.failures import failure_of
 from eval.sweep.metrics import summary
 from eval.sweep.records import Best, EpisodeRecord, Failure
-from eval.tables.pairs import compare
+from eval.tables.pairs import compare, paired_interval
 from tests.eval.sweep.records import action, record, recovery
 
 
 def test_lengths_and_times_by_hand() -> None:
     """Three recoveries that are right, one that is not, and one that answers no error."""
-    first = record(recoveries=(recovery(), recovery(actions=("x",) * 6, cost=6.0, errors=3, seconds=0.3)))
+    longer = recovery(actions=("x",) * 3, cost=6.0, errors=3, seconds=0.3)
+    first = record(recoveries=(recovery(), longer))
     second = record(
         1,
         recoveries=(
@@ -21,10 +22,12 @@ def test_lengths_and_times_by_hand() -> None:
         ),
     )
     found = summary([first, second])
-    # 2/1, 6/3 and 0/1 actions for each error
-    assert found["l_per_err"] == pytest.approx((2 + 2 + 0) / 3, abs=1e-4)
-    # 4 of 4, 6 of 4, and nothing where nothing has to be done
+    # 2/1, 3/3 and 0/1 actions for each error
+    assert found["l_per_err"] == pytest.approx((2 + 1 + 0) / 3, abs=1e-4)
+    # 2 of 2, 3 of 2 to the state that was chosen, and nothing where nothing has to be done
     assert found["l_over_opt"] == pytest.approx((1 + 1.5 + 1) / 3, abs=1e-4)
+    # with the rest of the plan 4 of 4, 6 of 4, and nothing
+    assert found["whole_over_opt"] == pytest.approx((1 + 1.5 + 1) / 3, abs=1e-4)
     # 20 ms for one error, 300 ms for three, 10 ms for one
     assert found["t_per_err_s"] == pytest.approx((0.02 + 0.1 + 0.01) / 3, abs=1e-4)
     # by the two actions of the shortest recovery; the third has none
@@ -33,6 +36,13 @@ def test_lengths_and_times_by_hand() -> None:
     assert found["optimal"]["value"] == pytest.approx(2 / 3, abs=1e-4)
     low, high = found["intervals"]["l_per_err"]
     assert low <= found["l_per_err"] <= high
+
+
+def test_a_state_that_cannot_be_reached_says_nothing_about_lengths() -> None:
+    found = summary([record(recoveries=(recovery(best=Best(4, 2, None)),))])
+    assert found["l_over_opt"] is None
+    assert found["t_over_opt_s"] is None
+    assert found["whole_over_opt"] == 1.0
 
 
 def test_detection_by_hand() -> None:
@@ -112,6 +122,14 @@ def test_every_failure_has_its_reason(reason: Failure) -> None:
     assert failure_of(record(**FAILURES[reason])) is reason
 
 
+def test_what_follows_from_an_unnoticed_error_is_no_drift() -> None:
+    assert failure_of(record(unnoticed=("a",), deviations={"b": "250 mm off"})) is Failure.NOT_NOTICED
+
+
+def test_a_run_that_crashed_has_decided_nothing() -> None:
+    assert not record(status="crashed").decided_right
+
+
 def test_a_record_is_read_back_as_it_was() -> None:
     given = record(recoveries=(recovery(), recovery(best=None, right=None)))
     assert EpisodeRecord.from_json(given.to_json()) == given
@@ -135,3 +153,16 @@ def test_planners_are_compared_on_the_episodes_that_both_have() -> None:
     assert found.actions == pytest.approx(-2.0)
     assert found.time_ratio == pytest.approx(3.0)
     assert compare(first, []) is None
+
+
+@pytest.mark.parametrize(
+    ("counts", "interval"),
+    [
+        # the worked example of Newcombe (1998), table II
+        ((36, 12, 2), (0.0569, 0.3404)),
+        # all alike: as much as fifty episodes can say, and not nothing
+        ((50, 0, 0), (-0.0714, 0.0714)),
+    ],
+)
+def test_the_interval_of_a_paired_difference(counts: tuple[int, int, int], interval: tuple[float, float]) -> None:
+    assert paired_interval(*counts, 50) == pytest.approx(interval, abs=2e-4)

@@ -31,7 +31,8 @@ def leave(folder: Path, planner: str, dataset: str, records: list[EpisodeRecord]
     (place / "episodes.jsonl").write_text("".join(f"{item.to_json()}\n" for item in records))
     run = {"revision": "abc1234", "processor": "a processor", "cores": 2}
     found = {"dataset": dataset, "planner": planner, "episodes": len(records), "seed": 0, **summary(records)}
-    (place / "metrics.json").write_text(json.dumps(found | {"last_run": run}))
+    runs = [run | {"first": 0, "end": len(records)}]
+    (place / "metrics.json").write_text(json.dumps(found | {"asked": None, "runs": runs, "last_run": run}))
     config = {"planner": {"_target_": "eval.sweep.controllers.Blind"}, "seed": 0, "errors": None, "during_recovery": 0}
     OmegaConf.save(OmegaConf.create(config), place / "config.yaml")
     return place
@@ -72,12 +73,13 @@ def test_the_tables_have_our_numbers_beside_the_papers(folders: Path) -> None:
     text = (folders / "out" / "tables.md").read_text()
     ours = line(text, "ours", "## Table III")
     # two actions for one error, as short as can be, 20 ms for it; the paper's beside each
-    assert ours[2].startswith("100.00 %")
-    assert ours[3:12] == ["99.61 %", "2.00", "1.48", "1.000", "1.06", "0.020 s", "0.06 s", "0.010 s", "0.04 s"]
+    assert ours[3].startswith("100.00 %")
+    assert ours[1:3] == ["10", "9"]
+    assert ours[4:13] == ["99.61 %", "2.00", "1.48", "1.000", "1.06", "0.020 s", "0.06 s", "0.010 s", "0.04 s"]
     replan = line(text, "replan", "## Table III")
-    # of the nine episodes in which both are right
-    assert replan[2].startswith("90.00 %")
-    assert replan[3:8] == ["98.83 %", "4.00", "1.48", "1.500", "1.07"]
+    # of the nine episodes in which both are right: four actions where two will do
+    assert replan[3].startswith("90.00 %")
+    assert replan[4:9] == ["98.83 %", "4.00", "1.48", "2.000", "1.07"]
     assert line(text, "ours", "## Table IV")[-1] == "99.68 %"
     # 6, 7 and 8 objects; four beside five actions
     assert line(text, "ours_anytime_k3", "## Table VI")[1:6] == ["3", "100.00 %", "95.07 %", "0.800", "0.7"]
@@ -153,8 +155,19 @@ def test_the_reliability_of_the_models_is_added(folders: Path) -> None:
 def test_what_cannot_be_read_is_told(folders: Path) -> None:
     with pytest.raises(InvalidConfiguration, match="found none"):
         write([folders / "nothing"], folders / "out")
+    with pytest.raises(InvalidConfiguration, match="nothing or in the folders in it, found none"):
+        write([folders / "in", folders / "nothing"], folders / "out")
     with pytest.raises(InvalidConfiguration, match="several of ours on I"):
         write([folders / "in", folders / "in" / "ours-I"], folders / "out")
+    config = folders / "in" / "replan-I" / "config.yaml"
+    kept = config.read_text()
+    config.write_text(kept.replace("seed: 0", "seed: 7"))
+    with pytest.raises(InvalidConfiguration, match=r"dataset I over the same episodes, found seed=0 .* seed=7"):
+        write([folders / "in"], folders / "out")
+    config.unlink()
+    with pytest.raises(InvalidConfiguration, match=r"without config\.yaml"):
+        write([folders / "in"], folders / "out")
+    config.write_text(kept)
     (folders / "in" / "ours-I" / "metrics.json").unlink()
     with pytest.raises(InvalidConfiguration, match="start its command again"):
         write([folders / "in"], folders / "out")
