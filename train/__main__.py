@@ -148,6 +148,11 @@ def train(config: TrainConfig) -> dict[str, Any]:
     if config.episodes is not None and config.episodes < 1:
         raise InvalidConfiguration(f"expected episodes of at least 1, or null for all, found {config.episodes}")
     sources = [recordings(data, config.episodes) for data in (config.data, config.held_out)]
+    if len(sources[1]) < 2:
+        raise InvalidConfiguration(
+            "expected at least two held-out episodes, some to set the threshold and others to measure on, found "
+            f"{len(sources[1])} in {config.held_out}; hold out more, or set episodes=null"
+        )
     progress = open_run(config, out, identity(config, *sources))
     set_seed(config.seed)
     going_on = (folder / "config.json").is_file() and not config.restart

@@ -116,6 +116,11 @@ def test_missing_demonstrations_are_named(tmp_path: Path) -> None:
         run(f"data={tmp_path}", f"held_out={tmp_path}", f"out={tmp_path / 'out'}", f"cache={tmp_path / 'cache'}")
 
 
+def test_one_held_out_episode_is_too_few(demonstrations: Path, tmp_path: Path) -> None:
+    with pytest.raises(InvalidConfiguration, match=r"at least two held-out episodes.*found 1 in"):
+        run(*settings(demonstrations, tmp_path / "out", "episodes=1"))
+
+
 def test_a_killed_training_goes_on_where_it_was(demonstrations: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     overrides = settings(demonstrations, out, "encoder.epochs=1", "transition.epochs=30", "discriminator.epochs=1")

@@ -31,7 +31,7 @@ _VERBS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 def ask_log(log: HouseholdLog, questions: Sequence[str], register: Register = Register.LAY) -> tuple[Answer, ...]:
-    """Answer questions about a log; one that names no action is about that of the question before.
+    """Answer questions about a log; a "what if" that names no action is about that of the question before.
 
     Args:
         log: from `nsrecover.explain.logs.reading.read_logs`.
