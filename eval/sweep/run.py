@@ -111,7 +111,7 @@ def sweep(config: EvalConfig, folder: Path, quiet: bool = False) -> dict[str, An
 def runs(folder: Path, episodes: int) -> list[dict[str, Any]]:
     """What the episodes of a sweep ran on: `machine()` with the first episode and the one after the last, in order."""
     begun = _starts(folder)
-    ends = [run["first"] for run in begun[1:]] + [episodes]
+    ends = [min(end, episodes) for end in [run["first"] for run in begun[1:]] + [episodes]]
     return [run | {"end": end} for run, end in zip(begun, ends, strict=True) if run["first"] < end]
 
 

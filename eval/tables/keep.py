@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.command import CONFIG, METRICS
-from eval.sweep.run import PACKED
+from eval.sweep.run import PACKED, RUNS
 from eval.tables.load import Sweep
 from sim.folder import MANIFEST, write_whole
 
@@ -28,6 +28,6 @@ def keep(sweeps: Sequence[Sweep], out: Path) -> None:
         place.mkdir(parents=True, exist_ok=True)
         lines = "".join(record.to_json() + "\n" for record in sweep.records).encode()
         write_whole(place / PACKED, lzma.compress(lines, preset=9 | lzma.PRESET_EXTREME))
-        for name in (METRICS, CONFIG, MANIFEST):
+        for name in (METRICS, CONFIG, MANIFEST, RUNS):
             if (sweep.folder / name).is_file():
                 write_whole(place / name, (sweep.folder / name).read_bytes())

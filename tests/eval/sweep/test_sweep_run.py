@@ -77,7 +77,9 @@ def test_a_sweep_goes_on_where_it_stopped_and_counts_nothing_twice(whole: Path, 
     assert [(run["first"], run["end"]) for run in found["runs"]] == [(0, 1), (1, 3)]
     assert all(run["revision"] == found["last_run"]["revision"] for run in found["runs"])
     # fewer episodes than there are: the first ones, and none is thrown away
-    assert sweep(config(episodes=2), folder, quiet=True)["episodes"] == 2
+    fewer = sweep(config(episodes=2), folder, quiet=True)
+    assert fewer["episodes"] == 2
+    assert [(run["first"], run["end"]) for run in fewer["runs"]] == [(0, 1), (1, 2)]
     assert len(read_records(folder)) == 3
 
 
