@@ -11,6 +11,7 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 
 from eval.command import CONFIG, METRICS
+from eval.sweep.metrics import summary
 from eval.sweep.records import EpisodeRecord
 from eval.sweep.run import read_records, records_in
 from nsrecover.errors import InvalidConfiguration
@@ -31,7 +32,7 @@ class Sweep:
         planner: its name.
         dataset: its name.
         records: the episodes, in order.
-        metrics: what metrics.json says.
+        metrics: what metrics.json says, with the numbers of the records as they are counted now.
         config: the settings.
     """
 
@@ -68,10 +69,12 @@ def load(folders: Iterable[Path]) -> list[Sweep]:
                     raise InvalidConfiguration(
                         f"expected a finished sweep in {place}, found one without {name}; start its command again"
                     )
-            metrics = json.loads((place / METRICS).read_text(encoding="utf-8"))
+            kept = json.loads((place / METRICS).read_text(encoding="utf-8"))
             config = OmegaConf.load(place / CONFIG)
             assert isinstance(config, DictConfig)
-            records = read_records(place)[: metrics["episodes"]]
+            records = read_records(place)[: kept["episodes"]]
+            # what was written when the sweep ended may have been counted in another way
+            metrics = kept | summary(records)
             found.append(Sweep(place, metrics["planner"], metrics["dataset"], records, metrics, config))
     _check_alike(found)
     cells = [(sweep.planner, sweep.dataset) for sweep in found]

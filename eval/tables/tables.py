@@ -22,6 +22,9 @@ ORACLE = "oracle"
 MODELS = ("ours", "replan", "nofree")
 """The models of Tables III to V; lengths and times are of episodes in which these and the oracle are right."""
 
+REPLANS = "The actions of replan lead to the end of the plan, not to its next state: its L holds the rest of the plan. "
+"""What to know about its lengths."""
+
 
 def sections(sweeps: Sequence[Sweep]) -> list[Section]:
     """Every table that the sweeps have numbers for."""
@@ -141,8 +144,8 @@ def _planning_table(title: str, theirs: Mapping[str, paper.Row], sweeps: Sequenc
     return Section(
         title,
         f"Lengths and times are of the {len(common)} episodes in which every recovery of {names} is right, as there. "
-        "The actions of replan lead to the end of the plan, and not to the nearest state of it: its L holds the rest "
-        "of the plan. Datasets are made by the same recipe, not the same ones; their times are of another machine.",
+        f"{REPLANS if any(sweep.planner == 'replan' for sweep in held) else ''}"
+        "Datasets are made by the same recipe, not the same ones; their times are of another machine.",
         head,
         rows,
     )
