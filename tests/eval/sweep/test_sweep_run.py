@@ -32,7 +32,7 @@ def config(**changes: Any) -> EvalConfig:
 def without_times(found: Any) -> Any:
     """Metrics or records without what may differ from run to run."""
     if isinstance(found, dict):
-        timed = ("seconds", "cpu_s", "wall_s", "planning_s", "planning_cpu_s", "runs", "last_run")
+        timed = ("seconds", "cpu_s", "wall_s", "planning_s", "planning_cpu_s", "asked", "runs", "last_run")
         return {
             key: without_times(value)
             for key, value in found.items()

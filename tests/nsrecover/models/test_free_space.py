@@ -108,8 +108,10 @@ def test_training_without_labels_finds_free_space_nearer_by(trained: FreeSpaceTr
     with torch.no_grad():
         before, after = ([*judge(model, batch), FreeSpaceModule(model).loss(batch)] for model in (untrained, trained))
     assert float(after[0].float().mean()) > 0.97
-    # there are many hypotheses, and some place is free by chance; what is learned is to be near
-    assert float(after[1].mean()) < float(before[1].mean()) - 0.008
+    # there are many hypotheses, and some place is free by chance; what is learned is to be near (8 mm of 116, give or
+    # take what another processor makes of so short a training): more than twice the error of the mean over the scenes
+    nearer_by = before[1] - after[1]
+    assert float(nearer_by.mean()) > 2 * float(nearer_by.std()) / len(nearer_by) ** 0.5
     assert float(after[2]) < 0.8 * float(before[2])
 
 
