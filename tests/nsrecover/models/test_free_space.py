@@ -14,12 +14,12 @@ WORKSPACE = torch.tensor([0.3, -0.35, 0.75, 0.35])
 
 @pytest.fixture(scope="module")
 def trained() -> FreeSpaceTransformer:
-    """A small one after 60 steps (some seconds)."""
+    """A small one after 120 steps (some seconds)."""
     torch.manual_seed(0)
-    module = FreeSpaceModule(FreeSpaceTransformer(width=32, layers=2), steps=60)
+    module = FreeSpaceModule(FreeSpaceTransformer(width=32, layers=2), steps=120)
     setup = module.configure_optimizers()
     optimizer, schedule = setup["optimizer"], setup["lr_scheduler"]["scheduler"]
-    for batch in FreeSpaceScenes(batch_size=64, batches=60, objects=(3, 10), seed=1):
+    for batch in FreeSpaceScenes(batch_size=64, batches=120, objects=(3, 10), seed=1):
         optimizer.zero_grad()
         module.loss(batch).backward()
         optimizer.step()
@@ -108,10 +108,8 @@ def test_training_without_labels_finds_free_space_nearer_by(trained: FreeSpaceTr
     with torch.no_grad():
         before, after = ([*judge(model, batch), FreeSpaceModule(model).loss(batch)] for model in (untrained, trained))
     assert float(after[0].float().mean()) > 0.97
-    # there are many hypotheses, and some place is free by chance; what is learned is to be near (8 mm of 116, give or
-    # take what another processor makes of so short a training): more than twice the error of the mean over the scenes
-    nearer_by = before[1] - after[1]
-    assert float(nearer_by.mean()) > 2 * float(nearer_by.std()) / len(nearer_by) ** 0.5
+    # there are many hypotheses, and some place is free by chance; what is learned is to be near
+    assert float(after[1].mean()) < float(before[1].mean()) - 0.008
     assert float(after[2]) < 0.8 * float(before[2])
 
 
