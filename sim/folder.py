@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import fcntl
 import json
+import lzma
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,6 +28,17 @@ def write_whole(path: Path, data: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)
+
+
+def write_packed(path: Path, lines: Iterable[str]) -> int:
+    """Write lines, compressed as `xz` does, whole or not at all.
+
+    Returns:
+        Size of the file in bytes.
+    """
+    data = lzma.compress("".join(f"{line}\n" for line in lines).encode(), preset=9 | lzma.PRESET_EXTREME)
+    write_whole(path, data)
+    return len(data)
 
 
 def write_json(path: Path, data: Any) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import TypeVar
 from urllib.error import URLError
 
 import numpy as np
@@ -34,22 +33,14 @@ class Trunk(StrEnum):
     """torchvision's ResNet-18; its weights are downloaded once."""
 
 
-Choice = TypeVar("Choice", bound=StrEnum)
-
-
-def chosen(choices: type[Choice], setting: str, value: str) -> Choice:
-    """A choice by its word, as configurations have it.
-
-    Raises:
-        InvalidConfiguration: there is no such word.
-    """
+def _check(choices: type[StrEnum], setting: str, value: str) -> None:
+    """Refuse a word that is no choice, before anything is filmed."""
     words = [choice.value for choice in choices]
     if value not in words:
         raise InvalidConfiguration(
             f"expected {setting} of a detector as one of {', '.join(words)}, found {value!r}."
             f"{did_you_mean(value, words)}"
         )
-    return choices(value)
 
 
 @dataclass(frozen=True)
@@ -72,8 +63,8 @@ class ImageSimilarity:
     thresholds: tuple[float, ...] = (0.9, 0.85, 0.8)
 
     def __post_init__(self) -> None:
-        chosen(Run, "run", self.run)
-        chosen(Trunk, "trunk", self.trunk)
+        _check(Run, "run", self.run)
+        _check(Trunk, "trunk", self.trunk)
 
     def scores(self, moment: Moment, references: References) -> Scores:
         """Between 0 and 1, as features are not negative."""
@@ -98,7 +89,7 @@ class ObjectCount:
     thresholds: tuple[float, ...] = (0.9, 0.85, 0.8)
 
     def __post_init__(self) -> None:
-        chosen(Run, "run", self.run)
+        _check(Run, "run", self.run)
 
     def scores(self, moment: Moment, references: References) -> Scores:
         """Between 0 and 1."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import TracebackType
 
 import pybullet
@@ -34,10 +34,8 @@ class IdealHand:
     def after(self, truth: Truth, actions: Sequence[Action]) -> list[Truth]:
         """The scene after each of some actions that begin in a true state."""
         put_in_place(self._world, truth)
-        fallen = deviations(self._world.truth(), truth)
-        if not fallen:
-            return [self._carried_out(action) for action in actions]
-        with self._held(truth):
+        steady = not deviations(self._world.truth(), truth)
+        with nullcontext() if steady else self._held(truth):
             return [self._carried_out(action) for action in actions]
 
     def _carried_out(self, action: Action) -> Truth:

@@ -120,7 +120,7 @@ def _beside_all(stage: Stage, actions: Sequence[Action]) -> tuple[Action, ...]:
     now, shifted = stage.now, list[Action]()
     for action in actions:
         shifted.append(beside_all(stage, action, now))
-        now = stage.ahead(now, shifted[-1])
+        now = stage.ahead(now, shifted[-1:])
     return tuple(shifted)
 
 

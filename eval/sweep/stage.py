@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -125,7 +125,7 @@ class Stage:
 
     def execute(self, action: Action) -> None:
         """Carry out an action; things may go wrong."""
-        self._should = self._hand.after(self.now, [action])[0]
+        self._should = self.ahead(self.now, [action])
         self._world.log.clear()
         self._strikes.execute(self._world, action, self._should)
         self.now = self._world.truth()
@@ -183,9 +183,9 @@ class Stage:
                 original[passed] = truth
         return states, tuple(original[t] for t in range(len(self.plan) + 1))
 
-    def ahead(self, truth: Truth, action: Action) -> Truth:
-        """What an unerring hand makes of a true state."""
-        return self._hand.after(truth, [action])[0]
+    def ahead(self, truth: Truth, actions: Sequence[Action]) -> Truth:
+        """Where an unerring hand leads from a true state."""
+        return [truth, *self._hand.after(truth, actions)][-1]
 
     def lost(self, course: tuple[Truth, ...]) -> dict[str, str]:
         """Objects that are gone or out of the arm's reach, and not where the rest of the course can do with them."""
@@ -244,7 +244,7 @@ class Stage:
         accepted = [states]
         if self.unnoticed or not wrong:
             # what went wrong before the last action, or little by little, shows against a course without any of it
-            should = [self._states[0], *self._hand.after(self._states[0], self._since)][-1]
+            should = self.ahead(self._states[0], self._since)
             late = deviations(self.now, should)
             if late:
                 wrong |= late
@@ -257,7 +257,7 @@ class Stage:
         if recovery.found:
             to = len(turn.plan) if recovery.subgoal is None else recovery.subgoal
             subgoal = self.original(to)
-            end = [self.now, *self._hand.after(self.now, recovery.actions)][-1]
+            end = self.ahead(self.now, recovery.actions)
             off = [deviations(end, states[to]) for states in accepted]
             astray = {name: why for name, why in off[-1].items() if all(name in others for others in off)}
             right = not astray

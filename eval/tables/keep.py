@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import lzma
 from collections.abc import Sequence
 from pathlib import Path
 
 from eval.command import CONFIG, METRICS
+from eval.sweep.records import EpisodeRecord
 from eval.sweep.run import PACKED, RUNS
 from eval.tables.load import Sweep
-from sim.folder import MANIFEST, write_whole
+from sim.folder import MANIFEST, write_packed, write_whole
 
 FOLDER = "sweeps"
 
@@ -26,8 +26,7 @@ def keep(sweeps: Sequence[Sweep], out: Path) -> None:
     for sweep in sweeps:
         place = out / FOLDER / f"{sweep.planner}-{sweep.dataset}"
         place.mkdir(parents=True, exist_ok=True)
-        lines = "".join(record.to_json() + "\n" for record in sweep.records).encode()
-        write_whole(place / PACKED, lzma.compress(lines, preset=9 | lzma.PRESET_EXTREME))
+        write_packed(place / PACKED, map(EpisodeRecord.to_json, sweep.records))
         for name in (METRICS, CONFIG, MANIFEST, RUNS):
             if (sweep.folder / name).is_file():
                 write_whole(place / name, (sweep.folder / name).read_bytes())

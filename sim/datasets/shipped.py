@@ -17,7 +17,7 @@ import typer
 from nsrecover.errors import InvalidConfiguration, told_in_one_line
 from sim.datasets.kinds import DATASETS
 from sim.datasets.spec import EPISODES, ErrorEpisode, read_episodes
-from sim.folder import write_whole
+from sim.folder import write_packed
 
 SEED = 0
 """Their seed; others are always drawn."""
@@ -49,10 +49,8 @@ def ship(
     out.mkdir(parents=True, exist_ok=True)
     for name in found:
         episodes = list(read_episodes(folder / name))
-        lines = "".join(episode.to_json() + "\n" for episode in episodes).encode()
-        data = lzma.compress(lines, preset=9 | lzma.PRESET_EXTREME)
-        write_whole(out / f"{name}.jsonl.xz", data)
-        print(f"{name}: {len(episodes)} episodes, {len(data) / 1000:.0f} kB")
+        size = write_packed(out / f"{name}.jsonl.xz", map(ErrorEpisode.to_json, episodes))
+        print(f"{name}: {len(episodes)} episodes, {size / 1000:.0f} kB")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from eval.sweep.run import RECORDS, EvalConfig, read_records, sweep
-from nsrecover.errors import InvalidConfiguration, NsrecoverError
+from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 
 ROOT = Path(__file__).parents[3]
 EPISODES = Path(__file__).parent / "episodes"
@@ -103,15 +103,20 @@ def test_another_planner_does_not_go_on_in_the_folder(whole: Path) -> None:
         ({"parallel": 0}, "found 0"),
         ({"episodes": 0}, "episodes=0"),
         ({"during_recovery": 2.0}, "between 0 and 1"),
-        ({"planner": OURS | {"checkpoint": "/nowhere"}}, "/nowhere"),
         ({"planner": OURS | {"setting": {"budget_s": 1.0}}}, r"as planner\.budget_s"),
-        ({"planner": {"_target_": "eval.sweep.controllers.Repeating", "checkpoint": "/nowhere"}}, "/nowhere"),
         ({"planner": {"_target_": "eval.sac.planner.sac", "policy": "/nowhere"}}, "/nowhere"),
     ],
 )
 def test_what_cannot_be_used_is_told(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
-    with pytest.raises(NsrecoverError, match=message):
+    with pytest.raises(InvalidConfiguration, match=message):
         sweep(config(**changes), tmp_path / "none", quiet=True)
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("planner", [OURS, {"_target_": "eval.sweep.controllers.Repeating"}])
+def test_a_missing_checkpoint_is_told_before_the_first_episode(planner: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(InvalidCheckpoint, match="/nowhere"):
+        sweep(config(planner=planner | {"checkpoint": "/nowhere"}), tmp_path / "none", quiet=True)
     assert not (tmp_path / "none").exists()
 
 
