@@ -14,8 +14,8 @@ from tqdm import tqdm
 
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from sim.datasets.kinds import DATASETS, ErrorDataset, generate
-from sim.datasets.shipped import SEED, shipped
-from sim.datasets.spec import EPISODES, SCHEMA, ErrorEpisode
+from sim.datasets.shipped import SEED, manifest_of, shipped
+from sim.datasets.spec import EPISODES, ErrorEpisode
 from sim.datasets.summary import markdown, summarise
 from sim.folder import claimed, read_ledger, write_json, write_whole
 from sim.groups import described
@@ -80,7 +80,7 @@ def _chosen(name: str, config: DatasetsConfig) -> ErrorDataset:
 
 
 def _build_one(dataset: ErrorDataset, folder: Path, config: DatasetsConfig) -> dict[str, Any]:
-    manifest: dict[str, Any] = {"format": SCHEMA, "dataset": dataset.name, "seed": config.seed}
+    manifest = manifest_of(dataset.name, config.seed)
     if dataset.mix != DATASETS[dataset.name].mix:
         manifest["scene"] = dataset.mix.to_dict()
     with claimed(folder, manifest, "an error dataset"):

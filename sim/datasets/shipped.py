@@ -10,14 +10,14 @@ import lzma
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from nsrecover.errors import InvalidConfiguration, told_in_one_line
 from sim.datasets.kinds import DATASETS
-from sim.datasets.spec import EPISODES, ErrorEpisode, read_episodes
-from sim.folder import write_packed
+from sim.datasets.spec import EPISODES, SCHEMA, ErrorEpisode, read_episodes
+from sim.folder import claimed, write_packed
 
 SEED = 0
 """Their seed; others are always drawn."""
@@ -46,11 +46,22 @@ def ship(
     found = [name for name in DATASETS if (folder / name / EPISODES).is_file()]
     if not found:
         raise InvalidConfiguration(f"expected error datasets in {folder}, found none; run `python -m sim.datasets`")
+    every = {name: _whole_dataset(folder / name, name) for name in found}
     out.mkdir(parents=True, exist_ok=True)
-    for name in found:
-        episodes = list(read_episodes(folder / name))
+    for name, episodes in every.items():
         size = write_packed(out / f"{name}.jsonl.xz", map(ErrorEpisode.to_json, episodes))
         print(f"{name}: {len(episodes)} episodes, {size / 1000:.0f} kB")
+
+
+def manifest_of(name: str, seed: int) -> dict[str, Any]:
+    """What the folder of a dataset says of itself."""
+    return {"format": SCHEMA, "dataset": name, "seed": seed}
+
+
+def _whole_dataset(folder: Path, name: str) -> list[ErrorEpisode]:
+    """Its episodes, unless it is another one or still being drawn."""
+    with claimed(folder, manifest_of(name, SEED), "an error dataset to be shipped"):
+        return list(read_episodes(folder))
 
 
 if __name__ == "__main__":

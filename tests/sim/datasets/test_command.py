@@ -92,10 +92,14 @@ def test_what_comes_with_the_checkout_is_taken_before_more_is_drawn(tmp_path):
     assert list(read_episodes(tmp_path)) == list(shipped("V", 0, 3))
 
 
-def test_datasets_are_compressed_into_the_checkout(tmp_path, dataset):
+def test_datasets_of_seed_0_are_compressed_into_the_checkout(tmp_path, dataset):
     with pytest.raises(InvalidConfiguration, match="expected error datasets in"):
         ship(tmp_path)
-    (tmp_path / "II").symlink_to(dataset[0])
+    assert _run("dataset=V", "episodes=3", f"out={tmp_path / 'V'}").returncode == 0
     ship(tmp_path, tmp_path / "out")
-    with lzma.open(tmp_path / "out" / "II.jsonl.xz") as file:
-        assert file.read() == (dataset[0] / "episodes.jsonl").read_bytes()
+    with lzma.open(tmp_path / "out" / "V.jsonl.xz") as file:
+        assert file.read() == (tmp_path / "V" / "episodes.jsonl").read_bytes()
+    (tmp_path / "II").symlink_to(dataset[0])  # of another seed
+    with pytest.raises(InvalidConfiguration, match=r"found .*seed"):
+        ship(tmp_path, tmp_path / "other")
+    assert not (tmp_path / "other").exists()
