@@ -54,7 +54,7 @@ class SavedWorld:
     Attributes:
         state: number of the saved physics state.
         step: actions executed by then.
-        next_step: number of the next action of the plan.
+        carried_out: numbers of the actions of the plan that were carried out by then.
         time_s: simulated time.
         ticks: physics steps by then: faults are asked at every few of them.
         generator: state of the random generator.
@@ -62,7 +62,7 @@ class SavedWorld:
 
     state: int
     step: int
-    next_step: int
+    carried_out: frozenset[int]
     time_s: float
     ticks: int
     generator: dict[str, Any]
@@ -126,7 +126,7 @@ class TabletopWorld:
                     f"expected faults that can strike without an arm in a kinematic world, found "
                     f"{type(fault).__name__}; use fidelity=physics, or leave it out"
                 )
-        self.plan, self._next_step = plan, 0
+        self.plan, self._carried_out = plan, frozenset[int]()
         self.on_frame, self.frame_steps = on_frame, frame_steps
         self.log: list[str] = []
         self.step, self.time_s = 0, 0.0
@@ -324,7 +324,7 @@ class TabletopWorld:
         state = pybullet.saveState(physicsClientId=self.client)
         self._saved.add(state)
         generator = copy.deepcopy(self._rng.bit_generator.state)
-        return SavedWorld(state, self.step, self._next_step, self.time_s, self._ticks, generator)
+        return SavedWorld(state, self.step, self._carried_out, self.time_s, self._ticks, generator)
 
     def restore(self, saved: SavedWorld) -> None:
         """Go back to a moment of this world.
@@ -338,7 +338,7 @@ class TabletopWorld:
         self.weaken_grip()
         if self.arm is not None:
             self.arm.rest()
-        self.step, self._next_step, self.time_s = saved.step, saved.next_step, saved.time_s
+        self.step, self._carried_out, self.time_s = saved.step, saved.carried_out, saved.time_s
         self._ticks = saved.ticks
         self._rng.bit_generator.state = copy.deepcopy(saved.generator)
 
@@ -386,12 +386,13 @@ class TabletopWorld:
             return self.step
         number = self._found_in_plan(action)
         if number is not None:
-            self._next_step = number + 1
+            self._carried_out |= {number}
         return number
 
     def _found_in_plan(self, action: Action) -> int | None:
-        left = () if self.plan is None else range(self._next_step, len(self.plan))
-        return next((number for number in left if _same(self.plan[number], action)), None)
+        planned = [] if self.plan is None else enumerate(self.plan)
+        left = ((number, other) for number, other in planned if number not in self._carried_out)
+        return next((number for number, other in left if _same(other, action)), None)
 
     def _quiet(self) -> bool:
         for body in self._bodies.values():
