@@ -42,7 +42,9 @@ def independent_cost(puzzle: Puzzle) -> int | None:
     return None if found is None else found.cost
 
 
-def independent_optimum(puzzle: Puzzle, subgoals: Sequence[int] | None = None) -> Optimum | None:
+def independent_optimum(
+    puzzle: Puzzle, subgoals: Sequence[int] | None = None, time_limit_s: float | None = TIME_LIMIT_S
+) -> Optimum | None:
     """The best way back as the independent planner has it; arguments and result as for `eval.optimum.fewest`.
 
     Raises:
@@ -57,11 +59,11 @@ def independent_optimum(puzzle: Puzzle, subgoals: Sequence[int] | None = None) -
 
     problem, moves, ends = _problem(puzzle, subgoals)
     with fast_downward() as planner:
-        result = planner.solve(problem, timeout=TIME_LIMIT_S)
+        result = planner.solve(problem, timeout=time_limit_s)
     if result.status is Status.UNSOLVABLE_PROVEN:
         return None
     if result.status is not Status.SOLVED_OPTIMALLY:
-        raise InvalidConfiguration(f"expected an optimal plan within {TIME_LIMIT_S} s, found {result.status.name}")
+        raise InvalidConfiguration(f"expected an optimal plan within {time_limit_s} s, found {result.status.name}")
     names = [step.action.name for step in result.plan.actions]
     steps = tuple(moves[name] for name in names if name in moves)
     end = next(ends[name] for name in names if name in ends)

@@ -20,7 +20,8 @@ from nsrecover.operators import OPERATORS, operator_of
 from nsrecover.planning.recover import MAX_EXPANSIONS
 from nsrecover.planning.search import Ending, SearchResult, search
 from nsrecover.same_place import same_place
-from nsrecover.scene.geometry import as_box, intersects
+from nsrecover.scene.geometry import CONTACT_M, as_box, bottom, footprint_overlap, intersects, top
+from nsrecover.scene.relations import SUPPORT_OVERLAP, supporter
 from nsrecover.structs import Action, Discrepancy, FloatArray, Recovery, SceneGraph, Trace
 
 GRAIN_M = 0.005
@@ -132,7 +133,15 @@ class ForwardModel:
         if step.action.target is not None and operator_of(step.action).violated(graph, step.action):
             return False
         others = np.delete(graph.boxes, step.moved, axis=0)
-        return bool(within_reach(step.box, self._bundle)) and not bool(intersects(step.box, others).any())
+        if not within_reach(step.box, self._bundle) or intersects(step.box, others).any():
+            return False
+        above = (footprint_overlap(step.box, others) >= SUPPORT_OVERLAP) & (bottom(others) > top(step.box) - CONTACT_M)
+        if above.any():  # nothing gets in from above
+            return False
+        return (
+            float(bottom(step.box)) <= CONTACT_M
+            or supporter(graph.with_node(step.moved, step.box), step.moved) is not None
+        )
 
 
 class RePlanner:
@@ -159,7 +168,7 @@ class RePlanner:
         model = ForwardModel(self._bundle, graph, trace.graphs[-1])
 
         def finished(result: SearchResult[State, Step]) -> Recovery:
-            return replace(_recovery(result, len(trace.plan)), seconds=time.perf_counter() - began)
+            return replace(_recovery(result, trace), seconds=time.perf_counter() - began)
 
         result = search(
             model,
@@ -172,14 +181,15 @@ class RePlanner:
         return finished(result)
 
 
-def _recovery(result: SearchResult[State, Step], length: int) -> Recovery:
+def _recovery(result: SearchResult[State, Step], trace: Trace) -> Recovery:
+    """Its last scene is the goal itself: what is only accepted as such would be the goal of the next search."""
     if result.subgoal is None:
         return Recovery(result.status, expansions=result.expansions, reason=str(result.ending))
     return Recovery(
         result.status,
         tuple(step.action for step in result.path),
-        tuple(state.graph for state in result.states),
-        subgoal=length,
+        (*(state.graph for state in result.states[:-1]), trace.graphs[-1]) if result.path else (),
+        subgoal=len(trace.plan),
         cost=result.cost,
         proven_optimal=result.proven_optimal,
         expansions=result.expansions,

@@ -9,14 +9,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from eval.plans import PlannerSetting
 from eval.sac.space import Slots
 from eval.sweep.controllers import Recovering
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.operators import operator_of
 from nsrecover.structs import Action, Discrepancy, Phase, Recovery, RecoveryStatus, SceneGraph, Trace
 from nsrecover.system import System
 
 POLICY = "policy.zip"
+DRAWS = 20
+"""Proposals before the policy has nothing that can be done."""
 
 SHIPPED = Path(__file__).parent / "tabletop"
 """The policy that comes with the project."""
@@ -104,9 +109,13 @@ class PolicyPlanner:
         budget_s: float | None = None,
         max_expansions: int | None = None,
     ) -> Recovery:
-        """Actions that lead to where the plan should be now, as far as they can be imagined."""
+        """Actions that lead to where the plan should be now, as far as they can be imagined.
+
+        Where only a precondition of the next action does not hold, they lead to where it should be after that.
+        """
         began = time.perf_counter()
         done = discrepancy.step + (discrepancy.phase is Phase.AFTER)
+        done += bool(discrepancy.violated) and not discrepancy.culprits
         if len(graph) > self._slots.count:
             reason = f"the policy knows scenes of up to {self._slots.count} objects, this one has {len(graph)}"
             return Recovery(RecoveryStatus.BUDGET_EXHAUSTED, reason=reason)
@@ -120,12 +129,15 @@ class PolicyPlanner:
                     seconds=time.perf_counter() - began,
                     reason=f"the policy does not reach the goal in {len(actions)} actions",
                 )
-            seen = {
-                "observation": self._slots.observation(now.boxes),
-                "achieved_goal": self._slots.boxes(now.boxes),
-                "desired_goal": self._slots.boxes(goal.boxes),
-            }
-            actions.append(self._slots.action(now.names, now.boxes, self._model.predict(seen, deterministic=True)[0]))
+            action = self._proposed(now, goal)
+            if action is None:
+                return Recovery(
+                    RecoveryStatus.BUDGET_EXHAUSTED,
+                    expansions=len(actions),
+                    seconds=time.perf_counter() - began,
+                    reason="the policy proposes nothing that the robot could do",
+                )
+            actions.append(action)
             now = self._system.imagination.step(now, actions[-1])
             graphs.append(now)
         return Recovery(
@@ -138,6 +150,22 @@ class PolicyPlanner:
             expansions=len(actions),
             seconds=time.perf_counter() - began,
         )
+
+    def _proposed(self, now: SceneGraph, goal: SceneGraph) -> Action | None:
+        """What the policy likes best of what can be done: its mean first, then what it draws."""
+        seen = {
+            "observation": self._slots.observation(now.boxes),
+            "achieved_goal": self._slots.boxes(now.boxes),
+            "desired_goal": self._slots.boxes(goal.boxes),
+        }
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)  # the same episode again takes the same course
+            for draw in range(DRAWS):
+                chosen = self._model.predict(seen, deterministic=draw == 0)[0]
+                action = self._slots.action(now.names, now.boxes, chosen, goal.boxes[:, 3:])
+                if not operator_of(action).violated(now, action):
+                    return action
+        return None
 
     def _there(self, graph: SceneGraph, trace: Trace, done: int) -> bool:
         """Whether nothing is out of place where the next action begins, or after the last one."""

@@ -56,17 +56,22 @@ class Slots:
         off = apart.reshape(*apart.shape[:-1], self.count, 6)[..., :3] * _SCALE[:3]
         return np.asarray((np.linalg.norm(off, axis=-1) <= TOLERANCE_M).all(axis=-1))
 
-    def action(self, names: tuple[str, ...], boxes: npt.ArrayLike, chosen: npt.ArrayLike) -> Action:
+    def action(
+        self, names: tuple[str, ...], boxes: npt.ArrayLike, chosen: npt.ArrayLike, sides: npt.ArrayLike | None = None
+    ) -> Action:
         """What a vector of the policy means: the preferred object goes to the place, on top of what stands there.
 
         Args:
             names: N objects.
             boxes: (N, 6) where they are, as far as it is known.
             chosen: (count + 2,) in -1..1.
+            sides: (N, 3) with which sides they are put down; as they lie if None.
         """
         every, vector = np.asarray(boxes, dtype=np.float32), np.asarray(chosen, dtype=np.float32)
         row = int(np.argmax(vector[: len(names)]))
         box = every[row].copy()
+        if sides is not None:
+            box[3:] = np.asarray(sides)[row]
         box[:2] = _MIDDLE[:2] + vector[self.count :] * _SCALE[:2]
         others = np.delete(every, row, axis=0)
         under = others[footprint_overlap(box, others) > _TOUCHING]

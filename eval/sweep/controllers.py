@@ -74,6 +74,8 @@ class Recovering:
 class Repeating:
     """It watches every action and repeats the one that failed; in the end it goes on without it.
 
+    It has failed if the object that it moves is among the culprits; what others did, trying again cannot put right.
+
     Attributes:
         name: what tables call it.
         checkpoint: folder of the learned parts; the shipped ones if None.
@@ -94,11 +96,13 @@ class Repeating:
         tried = 0
         while (action := monitor.following) is not None:
             step, plan = monitor.done, monitor.plan
+            if tried == 0 and (doubt := monitor.check()):
+                stage.turned(turn_of(StepRecord(None, False, monitor.graph, doubt, plan)))
             stage.execute(action)
             tried += 1
             discrepancy = monitor.step(action, stage.observe())
             again = None
-            if discrepancy and tried < self.tries:
+            if action.arguments[0] in discrepancy.culprit_names and tried < self.tries:
                 graphs, cost = monitor.trace.graphs, float(len(plan) - step)
                 again = Recovery(
                     RecoveryStatus.RECOVERED,

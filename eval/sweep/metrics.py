@@ -109,6 +109,7 @@ def summary(records: Sequence[EpisodeRecord]) -> dict[str, Any]:
         **{name: value for name, (value, _, _) in ratios.items()},
         "failures": dict(Counter(str(reason) for reason in map(failure_of, records) if reason is not None)),
         "actions": {"total": sum(actions), "mean": _mean(actions)},
+        "faults": _spread([sum(len(action.faults) for action in record.actions) for record in records]),
         "recoveries": sum(len(record.recoveries) for record in records),
         "errors": sum(recovery.errors for record in records for recovery in record.recoveries),
         "optimal": _optimal(records),

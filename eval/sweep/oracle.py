@@ -19,12 +19,19 @@ from eval.optimum_check import available, independent_optimum
 from eval.optimum_room import placings
 from eval.sweep.stage import Ending, Stage, Turn
 from nsrecover.agent import MAX_RECOVERIES
-from nsrecover.errors import InvalidConfiguration
+from nsrecover.errors import InvalidConfiguration, NsrecoverError
 from nsrecover.scene.geometry import as_box, gaps
 from nsrecover.structs import Action, EpisodeStatus, Plan, Recovery, RecoveryStatus
 from sim.placing import boxes
 from sim.poses import poses_of
 from sim.truth import TOLERANCE_M, Truth, deviations
+
+SEARCHED = 20_000
+"""Arrangements that our own optimal search may look at for Fast Downward to be asked too: it may take hours beyond, and
+a limit by the clock would depend on the machine."""
+
+OURS = "our own optimal search"
+"""What is noted where Fast Downward was not asked."""
 
 APART_M = 0.001
 """Sideways gap at which one box surely comes down beside another."""
@@ -155,35 +162,53 @@ def _planned(stage: Stage, plan: Plan, course: tuple[Truth, ...], undisturbed: b
     # number of original steps done -> of present ones
     ends = {stage.original(number): number for number in range(len(plan), -1, -1)}
     puzzle = stage.puzzle(course)
-    best = None
+    best, asked = None, False
     if puzzle is not None and undisturbed:
-        best = fewest(puzzle, [len(stage.plan)], LOOKED_AT)
+        best, asked = fewest(puzzle, [len(stage.plan)], LOOKED_AT), False
     elif puzzle is not None:
-        best = _soonest(puzzle, sorted(t for t in ends if t is not None))
+        best, asked = _soonest(puzzle, sorted(t for t in ends if t is not None))
     steps = None if puzzle is None or best is None else placings(puzzle, best.steps)
+    if puzzle is not None and best is not None and steps is None and asked:
+        # the places of this way do not all fit; those of another way as short may
+        best, asked = fewest(puzzle, [best.subgoal]), False
+        steps = None if best is None else placings(puzzle, best.steps)
     if best is None or steps is None:
-        return Recovery(RecoveryStatus.IMPOSSIBLE, reason="there is no way back")
+        return Recovery(RecoveryStatus.IMPOSSIBLE, reason="no way back was found")
     actions = tuple(
         Action("free" if step.aside else "restore", (step.name,), tuple(float(value) for value in step.box))
         for step in steps
     )
     status = RecoveryStatus.RECOVERED if actions else RecoveryStatus.ALREADY_AT_SUBGOAL
-    return Recovery(status, actions, subgoal=ends[best.subgoal], cost=float(best.cost), proven_optimal=True)
+    return Recovery(
+        status,
+        actions,
+        subgoal=ends[best.subgoal],
+        cost=float(best.cost),
+        proven_optimal=True,
+        reason="" if asked else OURS,
+    )
 
 
-def _soonest(puzzle: Puzzle, subgoals: Sequence[int]) -> Optimum | None:
-    """The best way back that rejoins the plan as soon as it costs no more: what is left of it is left to the plan."""
-    best = _best(puzzle, subgoals)
-    for subgoal in subgoals if best is not None else ():
+def _soonest(puzzle: Puzzle, subgoals: Sequence[int]) -> tuple[Optimum | None, bool]:
+    """The best way back that rejoins the plan as soon as it costs no more: what is left of it is left to the plan.
+
+    Returns:
+        The way, and whether it is Fast Downward's.
+
+    Raises:
+        NsrecoverError: the two planners, both optimal, disagree.
+    """
+    best = fewest(puzzle, subgoals)
+    if best is None:
+        return None, False
+    for subgoal in subgoals:
         way = fewest(puzzle, [subgoal])
-        if way is not None and best is not None and way.cost == best.cost:
-            return _best(puzzle, [subgoal])
-    return best
-
-
-def _best(puzzle: Puzzle, subgoals: Sequence[int]) -> Optimum | None:
-    """The independent planner's answer; that of our own optimal search where it runs out of time."""
-    try:
-        return independent_optimum(puzzle, subgoals)
-    except InvalidConfiguration:
-        return fewest(puzzle, subgoals)
+        if way is not None and way.cost == best.cost:
+            best = way
+            break
+    if best.expansions > SEARCHED:
+        return best, False
+    found = independent_optimum(puzzle, [best.subgoal], time_limit_s=None)
+    if found is None or found.cost != best.cost:
+        raise NsrecoverError(f"expected both optimal planners to need {best.cost} actions, found {found}")
+    return found, True

@@ -148,6 +148,36 @@ def test_a_policy_that_knows_the_way_recovers() -> None:
     np.testing.assert_allclose(recovery.graphs[0].boxes, trace.graphs[1].boxes, atol=1e-5)
 
 
+class Stubborn(KnowsTheWay):
+    """It would rather pull out what something stands on; what it draws instead is better."""
+
+    def predict(self, seen, deterministic):
+        if not deterministic:
+            return super().predict(seen, deterministic=True)
+        vector = np.zeros(5, dtype=np.float32)
+        vector[NAMES.index("blue cube")] = 1.0
+        return vector, None
+
+
+def test_what_cannot_be_done_is_not_imagined() -> None:
+    astray, trace = scenes()
+    system = geometric()
+    discrepancy = system.comparison.after(astray, trace, 0)
+    recovery = PolicyPlanner(system, Stubborn(), 2).recover(astray, trace, discrepancy)
+    assert [str(action) for action in recovery.actions] == ["restore(green cube)"]
+
+
+def test_what_only_an_action_cannot_do_is_done_in_its_place() -> None:
+    """Were it to lead to the scene before the action, nothing would be done, and the same be noticed again."""
+    _, trace = scenes()
+    system = geometric()
+    doubt = replace(system.comparison.before(trace.graphs[1], trace, 1), violated=("something is in the way",))
+    assert not doubt.culprits
+    recovery = PolicyPlanner(system, KnowsTheWay(), 2).recover(trace.graphs[1], trace, doubt)
+    assert [str(action) for action in recovery.actions] == ["restore(green cube)"]
+    assert recovery.subgoal == 2
+
+
 def test_a_policy_that_has_learned_nothing_says_so(trained) -> None:
     astray, trace = scenes()
     system = geometric()

@@ -12,7 +12,7 @@ from eval.sweep.controllers import Blind, Repeating, recovering
 from eval.sweep.episode import Job, run_job
 from eval.sweep.failures import failure_of
 from eval.sweep.ideal import IdealHand
-from eval.sweep.oracle import Oracle, beside_all
+from eval.sweep.oracle import OURS, Oracle, beside_all
 from eval.sweep.records import Best, EpisodeRecord, Failure
 from eval.sweep.stage import Controller, Ending, Stage, Turn
 from eval.sweep.strikes import Strikes
@@ -80,10 +80,10 @@ def test_who_looks_at_nothing_ends_where_the_errors_leave_it() -> None:
 def test_repeating_puts_right_what_the_robot_did_and_not_what_others_did() -> None:
     """In episode 1 somebody displaces a block first; then the robot itself puts one on the wrong support."""
     found = run(Repeating(), EPISODES[1])
-    assert failure_of(found) is Failure.WRONG_WAY
+    assert failure_of(found) is Failure.LEFT
     assert set(found.deviations) == {"red die"}
-    assert any(recovery.right is False for recovery in found.recoveries)
-    assert any(recovery.right for recovery in found.recoveries)
+    assert [(action.step, bool(action.faults)) for action in found.actions] == [(0, True), (1, True), (None, False)]
+    assert [recovery.right for recovery in found.recoveries if recovery.found] == [True]
 
 
 def test_the_oracle_knows_the_truth_and_the_shortest_way() -> None:
@@ -91,7 +91,17 @@ def test_the_oracle_knows_the_truth_and_the_shortest_way() -> None:
     assert found.completed
     assert len(found.recoveries) == 2
     assert all(recovery.cost == recovery.best.cost for recovery in found.recoveries if recovery.best)
+    assert {recovery.reason for recovery in found.recoveries} == {""}, "Fast Downward was asked"
     assert all(recovery.culprits.keys() == recovery.wrong.keys() for recovery in found.recoveries)
+
+
+def test_where_the_oracle_searches_too_long_it_asks_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = run(Oracle(), EPISODES[1])
+    monkeypatch.setattr("eval.sweep.oracle.SEARCHED", -1)
+    found = run(Oracle(), EPISODES[1])
+    assert {recovery.reason for recovery in found.recoveries} == {OURS}
+    assert [recovery.cost for recovery in found.recoveries] == [recovery.cost for recovery in asked.recoveries]
+    assert found.completed
 
 
 @pytest.mark.parametrize(("gap_m", "moved"), [(-0.003, True), (0.005, False)])

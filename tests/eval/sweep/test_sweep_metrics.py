@@ -81,6 +81,7 @@ def test_completion_and_its_interval() -> None:
     assert found["intervals"]["completion"] == pytest.approx([0.59585, 0.98212], abs=1e-4)
     assert found["failures"] == {"drift": 1}
     assert found["actions"] == {"total": 50, "mean": 5.0}
+    assert found["faults"]["mean"] == 1.0
 
 
 def test_deciding_whether_there_is_a_way_back() -> None:
