@@ -11,14 +11,13 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from eval.footage import Footage, film, read
-from eval.variants import system_of
+from eval.variants import fingerprint, system_of
 from eval.watch import Setting, follow
 from nsrecover.structs import Discrepancy, Plan, SceneGraph, Trace
 from nsrecover.system import System
@@ -32,6 +31,8 @@ FORMAT = 1
 """Version of the files; raised when what is in them, or how it is made, changes."""
 
 VIEWS = ("left", "right")
+SEEN_BY = ("encoder", "transition")
+"""The learned parts that error states depend on: those that perceive and imagine."""
 """The cameras that error states are perceived with."""
 
 
@@ -129,19 +130,8 @@ def _truths(episode: ErrorEpisode) -> tuple[dict[int, Truth], tuple[Truth, ...]]
 
 
 def _key(episode: ErrorEpisode, checkpoint: str | None) -> str:
-    content = f"{FORMAT} {VIEWS} {episode.to_json()} {fingerprint(checkpoint)}"
+    content = f"{FORMAT} {VIEWS} {episode.to_json()} {fingerprint(checkpoint, SEEN_BY)}"
     return hashlib.sha256(content.encode()).hexdigest()[:24]
-
-
-@lru_cache(maxsize=8)
-def fingerprint(checkpoint: str | None) -> str:
-    """A hash of the weights that perceive and imagine: the only ones that error states depend on."""
-    bundle = system_of(checkpoint).bundle
-    digest = hashlib.sha256(str(bundle.config.crop_size).encode())
-    for part in (bundle.encoder, bundle.transition):
-        for name, value in part.state_dict().items():
-            digest.update(name.encode() + value.cpu().numpy().tobytes())
-    return digest.hexdigest()[:16]
 
 
 def _write(path: Path, states: Sequence[ErrorState]) -> None:

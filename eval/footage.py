@@ -17,7 +17,7 @@ from nsrecover.recording import Recording
 from nsrecover.structs import Plan
 from sim.cameras import FRONT, LEFT, RIGHT, CameraRig
 from sim.datasets.replay import replay
-from sim.datasets.spec import ErrorEpisode
+from sim.datasets.spec import ErrorEpisode, StepError
 
 RIG = CameraRig(views=(LEFT, RIGHT, FRONT))
 """Filmed with all of these; every evaluation chooses among them."""
@@ -63,6 +63,7 @@ def film(episode: ErrorEpisode, folder: Path) -> Path:
     if path.is_file():
         return path
     steps = list(replay(episode, rig=RIG, look=True))
+    _check(episode, [step.error for step in steps if step.error is not None])
     course, outcomes, places = [steps[0].seen_before], [steps[0].seen_before], [steps[0].before.positions]
     for step in steps:
         if step.error is not None:
@@ -114,6 +115,17 @@ def through(observation: Observation, views: Sequence[str]) -> Observation:
         instances=observation.instances[rows],
         cameras=tuple(observation.cameras[row] for row in rows),
     )
+
+
+def _check(episode: ErrorEpisode, found: Sequence[StepError]) -> None:
+    """Refuse an episode that goes another way than when it was drawn: its ground truth would be of something else."""
+    drawn, now = ([(error.step, *sorted(error.deviations)) for error in errors] for errors in (episode.errors, found))
+    if drawn != now:
+        raise InvalidConfiguration(
+            f"expected episode {episode.number} of {episode.dataset} to go wrong as it did when it was drawn, {drawn}, "
+            f"found {now}: this simulator or processor differs; draw the datasets anew, "
+            "`python -m sim.datasets shipped=false out=DIR`, and give errors=DIR"
+        )
 
 
 def _key(episode: ErrorEpisode) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -35,6 +36,17 @@ Watched = Mapping[str, tuple[Sequence[Verdict], Sequence[Imagined]]]
 def system_of(checkpoint: str | None) -> System:
     """The system around a checkpoint, loaded once in each process."""
     return nsrecover.load(checkpoint)
+
+
+@lru_cache(maxsize=8)
+def fingerprint(checkpoint: str | None, parts: tuple[str, ...] = ("encoder", "transition", "discriminator")) -> str:
+    """A hash of the weights of some learned parts, and of how large they want pictures of objects."""
+    bundle = system_of(checkpoint).bundle
+    digest = hashlib.sha256(str(bundle.config.crop_size).encode())
+    for part in parts:
+        for name, value in getattr(bundle, part).state_dict().items():
+            digest.update(name.encode() + value.cpu().numpy().tobytes())
+    return digest.hexdigest()[:16]
 
 
 def assess(episode: ErrorEpisode, folder: str, variants: Mapping[str, Variant]) -> Watched:

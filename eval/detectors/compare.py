@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -19,14 +20,14 @@ from eval.detectors.base import Detector
 from eval.detectors.equal_rate import area, at_equal_rates, at_own_thresholds, by_group, errors, evidence, only_cause
 from eval.detectors.judged import JudgedEpisode, judge_episode
 from eval.models import ModelsConfig, episodes_of
-from eval.variants import system_of
+from eval.variants import fingerprint, system_of
 from nsrecover.errors import InvalidConfiguration
 from sim.datasets.spec import ErrorEpisode
 from sim.folder import claimed, read_ledger, write_json, write_whole
 from sim.groups import described
 from sim.parallel import run_parallel
 
-FORMAT = 1
+FORMAT = 2
 SCORES = "scores.jsonl"
 
 
@@ -39,6 +40,7 @@ class DetectorsConfig:
     errors: str | None = None
     footage: str = "data/footage"
     checkpoint: str | None = None
+    trunk: str = "encoder"
     views: list[str] = field(default_factory=lambda: ["left", "right"])
     detector: dict[str, Any] = field(default_factory=dict)
     workers: int = 2
@@ -59,12 +61,18 @@ def compare(config: DetectorsConfig) -> dict[str, Any]:
     """
     if not config.detector:
         raise InvalidConfiguration("expected at least one detector, found none; choose some: detector=[ours,graph]")
-    system_of(config.checkpoint)  # a checkpoint that cannot be used is refused before the work begins
+    threshold = system_of(config.checkpoint).bundle.threshold  # what cannot be used is refused before the work begins
     detectors: dict[str, Detector] = {name: described(entry) for name, entry in config.detector.items()}
+    for name, detector in detectors.items():
+        if not detector.thresholds:
+            raise InvalidConfiguration(f"expected at least one threshold of the detector {name!r}, found none")
     episodes = episodes_of(ModelsConfig(config.seed, dict(config.episodes), config.errors, workers=config.workers))
     out = Path(config.out)
     decisive = {name: value for name, value in asdict(config).items() if name not in ("footage", "workers", "out")}
-    with claimed(out, {"format": FORMAT, **decisive}, "a comparison of detectors"):
+    content = hashlib.sha256("".join(episode.to_json() for episode in episodes).encode()).hexdigest()[:16]
+    weights = f"{fingerprint(config.checkpoint)} {threshold}"
+    manifest = {"format": FORMAT, **decisive, "weights": weights, "content_of_episodes": content}
+    with claimed(out, manifest, "a comparison of detectors"):
         judged = _judge_all(config, detectors, episodes)
         metrics = _metrics(config, detectors, judged)
         write_json(out / METRICS, metrics)

@@ -8,12 +8,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import binomtest
 
 from eval import detection
 from eval.detectors.judged import Judged, JudgedEpisode
 
 RATES = (0.001, 0.01, 0.05)
 """Shares of good steps at which a detector may alarm when detectors are compared."""
+
+DRAWS = 2000
+"""How often episodes are drawn again, with replacement, to see how much hangs on which ones they were."""
 
 Values = npt.NDArray[np.float64]
 
@@ -27,14 +31,20 @@ class Evidence:
         bad: (B,) scores after steps that did not, in the order of `errors`.
         good_before: (H,) scores before actions, in scenes as they should be.
         failing_before: (F,) scores before an action in a scene that makes it, or a later one, fail.
+        failing_next: (F,) whether it is that very action.
         doomed_before: (D,) scores before actions that fail by themselves in scenes as they should be.
+        good_episode: (G,) number of the episode of each good step.
+        bad_episode: (B,) of each error.
     """
 
     good: Values
     bad: Values
     good_before: Values
     failing_before: Values
+    failing_next: npt.NDArray[np.bool_]
     doomed_before: Values
+    good_episode: npt.NDArray[np.intp]
+    bad_episode: npt.NDArray[np.intp]
 
 
 def errors(episodes: Iterable[JudgedEpisode]) -> list[tuple[str, Judged]]:
@@ -44,18 +54,29 @@ def errors(episodes: Iterable[JudgedEpisode]) -> list[tuple[str, Judged]]:
 
 def evidence(episodes: Sequence[JudgedEpisode], detector: str) -> Evidence:
     """The scores of one detector."""
+    every = [(number, moment) for number, episode in enumerate(episodes) for moment in episode.moments]
 
-    def scores(which: Callable[[Judged], bool], before: bool = False) -> Values:
-        found = [moment.scores[detector] for episode in episodes for moment in episode.moments if which(moment)]
-        values = [pair.before if before else pair.after for pair in found]
-        return np.array([value for value in values if value is not None], dtype=np.float64)
+    def after(wrong: bool) -> tuple[Values, npt.NDArray[np.intp]]:
+        found = [(moment.scores[detector].after, number) for number, moment in every if bool(moment.causes) is wrong]
+        return np.array([score for score, _ in found], np.float64), np.array([number for _, number in found], np.intp)
 
+    def before(which: Callable[[Judged], bool]) -> tuple[Values, npt.NDArray[np.bool_]]:
+        found = [(moment.scores[detector].before, moment) for _, moment in every if which(moment)]
+        told = [(score, moment.fails_later == moment.step + 1) for score, moment in found if score is not None]
+        return np.array([score for score, _ in told], np.float64), np.array([soon for _, soon in told], np.bool_)
+
+    good, good_episode = after(wrong=False)
+    bad, bad_episode = after(wrong=True)
+    failing, soon = before(lambda moment: moment.fails_later is not None)
     return Evidence(
-        good=scores(lambda moment: not moment.causes),
-        bad=scores(lambda moment: bool(moment.causes)),
-        good_before=scores(lambda moment: not moment.causes and not moment.fails_next, before=True),
-        failing_before=scores(lambda moment: moment.fails_later is not None, before=True),
-        doomed_before=scores(lambda moment: moment.fails_next, before=True),
+        good=good,
+        bad=bad,
+        good_before=before(lambda moment: not moment.causes and not moment.fails_next)[0],
+        failing_before=failing,
+        failing_next=soon,
+        doomed_before=before(lambda moment: moment.fails_next)[0],
+        good_episode=good_episode,
+        bad_episode=bad_episode,
     )
 
 
@@ -75,6 +96,45 @@ def area(good: Values, bad: Values) -> float | None:
         return None
     flags = np.repeat([True, False], [len(good), len(bad)])
     return round(detection.roc(np.concatenate([good, bad]), flags)[2], 5)
+
+
+def on_curve(good: Values, bad: Values, rate: float) -> float | None:
+    """Share detected at exactly a rate of false alarms, between two thresholds if need be: at random one or the other.
+
+    A detector whose scores take few values may have no threshold with just that rate, and must not suffer from it.
+    """
+    if not len(good) or not len(bad):
+        return None
+    flags = np.repeat([True, False], [len(good), len(bad)])
+    rates, recall, _ = detection.roc(np.concatenate([good, bad]), flags)
+    last = np.append(np.diff(rates) > 0, True)  # the most that is detected at each rate
+    return round(float(np.interp(rate, rates[last], recall[last])), 5)
+
+
+def resampled(found: Evidence, rate: float) -> Values:
+    """(DRAWS,) Shares detected with the episodes drawn again and the threshold set anew each time.
+
+    Steps of one episode hang together, and the threshold rests on few of them: Wilson's interval knows of neither. The
+    draws are the same for every detector, so that differences between detectors can be taken draw by draw.
+    """
+    count = int(max(found.good_episode.max(initial=-1), found.bad_episode.max(initial=-1))) + 1
+    rng, shares = np.random.default_rng(0), np.full(DRAWS, np.nan)
+    for draw in range(DRAWS):
+        times = np.bincount(rng.integers(count, size=count), minlength=count)
+        weights = times[found.bad_episode]
+        if weights.sum():
+            threshold = threshold_at(np.repeat(found.good, times[found.good_episode]), rate)
+            shares[draw] = weights[found.bad < threshold].sum() / weights.sum()
+    return shares
+
+
+def ahead(first: Evidence, found: Evidence, rate: float) -> dict[str, float | None]:
+    """By how much the first detector is ahead in share detected, with a 95 % interval over drawn episodes."""
+    if not len(found.good) or not len(found.bad):
+        return {"value": None, "low": None, "high": None}
+    shares = [float((each.bad < threshold_at(each.good, rate)).mean()) for each in (first, found)]
+    low, high = np.nanpercentile(resampled(first, rate) - resampled(found, rate), [2.5, 97.5])
+    return {"value": round(shares[0] - shares[1], 5), "low": round(float(low), 5), "high": round(float(high), 5)}
 
 
 def at_own_thresholds(found: Evidence, thresholds: Sequence[float]) -> list[dict[str, Any]]:
@@ -99,8 +159,10 @@ def at_equal_rates(found: Evidence, first: Evidence) -> dict[str, dict[str, Any]
         first: of the one that it is compared with, error by error.
 
     Returns:
-        Rate -> threshold, share detected, share of failures announced before they ran, and how many errors only one
-        of both detects.
+        Rate -> threshold, the rate of false alarms that it truly gives, share detected, the same on the curve; how
+        many errors only one of both detects, with McNemar's exact p, and by how much the other is ahead; share of
+        failures announced before they ran, at a threshold for scenes before actions, and of those whose action is the
+        very next one.
     """
     rows = {}
     for rate in RATES:
@@ -108,13 +170,19 @@ def at_equal_rates(found: Evidence, first: Evidence) -> dict[str, dict[str, Any]
         caught = found.bad < threshold
         caught_by_first = first.bad < threshold_at(first.good, rate)
         before = threshold_at(found.good_before, rate)
+        only_first, only_this = int((caught_by_first & ~caught).sum()), int((caught & ~caught_by_first).sum())
         rows[str(rate)] = {
             "threshold": threshold,
+            "false_alarms": alarms(found.good, threshold),
             "detection": alarms(found.bad, threshold),
-            "only_first": int((caught_by_first & ~caught).sum()),
-            "only_this": int((caught & ~caught_by_first).sum()),
+            "on_curve": on_curve(found.good, found.bad, rate),
+            "only_first": only_first,
+            "only_this": only_this,
+            "p": float(binomtest(only_first, only_first + only_this).pvalue) if only_first + only_this else 1.0,
+            "first_ahead": ahead(first, found, rate),
             "threshold_before": before,
             "lead": alarms(found.failing_before, before),
+            "lead_next": alarms(found.failing_before[found.failing_next], before),
             "natural_failures_announced": alarms(found.doomed_before, before),
         }
     return rows

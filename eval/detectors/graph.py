@@ -1,22 +1,27 @@
 """Scene-graph similarity (Yu et al., Scene Graph-Guided Proactive Replanning, appendix B), and relations alone.
 
 The formulae are the paper's. What it leaves to the reader is done so: nodes are matched by the perceiver, as for every
-detector here; features are those of our encoder; edges are `nsrecover.scene.relations`; D, which scales differences of
-degrees, is the largest degree of both graphs. The paper's subtask node, being the same in both graphs, cannot tell
-them apart by these formulae, so there is none.
+detector here; features are those of our encoder; edges are `nsrecover.scene.relations`, or, to see how much hangs
+on that, directions between every two objects; D, which scales differences of degrees, is the largest degree of both
+graphs. All objects count, those that the next actions do not need too. There is no subtask node: it would be the same
+in both graphs, and without one the paper's own rate is 0.8433 instead of 0.9297 (its table A11).
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from eval.detectors.base import Moment, Scores, both, part
 from eval.detectors.reference import References
-from nsrecover.scene.relations import relations
+from nsrecover.scene.relations import DIRECTIONS, Edge, Relation, relations, support_name
 from nsrecover.structs import SceneGraph
+
+Edges = Callable[[SceneGraph], frozenset[Edge]]
+"""What reads the relations off a scene."""
 
 
 @dataclass(frozen=True)
@@ -27,24 +32,27 @@ class GraphSimilarity:
         node: whether appearances are compared, equation 1.
         edge: whether relations are, equation 2.
         structure: whether degrees are, equation 2.
+        every_pair: whether relations are directions between every two objects, instead of those of neighbours.
         thresholds: the paper's.
     """
 
     node: bool = True
     edge: bool = True
     structure: bool = True
+    every_pair: bool = False
     thresholds: tuple[float, ...] = (0.9, 0.85, 0.8)
 
     def scores(self, moment: Moment, references: References) -> Scores:
         """S, between 0 and 1."""
         expected, seen = found(moment.expected), found(moment.seen)
+        edges = directions if self.every_pair else relations
         parts = []
         if self.node:
             parts.append(node_similarity(expected, seen))
         if self.edge:
-            parts.append(edge_similarity(expected, seen))
+            parts.append(edge_similarity(expected, seen, edges))
         if self.structure:
-            parts.append(structural_similarity(expected, seen))
+            parts.append(structural_similarity(expected, seen, edges))
         return both(moment, float(np.mean(parts)))
 
 
@@ -69,6 +77,19 @@ def found(graph: SceneGraph) -> SceneGraph:
     return part(graph, np.flatnonzero(~graph.missing))
 
 
+def directions(graph: SceneGraph) -> frozenset[Edge]:
+    """Who rests on whom or on the table, and for every two objects on which side of the other each one mainly is."""
+    edges = {Edge(name, Relation.ON, support_name(graph, i)) for i, name in enumerate(graph.names)}
+    for i, name in enumerate(graph.names):
+        for j, other in enumerate(graph.names):
+            if i != j:
+                offset = graph.boxes[i, :2] - graph.boxes[j, :2]
+                axis = int(np.abs(offset).argmax())
+                side = (axis, 1 if offset[axis] > 0 else -1)
+                edges.add(Edge(name, next(r for r in DIRECTIONS if DIRECTIONS[r] == side), other))
+    return frozenset(edges)
+
+
 def node_similarity(expected: SceneGraph, seen: SceneGraph) -> float:
     """S_node: the cosines of matched objects, summed and divided by the number of different objects."""
     matched = [name for name in expected.names if name in seen.names]
@@ -77,15 +98,15 @@ def node_similarity(expected: SceneGraph, seen: SceneGraph) -> float:
     return sum(cosines) / len(every) if every else 1.0
 
 
-def edge_similarity(expected: SceneGraph, seen: SceneGraph) -> float:
+def edge_similarity(expected: SceneGraph, seen: SceneGraph, edges: Edges = relations) -> float:
     """S_edge: the share of relations that both scenes have."""
-    ours, theirs = relations(expected), relations(seen)
+    ours, theirs = edges(expected), edges(seen)
     return len(ours & theirs) / len(ours | theirs) if ours | theirs else 1.0
 
 
-def structural_similarity(expected: SceneGraph, seen: SceneGraph) -> float:
+def structural_similarity(expected: SceneGraph, seen: SceneGraph, edges: Edges = relations) -> float:
     """S_struc: one less the mean difference of the degrees of matched objects, as a share of the largest degree."""
-    degrees = [_degrees(expected), _degrees(seen)]
+    degrees = [_degrees(graph, edges(graph)) for graph in (expected, seen)]
     matched = [name for name in expected.names if name in seen.names]
     largest = max([degree for each in degrees for degree in each.values()], default=0)
     if not matched or largest == 0:
@@ -93,8 +114,7 @@ def structural_similarity(expected: SceneGraph, seen: SceneGraph) -> float:
     return 1.0 - float(np.mean([abs(degrees[0][name] - degrees[1][name]) for name in matched])) / largest
 
 
-def _degrees(graph: SceneGraph) -> Counter[str]:
+def _degrees(graph: SceneGraph, edges: frozenset[Edge]) -> Counter[str]:
     """Object -> how many relations it takes part in; the table is no object."""
-    edges = relations(graph)
     ends = Counter(end for edge in edges for end in (edge.subject, edge.object))
     return Counter({name: ends[name] for name in graph.names})

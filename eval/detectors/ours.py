@@ -1,4 +1,4 @@
-"""The library's monitor as a detector: the least probable object, and the next action's preconditions."""
+"""The library's comparison of scenes as a detector: the least probable object, and the next action's preconditions."""
 
 from __future__ import annotations
 

@@ -1,19 +1,23 @@
 """`python -m eval.detectors`: real detectors on a few real episodes, and its figures worked by hand."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from omegaconf import OmegaConf
 
+import nsrecover
 from eval.detectors import equal_rate
 from eval.detectors.base import Moment, Scores
 from eval.detectors.blind import failing_later
 from eval.detectors.compare import DetectorsConfig, compare
-from eval.detectors.judged import Judged, JudgedEpisode
+from eval.detectors.judged import Judged, JudgedEpisode, judge_episode
+from eval.detectors.ours import Ours
 from eval.detectors.pictures import ImageSimilarity, ObjectCount, visible
-from eval.detectors.reference import Run, film_references, laid_out_again
+from eval.detectors.reference import References, Run, _setup, film_references, laid_out_again
+from eval.footage import film
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.structs import Plan, SceneGraph, Trace
 from sim.datasets.spec import EPISODES, ErrorEpisode, StepError
@@ -21,7 +25,7 @@ from sim.faults import Displaced, Removed
 from sim.scenes import ObjectKind, ObjectSpec, SceneSpec
 
 CONF = Path(__file__).parents[2] / "conf" / "detector"
-COMPARED = ("ours", "graph", "relations", "images", "counts")
+COMPARED = ("ours", "distance", "graph", "relations", "images", "counts")
 
 
 def cube(colour: str, x: float, y: float) -> ObjectSpec:
@@ -44,7 +48,9 @@ MOVED = ErrorEpisode(
 def settings(folder: Path) -> DetectorsConfig:
     """Of two episodes: an object is taken away, and put elsewhere."""
     detectors = OmegaConf.merge(*(OmegaConf.load(CONF / f"{name}.yaml") for name in COMPARED))
-    group = OmegaConf.to_container(OmegaConf.create({"checkpoint": None, "detector": detectors}), resolve=True)
+    group = OmegaConf.to_container(
+        OmegaConf.create({"checkpoint": None, "trunk": "encoder", "detector": detectors}), resolve=True
+    )
     return DetectorsConfig(
         episodes={"V": 2},
         errors=str(folder / "errors"),
@@ -138,6 +144,65 @@ def test_pictures_are_like_themselves(compared):
     assert ObjectCount().scores(now, last).after == 1.0
 
 
+class Spy:
+    """Notes what it is given."""
+
+    thresholds = (0.0,)
+
+    def __init__(self) -> None:
+        self.given: list[tuple[Moment, References]] = []
+
+    def scores(self, moment: Moment, references: References) -> Scores:
+        self.given.append((moment, references))
+        return Scores(0.0, None)
+
+
+def test_a_moment_is_shown_with_the_picture_after_the_same_action(compared):
+    folder, spy = compared[0], Spy()
+    judge_episode((0, MOVED), {"spy": spy}, None, str(folder / "footage"), ["left", "right"])
+    references = film_references(MOVED, folder / "footage", ["left", "right"])
+    assert [moment.step for moment, _ in spy.given] == [0, 0, 1], "the error, what should have been, the last action"
+    for moment, given in spy.given:
+        for run in Run:
+            assert (given[run].rgb == references[moment.step + 1][run].rgb).all()
+
+
+def test_another_day_has_another_light_and_a_twin_the_same():
+    (twin, its_rig), (other, other_rig) = (_setup(MOVED, run) for run in (Run.TWIN, Run.ANOTHER_DAY))
+    assert (twin, its_rig.light) == (MOVED.scene, MOVED.light)
+    assert other_rig.light != MOVED.light
+    assert other != MOVED.scene
+
+
+def test_a_precondition_that_does_not_hold_is_an_alarm_before_the_action():
+    """All is as expected, but the next action wants something under a tower."""
+    system = nsrecover.load()
+    boxes = np.array([[0.5, 0, 0.0225, *[0.045] * 3], [0.5, 0, 0.0675, *[0.045] * 3], [0.6, 0.2, 0.0225, *[0.045] * 3]])
+    visual = np.eye(system.bundle.config.feature_size, dtype=np.float32)[:3]
+    graph = SceneGraph(("a", "b", "c"), visual, boxes.astype(np.float32), np.ones(3, np.bool_))
+    for text, alarm in (("top(c, b); top(a, c)", True), ("top(c, b); free(c)", False)):
+        trace = Trace(Plan.parse(text), (graph, graph, graph))
+        scores = Ours().scores(Moment(0, graph, trace, graph, None), {})
+        assert scores.after > 0.5
+        assert (scores.before == 0.0) is alarm
+
+
+def test_an_episode_that_goes_another_way_than_when_it_was_drawn_is_refused(tmp_path):
+    with pytest.raises(InvalidConfiguration, match=r"episode 0 of V to go wrong as it did .* draw the datasets anew"):
+        film(replace(GONE, errors=()), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_detector_without_thresholds_is_refused_before_anything_is_filmed(tmp_path):
+    config = settings(tmp_path)
+    config.detector = {"x": {"_target_": "eval.detectors.graph.Relations", "thresholds": []}}
+    (tmp_path / "errors" / "V").mkdir(parents=True)
+    (tmp_path / "errors" / "V" / EPISODES).write_text("".join(f"{episode.to_json()}\n" for episode in (GONE, MOVED)))
+    with pytest.raises(InvalidConfiguration, match="at least one threshold of the detector 'x'"):
+        compare(config)
+    assert not (tmp_path / "footage").exists()
+
+
 # -- figures worked by hand
 
 
@@ -184,12 +249,37 @@ def test_equal_rates():
     assert rows["0.001"]["detection"]["value"] == 0.25
     assert rows["0.05"]["threshold"] == 0.51  # two are allowed
     assert rows["0.05"]["detection"]["value"] == 0.75
+    assert rows["0.05"]["false_alarms"]["value"] == round(2 / 41, 5)
     assert rows["0.05"]["lead"]["value"] == 1.0
+    assert rows["0.05"]["lead_next"]["of"] == 1  # the other one fails an action later
     assert rows["0.05"]["natural_failures_announced"]["value"] == 1.0
     assert rows["0.05"]["only_first"] == rows["0.05"]["only_this"] == 0
     other = equal_rate.at_equal_rates(equal_rate.evidence([EPISODE], "y"), found)
     assert other["0.05"]["only_first"] == 3  # it finds 0.9 only
     assert other["0.05"]["only_this"] == 1
+    assert other["0.05"]["p"] == 0.625  # 3 against 1: two tails of four tosses, 2 (1 + 4) / 16
+    assert other["0.05"]["first_ahead"]["value"] == 0.5
+    assert rows["0.05"]["first_ahead"] == {"value": 0.0, "low": 0.0, "high": 0.0}
+
+
+def test_between_two_thresholds_a_detector_may_toss_a_coin():
+    """At 4 of 10 false alarms it finds all, at none half: at 2 of 10, three quarters."""
+    good, bad = np.repeat([1.0, 2.0], [4, 6]), np.array([0.0, 1.0])
+    assert equal_rate.on_curve(good, bad, 0.2) == 0.75
+    assert equal_rate.on_curve(good, bad, 0.0) == 0.5
+    assert equal_rate.on_curve(good, np.array([]), 0.2) is None
+
+
+def test_episodes_drawn_again_show_how_much_hangs_on_each():
+    """Of two alike episodes nothing hangs on which; where one is found and the other not, everything does."""
+    alike = [replace(EPISODE, number=number) for number in range(2)]
+    shares = equal_rate.resampled(equal_rate.evidence(alike, "x"), 0.05)
+    assert set(shares) == {0.75}
+    found = JudgedEpisode(0, "I", 0, (judged("", 0.5), judged("push", 0.1)))
+    missed = JudgedEpisode(1, "I", 1, (judged("", 0.5), judged("push", 0.9)))
+    shares = equal_rate.resampled(equal_rate.evidence([found, missed], "x"), 0.05)
+    assert set(shares) == {0.0, 0.5, 1.0}
+    assert np.mean(shares == 0.5) == pytest.approx(0.5, abs=0.05)
 
 
 def test_groups_share_a_threshold():

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from eval.detectors.base import Moment
+from eval.detectors.distance import GONE_M, Distance
 from eval.detectors.graph import (
     GraphSimilarity,
     Relations,
+    directions,
     edge_similarity,
     found,
     node_similarity,
@@ -79,6 +81,29 @@ def test_what_relations_cannot_tell() -> None:
     """A lone cube 5 cm off has the relations it had: the reason why the similarity misses it."""
     off = scene(a=(0.5, 0.0, 0.075), b=(0.5, 0.0, 0.025), c=(0.55, 0.3, 0.025))
     assert GraphSimilarity().scores(moment(off), {}).after == 1.0
+
+
+def test_directions_between_every_two_objects_tell_more() -> None:
+    """Three edges of support, and six directions, two of each pair."""
+    edges = directions(EXPECTED)
+    assert len(edges) == 9
+    assert {"c left b", "b right c", "c on table"} <= {f"{a} {relation} {b}" for a, relation, b in edges}
+    # a ends up in front of b and c instead of on b: 3 of the 5 edges that it takes part in are others
+    fallen = scene(a=(0.3, 0.2, 0.025), b=(0.5, 0.0, 0.025), c=(0.5, 0.3, 0.025))
+    same = directions(EXPECTED) & directions(fallen)
+    assert edge_similarity(EXPECTED, fallen, directions) == len(same) / len(edges | directions(fallen)) < 1
+    far = GraphSimilarity(every_pair=True).scores(moment(fallen), {}).after
+    assert far < 1.0
+
+
+def test_the_control_measures_distances() -> None:
+    """The cube farthest from its place is 5 cm off; one that is gone is far away, wherever it was seen last."""
+    off = scene(a=(0.5, 0.0, 0.075), b=(0.5, 0.01, 0.025), c=(0.53, 0.34, 0.025))
+    assert Distance().scores(moment(off), {}).after == pytest.approx(-0.05)
+    assert Distance().thresholds == (-0.02,)
+    gone = replace(EXPECTED, seen=np.array([True, True, False]))
+    assert Distance().scores(moment(gone), {}).after == -GONE_M
+    assert Distance().scores(moment(EXPECTED), {}).after == 0.0
 
 
 def test_before_the_next_action_there_has_to_be_one() -> None:
