@@ -16,7 +16,7 @@ from nsrecover.errors import InvalidAction, InvalidConfiguration, InvalidPlan
 from nsrecover.structs import Plan
 from sim.collect import CollectConfig, collect
 from sim.parallel import AHEAD, Backend, WorkerDied, run_parallel
-from tests.eval.sweep.test_sweep_run import config, results
+from tests.eval.sweep.test_sweep_run import OURS, config, results
 
 ROOT = Path(__file__).parents[2]
 SERIAL, LOKY = (1, Backend.loky), (2, Backend.loky)
@@ -154,7 +154,8 @@ def test_a_cluster_that_is_not_there_is_one_line(tmp_path):
 
 
 def test_a_sweep_on_ray_gives_the_same_table(ray_cluster, tmp_path):
-    serial = sweep(config(episodes=2), tmp_path / "serial", quiet=True)
-    cluster = sweep(config(episodes=2, parallel="ray"), tmp_path / "ray", quiet=True)
+    """With the learned parts and the search at work, as in published sweeps."""
+    serial = sweep(config(episodes=2, planner=OURS), tmp_path / "serial", quiet=True)
+    cluster = sweep(config(episodes=2, planner=OURS, parallel="ray"), tmp_path / "ray", quiet=True)
     assert cluster["completion"] == serial["completion"]
     assert results(tmp_path / "ray") == results(tmp_path / "serial")

@@ -63,6 +63,15 @@ def test_two_processes_give_the_same_table(whole: Path, tmp_path: Path) -> None:
     assert results(tmp_path / "two") == results(whole)
 
 
+@pytest.mark.parametrize("planner", [OURS, {"_target_": "eval.sweep.oracle.Oracle"}], ids=["ours", "oracle"])
+def test_planners_that_search_give_the_same_in_two_processes(planner: dict[str, Any], tmp_path: Path) -> None:
+    """Fast Downward leaves files where it works: two of them must not read each other's."""
+    for name, parallel in (("one", 1), ("two", 2)):
+        sweep(config(planner=OmegaConf.create(planner), parallel=parallel), tmp_path / name, quiet=True)
+    assert results(tmp_path / "one") == results(tmp_path / "two")
+    assert any(record.recoveries for record in read_records(tmp_path / "one"))
+
+
 def test_a_sweep_goes_on_where_it_stopped_and_counts_nothing_twice(whole: Path, tmp_path: Path) -> None:
     folder = tmp_path / "again"
     assert sweep(config(episodes=1), folder, quiet=True)["last_run"]["ran"] == 1
