@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hydra import compose, initialize_config_dir
 
 from eval.sweep.controllers import Blind, Repeating, recovering
 from eval.sweep.episode import Job, run_job
@@ -21,10 +22,12 @@ from nsrecover.scene.geometry import as_box
 from nsrecover.structs import Action, EpisodeStatus, Recovery, RecoveryStatus
 from sim.datasets.spec import ErrorEpisode, read_episodes
 from sim.faults import Removed
+from sim.groups import described
 from sim.placing import boxes
 from sim.poses import poses_of
 from sim.world import TabletopWorld
 
+CONF = Path(__file__).parents[3] / "conf" / "eval"
 EPISODES = list(read_episodes(Path(__file__).parent / "episodes" / "II"))
 BOX = (0.45, 0.2, 0.025, 0.05, 0.05, 0.05)
 """On the table."""
@@ -67,6 +70,31 @@ def test_a_robot_that_cannot_lay_it_down_goes_on_once_trying_again_has_changed_n
     assert found.completed
     assert [action.action for action in found.actions].count("restore(white lego)") == 2
     assert found.recoveries[-1].status == "already_at_subgoal"
+
+
+@pytest.mark.parametrize("name", ["nofree", "original", "relations", "ours_anytime_k1", "replan", "retry"])
+def test_other_planners_put_it_right_too(name: str) -> None:
+    found = carried_out_by(name)
+    assert found.recoveries[0].culprits.keys() == {"green lego"}
+    assert found.recoveries[0].right
+    assert found.completed
+
+
+def test_a_policy_that_does_not_know_the_way_asks_for_help() -> None:
+    pytest.importorskip("stable_baselines3", reason="pip install 'nsrecover[rl]'")
+    found = carried_out_by("sac")
+    assert found.recoveries[0].culprits.keys() == {"green lego"}
+    assert "does not reach the goal" in found.reason
+    assert failure_of(found) is Failure.OUT_OF_BUDGET
+
+
+def carried_out_by(name: str) -> EpisodeRecord:
+    """The first episode under a planner as it is configured."""
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        controller = described(compose(f"planner/{name}").planner)
+    controller.prepare()
+    assert controller.name == name
+    return run(controller, EPISODES[0])
 
 
 def test_who_looks_at_nothing_ends_where_the_errors_leave_it() -> None:
