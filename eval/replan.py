@@ -22,7 +22,7 @@ from nsrecover.planning.search import Ending, SearchResult, search
 from nsrecover.same_place import same_place
 from nsrecover.scene.geometry import CONTACT_M, as_box, bottom, footprint_overlap, intersects, top
 from nsrecover.scene.relations import SUPPORT_OVERLAP, supporter
-from nsrecover.structs import Action, Discrepancy, FloatArray, Recovery, SceneGraph, Trace
+from nsrecover.structs import Action, Discrepancy, FloatArray, Recovery, RecoveryStatus, SceneGraph, Trace
 
 GRAIN_M = 0.005
 """States whose objects all stand within about this of each other need not both be searched."""
@@ -163,8 +163,16 @@ class RePlanner:
         max_expansions: int | None = MAX_EXPANSIONS,
         on_improvement: Callable[[Recovery], None] | None = None,
     ) -> Recovery:
-        """Plan anew; arguments and result as for `RecoveryPlanner.recover`."""
+        """Plan anew; arguments and result as for `RecoveryPlanner.recover`.
+
+        The goal has a place for every object, so there is no way to it where one is gone.
+        """
         began = time.perf_counter()
+        gone = tuple(graph.names[i] for i in np.flatnonzero(graph.missing))
+        if gone:
+            return Recovery(
+                RecoveryStatus.IMPOSSIBLE, reason=f"the {' and the '.join(gone)} cannot be seen", blamed=gone
+            )
         model = ForwardModel(self._bundle, graph, trace.graphs[-1])
 
         def finished(result: SearchResult[State, Step]) -> Recovery:

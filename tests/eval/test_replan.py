@@ -1,5 +1,7 @@
 """RePlan, the forward search that is compared with: what it may do, and where it goes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -44,7 +46,7 @@ def test_nothing_is_put_under_something_else(bundle: Bundle) -> None:
     assert ("front", "die", "low") not in actions(bundle, *[roofed] * 2)
 
 
-def test_its_last_scene_is_the_goal_itself(bundle: Bundle) -> None:
+def test_its_last_scene_is_the_goal_itself_and_without_an_object_there_is_no_way(bundle: Bundle) -> None:
     """And not what it takes for it, which would be the goal of the next search."""
     start = scene(bundle, a=(0.5, -0.2, SIDE / 2), b=(0.5, 0.1, SIDE / 2))
     goal = scene(bundle, a=(0.5, 0.1, 1.5 * SIDE), b=(0.5, 0.1, SIDE / 2))
@@ -55,5 +57,8 @@ def test_its_last_scene_is_the_goal_itself(bundle: Bundle) -> None:
     assert [action.arguments[0] for action in found.actions] == ["a"]
     assert found.graphs[-1] is goal
     assert len(found.graphs) == len(found.actions)
+    lost = replace(start, seen=np.array([False, True]))
+    gone = RePlanner(bundle).recover(lost, trace, comparison.after(lost, trace, 0), None)
+    assert (gone.status, gone.blamed) == (RecoveryStatus.IMPOSSIBLE, ("a",))
     there = RePlanner(bundle).recover(goal, trace, comparison.after(goal, trace, 0), None)
     assert (there.actions, there.graphs) == ((), ())
