@@ -31,9 +31,10 @@ FORMAT = 1
 """Version of the files; raised when what is in them, or how it is made, changes."""
 
 VIEWS = ("left", "right")
+"""The cameras that error states are perceived with."""
+
 SEEN_BY = ("encoder", "transition")
 """The learned parts that error states depend on: those that perceive and imagine."""
-"""The cameras that error states are perceived with."""
 
 
 @dataclass(frozen=True, eq=False)

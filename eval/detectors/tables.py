@@ -36,7 +36,7 @@ def _equal(rows: Mapping[str, Mapping[str, Any]], good: int) -> list[str]:
     """A rate that allows not one false alarm among so many good steps says nothing of its own, and is left out."""
     first = next(iter(rows))
     rates = [rate for rate in rows[first]["equal_rates"] if float(rate) * good >= 1] or ["0.05"]
-    middle = rates[0]
+    middle = "0.01" if "0.01" in rates else rates[0]
     titles = [f"detected at {100 * float(rate):g} % false alarms" for rate in rates]
     at = f"at {100 * float(middle):g} %"
     lines = [
