@@ -130,7 +130,7 @@ def test_a_missing_checkpoint_is_told_before_the_first_episode(planner: dict[str
 
 
 def kill_again_and_again(folder: Path, kills: int, episodes: int, errors: Path, planner: str) -> list[int]:
-    """Kill a sweep at random moments after its first new episodes, and let it end at last.
+    """Kill a sweep at random moments, after some new episodes each time, and let it end at last.
 
     Returns:
         How many episodes were finished at each kill.
@@ -142,8 +142,8 @@ def kill_again_and_again(folder: Path, kills: int, episodes: int, errors: Path, 
         process = subprocess.Popen(
             command, cwd=ROOT, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        before, until = _lines(out), time.monotonic() + 120.0
-        while _lines(out) <= before and process.poll() is None and time.monotonic() < until:
+        wanted, until = _lines(out) + rng.randint(1, max(1, episodes // (kills + 1))), time.monotonic() + 300.0
+        while _lines(out) < wanted and process.poll() is None and time.monotonic() < until:
             time.sleep(0.01)
         time.sleep(rng.uniform(0.0, 0.5))
         if process.poll() is None:
@@ -159,9 +159,17 @@ def _lines(out: Path) -> int:
     return path.read_bytes().count(b"\n") if path.is_file() else 0
 
 
+def main(kills: int, place: Path, episodes: int = 30) -> None:
+    """Print whether a sweep that was killed, and sweeps on other workers, end as one that nothing interrupts."""
+    print("episodes at each kill:", kill_again_and_again(place, kills, episodes, ROOT / "data/errors", "ours"))
+    for parallel in ("1", "2", "ray"):
+        out = place / f"parallel_{parallel}"
+        settings = f"dataset=II episodes={episodes} planner=ours parallel={parallel} out={out}".split()
+        subprocess.run([sys.executable, "-m", "eval", *settings], cwd=ROOT, check=True, capture_output=True)
+    whole = results(place / "parallel_1")
+    for name in ("killed", "parallel_2", "parallel_ray"):
+        print(f"{name} is the same as parallel_1:", results(place / name) == whole)
+
+
 if __name__ == "__main__":
-    place = Path(sys.argv[2])
-    print("episodes at each kill:", kill_again_and_again(place, int(sys.argv[1]), 24, ROOT / "data/errors", "ours"))
-    command = f"{sys.executable} -m eval dataset=II episodes=24 parallel=1 out={place / 'whole'}".split()
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    print("the same as without kills:", results(place / "killed") == results(place / "whole"))
+    main(int(sys.argv[1]), Path(sys.argv[2]))
