@@ -172,7 +172,11 @@ def puzzle_of(state: ErrorState) -> Puzzle | None:
 
 
 def puzzle_between(
-    truth: Truth, course: Sequence[Truth], scene: SceneSpec, fixed: Collection[str] = ()
+    truth: Truth,
+    course: Sequence[Truth],
+    scene: SceneSpec,
+    fixed: Collection[str] = (),
+    tolerance_m: float = TOLERANCE_M,
 ) -> Puzzle | None:
     """The puzzle of how to get from a true state to one of a course.
 
@@ -181,6 +185,7 @@ def puzzle_between(
         course: (T + 1) where everything should be before the first and after every action of the plan.
         scene: says how large everything is.
         fixed: objects that cannot be moved.
+        tolerance_m: distance up to which an object is in its place.
 
     Returns:
         None if something is gone.
@@ -191,7 +196,7 @@ def puzzle_between(
     spots, times = list[Spot](), list[set[int]]()
     for i in range(len(truth.names)):
         spots.append(_spot(truth, i))
-        times.append({t for t in range(len(course)) if _same(spots[i], _spot(course[t], i))})
+        times.append({t for t in range(len(course)) if _same(spots[i], _spot(course[t], i), tolerance_m)})
     for i in range(len(truth.names)):
         own = list[int]()
         for t, then in enumerate(course):
@@ -200,7 +205,7 @@ def puzzle_between(
             if known is None:
                 own.append(len(spots))
                 spots.append(spot)
-                times.append({u for u in range(len(course)) if _same(spot, _spot(course[u], i))})
+                times.append({u for u in range(len(course)) if _same(spot, _spot(course[u], i), tolerance_m)})
             else:
                 times[known].add(t)
     right = np.zeros((len(spots), len(course)), dtype=np.bool_)
@@ -220,8 +225,8 @@ def _spot(truth: Truth, i: int) -> Spot:
     return Spot(i, truth.positions[i], truth.orientations[i], row)
 
 
-def _same(spot: Spot, other: Spot, tolerance_m: float = TOLERANCE_M) -> bool:
-    """Whether an object in one place counts as being in another, as outcomes are judged."""
+def _same(spot: Spot, other: Spot, tolerance_m: float) -> bool:
+    """Whether an object in one place counts as being in another."""
     away = float(np.linalg.norm(spot.position - other.position))
     return spot.support == other.support and away <= tolerance_m
 

@@ -16,7 +16,7 @@ from nsrecover.observation import Observation
 from nsrecover.structs import Action, EpisodeStatus, Phase, Plan, Recovery
 from sim.datasets.spec import ErrorEpisode
 from sim.kinematic import REACH_M
-from sim.truth import Truth, deviations
+from sim.truth import TOLERANCE_M, Truth, deviations
 from sim.world import TabletopWorld
 
 
@@ -207,9 +207,9 @@ class Stage:
             if present and not near <= distances[name] <= far
         )
 
-    def puzzle(self, course: tuple[Truth, ...]) -> Puzzle | None:
-        """The way back as a puzzle; None if something is gone."""
-        return puzzle_between(self.now, course, self.episode.scene, self.out_of_reach())
+    def puzzle(self, course: tuple[Truth, ...], tolerance_m: float = TOLERANCE_M) -> Puzzle | None:
+        """The way back as a puzzle, in which less than a tolerance is in place; None if something is gone."""
+        return puzzle_between(self.now, course, self.episode.scene, self.out_of_reach(), tolerance_m)
 
     def original(self, step: int) -> int | None:
         """How many steps of the original plan are done after so many of the present one; None within a recovery."""

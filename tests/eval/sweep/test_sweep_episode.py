@@ -20,6 +20,7 @@ from eval.sweep.strikes import Strikes
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.scene.geometry import as_box
 from nsrecover.structs import Action, EpisodeStatus, Recovery, RecoveryStatus
+from sim.datasets.shipped import shipped
 from sim.datasets.spec import ErrorEpisode, read_episodes
 from sim.faults import Removed
 from sim.groups import described
@@ -121,6 +122,15 @@ def test_the_oracle_knows_the_truth_and_the_shortest_way() -> None:
     assert all(recovery.cost == recovery.best.cost for recovery in found.recoveries if recovery.best)
     assert {recovery.reason for recovery in found.recoveries} == {""}, "Fast Downward was asked"
     assert all(recovery.culprits.keys() == recovery.wrong.keys() for recovery in found.recoveries)
+
+
+def test_the_oracle_lays_down_again_what_stands_on_its_side() -> None:
+    """A brick 12 mm too high is in its place, and the two cubes that go on it would not be in theirs."""
+    (episode,) = shipped("II", 67, 68)
+    found = run(Oracle(), episode)
+    assert any("no way to lay it down" in note for action in found.actions for note in action.notes)
+    assert found.completed
+    assert all(recovery.right for recovery in found.recoveries)
 
 
 def test_where_the_oracle_searches_too_long_it_asks_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
