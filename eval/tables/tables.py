@@ -220,7 +220,7 @@ def _limit(sweeps: Sequence[Sweep]) -> Section | None:
     """What not even the oracle completes is the simulator's and the arm's."""
     ours = {sweep.dataset: sweep for sweep in sweeps if sweep.planner == MODELS[0]}
     rows = []
-    every, done, failed = 0, 0, list[str]()
+    every, done, failed, others = 0, 0, list[str](), 0
     asked, planned = 0, 0
     for sweep in sweeps:
         if sweep.planner != ORACLE:
@@ -229,19 +229,24 @@ def _limit(sweeps: Sequence[Sweep]) -> Section | None:
         short = [record for record in possible if not record.completed]
         every, done = every + len(possible), done + len(possible) - len(short)
         failed += [record.label() for record in short]
+        others += _both(short, ours)[0]
         ways = [recovery for record in sweep.records for recovery in record.recoveries if recovery.found]
         asked, planned = asked + sum(way.reason != OURS for way in ways), planned + len(ways)
-        rows.append([*_completed(sweep.dataset, len(possible) - len(short), len(possible)), _beside(possible, ours)])
+        mine = _both(possible, ours)
+        beside = f"{mine[0]} of {mine[1]}" if mine[1] else ""
+        rows.append([*_completed(sweep.dataset, len(possible) - len(short), len(possible)), beside])
     if not rows:
         return None
     rows.append([*_completed("all", done, every), ""])
-    least = "nothing" if not failed else f"{100 * len(failed) / every:.2f} points: {', '.join(failed)}"
+    least = "nothing."
+    if failed:
+        least = f"{100 * len(failed) / every:.2f} points: {', '.join(failed)}; ours completes {others} of these."
     return Section(
         "What the simulator and the arm allow",
         "The oracle sees the true state and plans optimally: of the episodes in which nothing was lost it should "
-        f"complete all. What it does not, the simulator or the arm's skills cannot do: this costs {least}. Fast "
-        f"Downward planned {asked} of its {planned} recoveries, the others our own optimal search, where it looks at "
-        "too many arrangements to ask anybody else, or what was nudged has to be put right.",
+        f"complete all. What it does not, the simulator or the arm's skills cannot do: this costs {least} "
+        f"Fast Downward planned {asked} of its {planned} recoveries, the others our own optimal search, where it looks "
+        "at too many arrangements to ask anybody else, or what was nudged has to be put right.",
         ("dataset", "nothing lost", "the oracle completes", "share", "ours, of these"),
         rows,
     )
@@ -252,13 +257,13 @@ def _completed(name: str, done: int, every: int) -> list[str]:
     return [name, str(every), str(done), percent(found["value"], [found["low"], found["high"]])]
 
 
-def _beside(possible: Sequence[EpisodeRecord], ours: Mapping[str, Sweep]) -> str:
-    """How many of the oracle's episodes our planner completes, as far as it ran them."""
-    if not possible or possible[0].dataset not in ours:
-        return ""
-    chosen = {record.episode for record in possible}
-    mine = [record for record in ours[possible[0].dataset].records if record.episode in chosen]
-    return f"{sum(record.completed for record in mine)} of {len(mine)}"
+def _both(records: Sequence[EpisodeRecord], ours: Mapping[str, Sweep]) -> tuple[int, int]:
+    """How many of some episodes of one dataset our planner completes, of those that it ran."""
+    if not records or records[0].dataset not in ours:
+        return 0, 0
+    chosen = {record.episode for record in records}
+    mine = [record for record in ours[records[0].dataset].records if record.episode in chosen]
+    return sum(record.completed for record in mine), len(mine)
 
 
 def _detection(sweeps: Sequence[Sweep]) -> Section:

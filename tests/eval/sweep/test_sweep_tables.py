@@ -128,7 +128,7 @@ def test_what_the_oracle_does_not_complete_is_the_limit(folders: Path) -> None:
     assert row[1:3] == ["9", "8"]
     assert row[3].startswith("88.89 % [")
     assert row[4] == "9 of 9"
-    assert "this costs 11.11 points: I 1." in text
+    assert "this costs 11.11 points: I 1; ours completes 1 of these." in text
 
 
 def test_the_gallery_says_how_many_it_leaves_out(folders: Path) -> None:
