@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,7 +32,9 @@ def block(metrics: Mapping[str, Any]) -> str:
         metrics: metrics.json of the tables.
     """
     cells = {(found["planner"], found["dataset"]): found for found in metrics["sweeps"]}
-    planners = list(dict.fromkeys(planner for planner, _ in cells))
+    ran = Counter(planner for planner, _ in cells)
+    # who ran on a single dataset is in that dataset's table
+    planners = [planner for planner, datasets in ran.items() if datasets > 1 or planner == "ours"]
     planners.sort(key=lambda name: name != "ours")
     rows = []
     for planner in planners:

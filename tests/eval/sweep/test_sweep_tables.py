@@ -193,6 +193,7 @@ def test_the_readme_block_has_the_numbers_and_the_rest_stays(folders: Path) -> N
     ours = line(text, "ours", BEGIN)
     assert ours[1:] == ["100.00 % (10)", "100.00 % (8)", "", "", "100.00 % (2)"]
     assert line(text, paper.CITATION, BEGIN)[2] == "99.68 %"
+    assert "| ours_anytime_k3 |" not in text, "on one dataset only"
     with pytest.raises(InvalidConfiguration, match="one missing"):
         rewritten("no markers", metrics)
 
