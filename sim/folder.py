@@ -92,13 +92,13 @@ def only_process_in(folder: Path) -> Iterator[None]:
         yield
 
 
-def read_ledger(path: Path, parse: Callable[[str], Row], number: Callable[[Row], int]) -> list[Row]:
+def read_ledger(path: Path, parse: Callable[[str], Row], number: Callable[[Row], int] | None) -> list[Row]:
     """Lines that earlier runs wrote, in order; what follows the last whole one is cut away.
 
     Args:
         path: one line for each row; there need not be a file yet.
         parse: makes a row of a line, or raises an error of the library, `ValueError`, `TypeError` or `KeyError`.
-        number: the number of a row, which counts from 0.
+        number: the number of a row, which counts from 0; None where rows stand in any order.
     """
     if not path.is_file():
         return []
@@ -108,7 +108,7 @@ def read_ledger(path: Path, parse: Callable[[str], Row], number: Callable[[Row],
             row = parse(line.decode())
         except (NsrecoverError, ValueError, TypeError, KeyError):
             break
-        if not line.endswith(b"\n") or number(row) != len(rows):
+        if not line.endswith(b"\n") or (number and number(row) != len(rows)):
             break
         rows.append(row)
         whole += len(line)

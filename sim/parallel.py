@@ -3,9 +3,9 @@
     for result in run_parallel(function, items, workers=2, backend=Backend.loky):
         ...
 
-Results come in the order of the items and do not depend on the number of workers or the backend, as long as the
-function's result depends on its item only. Items are taken as they are needed, so that they may be endless: leave the
-loop, and what is still running is ended.
+Results come in the order of the items, or as they are ready where one that takes long must not hold up the others, and
+do not depend on the number of workers or the backend, as long as the function's result depends on its item only. Items
+are taken as they are needed, so that they may be endless: leave the loop, and what is still running is ended.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import BrokenExecutor
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
 from contextlib import suppress
 from enum import Enum
 from pathlib import Path
@@ -55,8 +55,9 @@ def run_parallel(
     items: Iterable[Item],
     workers: int,
     backend: Backend = Backend.loky,
+    ordered: bool = True,
 ) -> Generator[Result, None, None]:
-    """Results of a function for every item, in order.
+    """Results of a function for every item.
 
     With one loky worker everything runs in this process. Workers write nothing to stdout and use one thread each. An
     error that the function raises is raised here, in its turn. On a Ray cluster of several machines, files that the
@@ -67,6 +68,8 @@ def run_parallel(
         items: may be a generator; at most `AHEAD * workers` are in flight at a time.
         workers: processes, or Ray tasks at a time.
         backend: where they run.
+        ordered: results come in the order of the items; otherwise as they are ready, and no worker waits for one that
+            takes long.
 
     Yields:
         The results. Closing the generator ends the workers, in the middle of an item if need be.
@@ -78,20 +81,29 @@ def run_parallel(
     if workers < 1:
         raise InvalidConfiguration(f"expected at least 1 worker, found {workers}")
     if backend is Backend.ray:
-        return _on_ray(function, items, workers)
+        return _on_ray(function, items, workers, ordered)
     if workers == 1:
         return (function(item) for item in items)
-    return _on_loky(function, items, workers)
+    return _on_loky(function, items, workers, ordered)
 
 
-def _on_loky(function: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Generator[Result, None, None]:
+def _on_loky(
+    function: Callable[[Item], Result], items: Iterable[Item], workers: int, ordered: bool
+) -> Generator[Result, None, None]:
     from joblib.externals.loky import ProcessPoolExecutor
 
     pool = ProcessPoolExecutor(workers, env=_SINGLE_THREADED, initializer=_become_worker, initargs=(os.getpid(),))
+
+    def ready() -> Any:
+        if ordered:
+            return waiting[0]
+        wait(waiting, return_when=FIRST_COMPLETED)
+        return next(future for future in waiting if future.done())
+
     waiting: deque[Any] = deque()
     finished = False
     try:
-        for future in _window(items, lambda item: pool.submit(function, item), AHEAD * workers, waiting):
+        for future in _window(items, lambda item: pool.submit(function, item), AHEAD * workers, waiting, ready):
             yield future.result()
         finished = True
     except BrokenExecutor as problem:
@@ -106,7 +118,9 @@ def _on_loky(function: Callable[[Item], Result], items: Iterable[Item], workers:
         pool.shutdown(wait=True, kill_workers=not finished)
 
 
-def _on_ray(function: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Generator[Result, None, None]:
+def _on_ray(
+    function: Callable[[Item], Result], items: Iterable[Item], workers: int, ordered: bool
+) -> Generator[Result, None, None]:
     # joblib's own Ray backend gives results only when all are there (it refuses return_as="generator"): Ray's tasks are
     # used directly
     ray = _ray()
@@ -115,8 +129,12 @@ def _on_ray(function: Callable[[Item], Result], items: Iterable[Item], workers: 
         _join_cluster(ray, workers)
     task = ray.remote(num_cpus=1, max_retries=3, runtime_env={"env_vars": _environment()})(_in_ray_worker)
     waiting: deque[Any] = deque()
+
+    def ready() -> Any:
+        return waiting[0] if ordered else ray.wait(list(waiting), num_returns=1)[0][0]
+
     try:
-        for reference in _window(items, lambda item: task.remote(function, item), AHEAD * workers, waiting):
+        for reference in _window(items, lambda item: task.remote(function, item), AHEAD * workers, waiting, ready):
             yield ray.get(reference)
     except ray.exceptions.RayTaskError as problem:
         # what the function raised, not its traceback as one long message
@@ -136,16 +154,19 @@ def _on_ray(function: Callable[[Item], Result], items: Iterable[Item], workers: 
             ray.shutdown()
 
 
-def _window(items: Iterable[Item], submit: Callable[[Item], Any], size: int, waiting: deque[Any]) -> Iterator[Any]:
-    """What `submit` returns for every item, in order, with at most `size` of them submitted and not yet dealt with.
+def _window(
+    items: Iterable[Item], submit: Callable[[Item], Any], size: int, waiting: deque[Any], ready: Callable[[], Any]
+) -> Iterator[Any]:
+    """What `submit` returns for every item, with at most `size` of them submitted and not yet dealt with.
 
-    They are in `waiting` until the next one is asked for.
+    They are in `waiting` until the next one is asked for; `ready` says which of them it is.
     """
     source = iter(items)
     waiting.extend(submit(item) for item in itertools.islice(source, size))
     while waiting:
-        yield waiting[0]
-        waiting.popleft()
+        dealt_with = ready()
+        yield dealt_with
+        waiting.remove(dealt_with)
         waiting.extend(submit(item) for item in itertools.islice(source, 1))
 
 

@@ -34,11 +34,11 @@ from sim.groups import described
 from sim.parallel import Backend, run_parallel
 
 RECORDS = "episodes.jsonl"
-"""Every finished episode, a line each."""
+"""Every finished episode, a line each, as they finished."""
 PACKED = f"{RECORDS}.xz"
 """The same, as `python -m eval.tables --keep` leaves it."""
 RUNS = "runs.jsonl"
-"""Every start of the sweep, a line each: from which episode on, at which revision, on which machine."""
+"""Every start of the sweep, a line each: how many episodes were finished, at which revision, on which machine."""
 
 
 @dataclass
@@ -90,7 +90,8 @@ def sweep(config: EvalConfig, folder: Path, quiet: bool = False) -> dict[str, An
     folder.mkdir(parents=True, exist_ok=True)
     episodes = episodes_of(ModelsConfig(config.seed, {config.dataset: wanted}, config.errors, workers=max(workers, 1)))
     with claimed(folder, _manifest(config, episodes), "the episodes of a sweep"):
-        records, took = _run_all(config, episodes, controller, folder, (workers, backend), quiet)
+        finished, took = _run_all(config, episodes, controller, folder, (workers, backend), quiet)
+        records = [finished[number] for number in range(len(episodes))]
         found = {
             "dataset": config.dataset,
             "planner": controller.name,
@@ -99,7 +100,7 @@ def sweep(config: EvalConfig, folder: Path, quiet: bool = False) -> dict[str, An
             **metrics.summary(records),
             "during_recovery": config.during_recovery,
             "asked": _asked(),
-            "runs": runs(folder, len(records)),
+            "runs": runs(folder, len(finished)),
             "last_run": took | machine(),
         }
         write_json(folder / METRICS, found)
@@ -108,10 +109,10 @@ def sweep(config: EvalConfig, folder: Path, quiet: bool = False) -> dict[str, An
     return found
 
 
-def runs(folder: Path, episodes: int) -> list[dict[str, Any]]:
-    """What the episodes of a sweep ran on: `machine()` with the first episode and the one after the last, in order."""
+def runs(folder: Path, finished: int) -> list[dict[str, Any]]:
+    """What the episodes of a sweep ran on: `machine()` with how many were finished before and after, in order."""
     begun = _starts(folder)
-    ends = [min(end, episodes) for end in [run["first"] for run in begun[1:]] + [episodes]]
+    ends = [run["first"] for run in begun[1:]] + [finished]
     return [run | {"end": end} for run, end in zip(begun, ends, strict=True) if run["first"] < end]
 
 
@@ -121,7 +122,7 @@ def records_in(folder: Path) -> Path | None:
 
 
 def read_records(folder: Path) -> list[EpisodeRecord]:
-    """The finished episodes of a sweep, without touching its folder.
+    """The finished episodes of a sweep, in the order of the dataset, without touching its folder.
 
     Raises:
         InvalidConfiguration: there are none.
@@ -141,7 +142,7 @@ def read_records(folder: Path) -> list[EpisodeRecord]:
                 f"expected records of format {FORMAT} in {path}, found another line {len(records) + 1}; "
                 "run the sweep again"
             ) from None
-    return records
+    return sorted(records, key=lambda record: record.index)
 
 
 def machine() -> dict[str, Any]:
@@ -220,34 +221,39 @@ def _run_all(
     folder: Path,
     where: tuple[int, Backend],
     quiet: bool,
-) -> tuple[list[EpisodeRecord], dict[str, Any]]:
+) -> tuple[dict[int, EpisodeRecord], dict[str, Any]]:
+    """Run what has not been run yet; the finished episodes by number, earlier ones too, and how long it took."""
     workers, backend = where
-    records = read_ledger(folder / RECORDS, EpisodeRecord.from_json, lambda record: record.index)
-    before, began = len(records), time.perf_counter()
-    jobs = (Job(k, episodes[k], controller, config.during_recovery) for k in range(before, len(episodes)))
-    good = sum(map(succeeded, records))
+    finished = {record.index: record for record in read_ledger(folder / RECORDS, EpisodeRecord.from_json, None)}
+    before, began = len(finished), time.perf_counter()
+    jobs = [
+        Job(number, episode, controller, config.during_recovery)
+        for number, episode in enumerate(episodes)
+        if number not in finished
+    ]
+    good = sum(succeeded(record) for record in finished.values() if record.index < len(episodes))
     start = {"number": len(_starts(folder)), "first": before} | machine()
     with (folder / RUNS).open("a", encoding="utf-8") as file:
         file.write(json.dumps(start) + "\n")
     with (
         _Bar(
             total=len(episodes),
-            initial=min(before, len(episodes)),
+            initial=len(episodes) - len(jobs),
             desc=f"{controller.name} on {config.dataset}",
             bar_format="{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}, {per_minute}"
             "{postfix}]",
             disable=quiet,
         ) as bar,
         (folder / RECORDS).open("a", encoding="utf-8") as file,
-        closing(run_parallel(run_job, jobs, workers, backend)) as every,
+        closing(run_parallel(run_job, jobs, workers, backend, ordered=False)) as every,
     ):
         for record in every:
             file.write(record.to_json() + "\n")
             file.flush()
             os.fsync(file.fileno())
-            records.append(record)
+            finished[record.index] = record
             good += succeeded(record)
-            bar.set_postfix_str(f"as it should {good}/{len(records)}", refresh=False)
+            bar.set_postfix_str(f"as it should {good}/{bar.n + 1}", refresh=False)
             bar.update()
     seconds = round(time.perf_counter() - began, 1)
-    return records[: len(episodes)], {"ran": len(records) - before, "seconds": seconds, "workers": workers}
+    return finished, {"ran": len(jobs), "seconds": seconds, "workers": workers}

@@ -71,6 +71,23 @@ def test_results_are_in_order(how):
     assert list(run_parallel(slow_square, range(20), *how)) == [number**2 for number in range(20)]
 
 
+def wait_for_the_others(folder: str, number: int) -> int:
+    """The first one is done when all others are."""
+    until = time.monotonic() + 60.0
+    while number == 0 and len(list(Path(folder).iterdir())) < 7 and time.monotonic() < until:
+        time.sleep(0.01)
+    (Path(folder) / str(number)).write_text("")
+    return number
+
+
+def test_nobody_waits_for_one_that_takes_long(tmp_path):
+    """In order this would have to wait for the minute to pass: no more than `AHEAD` items a worker are in flight."""
+    results = run_parallel(partial(wait_for_the_others, str(tmp_path)), range(8), 2, ordered=False)
+    found = list(results)
+    assert sorted(found) == list(range(8))
+    assert found[-1] == 0
+
+
 def test_few_items_are_in_flight():
     taken = []
     results = run_parallel(slow_square, (taken.append(n) or n for n in range(100)), 2)
@@ -121,6 +138,9 @@ def test_no_workers_is_refused():
 
 def test_ray_gives_the_same(ray_cluster):
     assert list(run_parallel(math.factorial, range(12), 2, Backend.ray)) == [math.factorial(n) for n in range(12)]
+    assert sorted(run_parallel(math.factorial, range(12), 2, Backend.ray, ordered=False)) == [
+        math.factorial(n) for n in range(12)
+    ]
     results = run_parallel(Plan.parse, ["top(a, b)", "clear", *["free(a)"] * 9], 2, Backend.ray)
     assert next(results) == Plan.parse("top(a, b)")
     with pytest.raises(InvalidAction, match=r"^expected an action like .* found 'clear'$"):
