@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from nsrecover.free_place import find_free_place, within_reach
 from nsrecover.models.bundle import Bundle
@@ -21,7 +22,7 @@ from nsrecover.planning.recover import MAX_EXPANSIONS
 from nsrecover.planning.search import Ending, SearchResult, search
 from nsrecover.same_place import same_place
 from nsrecover.scene.geometry import CONTACT_M, as_box, bottom, footprint_overlap, intersects, top
-from nsrecover.scene.relations import SUPPORT_OVERLAP, supporter
+from nsrecover.scene.relations import SUPPORT_OVERLAP
 from nsrecover.structs import Action, Discrepancy, FloatArray, Recovery, RecoveryStatus, SceneGraph, Trace
 
 GRAIN_M = 0.005
@@ -70,9 +71,7 @@ class ForwardModel:
         if pairs:
             known = self._bundle.config.operators
             operators, moved, reference = zip(*((known.index(name), i, j) for name, i, j in pairs), strict=True)
-            scenes = np.broadcast_to(graph.boxes, (len(pairs), *graph.boxes.shape))
-            visuals = np.broadcast_to(graph.visual, (len(pairs), *graph.visual.shape))
-            boxes, features = self._bundle.predict(visuals, scenes, operators, moved, reference)
+            boxes, features = self._bundle.predict_all(graph.visual, graph.boxes, operators, moved, reference)
             for (name, i, j), box, visual in zip(pairs, boxes, features, strict=True):
                 steps.append(Step(Action(name, (graph.names[i], graph.names[j])), i, box, visual))
         for i in movable:
@@ -80,7 +79,7 @@ class ForwardModel:
             place = find_free_place(self._bundle, graph.boxes[i], graph.boxes)
             if place is not None:
                 steps.append(self._to(graph, "free", i, place))
-        return [step for step in steps if self._possible(graph, step)]
+        return [step for step, possible in zip(steps, self._possible(graph, steps), strict=True) if possible]
 
     def detours(self, state: State) -> Sequence[Step]:
         """None: all actions are tried at once."""
@@ -129,19 +128,24 @@ class ForwardModel:
     def _to(self, graph: SceneGraph, name: str, index: int, box: FloatArray) -> Step:
         return Step(Action(name, (graph.names[index],), as_box(box)), index, box, self._goal.visual[index])
 
-    def _possible(self, graph: SceneGraph, step: Step) -> bool:
-        if step.action.target is not None and operator_of(step.action).violated(graph, step.action):
-            return False
-        others = np.delete(graph.boxes, step.moved, axis=0)
-        if not within_reach(step.box, self._bundle) or intersects(step.box, others).any():
-            return False
-        above = (footprint_overlap(step.box, others) >= SUPPORT_OVERLAP) & (bottom(others) > top(step.box) - CONTACT_M)
-        if above.any():  # nothing gets in from above
-            return False
-        return (
-            float(bottom(step.box)) <= CONTACT_M
-            or supporter(graph.with_node(step.moved, step.box), step.moved) is not None
-        )
+    def _possible(self, graph: SceneGraph, steps: Sequence[Step]) -> npt.NDArray[np.bool_]:
+        """Which steps lead to a free place in reach, into which the object gets from above and on which it stands."""
+        if not steps:
+            return np.zeros(0, np.bool_)
+        boxes = np.stack([step.box for step in steps])
+        others = np.arange(len(graph)) != np.array([[step.moved] for step in steps])
+        beneath, over = bottom(boxes)[:, None], top(boxes)[:, None]
+        shared = others & (footprint_overlap(boxes, graph.boxes) >= SUPPORT_OVERLAP)
+        touching = (others & intersects(boxes, graph.boxes)).any(axis=1)
+        covered = (shared & (bottom(graph.boxes) > over - CONTACT_M)).any(axis=1)
+        carried = (shared & (np.abs(top(graph.boxes) - beneath) < CONTACT_M)).any(axis=1)
+        standing = carried | (beneath[:, 0].astype(np.float64) <= CONTACT_M)
+        allowed = [
+            within_reach(step.box, self._bundle)
+            and (step.action.target is None or not operator_of(step.action).violated(graph, step.action))
+            for step in steps
+        ]
+        return np.array(allowed) & ~touching & ~covered & standing
 
 
 class RePlanner:

@@ -16,7 +16,16 @@ import numpy as np
 from nsrecover import protocols
 from nsrecover.errors import InvalidAction, InvalidConfiguration, did_you_mean
 from nsrecover.scene.geometry import CONTACT_M, as_box, bottom, intersects, top
-from nsrecover.scene.relations import DIRECTIONS, Relation, is_clear, landed, resting_on, stands_beside, supporter
+from nsrecover.scene.relations import (
+    DIRECTIONS,
+    Relation,
+    beside,
+    is_clear,
+    landed,
+    resting_on,
+    stands_beside,
+    supporter,
+)
 from nsrecover.structs import Action, Box, Plan, SceneGraph
 
 REACHED_M = 0.02
@@ -72,11 +81,7 @@ class Beside:
     def violated(self, graph: SceneGraph, action: Action) -> tuple[str, ...]:
         """The moved object is clear, and no third object stands on that side already."""
         moved, reference = (graph.index(name) for name in action.arguments)
-        others = [
-            name
-            for i, name in enumerate(graph.names)
-            if i not in (moved, reference) and stands_beside(graph, i, self.relation, reference)
-        ]
+        others = [graph.names[i] for i in beside(graph, self.relation, reference) if i != moved]
         return _cannot_lift(graph, action) + tuple(
             f"the {name} already stands {self.relation} of the {graph.names[reference]}" for name in others
         )

@@ -173,6 +173,35 @@ class Bundle(nn.Module):
         return box.cpu().numpy(), feature.cpu().numpy()
 
     @torch.inference_mode()
+    def predict_all(
+        self,
+        visual: npt.ArrayLike,
+        boxes: npt.ArrayLike,
+        operators: npt.ArrayLike,
+        moved: npt.ArrayLike,
+        reference: npt.ArrayLike,
+    ) -> tuple[FloatArray, FloatArray]:
+        """`predict` for many actions in the same scene, which is embedded once for each reference and not each action.
+
+        Args:
+            visual: (N, D).
+            boxes: (N, 6).
+            operators: (B,) as for `predict`.
+            moved: (B,) as for `predict`.
+            reference: (B,) as for `predict`.
+        """
+        scene_visual, scene_boxes = self._tensor(visual), self._tensor(boxes)
+        acts, movers, references = (self._tensor(array, torch.long) for array in (operators, moved, reference))
+        anchors, seen_from = torch.unique(references, return_inverse=True)
+
+        def repeated(times: int) -> tuple[Tensor, Tensor]:
+            return scene_visual.expand(times, -1, -1), scene_boxes.expand(times, -1, -1)
+
+        x = self.transition.embedded(*repeated(len(anchors)), anchors)
+        box, feature = self.transition.decoded(x[seen_from], *repeated(len(references)), acts, movers, references)
+        return box.cpu().numpy(), feature.cpu().numpy()
+
+    @torch.inference_mode()
     def same(
         self, visual_a: npt.ArrayLike, boxes_a: npt.ArrayLike, visual_b: npt.ArrayLike, boxes_b: npt.ArrayLike
     ) -> FloatArray:

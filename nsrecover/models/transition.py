@@ -104,14 +104,26 @@ class TransitionModel(nn.Module):
         Returns:
             Its box (B, 6) and its feature (B, D), unit length.
         """
+        x = self.embedded(visual, boxes, reference, edges)
+        return self.decoded(x, visual, boxes, operators, moved, reference)
+
+    def embedded(self, visual: Tensor, boxes: Tensor, reference: Tensor, edges: Tensor | None = None) -> Tensor:
+        """Embeddings (B, N, width) of all objects as seen from the reference, whatever is done and to whom."""
         batch, count = boxes.shape[:2]
-        rows = torch.arange(batch, device=boxes.device)
-        before, anchor = boxes[rows, moved], boxes[rows, reference]
+        anchor = boxes[torch.arange(batch, device=boxes.device), reference]
         x = self.nodes(visual, boxes, anchor[:, None, :3]).reshape(batch * count, -1)
         edges = (complete_edges(batch, count) if edges is None else edges).to(boxes.device)
         for layer in self.rounds:
             x = layer(x, boxes.reshape(batch * count, 6), edges)
-        x = x.view(batch, count, -1)
+        embeddings: Tensor = x.view(batch, count, -1)
+        return embeddings
+
+    def decoded(
+        self, x: Tensor, visual: Tensor, boxes: Tensor, operators: Tensor, moved: Tensor, reference: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """What `forward` returns, from the embeddings of `embedded`."""
+        rows = torch.arange(len(boxes), device=boxes.device)
+        before, anchor = boxes[rows, moved], boxes[rows, reference]
         node = self.predictor(torch.cat([x[rows, moved], x[rows, reference], self.action(operators)], dim=-1))
         sizes = torch.cat([before[:, 3:], anchor[:, 3:]], dim=-1) / COARSE_M
         change = self.box_decoder(torch.cat([node, sizes], dim=-1)) * COARSE_M

@@ -1,4 +1,4 @@
-"""Axis-aligned boxes: overlap, gaps and support, for one box against many."""
+"""Axis-aligned boxes: overlap, gaps and support, for one box, or many, against many."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ def top(boxes: npt.ArrayLike) -> FloatArray:
 
 
 def gaps(box: npt.ArrayLike, others: npt.ArrayLike) -> FloatArray:
-    """Signed gap along each axis between a box (6,) and others (M, 6): (M, 3), negative where they overlap."""
-    a, b = np.asarray(box, dtype=np.float32), np.asarray(others, dtype=np.float32).reshape(-1, 6)
-    return np.asarray(np.abs(a[:3] - b[:, :3]) - (a[3:] + b[:, 3:]) / 2, dtype=np.float32)
+    """Signed gap along each axis between boxes (..., 6) and others (M, 6): (..., M, 3), negative where they overlap."""
+    a, b = np.asarray(box, dtype=np.float32)[..., None, :], np.asarray(others, dtype=np.float32).reshape(-1, 6)
+    return np.asarray(np.abs(a[..., :3] - b[:, :3]) - (a[..., 3:] + b[:, 3:]) / 2, dtype=np.float32)
 
 
 def footprint_overlap(box: npt.ArrayLike, others: npt.ArrayLike) -> FloatArray:
-    """Share of the smaller footprint that a box (6,) shares with each of the others (M, 6), seen from above: (M,)."""
-    a, b = np.asarray(box, dtype=np.float32), np.asarray(others, dtype=np.float32).reshape(-1, 6)
-    sides = np.clip(-gaps(a, b)[:, :2], 0.0, np.minimum(a[3:5], b[:, 3:5]))
-    smaller = np.minimum(a[3] * a[4], b[:, 3] * b[:, 4])
-    return np.asarray(sides[:, 0] * sides[:, 1] / np.maximum(smaller, 1e-9), dtype=np.float32)
+    """Share of the smaller footprint that boxes (..., 6) share with each of the others (M, 6), from above: (..., M)."""
+    a, b = np.asarray(box, dtype=np.float32)[..., None, :], np.asarray(others, dtype=np.float32).reshape(-1, 6)
+    sides = np.clip(-gaps(box, b)[..., :2], 0.0, np.minimum(a[..., 3:5], b[:, 3:5]))
+    smaller = np.minimum(a[..., 3] * a[..., 4], b[:, 3] * b[:, 4])
+    return np.asarray(sides[..., 0] * sides[..., 1] / np.maximum(smaller, 1e-9), dtype=np.float32)
 
 
 def intersects(box: npt.ArrayLike, others: npt.ArrayLike, slack_m: float = 0.004) -> npt.NDArray[np.bool_]:
-    """Whether a box (6,) runs more than `slack_m` deep into each of the others (M, 6): (M,)."""
-    return np.asarray(np.all(gaps(box, others) < -slack_m, axis=1), dtype=np.bool_)
+    """Whether boxes (..., 6) run more than `slack_m` deep into each of the others (M, 6): (..., M)."""
+    return np.asarray(np.all(gaps(box, others) < -slack_m, axis=-1), dtype=np.bool_)
 
 
 def turned_over(boxes: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.bool_]:

@@ -96,9 +96,11 @@ def support_name(graph: SceneGraph, index: int) -> str:
 def resting_on(graph: SceneGraph, index: int) -> tuple[int, ...]:
     """Indices of the objects that rest on another one, directly."""
     box = graph.boxes[index]
-    touching = np.abs(bottom(graph.boxes) - top(box)) < CONTACT_M
-    share = footprint_overlap(box, graph.boxes) >= SUPPORT_OVERLAP
-    return tuple(int(i) for i in np.flatnonzero(touching & share) if i != index)
+    touching = np.flatnonzero(np.abs(bottom(graph.boxes) - top(box)) < CONTACT_M)
+    if not len(touching):
+        return ()
+    share = footprint_overlap(box, graph.boxes[touching]) >= SUPPORT_OVERLAP
+    return tuple(int(i) for i in touching[share] if i != index)
 
 
 def is_clear(graph: SceneGraph, index: int) -> bool:
@@ -108,13 +110,19 @@ def is_clear(graph: SceneGraph, index: int) -> bool:
 
 def stands_beside(graph: SceneGraph, index: int, relation: Relation, reference: int) -> bool:
     """Whether an object stands on one side of another: next to it, roughly in line, and at its height."""
+    return index in beside(graph, relation, reference)
+
+
+def beside(graph: SceneGraph, relation: Relation, reference: int) -> tuple[int, ...]:
+    """Indices of the objects that stand on one side of another: next to it, roughly in line, and at its height."""
     axis, sign = DIRECTIONS[relation]
-    a, b = graph.boxes[index], graph.boxes[reference]
-    gap = gaps(a, b)[0]
-    in_order = bool((a[axis] - b[axis]) * sign > 0)
-    in_line = bool(gap[1 - axis] < 0)
-    level = bool(abs(float(bottom(a)) - float(bottom(b))) < 2 * CONTACT_M)
-    return in_order and in_line and level and bool(-CONTACT_M < gap[axis] < NEAR_M)
+    boxes, other = graph.boxes, graph.boxes[reference]
+    gap = gaps(other, boxes)
+    in_order = (boxes[:, axis] - other[axis]) * sign > 0
+    in_line = gap[:, 1 - axis] < 0
+    level = np.abs(bottom(boxes).astype(np.float64) - float(bottom(other))) < 2 * CONTACT_M
+    near = (gap[:, axis] > -CONTACT_M) & (gap[:, axis] < NEAR_M)
+    return tuple(int(i) for i in np.flatnonzero(in_order & in_line & level & near))
 
 
 def relations(graph: SceneGraph) -> frozenset[Edge]:
@@ -122,8 +130,6 @@ def relations(graph: SceneGraph) -> frozenset[Edge]:
     edges = set()
     for i, name in enumerate(graph.names):
         edges.add(Edge(name, Relation.ON, support_name(graph, i)))
-        for j, other in enumerate(graph.names):
-            for relation in DIRECTIONS:
-                if i != j and stands_beside(graph, i, relation, j):
-                    edges.add(Edge(name, relation, other))
+        for relation in DIRECTIONS:
+            edges.update(Edge(graph.names[j], relation, name) for j in beside(graph, relation, i))
     return frozenset(edges)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from nsrecover.operators import operator_of
+from nsrecover.scene.geometry import footprint_overlap, gaps, intersects
 from nsrecover.scene.relations import Edge, Relation, is_clear, landed, relations, resting_on, supporter
 from nsrecover.structs import Action, SceneGraph
 
@@ -76,6 +77,16 @@ def test_sides_are_the_robots_own(relation: str, offset: tuple[float, float]) ->
 )
 def test_preconditions_say_what_is_in_the_way(action: Action, words: tuple[str, ...]) -> None:
     assert operator_of(action).violated(TOWER, action) == words
+
+
+def test_many_boxes_are_measured_as_each_by_itself() -> None:
+    rng = np.random.default_rng(0)
+    boxes = rng.uniform((0.3, -0.1, 0.02, 0.03, 0.03, 0.03), (0.5, 0.1, 0.1, 0.1, 0.1, 0.1), (12, 6))
+    others = boxes[:5] + rng.uniform(-0.05, 0.05, (5, 6))
+    for measured in (gaps, footprint_overlap, intersects):
+        np.testing.assert_array_equal(measured(boxes, others), [measured(box, others) for box in boxes])
+    assert intersects(boxes, others).any()
+    assert not intersects(boxes, others).all()
 
 
 def test_effects_of_actions_with_a_target_are_judged_by_distance() -> None:
