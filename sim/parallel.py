@@ -98,7 +98,9 @@ def _on_loky(
         if ordered:
             return waiting[0]
         wait(waiting, return_when=FIRST_COMPLETED)
-        return next(future for future in waiting if future.done())
+        done = [future for future in waiting if future.done()]
+        # what others have finished is not lost with one that failed
+        return next((future for future in done if future.exception() is None), done[0])
 
     waiting: deque[Any] = deque()
     finished = False

@@ -1,10 +1,11 @@
 """The numbers of the tables from the records of episodes (Kalithasan et al., Table II); pure functions.
 
-- **Detection**: every action that a planner looked at is a decision, and so is every alarm before an action. It is
-  right if something was out of the place in which an unerring hand would have left it, or had been and was not noticed.
+- **Detection**: every action that a planner looked at is a decision, and so is every alarm before an action that it
+  plans for. It is right if something was out of the place in which an unerring hand would have left it, or had been and
+  was not noticed.
 - **Culprits exact**: of the errors that were noticed, those of which exactly the objects are blamed that are wrong.
 - **Recovery**: of the errors that were noticed and have a way back, those of which the plan leads back, carried out by
-  an unerring hand.
+  an unerring hand. One that is left as it is has no plan.
 - **Completion**: of the episodes that have a way back by their dataset, those that end with every object where the plan
   without faults puts it.
 - **L/N_err, L/L_opt, T/N_err, T/L_opt**: means over the recoveries that are right. N_err counts what went wrong since
@@ -87,14 +88,15 @@ def summary(records: Sequence[EpisodeRecord]) -> dict[str, Any]:
     """
     alarms = confusion(records).rates()
     recoverable = [record for record in records if record.recoverable]
-    possible = [record for record in recoverable if not record.lost]
+    # who never looks cannot be said to have lost anything
+    possible = [record for record in recoverable if not record.lost and any(action.looked for action in record.actions)]
     shares: dict[str, Share] = {
         "accuracy": alarms["accuracy"],
         "precision": alarms["precision"],
         "recall": alarms["recall"],
         "false_alarm_rate": alarms["false_alarm_rate"],
         "culprits_exact": _share(_culprits_exact(records)),
-        "recovery": _share(recovery.right is True for recovery in to_recover(records)),
+        "recovery": _share(recovered(records)),
         "completion": _share(record.completed for record in recoverable),
         "completion_where_possible": _share(record.completed for record in possible),
         "promised": _share(record.promised for record in recoverable),
@@ -136,10 +138,29 @@ def confusion(records: Iterable[EpisodeRecord]) -> Confusion:
 
 
 def to_recover(records: Iterable[EpisodeRecord]) -> list[RecoveryRecord]:
-    """Moments at which an error was rightly noticed and there is a way back."""
+    """Moments at which a planner planned for an error that has a way back."""
     return [
-        recovery for record in records for recovery in record.recoveries if recovery.errors > 0 and not recovery.lost
+        recovery
+        for record in records
+        if record.recoverable
+        for recovery in record.recoveries
+        if recovery.errors > 0 and not recovery.lost
     ]
+
+
+def recovered(records: Iterable[EpisodeRecord]) -> list[bool]:
+    """Of every error that was noticed and has a way back: whether there is a plan for it, and leads back."""
+    found = []
+    for record in records:
+        found += [recovery.right is True for recovery in to_recover([record])]
+        planned = {recovery.after for recovery in record.recoveries}
+        if record.recoverable:
+            found += [
+                False
+                for number, action in enumerate(record.actions, start=1)
+                if action.noticed and action.wrong and number not in planned
+            ]
+    return found
 
 
 def right_recoveries(record: EpisodeRecord) -> list[RecoveryRecord]:
@@ -150,7 +171,7 @@ def right_recoveries(record: EpisodeRecord) -> list[RecoveryRecord]:
 def blamed_right(record: EpisodeRecord) -> bool:
     """Of an episode without a way back: whether it asks for help because of exactly the objects that are lost."""
     last = record.recoveries[-1] if record.recoveries else None
-    return record.decided_right and last is not None and set(last.blamed) == set(last.lost)
+    return record.decided_right and last is not None and bool(last.lost) and set(last.blamed) == set(last.lost)
 
 
 def mean_ratio(records: Sequence[EpisodeRecord], ratio: Ratio) -> tuple[float | None, float | None, float | None]:

@@ -21,7 +21,7 @@ class Failure(StrEnum):
     """Why an episode did not end as it should."""
 
     LOST = "lost"
-    """Something was really gone or out of reach: there was no way back, whoever plans."""
+    """Something was really gone or out of reach when something was noticed: there was no way back from there."""
     NOT_NOTICED = "not_noticed"
     """Something is out of its place at the end that went wrong without being noticed, or because something else did."""
     FALSE_ALARM = "false_alarm"
@@ -188,7 +188,7 @@ class EpisodeRecord:
 
     @property
     def lost(self) -> bool:
-        """Whether there really was no way back at some time."""
+        """Whether there really was no way back from where something was noticed; another planner may not get there."""
         return any(recovery.lost for recovery in self.recoveries) or not self.recoverable
 
     @property

@@ -90,6 +90,11 @@ def sweep(config: EvalConfig, folder: Path, quiet: bool = False) -> dict[str, An
     folder.mkdir(parents=True, exist_ok=True)
     episodes = episodes_of(ModelsConfig(config.seed, {config.dataset: wanted}, config.errors, workers=max(workers, 1)))
     with claimed(folder, _manifest(config, episodes), "the episodes of a sweep"):
+        if not (folder / RECORDS).exists() and (folder / PACKED).exists():
+            raise InvalidConfiguration(
+                f"expected {RECORDS} in {folder}, found it compressed only; run `unxz {folder / PACKED}` to go on with "
+                "it, or choose another out=DIR"
+            )
         finished, took = _run_all(config, episodes, controller, folder, (workers, backend), quiet)
         records = [finished[number] for number in range(len(episodes))]
         found = {
@@ -100,7 +105,7 @@ def sweep(config: EvalConfig, folder: Path, quiet: bool = False) -> dict[str, An
             **metrics.summary(records),
             "during_recovery": config.during_recovery,
             "asked": _asked(),
-            "runs": runs(folder, len(finished)),
+            "runs": runs(folder, list(finished), len(episodes)),
             "last_run": took | machine(),
         }
         write_json(folder / METRICS, found)
@@ -109,11 +114,24 @@ def sweep(config: EvalConfig, folder: Path, quiet: bool = False) -> dict[str, An
     return found
 
 
-def runs(folder: Path, finished: int) -> list[dict[str, Any]]:
-    """What the episodes of a sweep ran on: `machine()` with how many were finished before and after, in order."""
+def runs(folder: Path, finished: Sequence[int], episodes: int) -> list[dict[str, Any]]:
+    """What the episodes of a sweep ran on, a run each.
+
+    Args:
+        folder: where it is.
+        finished: numbers of the episodes in the order of their lines.
+        episodes: runs of none but later ones are left out.
+
+    Returns:
+        `machine()`, with the first line that the run wrote and the one after its last.
+    """
     begun = _starts(folder)
-    ends = [run["first"] for run in begun[1:]] + [finished]
-    return [run | {"end": end} for run, end in zip(begun, ends, strict=True) if run["first"] < end]
+    ends = [run["first"] for run in begun[1:]] + [len(finished)]
+    return [
+        run | {"end": end}
+        for run, end in zip(begun, ends, strict=True)
+        if any(number < episodes for number in finished[run["first"] : end])
+    ]
 
 
 def records_in(folder: Path) -> Path | None:
@@ -122,15 +140,18 @@ def records_in(folder: Path) -> Path | None:
 
 
 def read_records(folder: Path) -> list[EpisodeRecord]:
-    """The finished episodes of a sweep, in the order of the dataset, without touching its folder.
+    """The finished episodes of a sweep, as they finished, without touching its folder.
 
     Raises:
-        InvalidConfiguration: there are none.
+        InvalidConfiguration: there are none, or what is there cannot be read.
     """
     path = records_in(folder)
     if path is None:
         raise InvalidConfiguration(f"expected the results of `python -m eval` in {folder}, found no {RECORDS}")
-    text = (lzma.decompress(path.read_bytes()) if path.name == PACKED else path.read_bytes()).decode()
+    try:
+        text = (lzma.decompress(path.read_bytes()) if path.name == PACKED else path.read_bytes()).decode()
+    except (OSError, ValueError, lzma.LZMAError) as problem:
+        raise InvalidConfiguration(f"expected episodes in {path}, found that it cannot be read: {problem}") from None
     records = []
     for line in text.splitlines(keepends=True):
         if not line.endswith("\n"):
@@ -142,7 +163,7 @@ def read_records(folder: Path) -> list[EpisodeRecord]:
                 f"expected records of format {FORMAT} in {path}, found another line {len(records) + 1}; "
                 "run the sweep again"
             ) from None
-    return sorted(records, key=lambda record: record.index)
+    return records
 
 
 def machine() -> dict[str, Any]:

@@ -275,7 +275,7 @@ class Stage:
             status=recovery.status.value,
             actions=tuple(str(action) for action in recovery.actions),
             subgoal=subgoal,
-            cost=recovery.cost if math.isfinite(recovery.cost) else None,
+            cost=None if to is None else float(len(recovery.actions) + len(turn.plan) - to),
             proven=recovery.proven_optimal,
             expansions=recovery.expansions,
             seconds=recovery.seconds,

@@ -11,7 +11,7 @@ from eval.tables import figures, gallery, tables
 from eval.tables.document import Section, html, markdown
 from eval.tables.keep import keep
 from eval.tables.load import load
-from nsrecover.errors import told_in_one_line
+from nsrecover.errors import InvalidConfiguration, told_in_one_line
 from sim.folder import write_json, write_whole
 
 TITLE = "Recovery in the simulator"
@@ -37,7 +37,10 @@ def write(
     and get a report each (gallery/), linked from the table of failures.
     """
     sweeps = load(folders)
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise InvalidConfiguration(f"expected a folder to write to as --out, found: {problem}") from None
     sections = tables.sections(sweeps) + figures.draw(sweeps, out)
     if models is not None:
         sections.append(figures.draw_reliability(models, out))

@@ -59,7 +59,7 @@ def variants(sweeps: Sequence[Sweep]) -> list[Variant]:
             and (theirs := _first_right(original[episode])) is not None
         ]
         values = list(records.values())
-        recovered = [recovery.right is True for recovery in metrics.to_recover(values)]
+        recovered = metrics.recovered(values)
         found.append(
             Variant(
                 name,

@@ -38,10 +38,12 @@ def draw(sweeps: Sequence[Sweep], folder: Path) -> list[Section]:
     first = [sweep for sweep in sweeps if sweep.dataset == "I"]
     if first:
         figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-        shares(axes[0], first, lambda record: record.scheduled, recovered, "errors at a step", "recovered, %")
+        shares(axes[0], first, lambda record: record.scheduled, metrics.recovered, "errors at a step", "recovered, %")
         times(axes[1], first, lambda record: record.scheduled, "errors at a step")
         _save(figure, folder, "figure3")
-        text = "Dataset I: recovery and planning time against the number of errors at a step, with 95 % intervals."
+        text = (
+            "Dataset I: recovery with 95 % intervals, and mean planning time, against the number of errors at a step."
+        )
         found.append(Section("Figure 3: more errors", text, picture="figure3.png"))
     steps = [sweep for sweep in sweeps if sweep.dataset == "II"]
     objects = [sweep for sweep in sweeps if sweep.dataset == "III"]
@@ -49,7 +51,7 @@ def draw(sweeps: Sequence[Sweep], folder: Path) -> list[Section]:
         figure, axes = plt.subplots(2, 2, figsize=(10, 7.5), layout="constrained")
         shares(axes[0][0], steps, lambda record: record.length, completed, "steps of the plan (II)", "completed, %")
         times(axes[0][1], steps, lambda record: record.length, "steps of the plan (II)")
-        shares(axes[1][0], objects, lambda record: record.objects, recovered, "objects (III)", "recovered, %")
+        shares(axes[1][0], objects, lambda record: record.objects, metrics.recovered, "objects (III)", "recovered, %")
         times(axes[1][1], objects, lambda record: record.objects, "objects (III)")
         _save(figure, folder, "figure4")
         text = (
@@ -106,11 +108,6 @@ def lengths(axis: Axes, compared: Sequence[Variant]) -> None:
     axis.set_xscale("log")
     axis.margins(x=0.25)
     _finish(axis, "planning time for each error, s", "length of the plan, beside `original`")
-
-
-def recovered(records: Sequence[EpisodeRecord]) -> list[bool]:
-    """Of every error that was noticed: whether its plan leads back."""
-    return [recovery.right is True for recovery in metrics.to_recover(records)]
 
 
 def completed(records: Sequence[EpisodeRecord]) -> list[bool]:

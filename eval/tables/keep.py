@@ -7,7 +7,7 @@ from pathlib import Path
 
 from eval.command import CONFIG, METRICS
 from eval.sweep.records import EpisodeRecord
-from eval.sweep.run import PACKED, RUNS
+from eval.sweep.run import PACKED, RECORDS, RUNS, read_records
 from eval.tables.load import Sweep
 from sim.folder import MANIFEST, write_packed, write_whole
 
@@ -26,7 +26,8 @@ def keep(sweeps: Sequence[Sweep], out: Path) -> None:
     for sweep in sweeps:
         place = out / FOLDER / f"{sweep.planner}-{sweep.dataset}"
         place.mkdir(parents=True, exist_ok=True)
-        write_packed(place / PACKED, map(EpisodeRecord.to_json, sweep.records))
+        write_packed(place / PACKED, map(EpisodeRecord.to_json, read_records(sweep.folder)))
+        (place / RECORDS).unlink(missing_ok=True)  # it would be read instead
         for name in (METRICS, CONFIG, MANIFEST, RUNS):
             if (sweep.folder / name).is_file():
                 write_whole(place / name, (sweep.folder / name).read_bytes())

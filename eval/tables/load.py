@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
+from yaml import YAMLError
 
 from eval.command import CONFIG, METRICS
 from eval.sweep.metrics import summary
@@ -51,8 +52,8 @@ def load(folders: Iterable[Path]) -> list[Sweep]:
         Sweeps by dataset, and then as planners are ordered.
 
     Raises:
-        InvalidConfiguration: a folder has none, one is not finished, two are of the same planner and dataset, or those
-            of a dataset are of different episodes.
+        InvalidConfiguration: a folder has none, one is not finished or damaged, two are of the same planner and
+            dataset, or those of a dataset are of different episodes.
     """
     found = list[Sweep]()
     for folder in folders:
@@ -69,13 +70,7 @@ def load(folders: Iterable[Path]) -> list[Sweep]:
                     raise InvalidConfiguration(
                         f"expected a finished sweep in {place}, found one without {name}; start its command again"
                     )
-            kept = json.loads((place / METRICS).read_text(encoding="utf-8"))
-            config = OmegaConf.load(place / CONFIG)
-            assert isinstance(config, DictConfig)
-            records = read_records(place)[: kept["episodes"]]
-            # what was written when the sweep ended may have been counted in another way
-            metrics = kept | summary(records)
-            found.append(Sweep(place, metrics["planner"], metrics["dataset"], records, metrics, config))
+            found.append(_read(place))
     _check_alike(found)
     cells = [(sweep.planner, sweep.dataset) for sweep in found]
     twice = sorted({cell for cell in cells if cells.count(cell) > 1})
@@ -85,6 +80,27 @@ def load(folders: Iterable[Path]) -> list[Sweep]:
             "only one of their folders"
         )
     return sorted(found, key=lambda sweep: (sweep.dataset, _rank(sweep.planner)))
+
+
+def _read(place: Path) -> Sweep:
+    try:
+        kept = json.loads((place / METRICS).read_text(encoding="utf-8"))
+        config = OmegaConf.load(place / CONFIG)
+        episodes, planner, dataset = int(kept["episodes"]), str(kept["planner"]), str(kept["dataset"])
+        assert isinstance(config, DictConfig)
+    except (OSError, ValueError, KeyError, TypeError, AssertionError, YAMLError) as problem:
+        raise InvalidConfiguration(
+            f"expected {METRICS} and {CONFIG} in {place} as `python -m eval` leaves them, found: {problem}; start its "
+            "command again"
+        ) from None
+    records = sorted(read_records(place), key=lambda record: record.index)[:episodes]
+    if [record.index for record in records] != list(range(episodes)):
+        raise InvalidConfiguration(
+            f"expected the {episodes} episodes of {METRICS} in {records_in(place)}, found {len(records)}, or others; "
+            "start its command again"
+        )
+    # what was written when the sweep ended may have been counted in another way
+    return Sweep(place, planner, dataset, records, kept | summary(records), config)
 
 
 def _check_alike(sweeps: Sequence[Sweep]) -> None:

@@ -46,7 +46,7 @@ def block(metrics: Mapping[str, Any]) -> str:
     rows.append([paper.CITATION, "", f"{paper.TABLE_IV['ours'].completion:g} %", "", "", ""])
     ran_at = sorted({revision for found in metrics["sweeps"] for revision in revisions(found)})
     seeds = sorted({str(found["seed"]) for found in metrics["sweeps"]})
-    head = ["goals reached (of so many episodes)", *DATASETS, "V: decided rightly whether there is a way back"]
+    head = ["goals reached (of so many episodes)", *DATASETS, "V: asked for help if, and only if, there is no way back"]
     return (
         "Whole episodes in the simulator, `python -m eval -m dataset=I,II,III,IV,V planner=…`, at revision "
         f"{', '.join(ran_at)}, seed {', '.join(seeds)}; 95 % intervals, lengths, times, and why the others failed: "
@@ -78,8 +78,11 @@ def write(
             f"expected published tables in {published}, found no metrics.json; run `python -m eval.tables DIR --out "
             f"{published}`"
         )
-    metrics = json.loads(path.read_text(encoding="utf-8"))
-    write_whole(readme, rewritten(readme.read_text(encoding="utf-8"), metrics).encode())
+    try:
+        text, metrics = readme.read_text(encoding="utf-8"), json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise InvalidConfiguration(f"expected a README and the metrics.json of tables, found: {problem}") from None
+    write_whole(readme, rewritten(text, metrics).encode())
 
 
 def _cell(found: Mapping[str, Any] | None, name: str) -> str:

@@ -23,7 +23,7 @@ ORACLE = "oracle"
 MODELS = ("ours", "replan", "nofree")
 """The models of Tables III to V; lengths and times are of episodes in which these and the oracle are right."""
 
-LEFT = "Errors that a planner has noticed and leaves as they are count as given from then on. "
+LEFT = "Errors that a planner has noticed and leaves as they are count as given from then on"
 """How planners are judged that do not put everything right."""
 
 REPLANS = "The actions of replan lead to the end of the plan, not to its next state: its L holds the rest of the plan. "
@@ -96,15 +96,18 @@ def _overview(sweeps: Sequence[Sweep]) -> Section:
         )
     return Section(
         "All planners",
-        "**Recovered**: of the errors that were noticed, those whose plan leads back, carried out by an unerring hand. "
+        "**Recovered**: of the errors that were noticed and have a way back, those whose plan leads back, carried out "
+        "by an unerring hand; one that is left as it is has no plan. "
         "**Completed**: every object ends within 2 cm, and on the same support, of where the plan without faults puts "
-        "it; **where possible** leaves out episodes in which something was really lost at some time, through a fault "
-        "or through the robot itself. **Promised**: every relation that the plan promises holds at the end. **L** "
+        "it; who asked for help has not. **Where possible** leaves out episodes in which something was really out of "
+        "reach when this planner noticed something, through a fault or through the robot itself: it says what a "
+        "planner does with what it meets, and does not compare planners. Of V the episodes that have a way back count. "
+        "**Promised**: every relation that the plan promises holds at the end. **L** "
         "counts the actions to the state of the plan that the planner chose, **L_opt** the fewest to the same state; "
         "**way and rest** counts the rest of the plan too, beside the fewest over all states. L is now and then below "
         "L_opt, which counts an action for each object: what is taken away may let what lies on it drop into its "
-        f"place. {LEFT}For retry L_opt has them all, and says little. 95 % intervals: Wilson's for shares (recoveries "
-        "of one episode count as independent), bootstrap over episodes for the rest.",
+        f"place. {LEFT}: the lengths of retry, whose L_opt has them all, say little. 95 % intervals: Wilson's for "
+        "shares (recoveries of one episode count as independent), bootstrap over episodes for the rest.",
         (
             "planner", "dataset", "episodes", "recovered", "completed", "where possible", "promised", "L/N_err",
             "L/L_opt", "way and rest", "T/N_err", "T/L_opt",
@@ -225,7 +228,7 @@ def _limit(sweeps: Sequence[Sweep]) -> Section | None:
     """What not even the oracle completes is the simulator's and the arm's."""
     ours = {sweep.dataset: sweep for sweep in sweeps if sweep.planner == MODELS[0]}
     rows = []
-    every, done, failed, others = 0, 0, list[str](), 0
+    every, done, failed, others, told = 0, 0, list[str](), 0, 0
     asked, planned = 0, 0
     for sweep in sweeps:
         if sweep.planner != ORACLE:
@@ -234,7 +237,8 @@ def _limit(sweeps: Sequence[Sweep]) -> Section | None:
         short = [record for record in possible if not record.completed]
         every, done = every + len(possible), done + len(possible) - len(short)
         failed += [record.label() for record in short]
-        others += _both(short, ours)[0]
+        also, ran = _both(short, ours)
+        others, told = others + also, told + ran
         ways = [recovery for record in sweep.records for recovery in record.recoveries if recovery.found]
         asked, planned = asked + sum(way.reason != OURS for way in ways), planned + len(ways)
         mine = _both(possible, ours)
@@ -245,13 +249,15 @@ def _limit(sweeps: Sequence[Sweep]) -> Section | None:
     rows.append([*_completed("all", done, every), ""])
     least = "nothing."
     if failed:
-        least = f"{100 * len(failed) / every:.2f} points: {', '.join(failed)}; ours completes {others} of these."
+        beaten = f"; ours completes {others} of {told} that it ran" if told else ""
+        least = f"{100 * len(failed) / every:.2f} points: {', '.join(failed)}{beaten}."
     return Section(
         "What the simulator and the arm allow",
         "The oracle sees the true state and plans optimally: of the episodes in which nothing was lost it should "
-        f"complete all. What it does not, the simulator or the arm's skills cannot do: this costs {least} "
+        f"complete all. What it does not is at the limit of the simulator and the arm's skills: this costs {least} "
         f"Fast Downward planned {asked} of its {planned} recoveries, the others our own optimal search, where it looks "
-        "at too many arrangements to ask anybody else, or what was nudged has to be put right.",
+        "at too many arrangements to ask anybody else, what was nudged has to be put right, or the places of Fast "
+        "Downward's way do not all fit.",
         ("dataset", "nothing lost", "the oracle completes", "share", "ours, of these"),
         rows,
     )
@@ -297,8 +303,9 @@ def _detection(sweeps: Sequence[Sweep]) -> Section:
     )
     return Section(
         "Detection, while acting",
-        f"Every action that was looked at, in the plan and in recoveries, is a decision. {LEFT}When retry sees them "
-        "again at the next step, that is a false alarm.",
+        "Every action that was looked at, in the plan and in recoveries, is a decision, and so is every alarm before "
+        f"an action that a planner plans for. {LEFT}: when retry sees them again at the next step, that is a false "
+        "alarm, unless it repeats that step on their account.",
         ("planner", "dataset", "decisions", "accuracy", "precision", "recall", "culprits exact"),
         rows,
     )

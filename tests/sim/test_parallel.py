@@ -88,6 +88,24 @@ def test_nobody_waits_for_one_that_takes_long(tmp_path):
     assert found[-1] == 0
 
 
+def fail_after_the_others(folder: str, number: int) -> int:
+    until = time.monotonic() + 60.0
+    while number == 0 and len(list(Path(folder).iterdir())) < 3 and time.monotonic() < until:
+        time.sleep(0.01)
+    (Path(folder) / str(number)).write_text("")
+    return number or fail_at_three(3)
+
+
+def test_what_others_have_finished_is_given_before_an_error(tmp_path):
+    results = run_parallel(partial(fail_after_the_others, str(tmp_path)), range(4), 2, ordered=False)
+    found = [next(results)]
+    time.sleep(2.0)  # by now all are done
+    found += [next(results), next(results)]
+    assert sorted(found) == [1, 2, 3]
+    with pytest.raises(InvalidPlan):
+        next(results)
+
+
 def test_few_items_are_in_flight():
     taken = []
     results = run_parallel(slow_square, (taken.append(n) or n for n in range(100)), 2)

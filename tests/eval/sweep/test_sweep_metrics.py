@@ -1,5 +1,7 @@
 """The numbers of the tables, worked by hand; why episodes fail; planners pair by pair."""
 
+from dataclasses import replace
+
 import pytest
 
 from eval.sweep.failures import failure_of
@@ -36,6 +38,20 @@ def test_lengths_and_times_by_hand() -> None:
     assert found["optimal"]["value"] == pytest.approx(2 / 3, abs=1e-4)
     low, high = found["intervals"]["l_per_err"]
     assert low <= found["l_per_err"] <= high
+
+
+def test_what_is_noticed_and_left_is_not_recovered() -> None:
+    """Of two errors one is left; where there is no way back nothing counts, nor does what nobody was wrong about."""
+    actions = (action("a", culprits="a"), action("b", culprits="b"), action(culprits="c"), action("d"))
+    found = summary([record(actions=actions), record(1, actions=actions, recoverable=False)])
+    assert (found["recovery"], found["counts"]["recovery"]) == (0.5, 2)
+    assert found["l_per_err"] == 2.0
+
+
+def test_who_never_looks_cannot_say_what_was_possible() -> None:
+    blind = record(actions=(replace(action("a"), looked=False),), recoveries=())
+    found = summary([blind, record(1)])
+    assert (found["counts"]["completion"], found["counts"]["completion_where_possible"]) == (2, 1)
 
 
 def test_a_state_that_cannot_be_reached_says_nothing_about_lengths() -> None:
@@ -88,6 +104,10 @@ def test_deciding_whether_there_is_a_way_back() -> None:
     gone = recovery(status="impossible", right=None, lost={"a": "gone"}, blamed=("a",), best=None, cost=None)
     help_asked = {"status": "asked_for_help", "reason": "a is gone", "deviations": {"a": "gone"}}
     right = record(0, recoverable=False, recoveries=(gone,), **help_asked)
+    # it asks for help, for no reason that it names
+    silent = record(4, recoverable=False, recoveries=(recovery(status="impossible", right=None),), **help_asked)
+    assert summary([silent])["decided_right"] == 1.0
+    assert summary([silent])["blamed_right"] == 0.0
     wrong = record(1, recoverable=False, deviations={"a": "gone"})
     needless = record(2, recoveries=(recovery(status="impossible", right=None),), **help_asked)
     found = summary([right, wrong, needless, record(3)])

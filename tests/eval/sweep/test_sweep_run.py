@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 import os
 import random
 import shutil
@@ -16,7 +17,7 @@ from typing import Any
 import pytest
 from omegaconf import OmegaConf
 
-from eval.sweep.run import RECORDS, EvalConfig, read_records, sweep
+from eval.sweep.run import PACKED, RECORDS, EvalConfig, read_records, sweep
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 
 ROOT = Path(__file__).parents[3]
@@ -89,6 +90,8 @@ def test_a_sweep_goes_on_where_it_stopped_and_counts_nothing_twice(whole: Path, 
     # fewer episodes than there are: the first ones, and none is thrown away
     fewer = sweep(config(episodes=2), folder, quiet=True)
     assert fewer["episodes"] == 2
+    assert [(run["first"], run["end"]) for run in fewer["runs"]] == [(0, 1), (1, 3)]
+    assert [run["first"] for run in sweep(config(episodes=1), folder, quiet=True)["runs"]] == [0]
     assert len(read_records(folder)) == 3
 
 
@@ -98,9 +101,19 @@ def test_episodes_may_finish_in_any_order(whole: Path, tmp_path: Path) -> None:
     shutil.copytree(whole, folder)
     first, _, third = (folder / RECORDS).read_text().splitlines(keepends=True)
     (folder / RECORDS).write_text(third + first)
-    assert [record.index for record in read_records(folder)] == [0, 2]
+    assert [record.index for record in read_records(folder)] == [2, 0]
     assert sweep(config(), folder, quiet=True)["last_run"]["ran"] == 1
     assert results(folder) == results(whole)
+
+
+def test_a_compressed_sweep_is_not_begun_anew(whole: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "packed"
+    shutil.copytree(whole, folder)
+    (folder / PACKED).write_bytes(lzma.compress((folder / RECORDS).read_bytes()))
+    (folder / RECORDS).unlink()
+    with pytest.raises(InvalidConfiguration, match="unxz"):
+        sweep(config(), folder, quiet=True)
+    assert not (folder / RECORDS).exists()
 
 
 def test_a_killed_sweep_ends_with_the_same_table(whole: Path, tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ def test_what_the_oracle_does_not_complete_is_the_limit(folders: Path) -> None:
     assert row[1:3] == ["9", "8"]
     assert row[3].startswith("88.89 % [")
     assert row[4] == "9 of 9"
-    assert "this costs 11.11 points: I 1; ours completes 1 of these." in text
+    assert "this costs 11.11 points: I 1; ours completes 1 of 1 that it ran." in text
 
 
 def test_the_gallery_says_how_many_it_leaves_out(folders: Path) -> None:
@@ -164,10 +164,27 @@ def test_what_cannot_be_read_is_told(folders: Path) -> None:
     config.write_text(kept.replace("seed: 0", "seed: 7"))
     with pytest.raises(InvalidConfiguration, match=r"dataset I over the same episodes, found seed=0 .* seed=7"):
         write([folders / "in"], folders / "out")
+    config.write_text("a: [")
+    with pytest.raises(InvalidConfiguration, match=r"metrics\.json and config\.yaml in .*replan-I"):
+        write([folders / "in"], folders / "out")
     config.unlink()
     with pytest.raises(InvalidConfiguration, match=r"without config\.yaml"):
         write([folders / "in"], folders / "out")
     config.write_text(kept)
+    records = folders / "in" / "ours-I" / "episodes.jsonl"
+    lines = records.read_text().splitlines(keepends=True)
+    records.write_text("".join(lines[1:]))
+    with pytest.raises(InvalidConfiguration, match=r"expected the 10 episodes .*ours-I/episodes\.jsonl, found 9"):
+        write([folders / "in"], folders / "out")
+    records.unlink()
+    (records.parent / "episodes.jsonl.xz").write_bytes(b"cut off")
+    with pytest.raises(InvalidConfiguration, match=r"episodes\.jsonl\.xz, found that it cannot be read"):
+        write([folders / "in"], folders / "out")
+    records.write_text("".join(reversed(lines)))
+    write([folders / "in"], folders / "out")
+    (folders / "taken").write_text("")
+    with pytest.raises(InvalidConfiguration, match="--out, found"):
+        write([folders / "in"], folders / "taken")
     (folders / "in" / "ours-I" / "metrics.json").unlink()
     with pytest.raises(InvalidConfiguration, match="start its command again"):
         write([folders / "in"], folders / "out")
