@@ -1,6 +1,6 @@
 """The oracle: it knows the true state, and asks an optimal planner (Fast Downward) for the way back.
 
-What it does not complete, nobody can: then the simulator or the arm's skills are the limit.
+What it does not complete is at the limit of the simulator and of the arm's skills.
 """
 
 from __future__ import annotations
