@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from eval.command import METRICS
 from eval.sweep.printed import percent
 from eval.tables import paper
 from eval.tables.document import table
@@ -21,16 +22,20 @@ BEGIN = "<!-- begin: written by `python -m eval.tables.readme` -->"
 END = "<!-- end -->"
 PUBLISHED = Path("docs/results/evaluation")
 """Where the tables are that `python -m eval.tables … --out docs/results/evaluation` wrote."""
+FRESH = Path("docs/results/fresh")
+"""The same of ours on a seed of which no episode was looked at before."""
 
 DATASETS = ("I", "II", "III", "IV")
 
 
-def block(metrics: Mapping[str, Any]) -> str:
+def block(metrics: Mapping[str, Any], fresh: Mapping[str, Any]) -> str:
     """What stands between the markers.
 
     Args:
         metrics: metrics.json of the tables.
+        fresh: the same of ours on another seed.
     """
+    unseen = {found["dataset"]: found for found in fresh["sweeps"]}
     cells = {(found["planner"], found["dataset"]): found for found in metrics["sweeps"]}
     ran = Counter(planner for planner, _ in cells)
     # who ran on a single dataset is in that dataset's table
@@ -43,6 +48,10 @@ def block(metrics: Mapping[str, Any]) -> str:
         if planner == "ours":
             possible = [_cell(cells.get((planner, dataset)), "completion_where_possible") for dataset in DATASETS]
             rows.append(["ours, where nothing fell out of reach", *possible, ""])
+            again = [_cell(unseen.get(dataset), "completion") for dataset in DATASETS]
+            seed = ", ".join(sorted({str(found["seed"]) for found in unseen.values()}))
+            label = f"ours, [never looked at]({FRESH}/tables.md): seed {seed}"
+            rows.append([label, *again, _cell(unseen.get("V"), "decided_right")])
     rows.append([paper.CITATION, "", f"{paper.TABLE_IV['ours'].completion:g} %", "", "", ""])
     ran_at = sorted({revision for found in metrics["sweeps"] for revision in revisions(found)})
     seeds = sorted({str(found["seed"]) for found in metrics["sweeps"]})
@@ -54,7 +63,7 @@ def block(metrics: Mapping[str, Any]) -> str:
     )
 
 
-def rewritten(text: str, metrics: Mapping[str, Any]) -> str:
+def rewritten(text: str, metrics: Mapping[str, Any], fresh: Mapping[str, Any]) -> str:
     """A README with the block as it should be.
 
     Raises:
@@ -64,25 +73,32 @@ def rewritten(text: str, metrics: Mapping[str, Any]) -> str:
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise InvalidConfiguration(f"expected the lines {BEGIN} and {END} in the README, found one missing; add them")
-    return f"{before}{BEGIN}\n\n{block(metrics)}\n\n{END}{after}"
+    return f"{before}{BEGIN}\n\n{block(metrics, fresh)}\n\n{END}{after}"
 
 
 def write(
     readme: Annotated[Path, typer.Option(help="The file to rewrite.")] = Path("README.md"),
     published: Annotated[Path, typer.Option(help="Folder with the tables' metrics.json.")] = PUBLISHED,
+    fresh: Annotated[Path, typer.Option(help="The same of ours on a seed that was never looked at.")] = FRESH,
 ) -> None:
     """Write the numbers of the published tables into the README, between two markers."""
-    path = published / "metrics.json"
-    if not path.is_file():
-        raise InvalidConfiguration(
-            f"expected published tables in {published}, found no metrics.json; run `python -m eval.tables DIR --out "
-            f"{published}`"
-        )
+    metrics, unseen = _metrics(published), _metrics(fresh)
     try:
-        text, metrics = readme.read_text(encoding="utf-8"), json.loads(path.read_text(encoding="utf-8"))
+        text = readme.read_text(encoding="utf-8")
     except (OSError, ValueError) as problem:
-        raise InvalidConfiguration(f"expected a README and the metrics.json of tables, found: {problem}") from None
-    write_whole(readme, rewritten(text, metrics).encode())
+        raise InvalidConfiguration(f"expected a README to rewrite, found: {problem}") from None
+    write_whole(readme, rewritten(text, metrics, unseen).encode())
+
+
+def _metrics(folder: Path) -> dict[str, Any]:
+    try:
+        found = json.loads((folder / METRICS).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise InvalidConfiguration(
+            f"expected published tables in {folder}, found: {problem}; run `python -m eval.tables DIR --out {folder}`"
+        ) from None
+    assert isinstance(found, dict)
+    return found
 
 
 def _cell(found: Mapping[str, Any] | None, name: str) -> str:

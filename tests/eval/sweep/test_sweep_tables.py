@@ -17,7 +17,7 @@ from eval.sweep.run import EvalConfig, read_records
 from eval.tables import paper
 from eval.tables.__main__ import write
 from eval.tables.document import table
-from eval.tables.readme import BEGIN, END, PUBLISHED, rewritten
+from eval.tables.readme import BEGIN, END, FRESH, PUBLISHED, rewritten
 from nsrecover.errors import InvalidConfiguration
 from tests.eval.sweep.records import record, recovery
 
@@ -196,23 +196,26 @@ def test_numbers_are_set_flush_right() -> None:
 
 def test_the_readme_says_what_is_published() -> None:
     text = (ROOT / "README.md").read_text()
-    metrics = json.loads((ROOT / PUBLISHED / "metrics.json").read_text())
-    assert rewritten(text, metrics) == text, "run `python -m eval.tables.readme`"
+    metrics, fresh = (json.loads((ROOT / place / "metrics.json").read_text()) for place in (PUBLISHED, FRESH))
+    assert rewritten(text, metrics, fresh) == text, "run `python -m eval.tables.readme`"
 
 
 def test_the_readme_block_has_the_numbers_and_the_rest_stays(folders: Path) -> None:
     write([folders / "in"], folders / "out")
     metrics = json.loads((folders / "out" / "metrics.json").read_text())
-    text = rewritten(f"before\n{BEGIN}\nold\n{END}\nafter\n", metrics)
+    only_v = {"sweeps": [found | {"seed": 7} for found in metrics["sweeps"] if found["dataset"] == "V"]}
+    text = rewritten(f"before\n{BEGIN}\nold\n{END}\nafter\n", metrics, only_v)
     assert text.startswith(f"before\n{BEGIN}\n")
     assert text.endswith(f"{END}\nafter\n")
     assert "old" not in text
     ours = line(text, "ours", BEGIN)
     assert ours[1:] == ["100.00 % (10)", "100.00 % (8)", "", "", "100.00 % (2)"]
+    unseen = line(text, "ours, [never looked at](docs/results/fresh/tables.md): seed 7", BEGIN)
+    assert unseen[1:] == ["", "", "", "", "100.00 % (2)"]
     assert line(text, paper.CITATION, BEGIN)[2] == "99.68 %"
     assert "| ours_anytime_k3 |" not in text, "on one dataset only"
     with pytest.raises(InvalidConfiguration, match="one missing"):
-        rewritten("no markers", metrics)
+        rewritten("no markers", metrics, only_v)
 
 
 @pytest.mark.parametrize("launcher", ["joblib", "submitit_local", "submitit_slurm"])
