@@ -72,7 +72,8 @@ def run_parallel(
             takes long.
 
     Yields:
-        The results. Closing the generator ends the workers, in the middle of an item if need be.
+        The results. Closing the generator ends the workers, in the middle of an item if need be; on a Ray that the
+        caller has started itself, what is in flight is finished first.
 
     Raises:
         InvalidConfiguration: there are no workers, or Ray is not installed or cannot be reached.
@@ -147,13 +148,12 @@ def _on_ray(
             f"use fewer workers than {workers}, or start the same command again"
         ) from problem
     finally:
-        for reference in waiting:
-            with suppress(ray.exceptions.RayError):
-                ray.cancel(reference, force=True)
-        if waiting:
-            ray.wait(list(waiting), num_returns=len(waiting), timeout=10.0)
+        # no `ray.cancel`: for a task that ends at that moment Ray aborts this process ("Tried to complete task that was
+        # not pending"); whoever leaves a cluster has his tasks ended there
         if ours:
             ray.shutdown()
+        elif waiting:
+            ray.wait(list(waiting), num_returns=len(waiting))
 
 
 def _window(

@@ -1,9 +1,6 @@
 """Results come in order, whoever computes them; few items are in flight; nothing is left behind."""
 
-import math
 import os
-import subprocess
-import sys
 import time
 from functools import partial
 from itertools import count
@@ -11,14 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from eval.sweep.run import sweep
-from nsrecover.errors import InvalidAction, InvalidConfiguration, InvalidPlan
-from nsrecover.structs import Plan
-from sim.collect import CollectConfig, collect
+from nsrecover.errors import InvalidConfiguration, InvalidPlan
 from sim.parallel import AHEAD, Backend, WorkerDied, run_parallel
-from tests.eval.sweep.test_sweep_run import OURS, config, results
 
-ROOT = Path(__file__).parents[2]
 SERIAL, LOKY = (1, Backend.loky), (2, Backend.loky)
 
 
@@ -48,22 +40,6 @@ def leave_pid(folder: str, number: int) -> int:
 def threads_and_noise(number: int) -> tuple[str | None, int]:
     print("this must not be seen")
     return os.environ.get("OMP_NUM_THREADS"), os.getpid()
-
-
-@pytest.fixture(scope="module")
-def ray_cluster():
-    """A Ray cluster on this machine, started as a user would, with its address in the environment."""
-    ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'nsrecover[ray]'")
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    from ray.cluster_utils import Cluster
-
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
-    os.environ["RAY_ADDRESS"] = cluster.address
-    ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
-    yield
-    del os.environ["RAY_ADDRESS"]
-    ray.shutdown()
-    cluster.shutdown()
 
 
 @pytest.mark.parametrize("how", [SERIAL, LOKY])
@@ -152,48 +128,3 @@ def test_workers_have_one_thread_and_are_quiet(capfd):
 def test_no_workers_is_refused():
     with pytest.raises(InvalidConfiguration, match="at least 1 worker"):
         run_parallel(slow_square, [1], 0)
-
-
-def test_ray_gives_the_same(ray_cluster):
-    assert list(run_parallel(math.factorial, range(12), 2, Backend.ray)) == [math.factorial(n) for n in range(12)]
-    assert sorted(run_parallel(math.factorial, range(12), 2, Backend.ray, ordered=False)) == [
-        math.factorial(n) for n in range(12)
-    ]
-    results = run_parallel(Plan.parse, ["top(a, b)", "clear", *["free(a)"] * 9], 2, Backend.ray)
-    assert next(results) == Plan.parse("top(a, b)")
-    with pytest.raises(InvalidAction, match=r"^expected an action like .* found 'clear'$"):
-        next(results)
-
-
-def test_collecting_on_ray_gives_the_same_file(ray_cluster, tmp_path):
-    files = []
-    for backend, workers in ((Backend.ray, 2), (Backend.loky, 1)):
-        out = tmp_path / backend.value
-        few = CollectConfig(
-            transitions=2, seed=3, objects=[2], lengths=[1], workers=workers, parallel=backend, out=str(out)
-        )
-        collect(few)
-        files.append((out / "demonstrations.h5").read_bytes())
-    assert files[0] == files[1]
-
-
-def test_a_cluster_that_is_not_there_is_one_line(tmp_path):
-    pytest.importorskip("ray", reason="Ray is not installed: pip install 'nsrecover[ray]'")
-    code = (
-        "from sim.parallel import *; from nsrecover.errors import told_in_one_line\n"
-        "with told_in_one_line(): list(run_parallel(abs, [1], 1, Backend.ray))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, "RAY_ADDRESS": "nowhere"},
-        capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert done.stderr.strip().splitlines()[-1].startswith("error: expected a Ray cluster at nowhere")
-
-
-def test_a_sweep_on_ray_gives_the_same_table(ray_cluster, tmp_path):
-    """With the learned parts and the search at work, as in published sweeps."""
-    serial = sweep(config(episodes=2, planner=OURS), tmp_path / "serial", quiet=True)
-    cluster = sweep(config(episodes=2, planner=OURS, parallel="ray"), tmp_path / "ray", quiet=True)
-    assert cluster["completion"] == serial["completion"]
-    assert results(tmp_path / "ray") == results(tmp_path / "serial")
