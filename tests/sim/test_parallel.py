@@ -61,7 +61,8 @@ def test_nobody_waits_for_one_that_takes_long(tmp_path):
     results = run_parallel(partial(wait_for_the_others, str(tmp_path)), range(8), 2, ordered=False)
     found = list(results)
     assert sorted(found) == list(range(8))
-    assert found[-1] == 0
+    # it is done right after the last of the others: only what is in flight with it can come later
+    assert found.index(0) >= 8 - AHEAD * 2
 
 
 def fail_after_the_others(folder: str, number: int) -> int:
