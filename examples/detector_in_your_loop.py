@@ -13,7 +13,8 @@ from collections.abc import Mapping
 import numpy as np
 
 import nsrecover
-from nsrecover import Action, Camera, Observation, recording
+from nsrecover import Action, Camera, Observation
+from nsrecover.records import recording
 
 
 class MyRobot:

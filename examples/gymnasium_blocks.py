@@ -16,8 +16,8 @@ from gymnasium.utils.env_checker import check_env
 
 import nsrecover
 from nsrecover import Action, Plan
+from nsrecover.domains.tabletop.operators import OPERATORS
 from nsrecover.integrations.gymnasium import MonitorWrapper, Response, register_world
-from nsrecover.operators import OPERATORS
 
 SIDE = 0.04
 NAMES = ("red", "green", "blue", "grey")

@@ -14,8 +14,8 @@ import time
 import py_trees
 
 import nsrecover
+from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.integrations.behaviour_trees import Course, follow_plan
-from nsrecover.operators import operator_of
 
 SIDE_M = 0.05
 

@@ -13,8 +13,8 @@ import re
 import subprocess
 import sys
 
-from nsrecover import recording
 from nsrecover.integrations.client import Client
+from nsrecover.records import recording
 
 server = subprocess.Popen(
     [sys.executable, "-m", "nsrecover.cli", "serve", "--port", "0"], stdout=subprocess.PIPE, text=True

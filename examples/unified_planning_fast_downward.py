@@ -28,9 +28,9 @@ from unified_planning.shortcuts import (
 )
 
 import nsrecover
-from nsrecover import recording
 from nsrecover.integrations.unified_planning import register
 from nsrecover.integrations.up_scenes import Predicate, SceneMapping
+from nsrecover.records import recording
 
 
 def tower_problem(names: tuple[str, ...]) -> tuple[Problem, SceneMapping]:

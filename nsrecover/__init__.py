@@ -11,53 +11,46 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nsrecover.agent import RecoveryAgent
-    from nsrecover.boxes import BoxesPerceiver, scene_of_boxes
-    from nsrecover.compare import Comparison
-    from nsrecover.monitor import Monitor
-    from nsrecover.observation import Camera, Observation
-    from nsrecover.operators import register
-    from nsrecover.perceive import ScenePerceiver
-    from nsrecover.planning.recover import RecoveryPlanner, Rejoin
+    from nsrecover.core.actions import Action, Plan, Trace
+    from nsrecover.core.discrepancy import Cause, Culprit, Discrepancy
+    from nsrecover.core.episode import Episode
+    from nsrecover.core.explanation import Explanation
+    from nsrecover.core.observation import Camera, Observation
+    from nsrecover.core.protocols import Explainer, LanguageModel, Operator, Perceiver, PlacingOperator, World
+    from nsrecover.core.recovery import Recovery, RecoveryStatus
+    from nsrecover.core.scene import SceneGraph
+    from nsrecover.domains.tabletop.operators import register
+    from nsrecover.monitoring.comparison import Comparison
+    from nsrecover.monitoring.monitor import Monitor
+    from nsrecover.perception.boxes import BoxesPerceiver, scene_of_boxes
+    from nsrecover.perception.perceiver import ScenePerceiver
+    from nsrecover.planning.planner import RecoveryPlanner, Rejoin
     from nsrecover.planning.subgoals import Subgoals
-    from nsrecover.protocols import Explainer, LanguageModel, Operator, Perceiver, PlacingOperator, World
-    from nsrecover.recording import Recording
-    from nsrecover.structs import (
-        Action,
-        Cause,
-        Culprit,
-        Discrepancy,
-        Episode,
-        Explanation,
-        Plan,
-        Recovery,
-        RecoveryStatus,
-        SceneGraph,
-        Trace,
-    )
+    from nsrecover.records.recording import Recording
     from nsrecover.system import System, geometric, load
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "nsrecover.agent": ("RecoveryAgent",),
-    "nsrecover.boxes": (
+    "nsrecover.perception.boxes": (
         "BoxesPerceiver",
         "scene_of_boxes",
     ),
-    "nsrecover.compare": ("Comparison",),
-    "nsrecover.monitor": ("Monitor",),
-    "nsrecover.observation": (
+    "nsrecover.monitoring.comparison": ("Comparison",),
+    "nsrecover.monitoring.monitor": ("Monitor",),
+    "nsrecover.core.observation": (
         "Camera",
         "Observation",
     ),
-    "nsrecover.operators": ("register",),
-    "nsrecover.perceive": ("ScenePerceiver",),
-    "nsrecover.planning.recover": (
+    "nsrecover.domains.tabletop.operators": ("register",),
+    "nsrecover.perception.perceiver": ("ScenePerceiver",),
+    "nsrecover.planning.planner": (
         "RecoveryPlanner",
         "Rejoin",
     ),
     "nsrecover.planning.subgoals": ("Subgoals",),
-    "nsrecover.protocols": (
+    "nsrecover.core.protocols": (
         "Explainer",
         "LanguageModel",
         "Operator",
@@ -65,8 +58,8 @@ _HOMES = {
         "PlacingOperator",
         "World",
     ),
-    "nsrecover.recording": ("Recording",),
-    "nsrecover.structs": (
+    "nsrecover.records.recording": ("Recording",),
+    "nsrecover.core": (
         "Action",
         "Cause",
         "Culprit",

@@ -6,20 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from nsrecover.operators import REACHED_M, operator_of
-from nsrecover.protocols import World
-from nsrecover.structs import (
-    Discrepancy,
-    Episode,
-    EpisodeStatus,
-    Explanation,
-    Phase,
-    Plan,
-    Recovery,
-    RecoveryStatus,
-    StepRecord,
-    Trace,
-)
+from nsrecover.core.actions import Plan, Trace
+from nsrecover.core.discrepancy import Discrepancy, Phase
+from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
+from nsrecover.core.explanation import Explanation
+from nsrecover.core.protocols import World
+from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.domains.tabletop.operators import REACHED_M, operator_of
 from nsrecover.system import System
 
 MAX_RECOVERIES = 10

@@ -18,12 +18,12 @@ from rich.markup import escape
 from rich.table import Table
 
 import nsrecover
-from nsrecover import episode_log
 from nsrecover.errors import InvalidConfiguration, WorldNotConforming, did_you_mean, told_in_one_line
-from nsrecover.recording import example, load
+from nsrecover.records import episode_log
+from nsrecover.records.recording import example, load
 
 if TYPE_CHECKING:
-    from nsrecover.review import Review
+    from nsrecover.records.review import Review
 
 app = typer.Typer(
     add_completion=False,
@@ -71,7 +71,7 @@ def check(
     """Go through a recorded episode and say what is wrong after each step, why, and what the way back is."""
     episode = example() if recording == "example" else load(recording)
     # Here and not above: it loads torch, and help and mistakes should not wait for that.
-    from nsrecover.review import episode_of, review
+    from nsrecover.records.review import episode_of, review
 
     reviews: Iterable[Review] = review(nsrecover.load(checkpoint), episode, budget_s)
     if log is not None:
@@ -118,8 +118,8 @@ def explain(
 ) -> None:
     """Say what went wrong in an episode or in somebody's robot log, when and why, and what puts it right."""
     # Here and not above: no other command needs it.
-    from nsrecover import explaining
-    from nsrecover.explain import Register
+    from nsrecover.explanation import Register
+    from nsrecover.records import explain_file as explaining
 
     if register not in list(Register):
         raise InvalidConfiguration(f"expected a register, found {register!r}.{did_you_mean(register, Register)}")
@@ -127,7 +127,7 @@ def explain(
         documents = explaining.explain_file(log, Register(register), ask or (), checkpoint)
     else:
         # Here and not above: nobody who asks for no model waits for its client.
-        from nsrecover.explain.llm import model_at
+        from nsrecover.explanation.language_model.explainer import model_at
 
         with model_at(llm, llm_model) as model:
             words = explaining.Words(model, llm_timeout)
@@ -153,7 +153,7 @@ def check_world(
     skip: Annotated[list[str] | None, typer.Option(help="A rule to leave out; can be given several times.")] = None,
 ) -> None:
     """Check that a simulator or robot behaves as a world has to, rule by rule; exit with 1 if it does not."""
-    from nsrecover import testing
+    from nsrecover.testing import kit as testing
 
     rules = {rule.value: rule for rule in testing.Rule}
     for name in skip or ():
@@ -182,7 +182,7 @@ def export(
 ) -> None:
     """Write the learned parts as ONNX files, for programs without torch (takes some seconds)."""
     # Here and not above: it loads torch, and help and mistakes should not wait for that.
-    from nsrecover.export import export_onnx
+    from nsrecover.models.export import export_onnx
 
     bundle = nsrecover.load(checkpoint).bundle
     with Console(stderr=True).status("exporting"):

@@ -8,20 +8,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from nsrecover.boxes import BoxesPerceiver, Given
-from nsrecover.compare import Comparison
+from nsrecover.core.actions import Plan
+from nsrecover.core.observation import Observation
+from nsrecover.core.protocols import Explainer, Perceiver
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.explain import GroundedExplainer
-from nsrecover.geometric_models import GeometricModels
-from nsrecover.imagine import Imagination
-from nsrecover.learned import SceneModels
+from nsrecover.explanation import GroundedExplainer
 from nsrecover.models.conformal import conformal_threshold, lowest
-from nsrecover.monitor import Monitor
-from nsrecover.observation import Observation
-from nsrecover.perceive import ScenePerceiver
-from nsrecover.planning.recover import RecoveryPlanner, Rejoin
-from nsrecover.protocols import Explainer, Perceiver
-from nsrecover.structs import Plan
+from nsrecover.models.geometric import GeometricModels
+from nsrecover.models.protocols import SceneModels
+from nsrecover.monitoring.comparison import Comparison
+from nsrecover.monitoring.imagination import Imagination
+from nsrecover.monitoring.monitor import Monitor
+from nsrecover.perception.boxes import BoxesPerceiver, Given
+from nsrecover.perception.perceiver import ScenePerceiver
+from nsrecover.planning.planner import RecoveryPlanner, Rejoin
 
 if TYPE_CHECKING:
     from nsrecover.models.bundle import Bundle  # loads torch, which is for `load` to do

@@ -15,13 +15,13 @@ import numpy as np
 import typer
 from tqdm import tqdm
 
+from nsrecover.core.actions import Action, Plan
 from nsrecover.errors import InvalidConfiguration, told_in_one_line
-from nsrecover.structs import Action, Plan
-from sim.arm import STEP_S
-from sim.cameras import DEFAULT_RIG
-from sim.demonstrations import DemonstrationSpec, Mix, judge, specify
-from sim.sampling import Structure, sample_scene
-from sim.world import TabletopWorld
+from sim.common.arm import STEP_S
+from sim.common.cameras import DEFAULT_RIG
+from sim.tabletop.demonstrations import DemonstrationSpec, Mix, judge, specify
+from sim.tabletop.sampling import Structure, sample_scene
+from sim.tabletop.world import TabletopWorld
 
 SEED = 880_000_000
 """Collections and tests have small seeds, so these scenes are seen nowhere else."""

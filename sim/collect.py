@@ -25,21 +25,21 @@ from rich.console import Console
 from rich.table import Table
 from tqdm import tqdm
 
-from nsrecover.archive import Archive, pack_archives
 from nsrecover.errors import InvalidConfiguration, told_in_one_line
-from sim.cameras import DEFAULT_RIG
-from sim.demonstrations import Mix, Outcome, demonstrate, part_path
-from sim.folder import claimed, read_ledger, write_json, write_whole
-from sim.groups import described
-from sim.parallel import Backend, run_parallel
-from sim.scene_mix import DEFAULT_MIX
+from nsrecover.records.archive import Archive, pack_archives
+from sim.common.cameras import DEFAULT_RIG
+from sim.common.folder import claimed, read_ledger, write_json, write_whole
+from sim.common.groups import described
+from sim.common.parallel import Backend, run_parallel
+from sim.tabletop.demonstrations import Mix, Outcome, demonstrate, part_path
+from sim.tabletop.scene_mix import DEFAULT_MIX
 
 FORMAT = 2
 """Version of the folder's layout and of how an episode follows from its number; raise it when either changes."""
 FILE = "demonstrations.h5"
-"""All kept episodes, see `nsrecover.archive`."""
+"""All kept episodes, see `nsrecover.records.archive`."""
 PARTS = "parts"
-"""What is not in the one file yet, see `sim.journal`."""
+"""What is not in the one file yet, see `sim.common.journal`."""
 LEDGER, METRICS, CONFIG = "outcomes.jsonl", "metrics.json", "config.yaml"
 
 

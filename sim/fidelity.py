@@ -21,10 +21,10 @@ from rich.table import Table
 from tqdm import tqdm
 
 from nsrecover.errors import InvalidConfiguration, told_in_one_line
-from sim.demonstrations import DemonstrationSpec, Mix, specify
-from sim.kinematic import Fidelity
-from sim.truth import Truth, deviations
-from sim.world import TabletopWorld
+from sim.tabletop.demonstrations import DemonstrationSpec, Mix, specify
+from sim.tabletop.kinematic import Fidelity
+from sim.tabletop.truth import Truth, deviations
+from sim.tabletop.world import TabletopWorld
 
 
 @dataclass

@@ -37,7 +37,11 @@ def test_every_page_is_there_and_fetches_nothing_from_afar(site: Path) -> None:
 
 def test_the_interface_is_described_from_its_docstrings(site: Path) -> None:
     page = (site / "api.html").read_text(encoding="utf-8")
-    for name in ("nsrecover.system.load", "nsrecover.monitor.Monitor.step", "nsrecover.structs.Culprit"):
+    for name in (
+        "nsrecover.system.load",
+        "nsrecover.monitoring.monitor.Monitor.step",
+        "nsrecover.core.discrepancy.Culprit",
+    ):
         assert f'id="{name}"' in page, name
     assert "distance_m" in page
 

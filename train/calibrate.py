@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from nsrecover.core.scene import FloatArray
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.conformal import conformal_threshold, lowest
-from nsrecover.same_place import same_place
-from nsrecover.structs import FloatArray
+from nsrecover.models.same_place import same_place
 from train.demonstrations import Demonstration
 
 NEUTRAL_THRESHOLD = 0.5

@@ -14,15 +14,16 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from nsrecover.archive import Archive
+from nsrecover.core.actions import Plan
+from nsrecover.core.observation import Observation
+from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidRecording
 from nsrecover.models.bundle import Bundle
-from nsrecover.observation import Observation
-from nsrecover.perceive import count_pixels, crop_objects, fuse_views, lift_boxes, object_names
-from nsrecover.recording import Recording, load
-from nsrecover.scene.memory import Memory, blend
-from nsrecover.scene.visibility import seen_through
-from nsrecover.structs import FloatArray, Plan
+from nsrecover.perception.memory import Memory, blend
+from nsrecover.perception.perceiver import count_pixels, crop_objects, fuse_views, lift_boxes, object_names
+from nsrecover.perception.visibility import seen_through
+from nsrecover.records.archive import Archive
+from nsrecover.records.recording import Recording, load
 
 PERCEPTION = 2
 """Version of what perception makes of a recording; raise it when that changes, and cached episodes are made anew."""
@@ -51,7 +52,7 @@ class Demonstration:
     pixels: FloatArray
 
     def appearance(self, bundle: Bundle) -> FloatArray:
-        """Features (T + 1, N, D): over the views and from memory, by visible pixels, as in `nsrecover.perceive`."""
+        """Features (T + 1, N, D): over the views and from memory, by visible pixels, as in `perceiver`."""
         rows = self.owners[:, 0] * len(self.names) + self.owners[:, 1]
         visual = fuse_views(bundle.encode(self.crops), rows, self.pixels, self.seen.size).reshape(*self.seen.shape, -1)
         pixels = count_pixels(rows, self.pixels, self.seen.size).reshape(self.seen.shape)
@@ -117,7 +118,7 @@ def recordings(data: str | Path, count: int | None = None) -> list[Source]:
     """The recorded episodes of a file or folder, in order.
 
     Args:
-        data: an HDF5 file of episodes (see `nsrecover.archive`), a folder with one, or a folder of `.npz` recordings.
+        data: an HDF5 file of episodes (see `archive`), a folder with one, or a folder of `.npz` recordings.
         count: only so many of them, the first ones; all of them if None.
 
     Raises:

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import IterableDataset
 
+from nsrecover.core.scene import FloatArray
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.discriminator import Discriminator
-from nsrecover.structs import FloatArray
 from train.demonstrations import Demonstration
 from train.schedule import CosineModule
 

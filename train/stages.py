@@ -16,8 +16,8 @@ from lightning.pytorch.loggers import Logger
 from torch import nn
 from torch.utils.data import BatchSampler, DataLoader, RandomSampler, SequentialSampler
 
+from nsrecover.core.scene import FloatArray
 from nsrecover.models.bundle import Bundle
-from nsrecover.structs import FloatArray
 from train.demonstrations import Demonstration
 from train.discriminator import DiscriminatorModule, PairBatches, PairSources, node_pairs
 from train.encoder import EncoderModule, InstancePairs

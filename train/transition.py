@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 from torch.utils.data import Sampler
 
+from nsrecover.core.scene import FloatArray
 from nsrecover.models.nodes import COARSE_M
 from nsrecover.models.transition import TransitionModel
-from nsrecover.structs import FloatArray
 from train.demonstrations import Demonstration
 from train.schedule import CosineModule
 

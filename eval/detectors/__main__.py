@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eval.command import run
+from eval.common.command import run
 from eval.detectors.compare import DetectorsConfig, compare
 
 if __name__ == "__main__":

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from eval.detectors.reference import References
-from nsrecover.observation import Observation
-from nsrecover.structs import SceneGraph, Trace
+from nsrecover.core.actions import Trace
+from nsrecover.core.observation import Observation
+from nsrecover.core.scene import SceneGraph
 
 
 @dataclass(frozen=True, eq=False)

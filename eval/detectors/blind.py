@@ -6,12 +6,12 @@ import hashlib
 import json
 from pathlib import Path
 
-from nsrecover.structs import Action
+from nsrecover.core.actions import Action
+from sim.common.folder import write_whole
 from sim.datasets.spec import ErrorEpisode
-from sim.demonstrations import judge
-from sim.folder import write_whole
-from sim.poses import PoseEstimates
-from sim.world import TabletopWorld
+from sim.tabletop.demonstrations import judge
+from sim.tabletop.poses import PoseEstimates
+from sim.tabletop.world import TabletopWorld
 
 
 def failing_later(episode: ErrorEpisode, folder: Path) -> dict[int, int | None]:

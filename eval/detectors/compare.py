@@ -14,18 +14,18 @@ from typing import Any
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
-from eval.command import CONFIG, METRICS, TABLE
+from eval.common.command import CONFIG, METRICS, TABLE
+from eval.common.variants import fingerprint, system_of
 from eval.detectors import figures, tables
 from eval.detectors.base import Detector
 from eval.detectors.equal_rate import area, at_equal_rates, at_own_thresholds, by_group, errors, evidence, only_cause
 from eval.detectors.judged import JudgedEpisode, judge_episode
-from eval.models import ModelsConfig, episodes_of
-from eval.variants import fingerprint, system_of
+from eval.models.command import ModelsConfig, episodes_of
 from nsrecover.errors import InvalidConfiguration
+from sim.common.folder import claimed, read_ledger, write_json, write_whole
+from sim.common.groups import described
+from sim.common.parallel import run_parallel
 from sim.datasets.spec import ErrorEpisode
-from sim.folder import claimed, read_ledger, write_json, write_whole
-from sim.groups import described
-from sim.parallel import run_parallel
 
 FORMAT = 2
 SCORES = "scores.jsonl"

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import binomtest
 
-from eval import detection
+from eval.common import detection
 from eval.detectors.judged import Judged, JudgedEpisode
 
 RATES = (0.001, 0.01, 0.05)

@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
-from eval import detection
+from eval.common import detection
 from eval.detectors.equal_rate import Evidence, Values
 
 

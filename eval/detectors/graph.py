@@ -1,7 +1,7 @@
 """Scene-graph similarity (Yu et al., Scene Graph-Guided Proactive Replanning, appendix B), and relations alone.
 
 The formulae are the paper's. What it leaves to the reader is done so: nodes are matched by the perceiver, as for every
-detector here; features are those of our encoder; edges are `nsrecover.scene.relations`, or, to see how much hangs
+detector here; features are those of our encoder; edges are `tabletop.relations`, or, to see how much hangs
 on that, directions between every two objects; D, which scales differences of degrees, is the largest degree of both
 graphs. All objects count, those that the next actions do not need too. There is no subtask node: it would be the same
 in both graphs, and without one the paper's own rate is 0.8433 instead of 0.9297 (its table A11).
@@ -17,8 +17,8 @@ import numpy as np
 
 from eval.detectors.base import Moment, Scores, both, part
 from eval.detectors.reference import References
-from nsrecover.scene.relations import DIRECTIONS, Edge, Relation, relations, support_name
-from nsrecover.structs import SceneGraph
+from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.tabletop.relations import DIRECTIONS, Edge, Relation, relations, support_name
 
 Edges = Callable[[SceneGraph], frozenset[Edge]]
 """What reads the relations off a scene."""

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
+from eval.common.footage import Footage, film, read
+from eval.common.variants import system_of
+from eval.common.watch import Setting, follow
 from eval.detectors.base import Detector, Moment, Scores, part
 from eval.detectors.blind import failing_later
 from eval.detectors.reference import film_references
-from eval.footage import Footage, film, read
-from eval.variants import system_of
-from eval.watch import Setting, follow
 from sim.datasets.spec import ErrorEpisode
 
 

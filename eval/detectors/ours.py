@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from eval.common.variants import system_of
 from eval.detectors.base import Moment, Scores, both
 from eval.detectors.reference import References
-from eval.variants import system_of
 
 
 @dataclass(frozen=True)
 class Ours:
-    """`nsrecover.compare.Comparison` as it is; alarms when any object is not as expected.
+    """`nsrecover.monitoring.comparison.Comparison` as it is; alarms when any object is not as expected.
 
     Attributes:
         checkpoint: folder; the shipped one if None.

@@ -13,12 +13,12 @@ import torch
 import torchvision
 from torch import Tensor, nn
 
+from eval.common.variants import system_of
 from eval.detectors.base import Moment, Scores, both
 from eval.detectors.reference import References, Run
-from eval.variants import system_of
+from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidConfiguration, did_you_mean
-from nsrecover.observation import Observation
-from nsrecover.perceive import MIN_PIXELS
+from nsrecover.perception.perceiver import MIN_PIXELS
 
 _MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 """Of the colours, as torchvision's weights and our encoder expect them."""

@@ -17,17 +17,17 @@ from pathlib import Path
 import numpy as np
 import pybullet
 
-from eval.footage import RIG
-from nsrecover.archive import Archive, write_archive
+from eval.common.footage import RIG
+from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.observation import Observation
-from nsrecover.recording import Recording
-from sim.cameras import CameraRig
+from nsrecover.records.archive import Archive, write_archive
+from nsrecover.records.recording import Recording
+from sim.common.cameras import CameraRig
 from sim.datasets.spec import ErrorEpisode
-from sim.kinematic import Fidelity
-from sim.scene_mix import LightMix
-from sim.scenes import SceneSpec
-from sim.world import TabletopWorld
+from sim.tabletop.kinematic import Fidelity
+from sim.tabletop.scene_mix import LightMix
+from sim.tabletop.scenes import SceneSpec
+from sim.tabletop.world import TabletopWorld
 
 LAID_OUT_M = 0.003
 """Standard deviation of where somebody puts an object that is to stand where it stood before, along each axis."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eval.model_tables import percent
+from eval.models.tables import percent
 
 PAPERS = {
     "graph similarity": "0.9297, without its subtask node 0.8433",

@@ -11,23 +11,19 @@ from typing import Any
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from eval.plans import PlannerSetting
+from eval.common.plans import PlannerSetting
+from eval.common.variants import system_of
 from eval.sweep.stage import Ending, Stage, Turn
-from eval.variants import system_of
 from nsrecover.agent import MAX_RECOVERIES, RecoveryAgent
+from nsrecover.core.actions import Trace
+from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.episode import EpisodeStatus, StepRecord
+from nsrecover.core.protocols import World
+from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.protocols import World
-from nsrecover.recording import example
-from nsrecover.review import review
-from nsrecover.structs import (
-    Discrepancy,
-    EpisodeStatus,
-    Recovery,
-    RecoveryStatus,
-    SceneGraph,
-    StepRecord,
-    Trace,
-)
+from nsrecover.records.recording import example
+from nsrecover.records.review import review
 from nsrecover.system import System
 
 

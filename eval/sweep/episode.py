@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from eval.rejoin import unmet_promises
+from eval.common.rejoin import unmet_promises
 from eval.sweep.ideal import IdealHand
 from eval.sweep.records import CRASHED, EpisodeRecord
 from eval.sweep.stage import Controller, Stage
 from eval.sweep.strikes import Strikes
 from nsrecover.errors import NsrecoverError
-from sim.cameras import DEFAULT_RIG
+from sim.common.cameras import DEFAULT_RIG
 from sim.datasets.spec import ErrorEpisode
-from sim.truth import deviations
-from sim.world import TabletopWorld
+from sim.tabletop.truth import deviations
+from sim.tabletop.world import TabletopWorld
 
 
 @dataclass(frozen=True)

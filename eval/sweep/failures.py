@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from eval.sweep.records import CRASHED, EpisodeRecord, Failure
-from nsrecover.structs import EpisodeStatus, RecoveryStatus
+from nsrecover.core.episode import EpisodeStatus
+from nsrecover.core.recovery import RecoveryStatus
 
 
 def succeeded(record: EpisodeRecord) -> bool:

@@ -8,11 +8,11 @@ from types import TracebackType
 
 import pybullet
 
-from eval.rejoin import carry_out, put_in_place
-from nsrecover.structs import Action
-from sim.scenes import SceneSpec
-from sim.truth import Truth, deviations
-from sim.world import Fidelity, TabletopWorld
+from eval.common.rejoin import carry_out, put_in_place
+from nsrecover.core.actions import Action
+from sim.tabletop.scenes import SceneSpec
+from sim.tabletop.truth import Truth, deviations
+from sim.tabletop.world import Fidelity, TabletopWorld
 
 
 class IdealHand:

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from eval.detection import Confusion, Share, share
+from eval.common.detection import Confusion, Share, share
 from eval.sweep.failures import failure_of
 from eval.sweep.records import EpisodeRecord, RecoveryRecord
 

@@ -14,17 +14,19 @@ from itertools import product
 
 import numpy as np
 
-from eval.optimum import Optimum, Puzzle, fewest
-from eval.optimum_check import available, independent_optimum
-from eval.optimum_room import placings
+from eval.common.optimum import Optimum, Puzzle, fewest
+from eval.common.optimum_check import available, independent_optimum
+from eval.common.optimum_room import placings
 from eval.sweep.stage import Ending, Stage, Turn
 from nsrecover.agent import MAX_RECOVERIES
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.episode import EpisodeStatus
+from nsrecover.core.geometry import as_box, gaps
+from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.errors import InvalidConfiguration, NsrecoverError
-from nsrecover.scene.geometry import as_box, gaps
-from nsrecover.structs import Action, EpisodeStatus, Plan, Recovery, RecoveryStatus
-from sim.placing import boxes
-from sim.poses import poses_of
-from sim.truth import TOLERANCE_M, Truth, deviations
+from sim.tabletop.placing import boxes
+from sim.tabletop.poses import poses_of
+from sim.tabletop.truth import TOLERANCE_M, Truth, deviations
 
 SEARCHED = 20_000
 """Arrangements that our own optimal search may look at for Fast Downward to be asked too: it may take hours beyond, and

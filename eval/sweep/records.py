@@ -8,13 +8,14 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from nsrecover.structs import EpisodeStatus, RecoveryStatus
+from nsrecover.core.episode import EpisodeStatus
+from nsrecover.core.recovery import RecoveryStatus
 
 FORMAT = 2
 """Version of a line; raised when what is in it, or how it comes about, changes."""
 
 CRASHED = "crashed"
-"""Status of an episode that could not go on, beside those of `nsrecover.structs.EpisodeStatus`."""
+"""Status of an episode that could not go on, beside those of `nsrecover.core.episode.EpisodeStatus`."""
 
 
 class Failure(StrEnum):
@@ -71,7 +72,7 @@ class ActionRecord:
 
 @dataclass(frozen=True)
 class Best:
-    """The true optimum at an error (`eval.optimum`).
+    """The true optimum at an error (`eval.common.optimum`).
 
     Attributes:
         cost: fewest actions back onto the plan and along its rest.
@@ -98,7 +99,7 @@ class RecoveryRecord:
         culprits: objects that are blamed -> cause.
         violated: preconditions that do not hold, as the planner says.
         lost: objects without which nothing can be put right -> where they are.
-        status: how planning ended (`nsrecover.structs.RecoveryStatus`).
+        status: how planning ended (`nsrecover.core.recovery.RecoveryStatus`).
         actions: what it decided to do.
         subgoal: number of steps of the original plan that are done then; None in the middle of an earlier recovery.
         cost: of the recovery and the rest of the plan; None if none was found.
@@ -156,7 +157,7 @@ class EpisodeRecord:
         recoverable: whether the dataset says that there is a way back.
         actions: everything that was carried out.
         recoveries: every time that something was said to be wrong.
-        status: how it ended, as the planner says (`nsrecover.structs.EpisodeStatus`), or `CRASHED`.
+        status: how it ended, as the planner says (`nsrecover.core.episode.EpisodeStatus`), or `CRASHED`.
         reason: why it did not complete, as the planner says.
         deviations: objects that are not within 2 cm of where the plan without faults puts them, or on another support.
         unmet: relations that the plan promises of its end and that do not hold.

@@ -19,19 +19,19 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
-from eval.command import CONFIG, METRICS, TABLE
-from eval.models import ModelsConfig, episodes_of
+from eval.common.command import CONFIG, METRICS, TABLE
+from eval.models.command import ModelsConfig, episodes_of
 from eval.sweep import metrics, printed
 from eval.sweep.episode import Job, run_job
 from eval.sweep.failures import succeeded
 from eval.sweep.records import FORMAT, EpisodeRecord
 from eval.sweep.stage import Controller
 from nsrecover.errors import InvalidConfiguration, did_you_mean
+from sim.common.folder import claimed, read_ledger, write_json, write_whole
+from sim.common.groups import described
+from sim.common.parallel import Backend, run_parallel
 from sim.datasets.kinds import DATASETS
 from sim.datasets.spec import ErrorEpisode
-from sim.folder import claimed, read_ledger, write_json, write_whole
-from sim.groups import described
-from sim.parallel import Backend, run_parallel
 
 RECORDS = "episodes.jsonl"
 """Every finished episode, a line each, as they finished."""

@@ -7,17 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from eval.optimum import Puzzle, fewest, puzzle_between
-from eval.results import Course
+from eval.common.optimum import Puzzle, fewest, puzzle_between
+from eval.common.results import Course
 from eval.sweep.ideal import IdealHand
 from eval.sweep.records import ActionRecord, Best, RecoveryRecord
 from eval.sweep.strikes import Strikes
-from nsrecover.observation import Observation
-from nsrecover.structs import Action, EpisodeStatus, Phase, Plan, Recovery
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.discrepancy import Phase
+from nsrecover.core.episode import EpisodeStatus
+from nsrecover.core.observation import Observation
+from nsrecover.core.recovery import Recovery
 from sim.datasets.spec import ErrorEpisode
-from sim.kinematic import REACH_M
-from sim.truth import TOLERANCE_M, Truth, deviations
-from sim.world import TabletopWorld
+from sim.tabletop.kinematic import REACH_M
+from sim.tabletop.truth import TOLERANCE_M, Truth, deviations
+from sim.tabletop.world import TabletopWorld
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +89,7 @@ class Controller(Protocol):
 
 
 class Stage:
-    """A simulated world in which a plan is carried out; implements `nsrecover.protocols.World`.
+    """A simulated world in which a plan is carried out; implements `nsrecover.core.protocols.World`.
 
     Args:
         world: the simulator, with the faults of the episode.

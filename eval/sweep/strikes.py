@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nsrecover.structs import Action, Plan
+from nsrecover.core.actions import Action, Plan
 from sim.datasets.inject import draw_fault
 from sim.datasets.spec import ErrorEpisode
-from sim.faults.base import Moment
-from sim.poses import poses_of
-from sim.truth import Truth
-from sim.world import TabletopWorld
+from sim.tabletop.faults.base import Moment
+from sim.tabletop.poses import poses_of
+from sim.tabletop.truth import Truth
+from sim.tabletop.world import TabletopWorld
 
 TRIES = 12
 """Faults that are drawn until one fits."""

@@ -12,7 +12,7 @@ from eval.tables.document import Section, html, markdown
 from eval.tables.keep import keep
 from eval.tables.load import load
 from nsrecover.errors import InvalidConfiguration, told_in_one_line
-from sim.folder import write_json, write_whole
+from sim.common.folder import write_json, write_whole
 
 TITLE = "Recovery in the simulator"
 

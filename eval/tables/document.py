@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from eval.style import STYLE
+from eval.common.style import STYLE
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
-from eval.command import METRICS
-from eval.detection import share
-from eval.model_figures import reliability
+from eval.common.command import METRICS
+from eval.common.detection import share
+from eval.models.figures import reliability
 from eval.sweep import metrics
 from eval.sweep.records import EpisodeRecord
 from eval.tables import paper

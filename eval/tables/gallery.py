@@ -7,17 +7,17 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from eval import report
-from eval.episode import run_scenario
-from eval.models import ModelsConfig, episodes_of
+from eval.common import report
+from eval.demo.episode import run_scenario
+from eval.models.command import ModelsConfig, episodes_of
 from eval.sweep.controllers import Recovering, warm_system
 from eval.sweep.failures import failure_of
 from eval.sweep.records import EpisodeRecord
 from eval.tables.document import Section
 from eval.tables.load import Sweep
+from sim.common.groups import described
 from sim.datasets.spec import ErrorEpisode
-from sim.groups import described
-from sim.scenarios import Scenario
+from sim.tabletop.scenarios import Scenario
 
 FOLDER = "gallery"
 TOLD = 5

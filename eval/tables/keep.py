@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.command import CONFIG, METRICS
+from eval.common.command import CONFIG, METRICS
 from eval.sweep.records import EpisodeRecord
 from eval.sweep.run import PACKED, RECORDS, RUNS, read_records
 from eval.tables.load import Sweep
-from sim.folder import MANIFEST, write_packed, write_whole
+from sim.common.folder import MANIFEST, write_packed, write_whole
 
 FOLDER = "sweeps"
 

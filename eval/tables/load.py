@@ -11,7 +11,7 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 from yaml import YAMLError
 
-from eval.command import CONFIG, METRICS
+from eval.common.command import CONFIG, METRICS
 from eval.sweep.metrics import summary
 from eval.sweep.records import EpisodeRecord
 from eval.sweep.run import read_records, records_in

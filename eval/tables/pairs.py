@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binomtest
 
-from eval.detection import share
+from eval.common.detection import share
 from eval.sweep.failures import succeeded
 from eval.sweep.records import EpisodeRecord
 

@@ -10,13 +10,13 @@ from typing import Annotated, Any
 
 import typer
 
-from eval.command import METRICS
+from eval.common.command import METRICS
 from eval.sweep.printed import percent
 from eval.tables import paper
 from eval.tables.document import table
 from eval.tables.tables import revisions
 from nsrecover.errors import InvalidConfiguration, told_in_one_line
-from sim.folder import write_whole
+from sim.common.folder import write_whole
 
 BEGIN = "<!-- begin: written by `python -m eval.tables.readme` -->"
 END = "<!-- end -->"

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eval.detection import share
+from eval.common.detection import share
 from eval.sweep import metrics
 from eval.sweep.failures import failure_of
 from eval.sweep.oracle import OURS

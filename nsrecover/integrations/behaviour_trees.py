@@ -19,9 +19,12 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from nsrecover.core.actions import Action
+from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.recovery import Recovery
+from nsrecover.core.scene import SceneGraph
 from nsrecover.integrations import missing
 from nsrecover.integrations.tree_course import Course, TreeWorld
-from nsrecover.structs import Action, Discrepancy, Recovery, SceneGraph
 
 try:
     from py_trees.behaviour import Behaviour

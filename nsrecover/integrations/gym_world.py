@@ -8,12 +8,13 @@ from typing import Any, Protocol, SupportsFloat
 import numpy as np
 import numpy.typing as npt
 
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.geometry import top
+from nsrecover.core.observation import Observation
+from nsrecover.core.protocols import Perceiver
+from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.tabletop.operators import OPERATORS, check_plan, operator_of
 from nsrecover.errors import InvalidAction, InvalidConfiguration, did_you_mean
-from nsrecover.observation import Observation
-from nsrecover.operators import OPERATORS, check_plan, operator_of
-from nsrecover.protocols import Perceiver
-from nsrecover.scene.geometry import top
-from nsrecover.structs import Action, Plan, SceneGraph
 from nsrecover.system import load
 
 try:

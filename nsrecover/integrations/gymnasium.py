@@ -19,10 +19,11 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
 
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.gym_world import Info, Outcome, WorldEnv, all_achieved, register_world
-from nsrecover.monitor import Monitor
-from nsrecover.structs import Action, Discrepancy, Plan
+from nsrecover.monitoring.monitor import Monitor
 from nsrecover.system import System
 
 # isort: split

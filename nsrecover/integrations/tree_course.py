@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from nsrecover.boxes import BoxesPerceiver
-from nsrecover.imagine import as_expected
+from nsrecover.core.actions import Action, Plan, Trace
+from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.observation import Observation
+from nsrecover.core.protocols import Perceiver
+from nsrecover.core.recovery import Recovery
+from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.tabletop.operators import check_plan
 from nsrecover.integrations import missing
-from nsrecover.monitor import rejoined
-from nsrecover.observation import Observation
-from nsrecover.operators import check_plan
-from nsrecover.protocols import Perceiver
-from nsrecover.structs import Action, Discrepancy, Plan, Recovery, SceneGraph, Trace
+from nsrecover.monitoring.imagination import as_expected
+from nsrecover.monitoring.monitor import rejoined
+from nsrecover.perception.boxes import BoxesPerceiver
 from nsrecover.system import System
 
 try:
@@ -30,7 +33,7 @@ KEYS = ("step", "ahead", "culprits", "causes", "violated", "discrepancy", "recov
 
 
 class TreeWorld(Protocol):
-    """A robot and its cameras; like `nsrecover.protocols.World`, but what is observed may be anything."""
+    """A robot and its cameras; like `nsrecover.core.protocols.World`, but what is observed may be anything."""
 
     def observe(self) -> Any:
         """Camera images, boxes by name, a scene graph, or whatever the perceiver takes."""
@@ -47,7 +50,7 @@ class Course:
     It stays where it is when a tree is interrupted, and goes on from there; `reset` begins a new episode. It writes on
     the blackboard, under `namespace`: `step` (how many steps of the plan that was given count as done), `ahead` (the
     actions to be done, as text, those that a recovery has inserted first), `culprits` (names), `causes` (name -> code
-    of `nsrecover.structs.Cause`), `violated` (preconditions, in words), `discrepancy` and `recovery` (the objects
+    of `nsrecover.Cause`), `violated` (preconditions, in words), `discrepancy` and `recovery` (the objects
     themselves, or None) and `reason` (why there is no way to go on, or "").
 
     Args:

@@ -19,14 +19,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.errors import InvalidConfiguration, InvalidPlan, did_you_mean
 from nsrecover.integrations import missing
 from nsrecover.integrations.up_grounding import Grounded
 from nsrecover.integrations.up_reduction import lifted, reduced
-from nsrecover.planning import symbolic
-from nsrecover.planning.instantiate import instantiate
-from nsrecover.planning.strips import StripsTask
-from nsrecover.structs import RecoveryStatus
+from nsrecover.planning.symbolic import repair as symbolic
+from nsrecover.planning.symbolic.grounding import instantiate
+from nsrecover.planning.symbolic.strips import StripsTask
 
 if TYPE_CHECKING:
     from unified_planning.environment import Environment

@@ -10,14 +10,14 @@ import time
 from typing import IO, Any, ClassVar
 from warnings import warn
 
+from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations import missing
 from nsrecover.integrations.unified_planning import told
 from nsrecover.integrations.up_grounding import Grounded
 from nsrecover.integrations.up_reduction import READ, REMOVED
-from nsrecover.planning import symbolic
-from nsrecover.planning.frontier import Ending
-from nsrecover.structs import RecoveryStatus
+from nsrecover.planning.search_tree import Ending
+from nsrecover.planning.symbolic import repair as symbolic
 
 try:
     from unified_planning.engines import (

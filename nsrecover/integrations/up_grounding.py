@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from nsrecover.errors import InvalidPlan
 from nsrecover.integrations.up_reduction import lifted, reduced
-from nsrecover.planning.instantiate import LiftedTask, Operator, instantiate
-from nsrecover.planning.strips import GroundAction, first_failure, usable_from
+from nsrecover.planning.symbolic.grounding import LiftedTask, Operator, instantiate
+from nsrecover.planning.symbolic.strips import GroundAction, first_failure, usable_from
 
 if TYPE_CHECKING:
     from unified_planning.model import FNode, Problem

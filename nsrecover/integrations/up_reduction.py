@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.planning.instantiate import Atom, Effect, LiftedTask, Operator
+from nsrecover.planning.symbolic.grounding import Atom, Effect, LiftedTask, Operator
 
 if TYPE_CHECKING:
     from unified_planning.model import FNode, Problem

@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.tabletop.operators import operator_of
+from nsrecover.domains.tabletop.relations import TABLE, Edge, Relation, relations
 from nsrecover.errors import InvalidConfiguration, InvalidPlan, did_you_mean
-from nsrecover.operators import operator_of
-from nsrecover.planning.recover import BELOW_TABLE_M
-from nsrecover.scene.relations import TABLE, Edge, Relation, relations
-from nsrecover.structs import Action, Plan, SceneGraph
+from nsrecover.planning.planner import BELOW_TABLE_M
 
 if TYPE_CHECKING:
     from unified_planning.model import Action as UpAction

@@ -18,14 +18,14 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from nsrecover.core.scene import FloatArray
+from nsrecover.domains.tabletop.operators import OPERATORS
 from nsrecover.errors import InvalidCheckpoint
 from nsrecover.models.conformal import conformal_threshold
 from nsrecover.models.discriminator import Discriminator
 from nsrecover.models.encoder import ObjectEncoder
 from nsrecover.models.free_space import FreeSpaceTransformer
 from nsrecover.models.transition import TransitionModel
-from nsrecover.operators import OPERATORS
-from nsrecover.structs import FloatArray
 
 FORMAT = 2
 """Version of the checkpoint format; raised when an older reader could not use a newer file."""
@@ -106,6 +106,11 @@ class Bundle(nn.Module):
     def operators(self) -> tuple[str, ...]:
         """Names of the operators whose effect was learned, in the order of the action embedding."""
         return self.config.operators
+
+    @property
+    def crop_size(self) -> int:
+        """Side of an object crop, pixels."""
+        return self.config.crop_size
 
     @property
     def feature_size(self) -> int:

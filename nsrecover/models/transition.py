@@ -99,7 +99,7 @@ class TransitionModel(nn.Module):
             operators: (B,) operator numbers.
             moved: (B,) index of the moved object.
             reference: (B,) index of the object it is moved relative to.
-            edges: (2, E), those of `every_pair(B, N)`, if they are not to be the kept ones (`nsrecover.export`).
+            edges: (2, E), those of `every_pair(B, N)`, if they are not to be the kept ones (`nsrecover.models.export`).
 
         Returns:
             Its box (B, 6) and its feature (B, D), unit length.

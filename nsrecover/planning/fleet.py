@@ -12,16 +12,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nsrecover.free_place import find_free_places
-from nsrecover.learned import RecoveryModels
-from nsrecover.planning.aside import FreePlaces, proposed_place
+from nsrecover.core.scene import FloatArray
+from nsrecover.models.free_place import find_free_places
+from nsrecover.models.protocols import RecoveryModels
 from nsrecover.planning.fleet_search import FleetSearch, Search, Wanted
 from nsrecover.planning.fleet_tables import compared, packed_models
-from nsrecover.planning.neural import Move, State
+from nsrecover.planning.neural_model import Move, State
 from nsrecover.planning.packed import PackedModel
+from nsrecover.planning.placement import FreePlaces, proposed_place
 from nsrecover.planning.problem import Problem
 from nsrecover.planning.search import SearchResult
-from nsrecover.structs import FloatArray
 
 Answer = tuple[PackedModel, SearchResult[State, Move]]
 

@@ -1,7 +1,7 @@
 """From the moves of many searches to actions that the robots can carry out: `realise` for all of them, step by step.
 
 The usual case, an action whose preconditions hold where the search left the object, is worked out for all searches
-together; what needs a second thought is left to `nsrecover.planning.realise`.
+together; what needs a second thought is left to `nsrecover.planning.refine`.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.operators import OPERATORS, Beside, Stack
-from nsrecover.planning.neural import Move, State
+from nsrecover.core.actions import Action
+from nsrecover.core.geometry import CONTACT_M, as_box, bottom, top
+from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.domains.tabletop.operators import OPERATORS, Beside, Stack
+from nsrecover.domains.tabletop.relations import DIRECTIONS, NEAR_M, SUPPORT_OVERLAP
+from nsrecover.planning.neural_model import Move, State
 from nsrecover.planning.packed import PackedModel
 from nsrecover.planning.places import BoolArray, meeting, shared_footprint
-from nsrecover.planning.realise import CLEARANCE_M, another_height, realised, rested
-from nsrecover.scene.geometry import CONTACT_M, as_box, bottom, top
-from nsrecover.scene.relations import DIRECTIONS, NEAR_M, SUPPORT_OVERLAP
-from nsrecover.structs import Action, FloatArray, SceneGraph
+from nsrecover.planning.refine import CLEARANCE_M, another_height, realised, rested
 
 FAR_M = 1e3
 """Where the padding stands: in nobody's way."""
@@ -52,7 +53,7 @@ class _Course:
 
 
 def realise_together(answers: Sequence[tuple[PackedModel, Sequence[Move], int]]) -> list[Way]:
-    """What `nsrecover.planning.realise.realise` gives for each model, path and number of a scene."""
+    """What `nsrecover.planning.refine.realise` gives for each model, path and number of a scene."""
     courses = [_Course(model, path, scene, model.graph, model.start, [], []) for model, path, scene in answers]
     size = max((len(course.graph) for course in courses), default=0)
     now = np.zeros((len(courses), size, 6), dtype=np.float32)
@@ -123,7 +124,7 @@ def _hindered(now: FloatArray, goals: FloatArray, moves: Sequence[Move], graphs:
 
 
 def _grazing(now: FloatArray, goals: FloatArray, others: BoolArray) -> BoolArray:
-    """Whether each object comes down on an edge at its goal (M, 6), as `nsrecover.planning.realise` means it: (M,)."""
+    """Whether each object comes down on an edge at its goal (M, 6), as `nsrecover.planning.refine` means it: (M,)."""
     goal = goals[:, None]
     gaps = [np.abs(goal[..., i] - now[..., i]) - (goal[..., 3 + i] + now[..., 3 + i]) / 2 for i in range(3)]
     near = (gaps[0] < CLEARANCE_M) & (gaps[1] < CLEARANCE_M) & (gaps[2] < CLEARANCE_M) & others

@@ -12,11 +12,11 @@ from math import inf
 from operator import add
 from typing import NamedTuple
 
-from nsrecover.planning.frontier import REJOIN_EARLY, Ending, SearchResult
-from nsrecover.planning.neural import Move, State
+from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.planning.neural_model import Move, State
 from nsrecover.planning.packed import PackedModel
 from nsrecover.planning.search import GREEDY_WEIGHT
-from nsrecover.structs import RecoveryStatus
+from nsrecover.planning.search_tree import REJOIN_EARLY, Ending, SearchResult
 
 DIRECT_EXPANSIONS = 256
 """Nodes expanded best first before a way is looked for greedily: most searches need fewer to prove theirs best."""

@@ -1,6 +1,6 @@
 """The places of many error states and what stands in whose way, worked out for all of them together.
 
-What `nsrecover.planning.neural.NeuralModel` works out for one state, with two differences: states of similar size are
+What `NeuralModel` works out for one state, with two differences: states of similar size are
 put side by side, padded, a few at a time so that the tables stay in the processor's cache; and the networks compare all
 pairs of places of all states in one call.
 
@@ -15,12 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.learned import RecoveryModels
+from nsrecover.core.scene import FloatArray
+from nsrecover.models.protocols import RecoveryModels
+from nsrecover.models.same_place import same_place
 from nsrecover.planning.packed import PackedModel, Tables
 from nsrecover.planning.places import BoolArray, carriers_along, pairwise
 from nsrecover.planning.problem import Problem
-from nsrecover.same_place import same_place
-from nsrecover.structs import FloatArray
 
 CELLS = 60_000
 """Pairs of places (B P P) that are looked at side by side: what fits a processor's second cache."""

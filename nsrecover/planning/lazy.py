@@ -14,9 +14,9 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from nsrecover.planning.frontier import CostArray, Ending, Frontier, IndexArray, Node, SearchResult, State, Step
-from nsrecover.protocols import WorldModel
-from nsrecover.structs import FloatArray
+from nsrecover.core.protocols import WorldModel
+from nsrecover.core.scene import FloatArray
+from nsrecover.planning.search_tree import CostArray, Ending, Frontier, IndexArray, Node, SearchResult, State, Step
 
 ROUNDING = 1e-9
 """Costs that differ by less are the same."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from graphlib import TopologicalSorter
 
-from nsrecover.structs import Action
+from nsrecover.core.actions import Action
 
 
 def recovery_order(names: Sequence[str], executed: Iterable[Action]) -> dict[str, int]:

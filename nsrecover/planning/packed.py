@@ -1,6 +1,6 @@
 """One error state's places and what stands in whose way, as integers: what a search in a fleet works on.
 
-The same as `nsrecover.planning.neural.NeuralModel` knows, for actions that all cost one. A set of places is an integer
+The same as `NeuralModel` knows, for actions that all cost one. A set of places is an integer
 with one bit for each; a state of the search is such a set, with one place for each object. Which objects are misplaced
 for which subgoal is an integer too, with one byte for each subgoal, so that the bytes of a sum are counts.
 """
@@ -14,13 +14,14 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.free_place import is_free
-from nsrecover.learned import RecoveryModels
-from nsrecover.planning.neural import MAX_FREE_PLACES, Move, State, unit_cost
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.geometry import as_box
+from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.models.free_place import is_free
+from nsrecover.models.protocols import RecoveryModels
+from nsrecover.planning.neural_model import MAX_FREE_PLACES, Move, State, unit_cost
 from nsrecover.planning.places import BoolArray, Place, masks, meeting
 from nsrecover.planning.problem import Problem
-from nsrecover.scene.geometry import as_box
-from nsrecover.structs import Action, FloatArray, Plan, SceneGraph
 
 MAX_OBJECTS = 255
 """More could not be counted in a byte."""
@@ -235,7 +236,7 @@ class PackedModel:
         self.block.append(on_it | self._wanted_beside(number))
         return number
 
-    # -- what an answer is made of (see `nsrecover.planning.realise`)
+    # -- what an answer is made of (see `nsrecover.planning.refine`)
 
     @property
     def graph(self) -> SceneGraph:

@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.scene.geometry import CONTACT_M, bottom, top
-from nsrecover.scene.relations import SUPPORT_OVERLAP
-from nsrecover.structs import FloatArray
+from nsrecover.core.geometry import CONTACT_M, bottom, top
+from nsrecover.core.scene import FloatArray
+from nsrecover.domains.tabletop.relations import SUPPORT_OVERLAP
 
 SLACK_M = 0.004
-"""Boxes that overlap less than this do not exclude each other (as `nsrecover.scene.geometry.intersects`)."""
+"""Boxes that overlap less than this do not exclude each other (as `nsrecover.core.geometry.intersects`)."""
 
 MAX_SAG_M = 0.05
 """An imagined object counts as carried by the one below if it hovers over it, or sinks in, by less than this."""

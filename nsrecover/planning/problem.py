@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from nsrecover.structs import Discrepancy, SceneGraph, Trace
+from nsrecover.core.actions import Trace
+from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.scene import SceneGraph
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 Minimises C(error -> subgoal) + C(subgoal -> goal) over a `WorldModel`; knows nothing of scenes or networks.
 
-One set of nodes (`nsrecover.planning.frontier`) serves all phases. The first ones look only at the nearest subgoals (1,
+One set of nodes (`search_tree`) serves all phases. The first ones look only at the nearest subgoals (1,
 3, 5, ...) and weight the bound heavily, so a first solution comes early; since every node is compared with all subgoals
 as soon as it is made, widening the set or lowering the weight only re-sorts the open nodes. The last phase has weight 1
 and all subgoals: once no open node can beat the incumbent, that is optimal, and if there is none, there is no way.
@@ -20,10 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nsrecover.core.protocols import WorldModel
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.planning.frontier import Ending, Frontier, IndexArray, SearchResult, State, Step
 from nsrecover.planning.lazy import LazyFrontier, LazyModel
-from nsrecover.protocols import WorldModel
+from nsrecover.planning.search_tree import Ending, Frontier, IndexArray, SearchResult, State, Step
 
 __all__ = ["Ending", "SearchResult", "search"]
 

@@ -7,9 +7,11 @@ from enum import StrEnum
 
 import numpy as np
 
-from nsrecover.learned import RecoveryModels
-from nsrecover.same_place import same_place
-from nsrecover.structs import Discrepancy, Phase, SceneGraph, Trace
+from nsrecover.core.actions import Trace
+from nsrecover.core.discrepancy import Discrepancy, Phase
+from nsrecover.core.scene import SceneGraph
+from nsrecover.models.protocols import RecoveryModels
+from nsrecover.models.same_place import same_place
 
 
 class Subgoals(StrEnum):

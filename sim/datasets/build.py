@@ -13,13 +13,13 @@ from omegaconf import OmegaConf
 from tqdm import tqdm
 
 from nsrecover.errors import InvalidConfiguration, did_you_mean
+from sim.common.folder import claimed, read_ledger, write_json, write_whole
+from sim.common.groups import described
+from sim.common.parallel import Backend, run_parallel
 from sim.datasets.kinds import DATASETS, ErrorDataset, generate
 from sim.datasets.shipped import SEED, manifest_of, shipped
 from sim.datasets.spec import EPISODES, ErrorEpisode
 from sim.datasets.summary import markdown, summarise
-from sim.folder import claimed, read_ledger, write_json, write_whole
-from sim.groups import described
-from sim.parallel import Backend, run_parallel
 
 METRICS, CONFIG, TABLE = "metrics.json", "config.yaml", "table.md"
 ALL = "all"

@@ -9,9 +9,9 @@ import numpy as np
 
 from sim.datasets.replay import step_error
 from sim.datasets.spec import StepError
-from sim.faults import FAULTS, ErrorClass, Fault, Moment
-from sim.truth import Truth
-from sim.world import SavedWorld, TabletopWorld
+from sim.tabletop.faults import FAULTS, ErrorClass, Fault, Moment
+from sim.tabletop.truth import Truth
+from sim.tabletop.world import SavedWorld, TabletopWorld
 
 FIRST_TRIES = 12
 """How many faults are tried as the first of a step."""

@@ -9,20 +9,20 @@ from typing import Protocol
 
 import numpy as np
 
+from nsrecover.core.actions import Action, Plan
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.structs import Action, Plan
-from sim.cameras import Light
+from sim.common.cameras import Light
 from sim.datasets.inject import inject
 from sim.datasets.replay import ideal_course, replay, step_error
 from sim.datasets.spec import ErrorEpisode, StepError
-from sim.demonstrations import judge
-from sim.faults import Displaced, Fault, Moment, OutOfReach, Removed
-from sim.placing import boxes
-from sim.poses import PoseEstimates
-from sim.sampling import RISKY, Structure, sample_plan, sample_scene
-from sim.scene_mix import DEFAULT_MIX, SceneMix
-from sim.scenes import SceneSpec
-from sim.world import TabletopWorld
+from sim.tabletop.demonstrations import judge
+from sim.tabletop.faults import Displaced, Fault, Moment, OutOfReach, Removed
+from sim.tabletop.placing import boxes
+from sim.tabletop.poses import PoseEstimates
+from sim.tabletop.sampling import RISKY, Structure, sample_plan, sample_scene
+from sim.tabletop.scene_mix import DEFAULT_MIX, SceneMix
+from sim.tabletop.scenes import SceneSpec
+from sim.tabletop.world import TabletopWorld
 
 REDRAWS = 200
 """How often an episode is drawn anew before its dataset is given up."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from nsrecover.observation import Observation
-from nsrecover.structs import Action
-from sim.cameras import DEFAULT_RIG, CameraRig
+from nsrecover.core.actions import Action
+from nsrecover.core.observation import Observation
+from sim.common.cameras import DEFAULT_RIG, CameraRig
 from sim.datasets.spec import CONSEQUENCE, NATURAL, ErrorEpisode, StepError
-from sim.faults import Fault
-from sim.truth import Truth, deviations
-from sim.world import Fidelity, TabletopWorld
+from sim.tabletop.faults import Fault
+from sim.tabletop.truth import Truth, deviations
+from sim.tabletop.world import Fidelity, TabletopWorld
 
 
 @dataclass(frozen=True, eq=False)

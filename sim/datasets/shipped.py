@@ -15,9 +15,9 @@ from typing import Annotated, Any
 import typer
 
 from nsrecover.errors import InvalidConfiguration, told_in_one_line
+from sim.common.folder import claimed, write_packed
 from sim.datasets.kinds import DATASETS
 from sim.datasets.spec import EPISODES, SCHEMA, ErrorEpisode, read_episodes
-from sim.folder import claimed, write_packed
 
 SEED = 0
 """Their seed; others are always drawn."""

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from nsrecover.core.actions import Plan
 from nsrecover.errors import InvalidConfiguration, NsrecoverError
-from nsrecover.structs import Plan
-from sim.cameras import DAYLIGHT, Light
-from sim.faults import Fault, fault_from_dict
-from sim.faults.plain import action_from, plain
-from sim.scenes import SceneSpec
+from sim.common.cameras import DAYLIGHT, Light
+from sim.tabletop.faults import Fault, fault_from_dict
+from sim.tabletop.faults.plain import action_from, plain
+from sim.tabletop.scenes import SceneSpec
 
 SCHEMA = 1
 """Version of a line and of how an episode follows from its number; raise it when either changes."""
@@ -29,7 +29,7 @@ class StepError:
 
     Attributes:
         step: number of the action, from 0.
-        deviations: object -> how it differs from the same run without the fault, in words (`sim.truth.deviations`).
+        deviations: object -> how it differs from the same run without the fault, in words (`truth.deviations`).
         causes: the same objects -> the fault that touched it, `CONSEQUENCE` or `NATURAL`.
     """
 

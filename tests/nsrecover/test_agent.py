@@ -7,14 +7,17 @@ import pytest
 
 from nsrecover import Rejoin, load
 from nsrecover.agent import RecoveryAgent
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.discrepancy import Cause
+from nsrecover.core.episode import EpisodeStatus, StepRecord
+from nsrecover.core.observation import Observation
+from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.errors import InvalidAction, UnknownObject
-from nsrecover.observation import Observation
-from nsrecover.structs import Action, Cause, EpisodeStatus, Plan, RecoveryStatus, StepRecord
 from nsrecover.system import System
-from sim.faults import Displaced
-from sim.sampling import Structure, sample_plan, sample_scene
-from sim.truth import deviations
-from sim.world import TabletopWorld
+from sim.tabletop.faults import Displaced
+from sim.tabletop.sampling import Structure, sample_plan, sample_scene
+from sim.tabletop.truth import deviations
+from sim.tabletop.world import TabletopWorld
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import nsrecover
-from nsrecover.recording import Recording, example
-from nsrecover.review import review
+from nsrecover.records.recording import Recording, example
+from nsrecover.records.review import review
 from tests.commands import run
 
 nsr = partial(run, "nsrecover.cli")

@@ -8,8 +8,8 @@ import pytest
 
 from sim import bench, soak
 from sim.bench import Tally, run_episode, standard, tower, wilson
-from sim.objects import create_object
-from sim.scenes import ObjectKind, ObjectSpec
+from sim.tabletop.objects import create_object
+from sim.tabletop.scenes import ObjectKind, ObjectSpec
 
 
 def test_wilson_interval():

@@ -11,16 +11,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nsrecover.archive import Archive
-from nsrecover.episode_arrays import digest, episode_to_arrays
+from nsrecover.core.actions import Action
+from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.operators import operator_of
-from nsrecover.structs import Action
+from nsrecover.records.archive import Archive
+from nsrecover.records.arrays import digest, episode_to_arrays
 from sim.collect import CollectConfig, collect
-from sim.demonstrations import Mix, judge, perform, specify
-from sim.folder import only_process_in
-from sim.journal import Journal
-from sim.poses import PoseEstimates
+from sim.common.folder import only_process_in
+from sim.common.journal import Journal
+from sim.tabletop.demonstrations import Mix, judge, perform, specify
+from sim.tabletop.poses import PoseEstimates
 from tests.commands import ROOT, run
 
 FEW = {"objects": [3], "lengths": [1, 2], "transitions": 5, "seed": 3}
@@ -108,7 +108,7 @@ def test_two_collectors_in_one_folder_are_refused(whole, tmp_path):
 
 def test_a_lock_that_a_dead_process_left_does_not_hold(tmp_path):
     code = (
-        "import os, sys; from pathlib import Path; from sim.folder import only_process_in\n"
+        "import os, sys; from pathlib import Path; from sim.common.folder import only_process_in\n"
         "with only_process_in(Path(sys.argv[1])): os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, check=False)
@@ -159,7 +159,7 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
         ({"structures": ["towr"]}, "Did you mean 'tower'"),
         ({"structures": []}, "known kinds"),
         ({"fidelity": "kinematik"}, "Did you mean 'kinematic'"),
-        ({"scene": {"_target_": "sim.scene_mix.SceneMix", "colours": ["rad"]}}, "Did you mean 'red'"),
+        ({"scene": {"_target_": "sim.tabletop.scene_mix.SceneMix", "colours": ["rad"]}}, "Did you mean 'red'"),
     ],
 )
 def test_values_out_of_range_are_refused(tmp_path, change, message):

@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from nsrecover.archive import Archive
+from nsrecover.records.archive import Archive
 from sim.collect import CollectConfig, collect
 
 ROOT = Path(__file__).parents[2]

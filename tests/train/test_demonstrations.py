@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nsrecover.archive import write_archive
 from nsrecover.errors import InvalidRecording
-from nsrecover.recording import Recording, example
+from nsrecover.records.archive import write_archive
+from nsrecover.records.recording import Recording, example
 from train.demonstrations import fingerprint, load_demonstrations, recordings
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from nsrecover.core.actions import Plan
 from nsrecover.models.bundle import Bundle, BundleConfig
-from nsrecover.structs import Plan
 from train.demonstrations import Demonstration
 from train.discriminator import PairBatches, PairSources, node_pairs
 

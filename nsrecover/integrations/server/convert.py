@@ -7,28 +7,28 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nsrecover import structs
+from nsrecover import core
+from nsrecover.core.observation import Camera, Observation
+from nsrecover.core.scene import Box
 from nsrecover.errors import InvalidObservation
 from nsrecover.integrations.server import messages
 from nsrecover.integrations.server.images import DEPTH, INSTANCES, RGB, from_base64, read_png
-from nsrecover.observation import Camera, Observation
-from nsrecover.structs import Box
 
 RIGID = 1e-2
 """How far a rotation matrix may be from one, for rounding."""
 
 
-def plan_of(steps: Sequence[str | messages.Action]) -> structs.Plan:
+def plan_of(steps: Sequence[str | messages.Action]) -> core.Plan:
     """A plan from its message.
 
     Raises:
         InvalidAction: a text is not an action.
     """
-    return structs.Plan(
+    return core.Plan(
         tuple(
-            structs.Action.parse(step)
+            core.Action.parse(step)
             if isinstance(step, str)
-            else structs.Action(step.operator, tuple(step.arguments), step.target)
+            else core.Action(step.operator, tuple(step.arguments), step.target)
             for step in steps
         )
     )
@@ -104,7 +104,7 @@ def _camera(message: messages.Camera) -> Camera:
     return Camera(k, pose.astype(np.float32), message.name)
 
 
-def scene_of(message: messages.Scene, feature_size: int | None) -> structs.SceneGraph:
+def scene_of(message: messages.Scene, feature_size: int | None) -> core.SceneGraph:
     """A scene from somebody else's perception; without features it has zero columns of them.
 
     Raises:
@@ -121,7 +121,7 @@ def scene_of(message: messages.Scene, feature_size: int | None) -> structs.Scene
     if held is not None and held not in names:
         raise InvalidObservation(f"expected `held` to be one of the objects, found {held!r}")
     visual = np.array([each.features or [] for each in message.objects], dtype=np.float32)
-    return structs.SceneGraph(
+    return core.SceneGraph(
         names=names,
         visual=visual.reshape(len(names), -1),
         boxes=np.array([each.box for each in message.objects], dtype=np.float32),
@@ -131,19 +131,19 @@ def scene_of(message: messages.Scene, feature_size: int | None) -> structs.Scene
     )
 
 
-def action_message(action: structs.Action) -> messages.Action:
+def action_message(action: core.Action) -> messages.Action:
     """An action as a message."""
     return messages.Action.model_construct(
         operator=action.operator, arguments=list(action.arguments), target=_box(action.target)
     )
 
 
-def actions_message(actions: Sequence[structs.Action]) -> list[messages.Action]:
+def actions_message(actions: Sequence[core.Action]) -> list[messages.Action]:
     """Actions as messages."""
     return [action_message(action) for action in actions]
 
 
-def objects_message(graph: structs.SceneGraph, found: structs.Discrepancy | None) -> list[messages.SeenObject]:
+def objects_message(graph: core.SceneGraph, found: core.Discrepancy | None) -> list[messages.SeenObject]:
     """The objects of a scene as messages."""
     probabilities = [None] * len(graph) if found is None else [float(p) for p in found.probabilities]
     return [
@@ -152,7 +152,7 @@ def objects_message(graph: structs.SceneGraph, found: structs.Discrepancy | None
     ]
 
 
-def discrepancy_message(found: structs.Discrepancy) -> messages.Discrepancy:
+def discrepancy_message(found: core.Discrepancy) -> messages.Discrepancy:
     """A discrepancy as a message."""
     return messages.Discrepancy(
         total=found.total,
@@ -174,7 +174,7 @@ def discrepancy_message(found: structs.Discrepancy) -> messages.Discrepancy:
     )
 
 
-def recovery_message(found: structs.Recovery, plan: structs.Plan) -> messages.Recovery:
+def recovery_message(found: core.Recovery, plan: core.Plan) -> messages.Recovery:
     """A recovery as a message; `plan` is what it leads back onto."""
     rest = plan.actions[found.subgoal :] if found.found and found.subgoal is not None else ()
     return messages.Recovery(
@@ -192,7 +192,7 @@ def recovery_message(found: structs.Recovery, plan: structs.Plan) -> messages.Re
     )
 
 
-def explanation_message(found: structs.Explanation) -> messages.Explanation:
+def explanation_message(found: core.Explanation) -> messages.Explanation:
     """An explanation as a message."""
     return messages.Explanation(
         text=found.text,

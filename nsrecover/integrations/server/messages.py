@@ -6,9 +6,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from nsrecover.core.discrepancy import Cause, Phase
+from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.integrations.server.limits import ACTIONS, FEATURES, NAME_LENGTH, OBJECTS, VIEWS
-from nsrecover.planning.recover import Rejoin
-from nsrecover.structs import Cause, Phase, RecoveryStatus
+from nsrecover.planning.planner import Rejoin
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=NAME_LENGTH, pattern=r"^[^(),;\x00-\x1f\x7f]+$")]
 """Of an object: anything without brackets, commas and semicolons."""

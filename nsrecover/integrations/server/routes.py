@@ -12,13 +12,13 @@ from fastapi.responses import StreamingResponse
 from fastapi.routing import APIRoute
 from pydantic import ValidationError
 
+from nsrecover.core.discrepancy import Cause, Phase
 from nsrecover.integrations.server import convert, messages
 from nsrecover.integrations.server.events import EventKind
 from nsrecover.integrations.server.limits import VIEWS
 from nsrecover.integrations.server.problems import Refused, refusals
 from nsrecover.integrations.server.service import Service, state_of
 from nsrecover.integrations.server.sessions import Session
-from nsrecover.structs import Cause, Phase
 
 
 class CountedRequest(Request):

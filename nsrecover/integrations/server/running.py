@@ -13,8 +13,8 @@ import uvicorn
 import nsrecover
 from nsrecover.integrations.server import create_app
 from nsrecover.integrations.server.limits import Limits
-from nsrecover.recording import example
-from nsrecover.review import review
+from nsrecover.records.recording import example
+from nsrecover.records.review import review
 from nsrecover.system import System
 
 BACKLOG = 512

@@ -10,7 +10,10 @@ from typing import Any, TypeVar
 
 from fastapi import Request
 
-from nsrecover import structs
+from nsrecover import core
+from nsrecover.core.discrepancy import Phase
+from nsrecover.core.observation import Observation
+from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.integrations.server import convert, messages
 from nsrecover.integrations.server.events import EventKind
@@ -18,8 +21,6 @@ from nsrecover.integrations.server.limits import Limits
 from nsrecover.integrations.server.problems import Refused
 from nsrecover.integrations.server.sessions import Session, Sessions
 from nsrecover.integrations.server.watch import Look, OutOfTurn, Systems, Watch
-from nsrecover.observation import Observation
-from nsrecover.structs import Phase, SceneGraph
 
 Result = TypeVar("Result")
 Seeing = Callable[[Watch], Observation | SceneGraph]
@@ -126,7 +127,7 @@ class Service:
     ) -> tuple[messages.Recovery, messages.Explanation]:
         plan = watch.plan
 
-        def better(found: structs.Recovery) -> None:
+        def better(found: core.Recovery) -> None:
             session.events.publish(EventKind.IMPROVEMENT, convert.recovery_message(found, plan).model_dump(mode="json"))
 
         async def give_up_with_client() -> None:

@@ -7,11 +7,15 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.discrepancy import Discrepancy, Phase
+from nsrecover.core.explanation import Explanation
+from nsrecover.core.observation import Observation
+from nsrecover.core.recovery import Recovery
+from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidPlan
-from nsrecover.monitor import Monitor
-from nsrecover.observation import Observation
-from nsrecover.planning.recover import Rejoin
-from nsrecover.structs import Action, Discrepancy, Explanation, Phase, Plan, Recovery, SceneGraph
+from nsrecover.monitoring.monitor import Monitor
+from nsrecover.planning.planner import Rejoin
 from nsrecover.system import System
 
 

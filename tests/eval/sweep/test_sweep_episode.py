@@ -17,16 +17,18 @@ from eval.sweep.oracle import OURS, Oracle, beside_all
 from eval.sweep.records import Best, EpisodeRecord, Failure
 from eval.sweep.stage import Controller, Ending, Stage, Turn
 from eval.sweep.strikes import Strikes
+from nsrecover.core.actions import Action
+from nsrecover.core.episode import EpisodeStatus
+from nsrecover.core.geometry import as_box
+from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.scene.geometry import as_box
-from nsrecover.structs import Action, EpisodeStatus, Recovery, RecoveryStatus
+from sim.common.groups import described
 from sim.datasets.shipped import shipped
 from sim.datasets.spec import ErrorEpisode, read_episodes
-from sim.faults import Removed
-from sim.groups import described
-from sim.placing import boxes
-from sim.poses import poses_of
-from sim.world import TabletopWorld
+from sim.tabletop.faults import Removed
+from sim.tabletop.placing import boxes
+from sim.tabletop.poses import poses_of
+from sim.tabletop.world import TabletopWorld
 
 CONF = Path(__file__).parents[3] / "conf" / "eval"
 EPISODES = list(read_episodes(Path(__file__).parent / "episodes" / "II"))
@@ -65,7 +67,7 @@ def test_a_brick_that_fell_onto_its_end_is_laid_down() -> None:
 def test_a_robot_that_cannot_lay_it_down_goes_on_once_trying_again_has_changed_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sim.placing.tipped", lambda *_: None)
+    monkeypatch.setattr("sim.tabletop.placing.tipped", lambda *_: None)
     (episode,) = read_episodes(Path(__file__).parent / "episodes" / "I")
     found = run(recovering("ours", {}), episode)
     assert found.completed

@@ -137,7 +137,7 @@ def test_another_planner_does_not_go_on_in_the_folder(whole: Path) -> None:
         ({"episodes": 0}, "episodes=0"),
         ({"during_recovery": 2.0}, "between 0 and 1"),
         ({"planner": OURS | {"setting": {"budget_s": 1.0}}}, r"as planner\.budget_s"),
-        ({"planner": {"_target_": "eval.sac.planner.sac", "policy": "/nowhere"}}, "/nowhere"),
+        ({"planner": {"_target_": "eval.train_sac.planner.sac", "policy": "/nowhere"}}, "/nowhere"),
     ],
 )
 def test_what_cannot_be_used_is_told(changes: dict[str, Any], message: str, tmp_path: Path) -> None:

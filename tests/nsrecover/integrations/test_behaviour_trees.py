@@ -18,6 +18,8 @@ import py_trees
 from py_trees.common import Access, Status
 
 from nsrecover import Action, Plan, SceneGraph, System, geometric, scene_of_boxes
+from nsrecover.core.discrepancy import Cause
+from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.errors import InvalidConfiguration, UnknownObject
 from nsrecover.integrations.behaviour_trees import (
     AsExpected,
@@ -27,8 +29,6 @@ from nsrecover.integrations.behaviour_trees import (
     next_action,
     recovery_subtree,
 )
-from nsrecover.operators import operator_of
-from nsrecover.structs import Cause
 
 SIDE_M = 0.05
 PLAN = Plan.parse("top(green, red); top(blue, green); top(grey, blue)")

@@ -17,8 +17,8 @@ import nsrecover
 from nsrecover import Action, BoxesPerceiver, Plan, SceneGraph
 from nsrecover.errors import InvalidAction, InvalidConfiguration, UnknownObject
 from nsrecover.integrations.gymnasium import MonitorWrapper, Response, WorldEnv, register_world
-from sim.sampling import sample_scene
-from sim.world import TabletopWorld
+from sim.tabletop.sampling import sample_scene
+from sim.tabletop.world import TabletopWorld
 
 SIDE = 0.04
 

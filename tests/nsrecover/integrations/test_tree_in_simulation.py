@@ -12,10 +12,10 @@ from py_trees.common import Status
 
 from nsrecover import load
 from nsrecover.integrations.behaviour_trees import Course, follow_plan
-from sim.faults import Displaced
-from sim.sampling import Structure, sample_plan, sample_scene
-from sim.truth import deviations
-from sim.world import TabletopWorld
+from sim.tabletop.faults import Displaced
+from sim.tabletop.sampling import Structure, sample_plan, sample_scene
+from sim.tabletop.truth import deviations
+from sim.tabletop.world import TabletopWorld
 
 
 def test_a_displaced_block_is_brought_back() -> None:

@@ -42,9 +42,9 @@ from unified_planning.shortcuts import (
 )
 from unified_planning.test.examples import get_example_problems
 
+from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
 from nsrecover.integrations.unified_planning import PlanRepair, repair, to_strips
-from nsrecover.structs import RecoveryStatus
 
 get_environment().credits_stream = None
 

@@ -15,11 +15,11 @@ from unified_planning.plans import ActionInstance, SequentialPlan
 from unified_planning.shortcuts import Fluent, IntType, OneshotPlanner, UserType, get_environment
 
 from nsrecover import SceneGraph, geometric, scene_of_boxes
+from nsrecover.domains.tabletop.operators import operator_of
+from nsrecover.domains.tabletop.relations import Edge, Relation, relations
 from nsrecover.errors import InvalidAction, InvalidConfiguration, InvalidPlan
 from nsrecover.integrations.unified_planning import register, repair
 from nsrecover.integrations.up_scenes import Predicate, SceneMapping
-from nsrecover.operators import operator_of
-from nsrecover.scene.relations import Edge, Relation, relations
 from tests.nsrecover.integrations.up_domains import BLOCKSWORLD
 
 register()

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+from nsrecover.domains.tabletop.operators import OPERATORS
 from nsrecover.models.discriminator import Discriminator
 from nsrecover.models.transition import TransitionModel, complete_edges
-from nsrecover.operators import OPERATORS
 
 OBJECTS, FEATURES = 5, 16
 

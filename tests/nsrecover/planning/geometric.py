@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nsrecover.operators import OPERATORS, moved_object
-from nsrecover.structs import Action, Cause, Culprit, Discrepancy, Phase, Plan, SceneGraph, Trace
+from nsrecover.core.actions import Action, Plan, Trace
+from nsrecover.core.discrepancy import Cause, Culprit, Discrepancy, Phase
+from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.tabletop.operators import OPERATORS, moved_object
 
 SIDE = 0.05
 GAP = 0.03

@@ -5,16 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from nsrecover.core.actions import Action, Trace
+from nsrecover.core.discrepancy import Cause
+from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
-from nsrecover.operators import operator_of
-from nsrecover.planning.aside import enumerated_places
 from nsrecover.planning.fleet_tables import packed_models
-from nsrecover.planning.neural import NeuralModel
+from nsrecover.planning.neural_model import NeuralModel
+from nsrecover.planning.placement import enumerated_places
+from nsrecover.planning.planner import RecoveryPlanner, Rejoin
 from nsrecover.planning.problem import Request
-from nsrecover.planning.recover import RecoveryPlanner, Rejoin
 from nsrecover.planning.subgoals import Subgoals
-from nsrecover.recording import example
-from nsrecover.structs import Action, Cause, Recovery, RecoveryStatus, SceneGraph, Trace
+from nsrecover.records.recording import example
 from nsrecover.system import load
 from tests.nsrecover.planning.geometric import (
     COLOURS,

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from nsrecover.core.actions import Plan
 from nsrecover.planning.order import recovery_order
-from nsrecover.structs import Plan
 
 NAMES = ("a", "b", "c", "d")
 

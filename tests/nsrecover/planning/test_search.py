@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
+from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.planning.search import Ending, SearchResult, search
-from nsrecover.structs import RecoveryStatus
 
 TABLE = -1
 Below = tuple[int, ...]  # what each block stands on

@@ -11,8 +11,8 @@ from sim.datasets import DATASETS, ErrorEpisode, generate, read_episodes, replay
 from sim.datasets.spec import CONSEQUENCE
 from sim.datasets.summary import HISTOGRAMS, markdown, summarise
 from sim.datasets.verify import differences
-from sim.faults import FAULTS
-from sim.truth import TOLERANCE_M
+from sim.tabletop.faults import FAULTS
+from sim.tabletop.truth import TOLERANCE_M
 
 SEED = 11
 

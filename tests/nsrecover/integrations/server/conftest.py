@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 import nsrecover
 from nsrecover.integrations.client import observation_message
 from nsrecover.integrations.server import Limits, create_app
-from nsrecover.recording import Recording, example
+from nsrecover.records.recording import Recording, example
 from nsrecover.system import System
 
 LOCAL = "http://127.0.0.1"

@@ -16,11 +16,11 @@ from urllib import request
 
 import pytest
 
-from eval.served import Served, served
-from eval.server_fuzz import fuzz
-from eval.server_load import ServerLoadConfig, table_of, under_load
+from eval.common.served import Served, served
+from eval.server_fuzz.command import fuzz
+from eval.server_load.command import ServerLoadConfig, table_of, under_load
 from nsrecover.integrations.client import Client, ServerRefused
-from nsrecover.recording import Recording
+from nsrecover.records.recording import Recording
 
 ROOT = Path(__file__).parents[4]
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
+from nsrecover.core.discrepancy import Cause, Phase
+from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.integrations.server.__main__ import schema_text
-from nsrecover.structs import Cause, Phase, RecoveryStatus
 
 ROOT = Path(__file__).parents[4]
 

@@ -11,8 +11,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from nsrecover.integrations.client import png
-from nsrecover.recording import Recording
-from nsrecover.review import review
+from nsrecover.records.recording import Recording
+from nsrecover.records.review import review
 from nsrecover.system import System
 from tests.nsrecover.integrations.server.conftest import BOXES, LOCAL, application, opened, scene
 

@@ -1,0 +1,220 @@
+"""Scene graphs as inline SVG: seen from above and from the robot, supports as edges, differing objects marked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from nsrecover.core.scene import Box, FloatArray, SceneGraph
+from nsrecover.domains.tabletop.relations import supporter
+
+WIDTH = 500
+"""Width of a drawing, in SVG units."""
+MARGIN = 26
+TALLEST = 300
+"""Height above which a drawing is made smaller, in SVG units."""
+
+COLOURS = {
+    "red": "#e5484d",
+    "green": "#30a46c",
+    "blue": "#3e63dd",
+    "yellow": "#f5d90a",
+    "cyan": "#5bd5e6",
+    "magenta": "#d6409f",
+    "white": "#f4f4f2",
+    "orange": "#f76b15",
+    "purple": "#8e4ec6",
+    "black": "#40434a",
+    "brown": "#a1745b",
+    "grey": "#9ba1a6",
+    "gray": "#9ba1a6",
+}
+"""Colour word in an object's name -> what it is drawn in."""
+
+_OTHERS = ("#86a3c3", "#b3a07c", "#9bb08a", "#b08fa8", "#8fb0ab", "#b5917d")
+
+
+def colour_of(name: str, index: int) -> str:
+    """What an object is drawn in: the colour its name says, or one of a few muted ones."""
+    for word in name.lower().replace("_", " ").split():
+        if word in COLOURS:
+            return COLOURS[word]
+    return _OTHERS[index % len(_OTHERS)]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Maps metres to SVG units for a view in which all scenes of a comparison fit.
+
+    Attributes:
+        low: smallest horizontal and vertical coordinate, metres.
+        high: largest.
+        scale: SVG units per metre.
+    """
+
+    low: tuple[float, float]
+    high: tuple[float, float]
+    scale: float
+
+    @property
+    def height(self) -> float:
+        """Height of the drawing, SVG units."""
+        return (self.high[1] - self.low[1]) * self.scale + 2 * MARGIN
+
+    def point(self, horizontal: float, vertical: float) -> tuple[float, float]:
+        """SVG coordinates of a point."""
+        offset = (WIDTH - (self.high[0] - self.low[0]) * self.scale) / 2
+        return (
+            offset + (horizontal - self.low[0]) * self.scale,
+            self.height - MARGIN - (vertical - self.low[1]) * self.scale,
+        )
+
+
+class View:
+    """A direction to look from: which way is right, which is up, and which is towards the eye.
+
+    Args:
+        title: what to write above the drawing.
+        right: axis and sign shown to the right.
+        up: axis and sign shown upwards.
+        near: axis and sign towards the eye; what is nearer is drawn over what is farther.
+    """
+
+    def __init__(self, title: str, right: tuple[int, int], up: tuple[int, int], near: tuple[int, int]) -> None:
+        self.title = title
+        self._right, self._up, self._near = right, up, near
+
+    @property
+    def sideways(self) -> bool:
+        """Whether heights are shown."""
+        return self._up[0] == 2
+
+    def project(self, box: Box | FloatArray) -> tuple[float, float, float, float]:
+        """Centre and size of a box in this view: horizontal, vertical, width, height."""
+        (h, hs), (v, vs) = self._right, self._up
+        return float(box[h]) * hs, float(box[v]) * vs, float(box[h + 3]), float(box[v + 3])
+
+    def depth(self, box: Box | FloatArray) -> float:
+        """Larger is nearer to the eye."""
+        axis, sign = self._near
+        return float(box[axis]) * sign
+
+    def frame(self, boxes: Sequence[Box | FloatArray]) -> Frame:
+        """A frame into which all boxes fit."""
+        flat = np.asarray([self.project(box) for box in boxes])
+        low = (flat[:, :2] - flat[:, 2:] / 2).min(axis=0)
+        high = (flat[:, :2] + flat[:, 2:] / 2).max(axis=0)
+        if self.sideways:
+            low[1], high[1] = 0.0, max(high[1], 0.12)
+        span = np.maximum(high - low, (0.3, 0.0 if self.sideways else 0.2))
+        # A drawing that would get too tall is made wider instead, so that everything stays to one scale.
+        scale = min((WIDTH - 2 * MARGIN) / float(span[0]), TALLEST / float(span[1]))
+        span[0] = (WIDTH - 2 * MARGIN) / scale
+        middle = (low + high) / 2
+        low[0], high[0] = middle[0] - span[0] / 2, middle[0] + span[0] / 2
+        if not self.sideways:
+            low[1], high[1] = middle[1] - span[1] / 2, middle[1] + span[1] / 2
+        return Frame((float(low[0]), float(low[1])), (float(high[0]), float(high[1])), scale)
+
+
+FROM_ABOVE = View("from above", right=(1, -1), up=(0, 1), near=(2, 1))
+"""The robot stands below the drawing; its left is left."""
+FROM_THE_ROBOT = View("from the robot", right=(1, -1), up=(2, 1), near=(0, -1))
+"""Heights; the robot's left is left."""
+FROM_THE_SIDE = View("from the right side; the robot stands to the left", right=(0, 1), up=(2, 1), near=(1, -1))
+"""Heights; what is farther from the robot is to the right."""
+
+
+def best_side(expected: SceneGraph, observed: SceneGraph) -> View:
+    """The side view in which the objects that are elsewhere have moved most."""
+    moved = np.abs(expected.boxes[:, :2] - observed.boxes[:, :2]).sum(axis=0)
+    return FROM_THE_SIDE if moved[0] > moved[1] else FROM_THE_ROBOT
+
+
+def draw(
+    graph: SceneGraph,
+    view: View,
+    frame: Frame,
+    marked: Collection[str] = (),
+    ghosts: SceneGraph | None = None,
+) -> str:
+    """One scene as an SVG element.
+
+    Args:
+        graph: the scene.
+        view: where to look from.
+        frame: from `view.frame`, of all scenes that are to be compared.
+        marked: names to mark as differing.
+        ghosts: where the marked objects should be; drawn as dashed outlines with an arrow from there.
+    """
+    shapes = [_ground(view, frame)]
+    order = sorted(range(len(graph)), key=lambda i: view.depth(graph.boxes[i]))
+    if ghosts is not None:
+        shapes += [_ghost(ghosts, graph, name, view, frame) for name in marked if name in ghosts.names]
+    shapes += [_node(graph, i, view, frame, graph.names[i] in marked) for i in order if not graph.missing[i]]
+    shapes += [_edge(graph, i, view, frame) for i in order if not graph.missing[i]]
+    shapes += [_badge(graph, i, view, frame, graph.names[i] in marked) for i in order if not graph.missing[i]]
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {frame.height:.0f}" role="img" aria-label="scene {escape(view.title)}">'
+        f"{''.join(shapes)}</svg>"
+    )
+
+
+def _ground(view: View, frame: Frame) -> str:
+    if view.sideways:
+        _, y = frame.point(0.0, 0.0)
+        return f'<line class="table" x1="8" x2="{WIDTH - 8}" y1="{y:.1f}" y2="{y:.1f}"/>'
+    return f'<rect class="ground" x="4" y="4" width="{WIDTH - 8}" height="{frame.height - 8:.0f}" rx="10"/>'
+
+
+def _rectangle(box: Box | FloatArray, view: View, frame: Frame) -> tuple[float, float, float, float]:
+    horizontal, vertical, width, height = view.project(box)
+    x, y = frame.point(horizontal, vertical)
+    w, h = width * frame.scale, height * frame.scale
+    return x - w / 2, y - h / 2, w, h
+
+
+def _node(graph: SceneGraph, index: int, view: View, frame: Frame, marked: bool) -> str:
+    x, y, w, h = _rectangle(graph.boxes[index], view, frame)
+    name = graph.names[index]
+    return (
+        f'<rect class="object{" wrong" if marked else ""}" x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}" '
+        f'rx="3" fill="{colour_of(name, index)}"><title>{escape(name)}</title></rect>'
+    )
+
+
+def _badge(graph: SceneGraph, index: int, view: View, frame: Frame, marked: bool) -> str:
+    """The object's number, as in the table of scores."""
+    x, y = frame.point(*view.project(graph.boxes[index])[:2])
+    kind = "badge wrong" if marked else "badge"
+    return (
+        f'<g class="{kind}"><circle cx="{x:.1f}" cy="{y:.1f}" r="9.5"/>'
+        f'<text x="{x:.1f}" y="{y + 4:.1f}">{index + 1}</text></g>'
+    )
+
+
+def _edge(graph: SceneGraph, index: int, view: View, frame: Frame) -> str:
+    """From an object to what it stands on."""
+    below = supporter(graph, index)
+    if below is None:
+        return ""
+    x1, y1 = frame.point(*view.project(graph.boxes[index])[:2])
+    x2, y2 = frame.point(*view.project(graph.boxes[below])[:2])
+    return f'<line class="edge" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
+
+
+def _ghost(ghosts: SceneGraph, graph: SceneGraph, name: str, view: View, frame: Frame) -> str:
+    """The outline of where an object should be, and the way from there to where it is."""
+    box = ghosts.boxes[ghosts.index(name)]
+    x, y, w, h = _rectangle(box, view, frame)
+    outline = (
+        f'<rect class="ghost" x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}" rx="3">'
+        f"<title>{escape(name)} should be here</title></rect>"
+    )
+    if name not in graph.names or graph.missing[graph.index(name)]:
+        return outline
+    x2, y2 = frame.point(*view.project(graph.boxes[graph.index(name)])[:2])
+    return f'{outline}<line class="way" x1="{x + w / 2:.1f}" y1="{y + h / 2:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'

@@ -1,0 +1,193 @@
+"""Stored error states: the moments at which a recovery has to be planned, as perceived and as they truly are.
+
+Planning is measured apart from seeing and acting: an error state is what the monitor had before it when something had
+gone wrong, made once from the footage of an episode with two cameras, objects followed without their names, and memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eval.common.footage import Footage, film, read
+from eval.common.variants import fingerprint, system_of
+from eval.common.watch import Setting, follow
+from nsrecover.core.actions import Plan, Trace
+from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.scene import SceneGraph
+from nsrecover.system import System
+from sim.datasets.replay import ideal_course, replay
+from sim.datasets.spec import ErrorEpisode, StepError
+from sim.tabletop.faults.plain import action_from, plain
+from sim.tabletop.poses import PoseEstimates, poses_of
+from sim.tabletop.truth import Truth
+
+FORMAT = 1
+"""Version of the files; raised when what is in them, or how it is made, changes."""
+
+VIEWS = ("left", "right")
+"""The cameras that error states are perceived with."""
+
+SEEN_BY = ("encoder", "transition")
+"""The learned parts that error states depend on: those that perceive and imagine."""
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorState:
+    """A moment at which a recovery has to be planned.
+
+    Attributes:
+        episode: in which it happened.
+        error: what is truly wrong, and since which step.
+        graph: the scene as perceived.
+        trace: what should have been, as imagined, over the same objects.
+        truth: where everything really is.
+        course: (T + 1) where everything really would be before the first and after every action without the error.
+    """
+
+    episode: ErrorEpisode
+    error: StepError
+    graph: SceneGraph
+    trace: Trace
+    truth: Truth
+    course: tuple[Truth, ...]
+
+    @property
+    def step(self) -> int:
+        """Number of the action at which it happened, from 0."""
+        return self.error.step
+
+    @property
+    def errors(self) -> int:
+        """N_err: how many things went wrong at this step; what goes wrong by itself counts as one."""
+        return max(len(self.episode.faults_at(self.step)), 1)
+
+    def label(self) -> str:
+        """What to call it in a list, e.g. `I 12 step 3`."""
+        return f"{self.episode.dataset} {self.episode.number} step {self.step}"
+
+    def poses(self, truth: Truth) -> PoseEstimates:
+        """A true state of this scene with the objects' sizes; objects that are gone are left out."""
+        return poses_of(truth, self.episode.scene)
+
+    def discrepancy(self, system: System) -> Discrepancy:
+        """What the monitor says about it; false in a condition if it notices nothing."""
+        return system.comparison.after(self.graph, self.trace, self.step)
+
+
+def error_states(
+    episode: ErrorEpisode, footage: str | Path, folder: str | Path, checkpoint: str | None = None
+) -> tuple[ErrorState, ...]:
+    """All error states of an episode; what is not there yet (film, states) is made and kept.
+
+    Args:
+        episode: any of an error dataset.
+        footage: folder of the films.
+        folder: of the states.
+        checkpoint: folder of the learned parts that perceive and imagine; the shipped ones if None.
+    """
+    path = Path(folder) / f"{_key(episode, checkpoint)}.npz"
+    if not path.is_file():
+        states = list(_make(episode, read(episode, film(episode, Path(footage))), system_of(checkpoint)))
+        _write(path, states)
+    return tuple(_read(path, episode))
+
+
+def _make(episode: ErrorEpisode, footage: Footage, system: System) -> Iterator[ErrorState]:
+    truths, course = _truths(episode)
+    errors = {error.step: error for error in episode.errors}
+    for step, graph, trace in perceived(footage.through(VIEWS), system):
+        yield ErrorState(episode, errors[step], graph, trace, truths[step], course)
+
+
+def perceived(footage: Footage, system: System) -> Iterator[tuple[int, SceneGraph, Trace]]:
+    """What is perceived where something goes wrong, in an episode that is followed as the monitor is measured.
+
+    Yields:
+        Number of the action, the scene after it with its errors, and the imagined trace over the same objects.
+    """
+    last = max(footage.outcomes)
+    for look in follow(footage, system, Setting()):
+        if look.failed:
+            yield look.step, look.graph, look.trace
+            if look.step == last:
+                return
+
+
+def _truths(episode: ErrorEpisode) -> tuple[dict[int, Truth], tuple[Truth, ...]]:
+    """The true scene at every error, and along the whole course without errors."""
+    steps = list(replay(episode))
+    truths = {step.step: step.truth for step in steps if step.error is not None}
+    after = [step.twin for step in steps] if episode.faults else ideal_course(episode)
+    return truths, (steps[0].before, *after)
+
+
+# -- files
+
+
+def _key(episode: ErrorEpisode, checkpoint: str | None) -> str:
+    content = f"{FORMAT} {VIEWS} {episode.to_json()} {fingerprint(checkpoint, SEEN_BY)}"
+    return hashlib.sha256(content.encode()).hexdigest()[:24]
+
+
+def _write(path: Path, states: Sequence[ErrorState]) -> None:
+    arrays: dict[str, Any] = {}
+    notes: list[dict[str, Any]] = []
+    for k, state in enumerate(states):
+        graphs = (state.graph, *state.trace.graphs)
+        hidden = np.zeros(len(state.graph), np.bool_) if state.graph.hidden is None else state.graph.hidden
+        arrays |= {
+            f"{k} visual": np.stack([graph.visual for graph in graphs]),
+            f"{k} boxes": np.stack([graph.boxes for graph in graphs]),
+            f"{k} seen": np.stack([graph.seen for graph in graphs]),
+            f"{k} hidden": hidden,
+        }
+        truths = (state.truth, *state.course)
+        for name in ("positions", "orientations", "present"):
+            arrays[f"{k} {name}"] = np.stack([getattr(truth, name) for truth in truths])
+        notes.append(
+            {
+                "step": state.step,
+                "names": state.graph.names,
+                "plan": [plain(action) for action in state.trace.plan],
+                "supports": [dict(truth.supports) for truth in truths],
+            }
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    with part.open("wb") as file:
+        np.savez_compressed(file, notes=np.array(json.dumps(notes)), **arrays)
+    part.replace(path)
+
+
+def _read(path: Path, episode: ErrorEpisode) -> Iterator[ErrorState]:
+    errors = {error.step: error for error in episode.errors}
+    with np.load(path, allow_pickle=False) as arrays:
+        for k, note in enumerate(json.loads(str(arrays["notes"]))):
+            names = tuple(note["names"])
+            visual, boxes, seen = (arrays[f"{k} {name}"] for name in ("visual", "boxes", "seen"))
+            graphs = [SceneGraph(names, *parts) for parts in zip(visual[1:], boxes[1:], seen[1:], strict=True)]
+            plan = Plan(tuple(action_from(item, "the plan") for item in note["plan"]))
+            truth, *course = _read_truths(arrays, k, note["supports"], episode.scene.names)
+            yield ErrorState(
+                episode,
+                errors[note["step"]],
+                SceneGraph(names, visual[0], boxes[0], seen[0], arrays[f"{k} hidden"]),
+                Trace(plan, tuple(graphs)),
+                truth,
+                tuple(course),
+            )
+
+
+def _read_truths(
+    arrays: Mapping[str, Any], k: int, supports: Sequence[Mapping[str, str | None]], names: tuple[str, ...]
+) -> list[Truth]:
+    columns = (arrays[f"{k} {name}"] for name in ("positions", "orientations", "present"))
+    return [Truth(names, *row) for row in zip(*columns, supports, strict=True)]

@@ -1,0 +1,132 @@
+"""What the cameras see in the episodes of error datasets: filmed once, kept by content."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from nsrecover.core.actions import Plan
+from nsrecover.core.observation import Observation
+from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.records.archive import Archive, write_archive
+from nsrecover.records.recording import Recording
+from sim.common.cameras import FRONT, LEFT, RIGHT, CameraRig
+from sim.datasets.replay import replay
+from sim.datasets.spec import ErrorEpisode, StepError
+
+RIG = CameraRig(views=(LEFT, RIGHT, FRONT))
+"""Filmed with all of these; every evaluation chooses among them."""
+
+_COURSE, _OUTCOMES = 0, 1
+
+
+@dataclass(frozen=True, eq=False)
+class Footage:
+    """An episode as the cameras saw it.
+
+    Attributes:
+        episode: its specification and ground truth.
+        course: what was seen before the first action and after every action that went well, or would have.
+        outcomes: step -> what was seen after it with its errors, for the steps of `episode.errors`.
+        places: (len(course), N, 3) true centres of the objects of the scene along the course, metres; for judging only.
+    """
+
+    episode: ErrorEpisode
+    course: tuple[Observation, ...]
+    outcomes: dict[int, Observation]
+    places: npt.NDArray[np.float64]
+
+    def through(self, views: Sequence[str]) -> Footage:
+        """The same footage by some of the cameras only.
+
+        Args:
+            views: their names.
+
+        Raises:
+            InvalidConfiguration: there is no camera of such a name.
+        """
+        return replace(
+            self,
+            course=tuple(through(observation, views) for observation in self.course),
+            outcomes={step: through(observation, views) for step, observation in self.outcomes.items()},
+        )
+
+
+def film(episode: ErrorEpisode, folder: Path) -> Path:
+    """Carry out an episode in front of the cameras, unless that was done before; the file with what they saw."""
+    path = folder / f"{_key(episode)}.h5"
+    if path.is_file():
+        return path
+    steps = list(replay(episode, rig=RIG, look=True))
+    _check(episode, [step.error for step in steps if step.error is not None])
+    course, outcomes, places = [steps[0].seen_before], [steps[0].seen_before], [steps[0].before.positions]
+    for step in steps:
+        if step.error is not None:
+            outcomes.append(step.seen_after)
+        if step.error is None or episode.faults:
+            course.append(step.seen_twin)
+            places.append(step.twin.positions)
+    notes = {"places": np.round(places, 5).tolist()}
+    plans = [
+        Plan(episode.plan.actions[: len(course) - 1]),
+        Plan(tuple(step.action for step in steps if step.error is not None)),
+    ]
+    recordings = [Recording(plans[0], tuple(course), notes), Recording(plans[1], tuple(outcomes))]
+    write_archive(path, recordings)
+    return path
+
+
+def read(episode: ErrorEpisode, path: Path) -> Footage:
+    """What was filmed of an episode, through all cameras.
+
+    Args:
+        episode: which.
+        path: from `film`.
+    """
+    with Archive(path) as archive:
+        course, outcomes = archive[_COURSE], archive[_OUTCOMES]
+    steps = [error.step for error in episode.errors]
+    return Footage(
+        episode,
+        course.observations,
+        dict(zip(steps, outcomes.observations[1:], strict=True)),
+        np.array(course.notes["places"]),
+    )
+
+
+def through(observation: Observation, views: Sequence[str]) -> Observation:
+    """The same observation with some of its cameras only."""
+    names = [camera.name for camera in observation.cameras]
+    for view in views:
+        if view not in names:
+            raise InvalidConfiguration(
+                f"expected views among {', '.join(names)}, found {view!r}.{did_you_mean(view, names)}"
+            )
+    rows = [names.index(view) for view in views]
+    return replace(
+        observation,
+        rgb=observation.rgb[rows],
+        depth_m=observation.depth_m[rows],
+        instances=observation.instances[rows],
+        cameras=tuple(observation.cameras[row] for row in rows),
+    )
+
+
+def _check(episode: ErrorEpisode, found: Sequence[StepError]) -> None:
+    """Refuse an episode that goes another way than when it was drawn: its ground truth would be of something else."""
+    drawn, now = ([(error.step, *sorted(error.deviations)) for error in errors] for errors in (episode.errors, found))
+    if drawn != now:
+        raise InvalidConfiguration(
+            f"expected episode {episode.number} of {episode.dataset} to go wrong as it did when it was drawn, {drawn}, "
+            f"found {now}: this simulator or processor differs; draw the datasets anew, "
+            "`python -m sim.datasets shipped=false out=DIR`, and give errors=DIR"
+        )
+
+
+def _key(episode: ErrorEpisode) -> str:
+    return hashlib.sha256(f"{episode.to_json()}{asdict(RIG)}".encode()).hexdigest()[:24]

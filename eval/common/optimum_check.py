@@ -1,0 +1,139 @@
+"""L_opt once more, by an independent optimal planner: the puzzle as a unified-planning problem for Fast Downward."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import chdir, contextmanager
+from importlib.util import find_spec
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from eval.common.optimum import ASIDE, NEVER, Optimum, Puzzle, Step
+from nsrecover.errors import InvalidConfiguration
+
+TIME_LIMIT_S = 60.0
+
+
+def available() -> bool:
+    """Whether the independent planner is installed (it is under the GPL, and therefore optional)."""
+    return find_spec("unified_planning") is not None and find_spec("up_fast_downward") is not None
+
+
+@contextmanager
+def fast_downward() -> Iterator[Any]:
+    """The optimal planner of unified-planning (A* with LM-cut), at work in a folder of its own.
+
+    It leaves its translation where it is started, always under the same name: two workers would read each other's.
+    """
+    from unified_planning.shortcuts import OneshotPlanner, get_environment
+
+    get_environment().credits_stream = None
+    with TemporaryDirectory() as place, chdir(place), OneshotPlanner(name="fast-downward-opt") as planner:
+        yield planner
+
+
+def independent_cost(puzzle: Puzzle) -> int | None:
+    """Cost of the best way back, counted as `optimum.fewest` does over all subgoals; None if there is no way.
+
+    Raises:
+        InvalidConfiguration: the planner is not installed.
+    """
+    found = independent_optimum(puzzle)
+    return None if found is None else found.cost
+
+
+def independent_optimum(
+    puzzle: Puzzle, subgoals: Sequence[int] | None = None, time_limit_s: float | None = TIME_LIMIT_S
+) -> Optimum | None:
+    """The best way back as the independent planner has it; arguments and result as for `optimum.fewest`.
+
+    Raises:
+        InvalidConfiguration: the planner is not installed, or found no plan that is proven optimal in time.
+    """
+    if not available():
+        raise InvalidConfiguration(
+            "expected unified-planning and up-fast-downward for check > 0, found them not installed; run "
+            "`pip install unified-planning up-fast-downward`, or set check=0"
+        )
+    from unified_planning.engines import PlanGenerationResultStatus as Status
+
+    problem, moves, ends = _problem(puzzle, subgoals)
+    with fast_downward() as planner:
+        result = planner.solve(problem, timeout=time_limit_s)
+    if result.status is Status.UNSOLVABLE_PROVEN:
+        return None
+    if result.status is not Status.SOLVED_OPTIMALLY:
+        raise InvalidConfiguration(f"expected an optimal plan within {time_limit_s} s, found {result.status.name}")
+    names = [step.action.name for step in result.plan.actions]
+    steps = tuple(moves[name] for name in names if name in moves)
+    end = next(ends[name] for name in names if name in ends)
+    return Optimum(end, steps, len(steps) + puzzle.length - end, 0)
+
+
+def _problem(puzzle: Puzzle, subgoals: Sequence[int] | None) -> tuple[Any, dict[str, Step], dict[str, int]]:
+    """The puzzle as a `unified_planning.model.Problem`: which object is in which place, one action for every move.
+
+    The remaining plan is an action of its own for every subgoal, whose cost is the number of its steps. Also returned:
+    what the moves mean, and which subgoal the last action stands for.
+    """
+    from unified_planning.shortcuts import (
+        And,
+        Fluent,
+        InstantaneousAction,
+        Int,
+        MinimizeActionCosts,
+        Not,
+        Or,
+        Problem,
+    )
+
+    problem = Problem("recovery")
+    taken = [Fluent(f"taken_{s}") for s in range(len(puzzle.spots))]
+    aside = [Fluent(f"aside_{i}") for i in range(len(puzzle.names))]
+    done = Fluent("done")
+    for fluent in (*taken, *aside, done):
+        problem.add_fluent(fluent, default_initial_value=False)
+    for s in puzzle.start:
+        problem.set_initial_value(taken[s], True)
+    costs, moves, ends = {}, dict[str, Step](), dict[str, int]()
+    for i, choices in enumerate(puzzle.choices):
+        leaving = [(f"spot{s}", taken[s], _bits(puzzle.burden[s])) for s in choices] + [("aside", aside[i], [])]
+        coming = [(f"spot{s}", taken[s], s) for s in choices] + [("aside", aside[i], None)]
+        for source, here, above in leaving:
+            for target, there, s in coming:
+                if here is there:
+                    continue
+                action = InstantaneousAction(f"move_{i}_{source}_{target}")
+                action.add_precondition(here)
+                for other in above:
+                    action.add_precondition(Not(taken[other]))
+                if s is not None:
+                    if puzzle.carriers[s] == NEVER:
+                        continue
+                    for other in _bits(puzzle.clashing[s]):
+                        action.add_precondition(Not(taken[other]))
+                    carriers = [taken[below] for below in _bits(puzzle.carriers[s])]
+                    if carriers:
+                        action.add_precondition(Or(carriers) if len(carriers) > 1 else carriers[0])
+                action.add_effect(here, False)
+                action.add_effect(there, True)
+                problem.add_action(action)
+                costs[action] = Int(1)
+                moves[action.name] = Step(i, ASIDE if s is None else s)
+    for t in range(puzzle.length + 1) if subgoals is None else subgoals:
+        right = [[taken[s] for s in choices if puzzle.right[s, t]] for choices in puzzle.choices]
+        if not all(right):
+            continue
+        finish = InstantaneousAction(f"finish_{t}")
+        finish.add_precondition(And([Or(places) if len(places) > 1 else places[0] for places in right]))
+        finish.add_effect(done, True)
+        problem.add_action(finish)
+        costs[finish] = Int(puzzle.length - t)
+        ends[finish.name] = t
+    problem.add_goal(done)
+    problem.add_quality_metric(MinimizeActionCosts(costs))
+    return problem, moves, ends
+
+
+def _bits(mask: int) -> list[int]:
+    return [s for s in range(mask.bit_length()) if mask >> s & 1]

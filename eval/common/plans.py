@@ -1,0 +1,178 @@
+"""Planners as they are compared, and what each makes of an error state: timed alone in the process, one thread."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import partial
+from typing import Any
+
+from eval.common.error_states import ErrorState
+from eval.common.rejoin import Way
+from eval.common.replan import RePlanner
+from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.recovery import Recovery
+from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.planning.placement import FreePlaces, enumerated_places, proposed_place
+from nsrecover.planning.planner import RecoveryPlanner, Rejoin
+from nsrecover.planning.subgoals import Subgoals
+from nsrecover.system import System
+
+
+class Method(Enum):
+    """What plans."""
+
+    recovery = "recovery"
+    """The library's planner."""
+    replan = "replan"
+    """Forward search to the final goal (`eval.common.replan`); makes no use of the other settings but the budget."""
+
+
+class FreePlaceSource(Enum):
+    """Where places for what is in the way come from."""
+
+    learned = "learned"
+    """The free-space transformer, checked."""
+    enumerated = "enumerated"
+    """Every free place of a grid."""
+
+
+_SOURCES: Mapping[FreePlaceSource, FreePlaces] = {
+    FreePlaceSource.learned: proposed_place,
+    FreePlaceSource.enumerated: enumerated_places,
+}
+
+
+@dataclass
+class PlannerSetting:
+    """One way to plan; an entry of conf/planner.
+
+    Attributes:
+        method: what plans.
+        rejoin: what counts as being back on the plan.
+        subgoals: which states of the trace are planned for: `all`, `step`, `goal`, or how many of the nearest.
+        free_places: where places for what is in the way come from.
+        budget_s: planning time; that of the command if None.
+    """
+
+    method: Method = Method.recovery
+    rejoin: Rejoin = Rejoin.POSE
+    subgoals: Any = "all"
+    free_places: FreePlaceSource = FreePlaceSource.learned
+    budget_s: float | None = None
+
+    def wanted(self) -> Subgoals | int:
+        """`subgoals` as the planner takes it.
+
+        Raises:
+            InvalidConfiguration: it is neither a number of at least 1 nor one of the words.
+        """
+        words = [word.value for word in Subgoals]
+        if isinstance(self.subgoals, int) and self.subgoals >= 1:
+            return self.subgoals
+        if self.subgoals not in words:
+            raise InvalidConfiguration(
+                f"expected subgoals of a planner as a number of at least 1 or one of {', '.join(words)}, found "
+                f"{self.subgoals!r}.{did_you_mean(str(self.subgoals), words)}"
+            )
+        return Subgoals(self.subgoals)
+
+    def recover(self, system: System) -> Callable[..., Recovery]:
+        """What plans a recovery, called like `RecoveryPlanner.recover` without `subgoals`."""
+        if self.method is Method.replan:
+            return RePlanner(system.bundle).recover
+        planner = RecoveryPlanner(system.bundle, rejoin=self.rejoin, free_places=_SOURCES[self.free_places])
+        return partial(planner.recover, subgoals=self.wanted())
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What a planner made of an error state.
+
+    Attributes:
+        status: how the search ended.
+        way: what to do; None if no way was found.
+        cost: of the recovery and the rest of the plan, in actions.
+        proven: whether no cheaper way exists, as far as the planner knows.
+        expansions: nodes of the search.
+        seconds: wall time of planning.
+        cpu_s: processor time of planning: the same on a machine that does nothing else.
+        improvements: seconds and cost of every better plan as it was found, in a second run in which somebody listens.
+        reason: why there is no way, in words.
+        blamed: objects to blame for that.
+    """
+
+    status: str
+    way: Way | None
+    cost: float
+    proven: bool
+    expansions: int
+    seconds: float
+    cpu_s: float
+    improvements: tuple[tuple[float, float], ...] = ()
+    reason: str = ""
+    blamed: tuple[str, ...] = ()
+
+
+def plan_all(
+    state: ErrorState,
+    discrepancy: Discrepancy,
+    settings: Mapping[str, PlannerSetting],
+    system: System,
+    budget_s: float,
+    curves: bool = True,
+) -> dict[str, Planned]:
+    """Let every planner find a way back from an error state.
+
+    Args:
+        state: where the world is.
+        discrepancy: what the monitor says about it.
+        settings: planners by name.
+        system: the learned parts.
+        budget_s: planning time of those that have no budget of their own.
+        curves: whether each plans once more, so that improvements can be timed without slowing down what is measured.
+    """
+    plans = {}
+    for name, setting in settings.items():
+        recover = partial(
+            setting.recover(system),
+            state.graph,
+            state.trace,
+            discrepancy,
+            budget_s=setting.budget_s or budget_s,
+            max_expansions=None,
+        )
+        started, cpu = time.perf_counter(), time.process_time()
+        recovery = recover()
+        seconds, cpu_s = time.perf_counter() - started, time.process_time() - cpu
+        found: list[Recovery] = []
+        if curves and recovery.found:
+            recover(on_improvement=found.append)
+        plans[name] = Planned(
+            recovery.status.value,
+            way_of(state, recovery),
+            recovery.cost,
+            recovery.proven_optimal,
+            recovery.expansions,
+            seconds,
+            cpu_s,
+            tuple((better.seconds, better.cost) for better in found),
+            recovery.reason,
+            recovery.blamed,
+        )
+    return plans
+
+
+def way_of(state: ErrorState, recovery: Recovery) -> Way | None:
+    """What a recovery means for the robot; None if there is none."""
+    if not recovery.found or recovery.subgoal is None:
+        return None
+    return Way(recovery.actions, state.trace.plan.actions[recovery.subgoal :], recovery.subgoal)
+
+
+def warm_up(states: Sequence[tuple[ErrorState, Discrepancy]], system: System) -> None:
+    """Plan a few times without looking at the clock: what is done for the first time takes longer."""
+    for state, discrepancy in states[:3]:
+        system.planner.recover(state.graph, state.trace, discrepancy, budget_s=5.0)

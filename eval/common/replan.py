@@ -1,0 +1,212 @@
+"""RePlan: forward search with the learned transition model to the final goal, each time an error occurs.
+
+The baseline of Kalithasan et al. (section VI): planning anew over all operators and objects, as PDSketch does, with the
+same discrepancy as heuristic. It knows the goal, but makes no use of the plan that was followed, of which objects are
+implicated, or of the order in which they were placed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from nsrecover.core.actions import Action, Trace
+from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.geometry import CONTACT_M, as_box, bottom, footprint_overlap, intersects, top
+from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.domains.tabletop.operators import OPERATORS, operator_of
+from nsrecover.domains.tabletop.relations import SUPPORT_OVERLAP
+from nsrecover.models.bundle import Bundle
+from nsrecover.models.free_place import find_free_place, within_reach
+from nsrecover.models.same_place import same_place
+from nsrecover.planning.planner import MAX_EXPANSIONS
+from nsrecover.planning.search import Ending, SearchResult, search
+
+GRAIN_M = 0.005
+"""States whose objects all stand within about this of each other need not both be searched."""
+
+
+class Step(NamedTuple):
+    """An action, which object it moves, and the node it leads to."""
+
+    action: Action
+    moved: int
+    box: FloatArray
+    visual: FloatArray
+
+
+class State(NamedTuple):
+    """A scene and, for each object, P(as in the goal)."""
+
+    graph: SceneGraph
+    same: FloatArray
+
+
+class ForwardModel:
+    """`WorldModel` of all actions on all objects, with one subgoal: the last scene of the trace.
+
+    Args:
+        bundle: the learned parts.
+        graph: the scene to recover from.
+        goal: where the plan was to lead.
+    """
+
+    def __init__(self, bundle: Bundle, graph: SceneGraph, goal: SceneGraph) -> None:
+        self._bundle = bundle
+        self._goal = goal
+        self._learned = [name for name in bundle.config.operators if len(OPERATORS[name].arguments) == 2]
+        self.start = State(graph, same_place(bundle, goal.visual, goal.boxes, graph.visual, graph.boxes))
+
+    def applicable(self, state: State) -> Sequence[Step]:
+        """Every action whose preconditions hold and which leads to a free place in reach."""
+        graph = state.graph
+        names = range(len(graph))
+        movable = [i for i in names if within_reach(graph.boxes[i], self._bundle) and self._runs(graph, "free", i)]
+        pairs = [(name, i, j) for name in self._learned for i in movable for j in names if i != j]
+        pairs = [(name, i, j) for name, i, j in pairs if self._runs(graph, name, i, j)]
+        steps: list[Step] = []
+        if pairs:
+            known = self._bundle.config.operators
+            operators, moved, reference = zip(*((known.index(name), i, j) for name, i, j in pairs), strict=True)
+            boxes, features = self._bundle.predict_all(graph.visual, graph.boxes, operators, moved, reference)
+            for (name, i, j), box, visual in zip(pairs, boxes, features, strict=True):
+                steps.append(Step(Action(name, (graph.names[i], graph.names[j])), i, box, visual))
+        for i in movable:
+            steps.append(self._to(graph, "restore", i, self._goal.boxes[i]))
+            place = find_free_place(self._bundle, graph.boxes[i], graph.boxes)
+            if place is not None:
+                steps.append(self._to(graph, "free", i, place))
+        return [step for step, possible in zip(steps, self._possible(graph, steps), strict=True) if possible]
+
+    def detours(self, state: State) -> Sequence[Step]:
+        """None: all actions are tried at once."""
+        return ()
+
+    @property
+    def cheapest(self) -> float:
+        """Every action costs the same."""
+        return 1.0
+
+    def successors(self, state: State, steps: Sequence[Step]) -> Sequence[State]:
+        """One object elsewhere; all are compared with the goal in one batch."""
+        moved = [step.moved for step in steps]
+        same = same_place(
+            self._bundle,
+            self._goal.visual[moved],
+            self._goal.boxes[moved],
+            np.stack([step.visual for step in steps]),
+            np.stack([step.box for step in steps]),
+        )
+        states = []
+        for step, value in zip(steps, same, strict=True):
+            probabilities = state.same.copy()
+            probabilities[step.moved] = value
+            states.append(State(state.graph.with_node(step.moved, step.box, step.visual), probabilities))
+        return states
+
+    def discrepancy(self, states: Sequence[State]) -> tuple[FloatArray, FloatArray]:
+        """D = N - sum of P(same) (section IV-C), and the number of misplaced objects, both (B, 1)."""
+        same = np.stack([state.same for state in states])
+        wrong = same < self._bundle.threshold
+        return (1.0 - same).sum(axis=1, keepdims=True), wrong.sum(axis=1, keepdims=True).astype(np.float32)
+
+    def cost(self, step: Step) -> float:
+        """One."""
+        return 1.0
+
+    def key(self, state: State) -> bytes:
+        """Where everything is, rounded."""
+        return np.round(state.graph.boxes[:, :3] / GRAIN_M).astype(np.int16).tobytes()
+
+    def _runs(self, graph: SceneGraph, name: str, *objects: int) -> bool:
+        action = Action(name, tuple(graph.names[i] for i in objects))
+        return not operator_of(action).violated(graph, action)
+
+    def _to(self, graph: SceneGraph, name: str, index: int, box: FloatArray) -> Step:
+        return Step(Action(name, (graph.names[index],), as_box(box)), index, box, self._goal.visual[index])
+
+    def _possible(self, graph: SceneGraph, steps: Sequence[Step]) -> npt.NDArray[np.bool_]:
+        """Which steps lead to a free place in reach, into which the object gets from above and on which it stands."""
+        if not steps:
+            return np.zeros(0, np.bool_)
+        boxes = np.stack([step.box for step in steps])
+        others = np.arange(len(graph)) != np.array([[step.moved] for step in steps])
+        beneath, over = bottom(boxes)[:, None], top(boxes)[:, None]
+        shared = others & (footprint_overlap(boxes, graph.boxes) >= SUPPORT_OVERLAP)
+        touching = (others & intersects(boxes, graph.boxes)).any(axis=1)
+        covered = (shared & (bottom(graph.boxes) > over - CONTACT_M)).any(axis=1)
+        carried = (shared & (np.abs(top(graph.boxes) - beneath) < CONTACT_M)).any(axis=1)
+        standing = carried | (beneath[:, 0].astype(np.float64) <= CONTACT_M)
+        allowed = [
+            within_reach(step.box, self._bundle)
+            and (step.action.target is None or not operator_of(step.action).violated(graph, step.action))
+            for step in steps
+        ]
+        return np.array(allowed) & ~touching & ~covered & standing
+
+
+class RePlanner:
+    """Plans anew from the scene as it is to the final goal; used like `nsrecover.planning.planner.RecoveryPlanner`.
+
+    Args:
+        bundle: the learned parts.
+    """
+
+    def __init__(self, bundle: Bundle) -> None:
+        self._bundle = bundle
+
+    def recover(
+        self,
+        graph: SceneGraph,
+        trace: Trace,
+        discrepancy: Discrepancy,
+        budget_s: float | None = 1.0,
+        max_expansions: int | None = MAX_EXPANSIONS,
+        on_improvement: Callable[[Recovery], None] | None = None,
+    ) -> Recovery:
+        """Plan anew; arguments and result as for `RecoveryPlanner.recover`.
+
+        The goal has a place for every object, so there is no way to it where one is gone.
+        """
+        began = time.perf_counter()
+        gone = tuple(graph.names[i] for i in np.flatnonzero(graph.missing))
+        if gone:
+            return Recovery(
+                RecoveryStatus.IMPOSSIBLE, reason=f"the {' and the '.join(gone)} cannot be seen", blamed=gone
+            )
+        model = ForwardModel(self._bundle, graph, trace.graphs[-1])
+
+        def finished(result: SearchResult[State, Step]) -> Recovery:
+            return replace(_recovery(result, trace), seconds=time.perf_counter() - began)
+
+        result = search(
+            model,
+            model.start,
+            [0.0],
+            max_expansions=max_expansions,
+            budget_s=budget_s,
+            on_improvement=None if on_improvement is None else lambda found: on_improvement(finished(found)),
+        )
+        return finished(result)
+
+
+def _recovery(result: SearchResult[State, Step], trace: Trace) -> Recovery:
+    """Its last scene is the goal itself: what is only accepted as such would be the goal of the next search."""
+    if result.subgoal is None:
+        return Recovery(result.status, expansions=result.expansions, reason=str(result.ending))
+    return Recovery(
+        result.status,
+        tuple(step.action for step in result.path),
+        (*(state.graph for state in result.states[:-1]), trace.graphs[-1]) if result.path else (),
+        subgoal=len(trace.plan),
+        cost=result.cost,
+        proven_optimal=result.proven_optimal,
+        expansions=result.expansions,
+        reason="" if result.ending is Ending.PROVEN else str(result.ending),
+    )

@@ -1,0 +1,225 @@
+"""What a demo run leaves behind, as data: pictures, records, errors and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nsrecover.core.actions import Plan
+from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.episode import Episode, StepRecord
+from nsrecover.core.explanation import Explanation
+from nsrecover.core.recovery import Recovery
+
+Picture = npt.NDArray[np.uint8]
+"""(H, W, 3) uint8."""
+
+
+class Course:
+    """Which step of the original plan the agent is at, while recoveries are put in front of what is left of it.
+
+    Args:
+        plan: the original plan.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._numbers: list[int | None] = list(range(1, len(plan) + 1))
+        self._total = len(plan)
+        self._recovery = 0
+
+    def original_step(self, step: int) -> int | None:
+        """Number (from 1) in the original plan of a step of the present plan; None for a recovery action."""
+        return self._numbers[step]
+
+    def steps_done(self, step: int) -> int | None:
+        """How many original steps are done when the first `step` steps of the present plan are.
+
+        None in the middle of a recovery, where the scene is at no point of the original plan.
+        """
+        if step > 0 and self._numbers[step - 1] is not None:
+            return self._numbers[step - 1]
+        if step < len(self._numbers):
+            following = self._numbers[step]
+            return None if following is None else following - 1
+        return self._total if step == len(self._numbers) else None
+
+    def label(self, step: int) -> str:
+        """What to call a step of the present plan: `step 4 of 6`, or `recovery 2 of 5`."""
+        number = self._numbers[step]
+        return f"recovery {step + 1} of {self._recovery}" if number is None else f"step {number} of {self._total}"
+
+    def advance(self, record: StepRecord) -> None:
+        """Take a turn of the agent into account."""
+        recovery = record.recovery
+        if recovery is None or not recovery.found:
+            return
+        subgoal = len(self._numbers) if recovery.subgoal is None else recovery.subgoal
+        self._recovery = len(recovery.actions)
+        self._numbers = [None] * self._recovery + self._numbers[subgoal:]
+
+
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """One turn of the agent with its pictures.
+
+    Attributes:
+        label: `step 4 of 6`, or `recovery 2 of 5`.
+        record: what the agent did and noticed.
+        before: what it looked like before.
+        after: what it looked like afterwards; the same if nothing was done.
+    """
+
+    label: str
+    record: StepRecord
+    before: Picture
+    after: Picture
+
+
+@dataclass(frozen=True, eq=False)
+class NoticedError:
+    """An error the agent noticed, and what was really wrong then.
+
+    Attributes:
+        label: the turn it was noticed in.
+        step: number of the action in the original plan, from 1; None within a recovery.
+        discrepancy: what was noticed.
+        recovery: what was done about it.
+        explanation: what was said about it.
+        true_culprits: object -> what is wrong with it, by ground truth; None where no run without faults compares.
+    """
+
+    label: str
+    step: int | None
+    discrepancy: Discrepancy
+    recovery: Recovery | None
+    explanation: Explanation | None
+    true_culprits: Mapping[str, str] | None
+
+    @property
+    def culprits_right(self) -> bool | None:
+        """Whether exactly the objects that are really wrong were found; None if that cannot be told."""
+        if self.true_culprits is None:
+            return None
+        return set(self.discrepancy.culprit_names) == set(self.true_culprits)
+
+
+@dataclass(frozen=True, eq=False)
+class DemoResult:
+    """One scenario with one seed, run and judged.
+
+    Attributes:
+        scenario: its name.
+        description: what is going to happen.
+        seed: of the scene, the faults and the physics.
+        plan: the original plan.
+        status: `completed`, `asked_for_help`, or `failed` when the run could not go on.
+        reason: why it did not complete.
+        turns: every turn, with pictures.
+        errors: every error that was noticed.
+        deviations: object -> what is wrong with it at the end, by ground truth; empty if the goal is reached.
+        undetected: objects that ground truth says deviated at some step at which nothing was noticed.
+        seconds: wall time of the run, without video and report.
+    """
+
+    scenario: str
+    description: str
+    seed: int
+    plan: Plan
+    status: str
+    reason: str
+    turns: tuple[Turn, ...]
+    errors: tuple[NoticedError, ...]
+    deviations: Mapping[str, str]
+    undetected: tuple[str, ...] = ()
+    seconds: float = 0.0
+    episode: Episode | None = field(default=None, repr=False)
+
+    @property
+    def goal_reached(self) -> bool:
+        """Whether everything is where the plan without faults would have put it."""
+        return not self.deviations
+
+    @property
+    def recovery_actions(self) -> tuple[str, ...]:
+        """The recovery actions that were carried out, in order."""
+        return tuple(str(turn.record.action) for turn in self.turns if turn.record.recovering and turn.record.action)
+
+    @property
+    def recovery_time_s(self) -> float:
+        """Planning time of all recoveries."""
+        return sum(error.recovery.seconds for error in self.errors if error.recovery is not None)
+
+    def metrics(self) -> dict[str, Any]:
+        """What is written to `metrics.json`."""
+        first = self.errors[0] if self.errors else None
+        return {
+            "scenario": self.scenario,
+            "seed": self.seed,
+            "goal_reached": self.goal_reached,
+            "detected_step": None if first is None else first.step,
+            "culprits": [] if first is None else sorted(first.discrepancy.culprit_names),
+            "true_culprits": [] if first is None else sorted(first.true_culprits or ()),
+            "recovery_actions": list(self.recovery_actions),
+            "recovery_time_s": round(self.recovery_time_s, 4),
+            "status": self.status,
+            "reason": self.reason,
+            "explanation": first.explanation.text if first is not None and first.explanation is not None else "",
+            "errors": [_error_metrics(error) for error in self.errors],
+            "undetected": list(self.undetected),
+            "deviations": dict(self.deviations),
+            "plan": [str(action) for action in self.plan],
+            "seconds": round(self.seconds, 2),
+        }
+
+
+def _error_metrics(error: NoticedError) -> dict[str, Any]:
+    recovery = error.recovery
+    return {
+        "label": error.label,
+        "step": error.step,
+        "phase": error.discrepancy.phase.value,
+        "causes": {culprit.name: culprit.cause.value for culprit in error.discrepancy.culprits},
+        "violated": list(error.discrepancy.violated),
+        "true_culprits": None if error.true_culprits is None else dict(error.true_culprits),
+        "recovery": None
+        if recovery is None
+        else {
+            "status": recovery.status.value,
+            "actions": [str(action) for action in recovery.actions],
+            "subgoal": recovery.subgoal,
+            "proven_optimal": recovery.proven_optimal,
+            "expansions": recovery.expansions,
+            "seconds": round(recovery.seconds, 4),
+            "reason": recovery.reason,
+        },
+    }
+
+
+def summary_line(result: DemoResult) -> str:
+    """One line for a run: what was noticed, whether it was right, and how it ended."""
+    parts = [f"{result.scenario} seed {result.seed}:", "goal reached" if result.goal_reached else "GOAL NOT REACHED"]
+    if result.errors:
+        first = result.errors[0]
+        verdict = {True: "culprits right", False: "CULPRITS WRONG", None: "culprits not comparable"}[
+            first.culprits_right
+        ]
+        parts.append(f"| noticed at {first.label}, {verdict}: {_names(first.discrepancy.culprit_names)}")
+        if first.culprits_right is False:
+            parts.append(f"(really {_names(sorted(first.true_culprits or ()))})")
+        parts.append(f"| {len(result.recovery_actions)} recovery actions")
+    else:
+        parts.append("| nothing noticed")
+    if result.reason:
+        parts.append(f"| {result.reason}")
+    if result.deviations:
+        parts.append(f"| {'; '.join(f'{name}: {why}' for name, why in result.deviations.items())}")
+    parts.append(f"| {result.seconds:.0f} s")
+    return " ".join(parts)
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(names) if names else "none"

@@ -1,0 +1,160 @@
+"""What truly happened to every object that is out of place, from the simulator alone.
+
+The definitions, in the order in which they are asked; nothing here looks at an image or at what the library made of
+one. Where things are is the simulator's truth before the action, after it, and along the course without errors;
+tolerances are those by which an object counts as out of place (`truth`). Of the faults it only counts what carried
+an object, a hand or nothing.
+
+1. *missing*: it is not on the table any more.
+2. *swapped*: it stands where another one of them should, and that one where it should.
+3. *not lifted*: the action was to move it, and it still is where it was before.
+4. *helped*: it is where a later action of the plan puts it.
+5. Of what the action was to move: *dropped* if it fell, that is, if the fingers lost it before they were opened, or it
+   came down by more than half its height after they were (it tipped off what it was put on); else *misplaced*.
+6. Of all others: *toppled* if it came down by more than half its height and nobody carried it; *blocking* if a later
+   action of the plan has to put something where it stands, or to move or build on what it stands on; else *moved*.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from eval.common.error_states import ErrorState
+from eval.common.rejoin import put_in_place
+from nsrecover.core.actions import Action
+from nsrecover.core.discrepancy import Cause
+from sim.tabletop.faults import BlockedPlace, Displaced, Fault, HelpingPerson, OutOfReach, SkillPhase, Swap, Unstack
+from sim.tabletop.placing import boxes
+from sim.tabletop.truth import TOLERANCE_M, Truth
+from sim.tabletop.world import TabletopWorld
+
+CARRIED_BY_HAND = (BlockedPlace, Displaced, HelpingPerson, OutOfReach, Swap, Unstack)
+"""Faults in which an outside hand carries an object and sets it down: nothing falls."""
+
+IN_HAND_M = 0.02
+"""An object that has shifted farther than this between the fingers since they closed has been lost."""
+
+OVERLAP_M = 0.003
+"""Boxes that share more than this along every axis are in each other's way."""
+
+
+@dataclass(frozen=True)
+class Witness(Fault):
+    """Looks on while an action is carried out, and changes nothing.
+
+    Attributes:
+        seen: phase -> poses of the moved object at its beginning: (3,) in the tool's frame, (3,) in the world.
+    """
+
+    kind: ClassVar[str] = "witness"
+    needs_arm: ClassVar[bool] = True
+
+    seen: dict[SkillPhase, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]
+
+    def touched(self, action: Action) -> frozenset[str]:
+        """Nothing."""
+        return frozenset()
+
+    def during(self, world: TabletopWorld, action: Action, phase: SkillPhase, progress: float) -> None:
+        """Note where the object is when a phase begins."""
+        if phase not in self.seen:
+            name = action.arguments[0]
+            self.seen[phase] = world.in_hand(name)[0].copy(), world.pose(name)[0].copy()
+
+
+def true_causes(state: ErrorState) -> dict[str, Cause]:
+    """What happened to every object that is truly out of place.
+
+    The erroneous step is carried out once more where it has to be known whether the gripper set something down or lost
+    it; that takes half a second.
+
+    Args:
+        state: an error state.
+    """
+    return {name: _cause(state, name) for name in state.error.deviations}
+
+
+def _cause(state: ErrorState, name: str) -> Cause:
+    truth, before, action = state.truth, state.course[state.step], state.episode.plan[state.step]
+    if not truth.present[truth.index(name)]:
+        return Cause.MISSING
+    if any(_swapped(state, name, other) for other in state.error.deviations if other != name):
+        return Cause.SWAPPED
+    moved = name == action.arguments[0]
+    if moved and _stands_as(truth, before, name):
+        return Cause.NOT_LIFTED
+    if any(_stands_as(truth, later, name) for later in state.course[state.step + 2 :]):
+        return Cause.HELPED
+    carried = any(
+        isinstance(fault, CARRIED_BY_HAND) and name in fault.touched(action)
+        for fault in state.episode.faults_at(state.step)
+    )
+    if moved:
+        return Cause.MISPLACED if carried or not _fell(state, name) else Cause.DROPPED
+    lower = before.position(name)[2] - truth.position(name)[2] > _height(state, before, name) / 2
+    if lower and not carried:
+        return Cause.TOPPLED
+    return Cause.BLOCKING if _blocks(state, name) else Cause.MOVED
+
+
+def _stands_as(truth: Truth, other: Truth, name: str) -> bool:
+    """Whether an object is where it is in another state."""
+    near = bool(np.linalg.norm(truth.position(name) - other.position(name)) <= TOLERANCE_M)
+    return near and truth.supports[name] == other.supports[name]
+
+
+def _swapped(state: ErrorState, name: str, other: str) -> bool:
+    """Whether two objects stand in each other's places; how high they reach is their own affair."""
+    truth, twin = state.truth, state.course[state.step + 1]
+    if not truth.present[truth.index(other)]:
+        return False
+    ways = ((name, other), (other, name))
+    return all(np.linalg.norm((truth.position(a) - twin.position(b))[:2]) <= TOLERANCE_M for a, b in ways) and all(
+        truth.supports[a] == twin.supports[b] or truth.supports[a] == b for a, b in ways
+    )
+
+
+def _height(state: ErrorState, truth: Truth, name: str) -> float:
+    return float(_box(state, truth, name)[5])
+
+
+def _box(state: ErrorState, truth: Truth, name: str) -> npt.NDArray[np.float64]:
+    poses = state.poses(truth)
+    return np.asarray(boxes(poses)[poses.index(name)], dtype=np.float64)
+
+
+def _fell(state: ErrorState, name: str) -> bool:
+    """Whether the fingers lost an object, or it fell from where they set it down."""
+    witness = Witness(state.step, {})
+    faults = (*state.episode.faults_at(state.step), witness)
+    with TabletopWorld(state.episode.scene, faults, seed=state.episode.seed) as world:
+        put_in_place(world, state.course[state.step])
+        world.step = state.step
+        world.execute(state.episode.plan[state.step])
+    seen = witness.seen
+    if SkillPhase.LIFT not in seen:
+        return False  # the fingers came up empty, and pushed it on the way
+    if SkillPhase.RELEASE not in seen:
+        return True  # the arm noticed that it had nothing to set down any more
+    (gripped, _), (held, released) = seen[SkillPhase.LIFT], seen[SkillPhase.RELEASE]
+    if np.linalg.norm(held - gripped) > IN_HAND_M:
+        return True
+    return bool(released[2] - state.truth.position(name)[2] > _height(state, state.course[state.step], name) / 2)
+
+
+def _blocks(state: ErrorState, name: str) -> bool:
+    """Whether the plan cannot go on as it is because of where an object stands."""
+    here, support = _box(state, state.truth, name), state.truth.supports[name]
+    for step in range(state.step + 1, len(state.episode.plan)):
+        action = state.episode.plan[step]
+        if action.arguments[0] == name:
+            return support in action.arguments[1:]  # it goes away before it is in the way of anything later
+        wanted = _box(state, state.course[step + 1], action.arguments[0])
+        shared = (here[3:] + wanted[3:]) / 2 - np.abs(here[:3] - wanted[:3])
+        if bool(np.all(shared > OVERLAP_M)) or support == action.arguments[0]:
+            return True
+    return False

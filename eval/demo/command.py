@@ -1,0 +1,234 @@
+"""`python -m eval.demo`: run the scenarios, watch the robot notice, explain and recover, judge it, and report."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import hydra
+from hydra.core.config_store import ConfigStore
+from hydra.core.hydra_config import HydraConfig
+from hydra.types import RunMode
+from hydra.utils import instantiate
+from omegaconf import DictConfig, OmegaConf
+from rich.console import Console, Group
+from rich.panel import Panel
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Task as ProgressTask
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+import nsrecover
+from eval.common import report
+from eval.common.results import DemoResult, summary_line
+from eval.common.video import Film
+from eval.demo.episode import AgentFactory, Watcher, run_scenario
+from nsrecover.core.actions import Action
+from nsrecover.core.episode import StepRecord
+from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.errors import told_in_one_line
+from nsrecover.records import episode_log
+from nsrecover.system import System
+from sim.tabletop.scenarios import SCENARIOS, Scenario, scenario
+
+ALL = "all"
+DEFAULT_FOLDER = "outputs/demo"
+REPORT, FILM, METRICS, CONFIG = "report.html", "episode.mp4", "metrics.json", "config.yaml"
+LOG = "episode.json"
+
+
+@dataclass
+class DemoConfig:
+    """Top level of conf/demo.yaml."""
+
+    scenario: str = ALL
+    seed: int = 0
+    out: str | None = None
+    checkpoint: str | None = None
+    video: bool = True
+    agent: Any = field(default_factory=dict)
+
+
+def demo_folder(out: str | None, scenario_or_sweep: str) -> str:
+    """Where outputs go: exactly where the user says, or to a folder of the scenario."""
+    if out is not None:
+        return out
+    return DEFAULT_FOLDER if scenario_or_sweep == ALL else f"{DEFAULT_FOLDER}/{scenario_or_sweep}"
+
+
+def run_demo(config: DictConfig, folder: Path, console: Console) -> list[DemoResult]:
+    """Run one scenario or all of them.
+
+    Args:
+        config: see conf/demo.yaml.
+        folder: where the outputs go; with all scenarios, one folder each inside it.
+        console: to print on.
+
+    Returns:
+        What happened in each.
+
+    Raises:
+        NsrecoverError: a setting or the checkpoint cannot be used.
+    """
+    names = list(SCENARIOS) if config.scenario == ALL else [config.scenario]
+    scenarios = [scenario(name, config.seed) for name in names]
+    with console.status("loading the checkpoint"):
+        system = nsrecover.load(config.checkpoint)
+    agent: AgentFactory = instantiate(config.agent)
+    results = []
+    with _progress(console) as progress:
+        task = progress.add_task("", total=sum(len(item.plan) for item in scenarios))
+        for item in scenarios:
+            place = folder / item.name if config.scenario == ALL else folder
+            printer = _Printer(console, progress, task)
+            results.append(_run_one(item, system, agent, place, config.video, printer))
+            OmegaConf.save(config, place / CONFIG, resolve=True)
+    return results
+
+
+def _run_one(
+    item: Scenario, system: System, agent: AgentFactory, place: Path, filmed: bool, printer: _Printer
+) -> DemoResult:
+    """Run, judge, and write the files of one scenario; an older run's files do not survive beside them."""
+    place.mkdir(parents=True, exist_ok=True)
+    for name in (REPORT, FILM, METRICS, LOG):
+        (place / name).unlink(missing_ok=True)
+    printer.opening(item)
+    film_path = place / FILM
+    with Film(film_path) if filmed else contextlib.nullcontext() as film:
+        result = run_scenario(item, system, agent, film, Watcher(printer.started, printer.turned))
+    report.write(result, place, film_path if filmed else None)
+    if result.episode is not None:
+        episode_log.save(result.episode, place / LOG)
+    printer.closing(result, place)
+    return result
+
+
+class _Rate(ProgressColumn):
+    """Seconds an action takes."""
+
+    def render(self, task: ProgressTask) -> Text:
+        """The column's text."""
+        return Text(f"{1 / task.speed:.1f} s/action" if task.speed else "- s/action", style="progress.data.speed")
+
+
+def _progress(console: Console) -> Progress:
+    columns: tuple[ProgressColumn, ...] = (
+        TextColumn("[progress.description]{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        _Rate(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=console, transient=True)
+
+
+class _Printer:
+    """Tells what happens, above the progress bar."""
+
+    def __init__(self, console: Console, progress: Progress, task: Any) -> None:
+        self._console, self._progress, self._task = console, progress, task
+
+    def opening(self, item: Scenario) -> None:
+        """What is going to happen."""
+        self._console.print()
+        self._console.print(Rule(f"[bold]{item.name}[/] seed {item.seed}", align="left"))
+        self._console.print(item.description, style="italic")
+        self._console.print("[bold]Plan[/]")
+        for number, action in enumerate(item.plan, start=1):
+            self._console.print(f"  {number}  {action}", highlight=False)
+        self._console.print("[bold]Run[/]")
+
+    def started(self, label: str, action: Action) -> None:
+        """An action starts."""
+        self._progress.update(self._task, description=f"{label}: {action}")
+
+    def turned(self, label: str, record: StepRecord) -> None:
+        """An action is over, or was not run."""
+        if record.action is not None:
+            self._progress.advance(self._task)
+        discrepancy = record.discrepancy
+        action = record.action or discrepancy.action
+        if not discrepancy:
+            colour = "yellow" if record.recovering else "green"
+            self._console.print(f"  [{colour}]{label:<18}[/] {action}  [green]as expected[/]", highlight=False)
+            return
+        culprits = ", ".join(f"{culprit.name} ({culprit.cause.value})" for culprit in discrepancy.culprits)
+        self._console.print(
+            f"  [red]{label:<18}[/] {action}  [bold red]error noticed {discrepancy.phase.value} it[/]", highlight=False
+        )
+        body = [Text.assemble(("Culprits: ", "bold"), culprits or "; ".join(discrepancy.violated))]
+        if record.explanation is not None:
+            body.append(Text.assemble(("Explanation: ", "bold"), record.explanation.text))
+        if record.recovery is not None:
+            body.append(_recovery_text(record.recovery))
+            total = self._progress.tasks[self._task].total or 0
+            self._progress.update(self._task, total=total + len(record.recovery.actions))
+        self._console.print(Panel(Group(*body), border_style="red"))
+
+    def closing(self, result: DemoResult, place: Path) -> None:
+        """How it ended."""
+        if result.goal_reached:
+            outcome = "[bold green]goal reached[/] (ground truth: everything is where a run without faults puts it)"
+        else:
+            outcome = f"[bold red]goal not reached[/]: {'; '.join(f'{k}: {v}' for k, v in result.deviations.items())}"
+        self._console.print(f"[bold]Outcome[/] {outcome}", highlight=False)
+        if result.reason:
+            self._console.print(f"  {result.status}: {result.reason}", highlight=False, markup=False)
+        self._console.print(f"  {place / REPORT}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _recovery_text(recovery: Recovery) -> Text:
+    text = Text.assemble(("Recovery: ", "bold"))
+    if recovery.status is RecoveryStatus.RECOVERED:
+        text.append("; ".join(f"{n} {action}" for n, action in enumerate(recovery.actions, start=1)))
+    else:
+        text.append(f"{recovery.status.value.replace('_', ' ')} {recovery.reason}".strip())
+    text.append(f"  ({recovery.seconds:.2f} s, {recovery.expansions} nodes)", style="dim")
+    return text
+
+
+def _summary(results: list[DemoResult]) -> Table:
+    table = Table("scenario", "noticed", "culprits", "right", "recovery", "planning", "goal", title="Summary")
+    for result in results:
+        first = result.errors[0] if result.errors else None
+        right = {True: "[green]yes[/]", False: "[red]no[/]", None: "-"}[first.culprits_right if first else None]
+        table.add_row(
+            result.scenario,
+            f"{first.discrepancy.phase.value} {first.label}" if first else "nothing",
+            ", ".join(first.discrepancy.culprit_names) if first else "",
+            right,
+            f"{len(result.recovery_actions)} actions",
+            f"{result.recovery_time_s:.2f} s",
+            "[green]reached[/]" if result.goal_reached else "[red]not reached[/]",
+        )
+    return table
+
+
+@hydra.main(version_base="1.3", config_path="../../conf", config_name="demo")
+def _main(config: DictConfig) -> None:
+    runtime = HydraConfig.get()
+    sweep = runtime.mode is RunMode.MULTIRUN
+    # A sweep says one line a run; the details are in its reports.
+    console = Console(quiet=sweep)
+    with told_in_one_line():
+        results = run_demo(config, Path(runtime.runtime.output_dir), console)
+    if sweep:
+        for result in results:
+            print(summary_line(result), flush=True)
+        return
+    console.print(_summary(results))
+    if not all(result.goal_reached for result in results):
+        sys.exit(1)
+
+
+def main() -> None:
+    """Entry point of the command."""
+    OmegaConf.register_new_resolver("demo_folder", demo_folder, replace=True)
+    ConfigStore.instance().store(name="demo_schema", node=DemoConfig)
+    _main()

@@ -1,0 +1,220 @@
+"""One scenario, run by the agent, watched and judged."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from eval.common import video
+from eval.common.judge import Twin, run_twin
+from eval.common.results import Course, DemoResult, NoticedError, Picture, Turn
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.discrepancy import Phase
+from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
+from nsrecover.core.observation import Observation
+from nsrecover.core.protocols import World
+from nsrecover.errors import NsrecoverError
+from nsrecover.system import System
+from sim.common.cameras import DEFAULT_RIG
+from sim.tabletop.scenarios import Scenario
+from sim.tabletop.world import TabletopWorld
+
+FRAME_STEPS = 20
+"""Physics steps (200 a second) between two frames of the film: real time at its 10 frames a second."""
+
+PHOTO_SIZE = (400, 300)
+"""Pixels of the pictures before and after an action."""
+
+FAILED = "failed"
+"""Status of a run that could not go on, beside those of `nsrecover.core.episode.EpisodeStatus`."""
+
+
+class Agent(Protocol):
+    """What runs a plan: `nsrecover.agent.RecoveryAgent`, or a baseline with the same method."""
+
+    def run(self, plan: Plan, on_record: Callable[[StepRecord], None] | None = None) -> Episode:
+        """Carry out a plan and say what happened."""
+        ...
+
+
+AgentFactory = Callable[[System, World], Agent]
+
+
+@dataclass(frozen=True)
+class Watcher:
+    """What wants to know how a run goes while it goes.
+
+    Attributes:
+        started: called before each action with its label.
+        turned: called after each turn of the agent with its label.
+    """
+
+    started: Callable[[str, Action], None] = lambda label, action: None
+    turned: Callable[[str, StepRecord], None] = lambda label, record: None
+
+
+class WatchedWorld:
+    """The simulated world as the agent sees it; takes pictures before and after every action, and films.
+
+    Args:
+        world: the simulator.
+        course: where the agent is in the plan.
+        film: to write frames to; None for none.
+        watcher: is told when an action starts.
+    """
+
+    def __init__(self, world: TabletopWorld, course: Course, film: video.Film | None, watcher: Watcher) -> None:
+        self._world, self._course, self._film, self._watcher = world, course, film, watcher
+        self.step = 0
+        self.before = self.after = self.picture()
+
+    def picture(self) -> Picture:
+        """The objects, for the report."""
+        return self._world.render(*PHOTO_SIZE, video.PHOTO_VIEW)
+
+    def still(self) -> Picture:
+        """A frame of the film."""
+        return self._world.render(*video.FRAME_SIZE, video.FILM_VIEW)
+
+    def observe(self) -> Observation:
+        """What the robot's cameras see."""
+        return self._world.observe()
+
+    def execute(self, action: Action) -> None:
+        """Carry out an action, in front of the camera."""
+        label = self._course.label(self.step)
+        self._watcher.started(label, action)
+        if self._film is not None:
+            recovering = self._course.original_step(self.step) is None
+            self._film.caption(
+                f"{label.capitalize()}: {action}",
+                "back onto the plan" if recovering else "",
+                video.RECOVERING if recovering else video.PLAIN,
+            )
+        self.before = self.picture()
+        self._world.execute(action)
+        self.after = self.picture()
+
+
+def run_scenario(
+    scenario: Scenario,
+    system: System,
+    agent: AgentFactory,
+    film: video.Film | None = None,
+    watcher: Watcher | None = None,
+) -> DemoResult:
+    """Run a scenario and judge it.
+
+    Args:
+        scenario: scene, plan and faults.
+        system: the learned parts.
+        agent: makes the agent from the system and the world.
+        film: where to write the film; None for none.
+        watcher: is told how it goes.
+
+    Returns:
+        What happened, what was noticed and what was really so. A run that cannot go on is a result with a reason.
+    """
+    started = time.perf_counter()
+    watcher = watcher or Watcher()
+    twin = run_twin(scenario.scene, scenario.plan, scenario.seed)
+    rig = replace(DEFAULT_RIG, light=scenario.light)
+    with TabletopWorld(
+        scenario.scene, scenario.faults, rig, scenario.plan, scenario.seed, frame_steps=FRAME_STEPS
+    ) as world:
+        notes = _Notes(scenario, world, twin, film, watcher)
+        if film is not None:
+            film.caption(scenario.name.capitalize(), scenario.description)
+            film.add(notes.watched.still(), 1.5)
+            world.on_frame = lambda moving: film.add(moving.render(*video.FRAME_SIZE, video.FILM_VIEW))
+        episode, status, reason = None, FAILED, ""
+        try:
+            episode = agent(system, notes.watched).run(scenario.plan, notes.take)
+            status, reason = episode.status.value, episode.reason
+        except NsrecoverError as error:
+            reason = str(error)
+        world.on_frame = None
+        deviations = twin.wrong_at_the_end(world.truth())
+        if film is not None:
+            _show_end(film, notes.watched.still(), status, reason, not deviations)
+    return DemoResult(
+        scenario=scenario.name,
+        description=scenario.description,
+        seed=scenario.seed,
+        plan=scenario.plan,
+        status=status,
+        reason=reason,
+        turns=tuple(notes.turns),
+        errors=tuple(notes.errors),
+        deviations=deviations,
+        undetected=tuple(dict.fromkeys(notes.undetected)),
+        seconds=time.perf_counter() - started,
+        episode=episode,
+    )
+
+
+def _show_end(film: video.Film, picture: Picture, status: str, reason: str, reached: bool) -> None:
+    if status == EpisodeStatus.COMPLETED:
+        title = "Plan completed"
+    else:
+        title = "Asking for help" if status == EpisodeStatus.ASKED_FOR_HELP else "The run could not go on"
+    verdict = "Ground truth: everything is in its place." if reached else "Ground truth: the goal is not reached."
+    film.caption(title, reason or verdict, video.DONE if reached else video.WRONG)
+    film.add(picture, 3.0)
+
+
+class _Notes:
+    """Writes down every turn of the agent, with pictures and ground truth."""
+
+    def __init__(
+        self, scenario: Scenario, world: TabletopWorld, twin: Twin, film: video.Film | None, watcher: Watcher
+    ) -> None:
+        self._world, self._twin, self._film, self._watcher = world, twin, film, watcher
+        self._course = Course(scenario.plan)
+        self.watched = WatchedWorld(world, self._course, film, watcher)
+        self.turns: list[Turn] = []
+        self.errors: list[NoticedError] = []
+        self.undetected: list[str] = []
+
+    def take(self, record: StepRecord) -> None:
+        """Take down one turn."""
+        discrepancy = record.discrepancy
+        step = discrepancy.step
+        label = self._course.label(step)
+        before = self.watched.after if record.action is None else self.watched.before
+        self.turns.append(Turn(label, record, before, self.watched.after))
+        done = self._course.steps_done(step + 1 if discrepancy.phase is Phase.AFTER else step)
+        wrong = None if done is None else self._twin.wrong_after(done, self._world.truth())
+        if discrepancy:
+            self.errors.append(
+                NoticedError(
+                    label, self._course.original_step(step), discrepancy, record.recovery, record.explanation, wrong
+                )
+            )
+            self._show_error(record)
+        else:
+            self.undetected += wrong or ()
+        self._course.advance(record)
+        self.watched.step = 0 if record.recovery is not None and record.recovery.found else step + 1
+        self._watcher.turned(label, record)
+
+    def _show_error(self, record: StepRecord) -> None:
+        if self._film is None:
+            return
+        still = self.watched.still()
+        names = ", ".join(record.discrepancy.culprit_names) or "; ".join(record.discrepancy.violated)
+        self._film.caption("Something is not as expected", f"Error noticed: {names}", video.WRONG)
+        self._film.add(still, 2.5)
+        recovery = record.recovery
+        if recovery is not None and recovery.actions:
+            self._film.caption(
+                f"A way back in {len(recovery.actions)} actions",
+                ", ".join(str(action) for action in recovery.actions),
+                video.RECOVERING,
+            )
+            self._film.add(still, 2.5)
+        elif recovery is not None and recovery.found:
+            self._film.caption("Nothing to put right", "The plan goes on from where the scene is.", video.RECOVERING)
+            self._film.add(still, 2.5)

@@ -1,0 +1,1 @@
+"""Whether explanations are true: `python -m eval.explanations`."""

@@ -1,0 +1,7 @@
+"""`python -m eval.explanations`: whether the words for what went wrong are true, read back from the text alone."""
+
+from eval.common.command import run
+from eval.explanations.command import ExplanationsConfig, measure
+
+if __name__ == "__main__":
+    run("explanations", ExplanationsConfig, measure, resumable=True)

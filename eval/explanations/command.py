@@ -1,0 +1,251 @@
+"""`python -m eval.explanations`: whether the words for what went wrong are true, read back from the text alone."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
+from tqdm import tqdm
+
+from eval.common.command import CONFIG, METRICS, TABLE
+from eval.common.detection import share
+from eval.common.error_states import VIEWS, ErrorState, error_states
+from eval.common.footage import film, read
+from eval.common.true_causes import true_causes
+from eval.common.variants import system_of
+from eval.common.watch import Setting, follow
+from eval.explanations.read_back import Reading, read_back
+from eval.models.command import ModelsConfig, episodes_of
+from nsrecover.explanation import GroundedExplainer, Register
+from sim.common.folder import write_json, write_whole
+from sim.common.parallel import run_parallel
+from sim.datasets.spec import ErrorEpisode
+
+TEXTS = "texts.jsonl"
+
+
+@dataclass
+class ExplanationsConfig:
+    """Top level of conf/explanations.yaml."""
+
+    seed: int = 0
+    episodes: dict[str, int] = field(default_factory=dict)
+    errors: str | None = None
+    footage: str = "data/footage"
+    states: str = "data/error_states"
+    checkpoint: str | None = None
+    workers: int = 2
+    out: str = "outputs/explanations"
+
+
+@dataclass(frozen=True)
+class Told:
+    """One text beside the truth.
+
+    Attributes:
+        dataset: of the episode.
+        episode: its number.
+        step: number of the step that was looked at, from 1.
+        register: whom the text is for.
+        text: as it reached the reader; empty if nothing was noticed.
+        said_step: the step that it names.
+        said: object -> cause, as read back from the text.
+        unread: what could not be read back.
+        true: object -> what truly happened to it; empty if the step went well.
+        faults: object -> what put it out of place, in the dataset's words; for the tables only.
+    """
+
+    dataset: str
+    episode: int
+    step: int
+    register: str
+    text: str
+    said_step: int | None
+    said: Mapping[str, str]
+    unread: Sequence[str]
+    true: Mapping[str, str]
+    faults: Mapping[str, str]
+
+    @property
+    def culprits_right(self) -> bool:
+        """Whether exactly the objects are named that are truly out of place."""
+        return set(self.said) == set(self.true) and not self.unread
+
+    @property
+    def causes_right(self) -> bool:
+        """Whether of every one of them it is said what truly happened."""
+        return dict(self.said) == dict(self.true) and not self.unread
+
+    @property
+    def step_right(self) -> bool:
+        """Whether the text names the step at which it went wrong."""
+        return self.said_step == self.step and bool(self.true)
+
+
+def explain_episode(episode: ErrorEpisode, config: ExplanationsConfig) -> list[Told]:
+    """Follow an episode as the robot sees it, and tell in both registers whatever the monitor finds.
+
+    After an error the scene is as it should be again. Steps that go well and of which nothing is said are left out.
+    """
+    system = system_of(config.checkpoint)
+    states = dict[int, ErrorState]()
+    if episode.errors:
+        found = error_states(episode, config.footage, config.states, config.checkpoint)
+        states = {state.step: state for state in found}
+    footage = read(episode, film(episode, Path(config.footage)))
+    told = list[Told]()
+    for look in follow(footage.through(VIEWS), system, Setting()):
+        if look.step < 0:
+            continue
+        step, graph, trace = look.step, look.graph, look.trace
+        discrepancy = system.comparison.after(graph, trace, step)
+        if not look.failed and not discrepancy:
+            continue
+        state = states[step] if look.failed else None
+        truth = {} if state is None else {name: cause.value for name, cause in true_causes(state).items()}
+        recovery = system.planner.recover(graph, trace, discrepancy, budget_s=5.0) if discrepancy else None
+        for register in Register:
+            text = GroundedExplainer(register=register)(discrepancy, recovery).text if discrepancy else ""
+            reading = read_back(text, graph.names) if text else Reading(None, {})
+            told.append(
+                Told(
+                    episode.dataset,
+                    episode.number,
+                    step + 1,
+                    register.value,
+                    text,
+                    reading.step,
+                    {name: cause.value for name, cause in reading.causes.items()},
+                    reading.unread,
+                    truth,
+                    {} if state is None else dict(state.error.causes),
+                )
+            )
+    return told
+
+
+def summary(told: Sequence[Told]) -> dict[str, Any]:
+    """The counts of all texts, for each register and dataset."""
+    return {
+        register.value: {
+            name: _counts([each for each in told if each.register == register and each.dataset in chosen])
+            for name, chosen in {**{d: (d,) for d in _datasets(told)}, "all": _datasets(told)}.items()
+        }
+        for register in Register
+    }
+
+
+def _datasets(told: Sequence[Told]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each.dataset for each in told))
+
+
+def _counts(told: Sequence[Told]) -> dict[str, Any]:
+    errors = [each for each in told if each.true]
+    objects = [(name, cause, each) for each in errors for name, cause in each.true.items()]
+    return {
+        "episodes": len({(each.dataset, each.episode) for each in told}),
+        "errors": len(errors),
+        "culprits": share(sum(each.culprits_right for each in errors), len(errors)),
+        "causes": share(sum(each.causes_right for each in errors), len(errors)),
+        "causes_by_object": share(sum(each.said.get(name) == cause for name, cause, each in objects), len(objects)),
+        # A text about a step that went well names a wrong step.
+        "step": share(sum(each.step_right for each in told), len(told)),
+        "unread": sum(bool(each.unread) for each in told),
+        "by_cause": {
+            cause: share(sum(each.said.get(name) == true for name, true, each in objects if true == cause), number)
+            for cause, number in sorted(Counter(true for _, true, _ in objects).items())
+        },
+    }
+
+
+def markdown(metrics: Mapping[str, Any], told: Sequence[Told]) -> str:
+    """The tables, as they are printed and kept."""
+    lines = list[str]()
+    for register in Register:
+        counts = metrics["registers"][register.value]
+        lines += [
+            f"### Register: {register.value}",
+            "",
+            f"| | {' | '.join(counts)} |",
+            f"| --- |{' ---: |' * len(counts)}",
+            *(
+                f"| {title} | {' | '.join(cell(counts[name]) for name in counts)} |"
+                for title, cell in _ROWS
+            ),
+            "",
+        ]  # fmt: skip
+    causes = metrics["registers"][Register.LAY.value]["all"]["by_cause"]
+    lines += ["| what truly happened | objects | told so |", "| --- | ---: | ---: |"]
+    lines += [f"| {cause} | {each['of']} | {_percent(each)} |" for cause, each in causes.items()]
+    wrong = Counter(
+        (each.faults.get(name, ""), true, each.said.get(name, "nothing"))
+        for each in told
+        if each.register == Register.LAY
+        for name, true in each.true.items()
+        if each.said.get(name) != true
+    )
+    lines += [
+        "",
+        "| put out of place by | what truly happened | what the text says | objects |",
+        "| --- | --- | --- | ---: |",
+    ]
+    lines += [f"| {fault} | {true} | {said} | {count} |" for (fault, true, said), count in wrong.most_common()]
+    return "\n".join(lines) + "\n"
+
+
+def _percent(value: Mapping[str, Any]) -> str:
+    if value["value"] is None:
+        return ""
+    return f"{100 * value['value']:.1f} % ({100 * value['low']:.1f} to {100 * value['high']:.1f})"
+
+
+_ROWS: tuple[tuple[str, Callable[[Mapping[str, Any]], str]], ...] = (
+    ("episodes with something to tell", lambda counts: str(counts["episodes"])),
+    ("errors", lambda counts: str(counts["errors"])),
+    ("exactly the true culprits", lambda counts: _percent(counts["culprits"])),
+    ("the true cause of every one of them", lambda counts: _percent(counts["causes"])),
+    ("the true cause, by object", lambda counts: _percent(counts["causes_by_object"])),
+    ("the true step", lambda counts: _percent(counts["step"])),
+    ("texts not read whole", lambda counts: str(counts["unread"])),
+)
+
+
+def tell_all(config: ExplanationsConfig) -> Iterator[list[Told]]:
+    """All episodes, in worker processes; films and error states that are not there yet are made and kept."""
+    for folder in (config.footage, config.states):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    chosen = ModelsConfig(config.seed, config.episodes, config.errors, workers=config.workers)
+    episodes = episodes_of(chosen)
+    with closing(run_parallel(partial(explain_episode, config=config), episodes, config.workers)) as every:
+        yield from tqdm(every, total=len(episodes), unit="episode", desc="explaining")
+
+
+def measure(config: ExplanationsConfig) -> dict[str, Any]:
+    """Explain, read back and judge; write metrics, table and every text.
+
+    Args:
+        config: see conf/explanations.yaml.
+
+    Returns:
+        What is written to metrics.json.
+
+    Raises:
+        NsrecoverError: a setting or a checkpoint cannot be used.
+    """
+    system_of(config.checkpoint)  # a checkpoint that cannot be used is refused before the work begins
+    out = Path(config.out)
+    out.mkdir(parents=True, exist_ok=True)
+    told = [each for every in tell_all(config) for each in every]
+    metrics = {"seed": config.seed, "episodes": dict(config.episodes), "registers": summary(told)}
+    write_whole(out / TEXTS, "".join(f"{json.dumps(asdict(each), ensure_ascii=False)}\n" for each in told).encode())
+    write_json(out / METRICS, metrics)
+    write_whole(out / TABLE, markdown(metrics, told).encode())
+    write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    return metrics

@@ -1,0 +1,117 @@
+"""Reading explanations back: what a text says happened, from its words and the names of the scene alone.
+
+Neither the facts a text was made from nor the program that made it are looked at. A sentence about what happened that
+cannot be read whole is reported as unread, so that nothing is taken for agreement because it was not understood.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from nsrecover.core.discrepancy import Cause
+
+ORDINALS = (
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+    "twelfth",
+)  # fmt: skip
+
+_WHO = r"(?P<who>the <\d+>(?:, the <\d+>)*(?: and the <\d+>)?)"
+_PLACE = r"(?:the <\d+>|the table|elsewhere)"
+_HOW_FAR = (
+    r"(?:(?:about )?\d+ (?:cm|mm) (?:from its place|to the (?:left|right) of its place"
+    r"|(?:nearer to|farther from) the robot than its place))"
+)
+_ON = rf"(?: on {_PLACE}| elsewhere)"
+_EVENTS: tuple[tuple[Cause, str], ...] = (
+    (Cause.TOPPLED, rf"toppled(?: onto {_PLACE}| and now lies?{_ON})?"),
+    (Cause.DROPPED, rf"(?:was|were) dropped(?: on the way)? and now lies?{_ON}(?:, {_HOW_FAR})?"),
+    (
+        Cause.NOT_LIFTED,
+        rf"(?:was|were) not lifted(?:: (?:it|they)| and) still stands?(?:{_ON}| where (?:it|they) (?:was|were))",
+    ),
+    (Cause.MISPLACED, rf"(?:was|were) misplaced: (?:it|they) stands?{_ON}(?:, {_HOW_FAR})?"),
+    (Cause.MISSING, r"(?:is|are) (?:nowhere to be seen|missing from the table)"),
+    (Cause.SWAPPED, r"(?:has|have) changed places(?: with one another| with something else)?"),
+    (
+        Cause.MOVED,
+        r"(?:has|have) moved, though (?:nothing was to touch (?:it|them)|(?:it|they) (?:was|were) to stay where "
+        rf"(?:it|they) (?:was|were))(?:: (?:it|they) (?:is|are) now(?:{_ON})?(?:,? ?{_HOW_FAR})?)?",
+    ),
+    (Cause.BLOCKING, r"(?:is|are) in the way(?: of the <\d+>)?"),
+    (Cause.HELPED, r"(?:is|are) already where (?:it|they) should be(?: later| after (?:step \d+|the \w+ step))?"),
+)
+_STEP = re.compile(r"step (\d+), [a-z]+\(|the (\w+) step, (?:putting|setting)")
+_OTHER = re.compile(
+    r"^(?:So the <\d+> is not |The <\d+> should be |The <\d+>(?: and|,) .* may stay |The <\d+> may stay |"
+    r"The way back takes |It takes .* to put this right|Then the scene is |This also takes care of |"
+    r"Nothing has to be |There is no way back|No way back was found|What makes it impossible )"
+)
+"""Beginnings of sentences that do not say what happened: consequences, and what is done about it."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a text says.
+
+    Attributes:
+        step: number of the step at which something went wrong, from 1; None if it does not say.
+        causes: object -> what happened to it.
+        unread: sentences that could not be read, and objects of which two things are said.
+    """
+
+    step: int | None
+    causes: dict[str, Cause]
+    unread: tuple[str, ...] = field(default=())
+
+
+def read_back(text: str, names: Sequence[str]) -> Reading:
+    """Read an explanation.
+
+    Args:
+        text: of either register.
+        names: the objects of the scene.
+    """
+    masked = text
+    # Longest first, so that `red cube` is not found inside `dark red cube`.
+    for name in sorted(names, key=len, reverse=True):
+        masked = re.sub(rf"(?<![\w<]){re.escape(name)}(?!\w)", f"<{names.index(name)}>", masked)
+    headline, *rest = re.split(r"(?<=\.)\s+(?=[A-Z])", masked)
+    step = _step_of(headline)
+    causes: dict[str, Cause] = {}
+    unread = [] if step is not None else [headline]
+    for sentence in rest:
+        if _OTHER.match(sentence):
+            continue
+        event = _event_of(sentence)
+        if event is None:
+            unread.append(sentence)
+            continue
+        cause, numbers = event
+        for number in numbers:
+            name = names[number]
+            if causes.setdefault(name, cause) is not cause:
+                unread.append(f"{name}: {causes[name]} and {cause}")
+    return Reading(step, causes, tuple(unread))
+
+
+def _step_of(headline: str) -> int | None:
+    found = _STEP.search(headline[:1].lower() + headline[1:])
+    if found is None:
+        return None
+    if found[1] is not None:
+        return int(found[1])
+    digits = re.match(r"\d+", found[2])
+    if digits:
+        return int(digits[0])
+    return ORDINALS.index(found[2]) + 1 if found[2] in ORDINALS else None
+
+
+def _event_of(sentence: str) -> tuple[Cause, list[int]] | None:
+    lowered = sentence[:1].lower() + sentence[1:].rstrip(".")
+    for cause, pattern in _EVENTS:
+        found = re.fullmatch(rf"{_WHO} {pattern}", lowered)
+        if found:
+            return cause, [int(number) for number in re.findall(r"<(\d+)>", found["who"])]
+    return None

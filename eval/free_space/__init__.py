@@ -1,0 +1,1 @@
+"""Whether proposed places are free: `python -m eval.free_space`."""

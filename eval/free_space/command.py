@@ -1,0 +1,264 @@
+"""`python -m eval.free_space`: whether proposed places are free, how near they are, and how long they take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from omegaconf import OmegaConf
+from tqdm import tqdm
+
+from eval.common.command import CONFIG, METRICS, TABLE
+from eval.free_space import tables as free_tables
+from eval.free_space.scenes import MOST_OF_SIMULATOR, Problem, problems
+from nsrecover.core.scene import FloatArray
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.models.bundle import Bundle
+from nsrecover.models.free_place import MARGINS_M, are_free, find_free_place, is_free, nearest_free_place, within_reach
+from sim.common.folder import write_json, write_whole
+
+GAPS_M = (0.0, 0.01, 0.03)
+"""Gaps to everything else at which raw proposals are judged; the last one is what the network is trained to keep."""
+DENSE_M, COARSE_M = 0.002, 0.01
+"""Spacing of the grid that the exact nearest place is checked with, and of one that could be searched instead."""
+MOST_TRIES = 10_000
+BATCH = 256
+REPEATS = 5
+
+Way = Callable[[Problem], FloatArray | None]
+
+
+@dataclass
+class FreeSpaceConfig:
+    """Top level of conf/free_space.yaml."""
+
+    seed: int = 7
+    scenes: int = 50
+    objects: list[int] = field(default_factory=lambda: [3, 20])
+    checkpoint: str | None = None
+    threads: list[int] = field(default_factory=lambda: [1, 2])
+    timed: int = 300
+    out: str = "outputs/free_space"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one way said to one problem.
+
+    Attributes:
+        place: (6,), None if it found none.
+        free: whether it keeps the gap that the problem leaves room for.
+        moved_m: how far it is from where the object stands; nan if there is none.
+    """
+
+    place: FloatArray | None
+    free: bool
+    moved_m: float
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A problem with what all ways answered.
+
+    Attributes:
+        problem: the question.
+        gap_m: the largest of `nsrecover.models.free_place.MARGINS_M` that there is room for; None if there is none.
+        nearest_m: how far the nearest place with that gap is; nan if there is none.
+        keeps: gap -> whether the raw proposal keeps it; for gaps that there is room for.
+        on_grid_mm: how much farther than that the nearest point of the dense grid is; nan if none is free.
+        answers: by way.
+    """
+
+    problem: Problem
+    gap_m: float | None
+    nearest_m: float
+    keeps: dict[float, bool]
+    on_grid_mm: float
+    answers: dict[str, Answer]
+
+
+def ways(bundle: Bundle, seed: int) -> dict[str, Way]:
+    """Everything that is compared, by name; each is given a problem and says where the object may go."""
+    rng = np.random.default_rng([seed, MOST_TRIES])
+    return {
+        free_tables.PROPOSAL: partial(proposal, bundle),
+        free_tables.ANSWER: lambda problem: find_free_place(bundle, problem.box, problem.obstacles),
+        free_tables.NEAREST: partial(
+            first_margin, lambda p, gap_m: nearest_free_place(p.box, p.obstacles, bundle, gap_m)
+        ),
+        free_tables.GRID: partial(first_margin, partial(on_grid, bundle, COARSE_M)),
+        free_tables.AS_MANY: partial(first_margin, partial(as_many, bundle, rng)),
+        free_tables.UNIFORM: partial(first_margin, partial(uniform, bundle, rng)),
+    }
+
+
+def proposal(bundle: Bundle, problem: Problem) -> FloatArray:
+    """The network's, unchecked."""
+    scene = np.concatenate([problem.box[None], problem.obstacles])
+    return np.asarray(bundle.free_box(scene[None], [0])[0])
+
+
+def first_margin(search: Callable[[Problem, float], FloatArray | None], problem: Problem) -> FloatArray | None:
+    """The first find, with smaller and smaller gaps."""
+    return next((place for place in (search(problem, gap_m) for gap_m in MARGINS_M) if place is not None), None)
+
+
+def on_grid(bundle: Bundle, spacing_m: float, problem: Problem, gap_m: float) -> FloatArray | None:
+    """The free point of a grid over the workspace that is nearest to where the object stands; all points are tested."""
+    size, middles = problem.box[3:5], problem.obstacles[:, :2]
+    low, high = np.asarray(bundle.workspace[:2]) + size / 2, np.asarray(bundle.workspace[2:]) - size / 2
+    axes = [np.arange(low[i], high[i], spacing_m) for i in (0, 1)]
+    half = (size + problem.obstacles[:, 3:5]) / 2 + gap_m
+    x, y = ((np.abs(axes[i][:, None] - middles[:, i]) < half[:, i]).astype(np.float32) for i in (0, 1))
+    away = np.hypot(axes[0][:, None] - problem.box[0], axes[1] - problem.box[1])
+    points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
+    away[(x @ y.T > 0) | ~within_reach(points, bundle)] = np.inf
+    best = np.unravel_index(away.argmin(), away.shape) if away.size else None
+    if best is None or np.isinf(away[best]):
+        return None
+    return np.array([*points[best], problem.box[5] / 2, *problem.box[3:]], dtype=np.float32)
+
+
+def uniform(bundle: Bundle, rng: np.random.Generator, problem: Problem, gap_m: float) -> FloatArray | None:
+    """The first free one of up to `MOST_TRIES` places drawn uniformly from the workspace."""
+    half = problem.box[3:5] / 2
+    low, high = np.asarray(bundle.workspace[:2]) + half, np.asarray(bundle.workspace[2:]) - half
+    place = np.array([0, 0, problem.box[5] / 2, *problem.box[3:]], dtype=np.float32)
+    for _ in range(MOST_TRIES):
+        place[:2] = rng.uniform(low, high)
+        if is_free(place, problem.obstacles, bundle, gap_m):
+            return place
+    return None
+
+
+def as_many(bundle: Bundle, rng: np.random.Generator, problem: Problem, gap_m: float) -> FloatArray | None:
+    """The nearest free one of as many uniformly drawn places as the network has hypotheses: what chance alone gives."""
+    half = problem.box[3:5] / 2
+    low, high = np.asarray(bundle.workspace[:2]) + half, np.asarray(bundle.workspace[2:]) - half
+    centres = rng.uniform(low, high, (bundle.free_space.hypotheses * (1 + len(problem.obstacles)), 2))
+    centres = centres[are_free(centres, problem.box[3:5], problem.obstacles, bundle, gap_m)]
+    if not len(centres):
+        return None
+    nearest = centres[np.linalg.norm(centres - problem.box[:2], axis=1).argmin()]
+    return np.array([*nearest, problem.box[5] / 2, *problem.box[3:]], dtype=np.float32)
+
+
+def judge(problem: Problem, compared: dict[str, Way], bundle: Bundle) -> Judged:
+    """Ask every way, and hold its answer against the nearest place that there is."""
+    room = {gap_m: nearest_free_place(problem.box, problem.obstacles, bundle, gap_m) for gap_m in {*GAPS_M, *MARGINS_M}}
+    gap_m = next((gap_m for gap_m in MARGINS_M if room[gap_m] is not None), None)
+    nearest = None if gap_m is None else room[gap_m]
+    nearest_m = _moved(problem, nearest)
+    dense = None if gap_m is None else on_grid(bundle, DENSE_M, problem, gap_m)
+    answers = {}
+    for name, way in compared.items():
+        place = way(problem)
+        free = place is not None and gap_m is not None and is_free(place, problem.obstacles, bundle, gap_m)
+        answers[name] = Answer(place, free, _moved(problem, place))
+    raw = answers[free_tables.PROPOSAL].place
+    assert raw is not None  # a network always says something
+    keeps = {g: is_free(raw, problem.obstacles, bundle, g) for g in GAPS_M if room[g] is not None}
+    return Judged(problem, gap_m, nearest_m, keeps, 1000 * (_moved(problem, dense) - nearest_m), answers)
+
+
+def _moved(problem: Problem, place: FloatArray | None) -> float:
+    return float("nan") if place is None else float(np.linalg.norm(place[:2] - problem.box[:2]))
+
+
+def clock(asked: Sequence[Problem], compared: dict[str, Way], threads: int) -> dict[str, list[float]]:
+    """Seconds that every way takes for every problem, with so many threads of PyTorch.
+
+    The best of `REPEATS`: what else the machine does is not what is measured.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    seconds: dict[str, list[float]] = {name: [] for name in compared}
+    try:
+        for name, way in compared.items():
+            for problem in asked[:20]:
+                way(problem)  # warm up
+            for problem in tqdm(asked, unit="scene", desc=f"timing {name}, {threads} thread(s)", leave=False):
+                seconds[name].append(min(_seconds(way, problem) for _ in range(REPEATS)))
+    finally:
+        torch.set_num_threads(before)
+    return seconds
+
+
+def _seconds(way: Way, problem: Problem) -> float:
+    began = time.perf_counter()
+    way(problem)
+    return time.perf_counter() - began
+
+
+def batched(bundle: Bundle, asked: Sequence[Problem]) -> float | None:
+    """Seconds for each scene if the network is given `BATCH` scenes at once; the best of five."""
+    if not asked:
+        return None
+    width = 1 + max(len(problem.obstacles) for problem in asked)
+    rows = [asked[i % len(asked)] for i in range(BATCH)]
+    # scenes of a batch have equally many boxes: places that are taken may be named twice
+    scenes = np.stack(
+        [
+            np.concatenate([p.box[None], p.obstacles, np.repeat(p.obstacles[:1], width - 1 - len(p.obstacles), 0)])
+            for p in rows
+        ]
+    )
+    best = float("inf")
+    for _ in range(5):
+        began = time.perf_counter()
+        bundle.free_box(scenes, np.zeros(BATCH, dtype=np.int64))
+        best = min(best, time.perf_counter() - began)
+    return best / BATCH
+
+
+def measure(config: FreeSpaceConfig) -> dict[str, Any]:
+    """Ask all ways about all scenes, and write metrics, table and figure.
+
+    Args:
+        config: see conf/free_space.yaml.
+
+    Returns:
+        What is written to metrics.json.
+
+    Raises:
+        NsrecoverError: a setting or a checkpoint cannot be used.
+    """
+    if len(config.objects) != 2 or not 2 <= config.objects[0] <= config.objects[1]:
+        raise InvalidConfiguration(
+            f"expected objects as the fewest (at least 2) and the most, found {config.objects}; e.g. objects=[3, 20]"
+        )
+    if config.scenes < 1 or config.timed < 1 or not config.threads or min(config.threads) < 1:
+        raise InvalidConfiguration(
+            f"expected scenes, timed and threads of at least 1, found scenes={config.scenes}, timed={config.timed}, "
+            f"threads={config.threads}"
+        )
+    bundle = Bundle.load(config.checkpoint)
+    out = Path(config.out)
+    out.mkdir(parents=True, exist_ok=True)
+    counts = range(config.objects[0], config.objects[1] + 1)
+    compared = ways(bundle, config.seed)
+    total = config.scenes * sum(1 + (count <= MOST_OF_SIMULATOR) for count in counts)
+    drawn = problems(config.seed, counts, config.scenes, bundle)
+    every = list(tqdm(drawn, total=total, desc="drawing", unit="scene"))
+    judged = [judge(problem, compared, bundle) for problem in tqdm(every, unit="scene", desc="judging")]
+    order = np.random.default_rng(config.seed).permutation(len(every))[: config.timed]
+    timed = [every[i] for i in order]
+    seconds = {threads: clock(timed, compared, threads) for threads in config.threads}
+    metrics = {
+        "seed": config.seed,
+        "scenes": len(every),
+        **free_tables.summary(judged),
+        "ms": {str(threads): free_tables.milliseconds(by_way) for threads, by_way in seconds.items()},
+        "batched_proposal_ms": round(1000 * (batched(bundle, timed) or 0), 4),
+    }
+    write_json(out / METRICS, metrics)
+    write_whole(out / TABLE, free_tables.markdown(metrics).encode())
+    write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    free_tables.draw(judged, metrics, bundle, out)
+    return metrics

@@ -1,0 +1,78 @@
+"""Scenes in which an object has to be set aside: of the simulator's plans, and synthetic ones with up to 20 objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nsrecover.core.scene import FloatArray
+from nsrecover.domains.tabletop.relations import is_clear
+from nsrecover.models.free_place import Table
+from sim.tabletop.sampling import Structure, nominal_box, nominal_graph, sample_plan, sample_scene
+from train.free_space import random_scene
+
+SIMULATOR, SYNTHETIC = "simulator", "synthetic"
+MOST_OF_SIMULATOR = 10
+"""More objects have no room, with the gaps between them that the simulator's arm needs."""
+LONGEST_PLAN = 6
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An object that has to leave its place.
+
+    Attributes:
+        source: `SIMULATOR` or `SYNTHETIC`.
+        objects: how many there are in the scene.
+        box: (6,) the object.
+        obstacles: (M, 6) everything to keep clear of: all others, its own place, and what the plan will need.
+    """
+
+    source: str
+    objects: int
+    box: FloatArray
+    obstacles: FloatArray
+
+
+def problems(seed: int, counts: Sequence[int], scenes: int, table: Table) -> Iterator[Problem]:
+    """So many scenes of every number of objects, and of the simulator too where they fit.
+
+    Training draws its scenes from generators with other seeds, whatever this one is.
+
+    Args:
+        seed: the same seed gives the same scenes.
+        counts: numbers of objects.
+        scenes: of every number and source.
+        table: its workspace is what synthetic scenes fill.
+    """
+    for count in counts:
+        for number in range(scenes):
+            rng = np.random.default_rng([seed, count, number])
+            yield _synthetic(rng, count, table)
+            if count <= MOST_OF_SIMULATOR:
+                yield _of_a_plan(rng, count)
+
+
+def _synthetic(rng: np.random.Generator, count: int, table: Table) -> Problem:
+    boxes = random_scene(rng, count, np.asarray(table.workspace))
+    return Problem(SYNTHETIC, count, boxes[int(rng.integers(count))], boxes)
+
+
+def _of_a_plan(rng: np.random.Generator, count: int) -> Problem:
+    """Some way into a plan, an object that carries nothing; the places that the plan will need stay empty."""
+    scene = sample_scene(rng, count)
+    plan = sample_plan(rng, scene, Structure.MIXED, int(rng.integers(1, min(count, LONGEST_PLAN) + 1)))
+    graphs = [nominal_graph(scene)]
+    for action in plan:
+        moved = graphs[-1].index(action.arguments[0])
+        graphs.append(graphs[-1].with_node(moved, nominal_box(graphs[-1], action)))
+    done = int(rng.integers(len(graphs)))
+    now = graphs[done]
+    clear = [index for index in range(count) if is_clear(now, index)]
+    needed = [
+        after.boxes[after.index(action.arguments[0])]
+        for action, after in zip(plan.actions[done:], graphs[done + 1 :], strict=True)
+    ]
+    return Problem(SIMULATOR, count, now.boxes[int(rng.choice(clear))], np.stack([*now.boxes, *needed]))

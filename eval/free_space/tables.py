@@ -1,0 +1,229 @@
+"""The numbers of `python -m eval.free_space`, its tables and its figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+
+from eval.common.detection import share
+from eval.models.tables import percent
+
+if TYPE_CHECKING:
+    from eval.free_space.command import Judged
+    from nsrecover.core.scene import FloatArray
+    from nsrecover.models.free_place import Table
+
+PROPOSAL, ANSWER = "proposal, unchecked", "proposal, checked"
+NEAREST, GRID, UNIFORM = "exact nearest place", "10 mm grid", "uniform sampling"
+AS_MANY = "nearest of as many draws"
+GROUPS = ((2, 5), (6, 10), (11, 15), (16, 99))
+"""Numbers of objects that are put together in a row of the table."""
+
+COLOURS = {
+    PROPOSAL: "tab:orange",
+    ANSWER: "tab:blue",
+    NEAREST: "tab:green",
+    GRID: "tab:grey",
+    AS_MANY: "tab:purple",
+    UNIFORM: "tab:red",
+}
+
+
+def summary(judged: Sequence[Judged]) -> dict[str, Any]:
+    """What is measured apart from time: of all scenes, and by source and number of objects."""
+    beyond = [item.on_grid_mm for item in judged if np.isfinite(item.on_grid_mm)]
+    groups = {}
+    for source in sorted({item.problem.source for item in judged}):
+        for low, high in GROUPS:
+            of_group = [i for i in judged if i.problem.source == source and low <= i.problem.objects <= high]
+            if of_group:
+                counts = [item.problem.objects for item in of_group]
+                groups[f"{source}, {min(counts)} to {max(counts)}"] = _figures(of_group)
+    return {
+        "all": _figures(judged),
+        "groups": groups,
+        "proposal_free_by_objects": {
+            str(count): _keeps([item for item in judged if item.problem.objects == count])
+            for count in sorted({item.problem.objects for item in judged})
+        },
+        "grid_beyond_exact_mm": {"least": round(min(beyond), 3), "greatest": round(max(beyond), 3)} if beyond else None,
+    }
+
+
+def _keeps(judged: Sequence[Judged]) -> dict[str, Any]:
+    """Gap in millimetres -> share of raw proposals that keep it, of scenes that have room for it."""
+    gaps = sorted({gap for item in judged for gap in item.keeps})
+    rows = {gap: [item.keeps[gap] for item in judged if gap in item.keeps] for gap in gaps}
+    return {f"{1000 * gap:g}": share(sum(kept), len(kept)) for gap, kept in rows.items()}
+
+
+def _figures(judged: Sequence[Judged]) -> dict[str, Any]:
+    roomy = [item for item in judged if item.gap_m is not None]
+    return {
+        "scenes": len(judged),
+        "no_room": len(judged) - len(roomy),
+        "none_claimed": sum(item.answers[ANSWER].place is None for item in judged),
+        "gaps_mm": {f"{1000 * g:g}": sum(i.gap_m == g for i in roomy) for g in sorted({i.gap_m for i in roomy})},
+        "proposal_free": _keeps(judged),
+        "ways": {name: _of_way(name, roomy) for name in roomy[0].answers} if roomy else {},
+    }
+
+
+def _of_way(name: str, roomy: Sequence[Judged]) -> dict[str, Any]:
+    answers = [item.answers[name] for item in roomy]
+    free = [answer.free for answer in answers]
+    ratios = ratios_of(name, roomy)
+    moved = [1000 * answer.moved_m for answer in answers if answer.free]
+    found: dict[str, Any] = {"free": share(sum(free), len(free))}
+    if ratios:
+        found["displacement_over_nearest"] = _spread(ratios)
+        found["displacement_mm"] = _spread(moved)
+    return found
+
+
+def ratios_of(name: str, judged: Sequence[Judged]) -> list[float]:
+    """How far the free answers of a way are, as multiples of the way to the nearest place with the same gap."""
+    of_way = ((item.answers[name], item.nearest_m) for item in judged)
+    return [answer.moved_m / nearest_m for answer, nearest_m in of_way if answer.free and nearest_m > 0]
+
+
+def _spread(values: Sequence[float]) -> dict[str, float]:
+    return {
+        "median": round(float(np.median(values)), 4),
+        "p90": round(float(np.quantile(values, 0.9)), 4),
+        "mean": round(float(np.mean(values)), 4),
+    }
+
+
+def milliseconds(seconds: Mapping[str, Sequence[float]]) -> dict[str, dict[str, float]]:
+    """Median and 95th percentile of what every way takes."""
+    return {
+        name: {"median": round(1000 * float(np.median(s)), 3), "p95": round(1000 * float(np.quantile(s, 0.95)), 3)}
+        for name, s in seconds.items()
+    }
+
+
+def markdown(metrics: Mapping[str, Any]) -> str:
+    """All ways, then the proposals by source and number of objects."""
+    every, threads = metrics["all"], list(metrics["ms"])
+    lines = [
+        "| way | free, with the gap there is room for | displacement / nearest, median | 90 % below | median | "
+        + " | ".join(f"{t} thread{'s' * (t != '1')}: median | 95 % below" for t in threads)
+        + " |",
+        "| --- | ---: | ---: | ---: | ---: |" + " ---: | ---: |" * len(threads),
+    ]
+    for name, row in every["ways"].items():
+        ratio, moved = row.get("displacement_over_nearest"), row.get("displacement_mm")
+        times = [metrics["ms"][t][name] for t in threads]
+        lines.append(
+            f"| {name} | {percent(row['free'])} | "
+            + (f"{ratio['median']:.3f} | {ratio['p90']:.3f} | {moved['median']:.0f} mm | " if ratio else "none | | | ")
+            + " | ".join(f"{t['median']:.2f} ms | {t['p95']:.2f} ms" for t in times)
+            + " |"
+        )
+    gaps = list(every["proposal_free"])
+    lines += [
+        "",
+        "| objects | scenes | "
+        + " | ".join(f"proposals that keep {gap} mm" for gap in gaps)
+        + " | free after the check | proposal / nearest, median | 90 % below |",
+        "| --- | ---: |" + " ---: |" * (len(gaps) + 3),
+    ]
+    for name, group in {**metrics["groups"], "all": every}.items():
+        if not group["ways"]:
+            continue
+        ratio = group["ways"][PROPOSAL].get("displacement_over_nearest")
+        lines.append(
+            f"| {name} | {group['scenes']} | "
+            + " | ".join(percent(group["proposal_free"][gap]) if gap in group["proposal_free"] else "" for gap in gaps)
+            + f" | {percent(group['ways'][ANSWER]['free'])} | "
+            + (f"{ratio['median']:.3f} | {ratio['p90']:.3f} |" if ratio else "none | |")
+        )
+    beyond = metrics["grid_beyond_exact_mm"]
+    lines += [
+        "",
+        f"Of {every['scenes']} scenes {every['no_room']} have no room at all, in {every['none_claimed']} the checked "
+        f"answer is that there is none. Room with a gap of "
+        + ", ".join(f"{gap} mm: {count}" for gap, count in every["gaps_mm"].items())
+        + ". "
+        + (f"The nearest point of a 2 mm grid is {beyond['least']} to {beyond['greatest']} mm farther than the exact "
+           "nearest place. " if beyond else "")
+        + f"In batches a proposal takes {metrics['batched_proposal_ms']:.3f} ms.",
+        "",
+    ]  # fmt: skip
+    return "\n".join(lines)
+
+
+def draw(judged: Sequence[Judged], metrics: Mapping[str, Any], table: Table, folder: Path) -> None:
+    """A scene from above with all answers, free proposals by number of objects, displacements and times."""
+    figure, axes = plt.subplots(2, 2, figsize=(12, 9), layout="constrained")
+    roomy = [item for item in judged if item.gap_m is not None]
+    if roomy:
+        # one with about a dozen objects shows most; the order of the scenes is the seed's
+        _scene(axes[0, 0], min(roomy, key=lambda item: abs(item.problem.objects - 12)), table)
+    by_objects = metrics["proposal_free_by_objects"]
+    for gap in metrics["all"]["proposal_free"]:
+        rows = [(int(count), row[gap]["value"]) for count, row in by_objects.items() if gap in row]
+        axes[0, 1].plot(*zip(*rows, strict=True), marker="o", label=f"{gap} mm")
+    axes[0, 1].set(
+        title="proposals that keep a gap, before the check", xlabel="objects", ylabel="share", ylim=(0.7, 1.005)
+    )
+    axes[0, 1].legend(title="gap")
+    for name in metrics["all"]["ways"]:
+        ratios = np.sort(ratios_of(name, judged))
+        if name != NEAREST and len(ratios):
+            shares = np.arange(1, len(ratios) + 1) / len(ratios)
+            axes[1, 0].step(ratios, shares, where="post", color=COLOURS[name], label=name)
+    axes[1, 0].axvline(1.3, color="black", linewidth=0.8, linestyle=":")
+    axes[1, 0].set(title="displacement / nearest place with the same gap", xlabel="ratio", ylabel="share below")
+    axes[1, 0].set(xlim=(0.98, 3.0), ylim=(0, 1.01))
+    axes[1, 0].legend()
+    threads, times = next(iter(metrics["ms"].items()))
+    names = list(times)
+    medians = [times[name]["median"] for name in names]
+    upper = [times[name]["p95"] - times[name]["median"] for name in names]
+    axes[1, 1].barh(
+        names, medians, xerr=[np.zeros(len(names)), upper], color=[COLOURS[n] for n in names], capsize=3
+    )  # fmt: skip
+    axes[1, 1].axvline(2.0, color="black", linewidth=0.8, linestyle=":")
+    axes[1, 1].invert_yaxis()
+    axes[1, 1].set(title=f"ms per scene ({threads} thread(s)): median to 95th percentile", xlabel="ms")
+    for axis in (axes[0, 1], axes[1, 0], axes[1, 1]):
+        axis.grid(alpha=0.3)
+    for kind in ("png", "svg"):
+        figure.savefig(folder / f"free_space.{kind}", dpi=110, metadata={"Date": None} if kind == "svg" else None)
+    plt.close(figure)
+
+
+def _scene(axis: Axes, item: Judged, table: Table) -> None:
+    """From above, as the robot looks: its x axis points up, y to the left."""
+    for obstacle in item.problem.obstacles:
+        axis.add_patch(_rectangle(obstacle, facecolor="lightgrey", edgecolor="grey"))
+    axis.add_patch(_rectangle(item.problem.box, facecolor="gold", edgecolor="black"))
+    for name, answer in item.answers.items():
+        if answer.place is not None:
+            width = 3 if name == NEAREST else 1.5
+            axis.add_patch(_rectangle(answer.place, fill=False, edgecolor=COLOURS[name], linewidth=width, label=name))
+    x_min, y_min, x_max, y_max = table.workspace
+    axis.set(
+        xlim=(y_max + 0.02, y_min - 0.02),
+        ylim=(x_min - 0.02, x_max + 0.02),
+        aspect="equal",
+        xlabel="y, m",
+        ylabel="x, m",
+    )
+    axis.add_patch(Rectangle((y_min, x_min), y_max - y_min, x_max - x_min, fill=False, linestyle="--"))
+    axis.set_title("where the yellow object may go (colours as below)", fontsize=11)
+
+
+def _rectangle(box: FloatArray, **look: Any) -> Rectangle:
+    return Rectangle((box[1] - box[4] / 2, box[0] - box[3] / 2), box[4], box[3], **look)

@@ -1,0 +1,1 @@
+"""An animated picture of a film: `python -m eval.gif`."""

@@ -1,0 +1,1 @@
+"""Explanations worded by a language model: `python -m eval.language`."""

@@ -1,0 +1,263 @@
+"""`python -m eval.language`: what reaches the user when a language model words explanations of stored error states."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from omegaconf import OmegaConf
+from tqdm import tqdm
+
+from eval.common.command import CONFIG, METRICS, TABLE
+from eval.common.error_states import ErrorState
+from eval.common.variants import system_of
+from eval.language.statement_judge import false_statements
+from eval.planning.command import PlanningConfig, states_of
+from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.protocols import LanguageModel
+from nsrecover.core.recovery import Recovery
+from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.explanation.language_model.explainer import LanguageExplainer, model_at
+from nsrecover.explanation.language_model.strategies import Reflect, Strategy, Structured
+from sim.common.folder import write_json, write_whole
+
+CASES = "cases.jsonl"
+
+
+@dataclass
+class LanguageConfig:
+    """Top level of conf/language.yaml."""
+
+    discrepancies: int = 200
+    strategies: tuple[str, ...] = ("structured", "reflect")
+    llm: str = "local"
+    model: str = ""
+    most: int = 2
+    timeout_s: float = 60.0
+    seed: int = 0
+    episodes: dict[str, int] = field(default_factory=dict)
+    errors: str | None = None
+    footage: str = "data/footage"
+    states: str = "data/error_states"
+    workers: int = 2
+    out: str = "outputs/language"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One discrepancy worded by one strategy.
+
+    Attributes:
+        strategy: how the model was asked.
+        state: which error state.
+        text: what reaches the user.
+        false_shown: what of it is not so, by a judge that shares no code with the library's.
+        false_said: the same of everything the model said.
+        judge_only: sentences that the library let through and the judge calls false.
+        sentences: how many reach the user.
+        by_model: how many of them are the model's.
+        candidates: sentences that the model offered.
+        refused: reasons why some were not let through.
+        note: why not everything is the model's.
+        questions: how often the model was asked.
+        prompt_tokens: of all questions.
+        completion_tokens: of all answers.
+        seconds: wall time from the question to the checked explanation.
+        model_cpu_s: processor time of the same, all threads of this process (which serves a local model).
+    """
+
+    strategy: str
+    state: str
+    text: str
+    false_shown: tuple[str, ...]
+    false_said: tuple[str, ...]
+    judge_only: tuple[str, ...]
+    sentences: int
+    by_model: int
+    candidates: int
+    refused: tuple[str, ...]
+    note: str
+    questions: int
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float
+    model_cpu_s: float
+
+
+def strategy_of(name: str, most: int) -> Strategy:
+    """A strategy by its name.
+
+    Raises:
+        InvalidConfiguration: there is none of that name.
+    """
+    known: dict[str, Strategy] = {"structured": Structured(most=most), "reflect": Reflect()}
+    if name not in known:
+        raise InvalidConfiguration(f"expected a strategy, found {name!r}.{did_you_mean(name, known)}")
+    return known[name]
+
+
+def outcome_of(
+    state: str,
+    discrepancy: Discrepancy,
+    recovery: Recovery | None,
+    model: LanguageModel,
+    strategy: Strategy,
+    limit_s: float,
+) -> Outcome:
+    """Word a discrepancy and have everything judged."""
+    started, used = time.perf_counter(), time.process_time()
+    explanation, worded = LanguageExplainer(model, strategy, timeout_s=limit_s).worded(discrepancy, recovery)
+    seconds, cpu_s = time.perf_counter() - started, time.process_time() - used
+    theirs = [sentence.text for sentence in explanation.sentences if sentence.source != "grounded"]
+    said = [*theirs, *(refusal.text for refusal in worded.refused)]
+    return Outcome(
+        strategy=strategy.name,
+        state=state,
+        text=explanation.text,
+        false_shown=false_statements(explanation.text, discrepancy, recovery),
+        false_said=tuple(text for text in said if false_statements(text, discrepancy, recovery)),
+        judge_only=tuple(text for text in theirs if false_statements(text, discrepancy, recovery)),
+        sentences=len(explanation.sentences),
+        by_model=len(theirs),
+        candidates=worded.candidates,
+        refused=tuple(refusal.reason for refusal in worded.refused),
+        note=explanation.note,
+        questions=len(worded.answers),
+        prompt_tokens=sum(answer.prompt_tokens or 0 for answer in worded.answers),
+        completion_tokens=sum(answer.completion_tokens or 0 for answer in worded.answers),
+        seconds=seconds,
+        model_cpu_s=cpu_s,
+    )
+
+
+def chosen(states: Sequence[ErrorState], most: int) -> Iterator[tuple[str, Discrepancy, Recovery]]:
+    """Noticed error states from all over the datasets, with their recoveries."""
+    system = system_of(None)
+    order = np.random.default_rng(0).permutation(len(states))
+    found = 0
+    for state in (states[int(i)] for i in order):
+        if found == most:
+            return
+        discrepancy = state.discrepancy(system)
+        if discrepancy:
+            found += 1
+            recovery = system.planner.recover(state.graph, state.trace, discrepancy, budget_s=5.0)
+            yield state.label(), discrepancy, recovery
+
+
+def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Figures for each strategy; see `Outcome` for what is counted."""
+    found: dict[str, Any] = {}
+    for name in dict.fromkeys(each.strategy for each in outcomes):
+        mine = [each for each in outcomes if each.strategy == name]
+        offered = sum(each.candidates for each in mine)
+        seconds = sorted(each.seconds for each in mine)
+        found[name] = {
+            "discrepancies": len(mine),
+            "false_statements_shown": sum(len(each.false_shown) for each in mine),
+            "false_sentences_said": sum(len(each.false_said) for each in mine),
+            "sentences_offered": offered,
+            "sentences_accepted": sum(each.by_model for each in mine),
+            "acceptance": sum(each.by_model for each in mine) / offered if offered else None,
+            "explanations_with_model_words": sum(each.by_model > 0 for each in mine) / len(mine),
+            "sentences_shown": sum(each.sentences for each in mine),
+            "questions": sum(each.questions for each in mine) / len(mine),
+            "prompt_tokens": statistics.mean(each.prompt_tokens for each in mine),
+            "completion_tokens": statistics.mean(each.completion_tokens for each in mine),
+            "latency_s": {"median": statistics.median(seconds), "p95": seconds[int(0.95 * (len(seconds) - 1))]},
+            "cpu_s": statistics.mean(each.model_cpu_s for each in mine),
+            "out_of_time": sum("within" in each.note or "no time" in each.note for each in mine),
+            "refusals": dict(Counter(_sort(reason) for each in mine for reason in each.refused).most_common()),
+        }
+    return found
+
+
+def _sort(reason: str) -> str:
+    """A reason without its objects."""
+    for key, told in {
+        "cannot be checked": "something that cannot be checked",
+        "is not so": "something false",
+        "completely and in their order": "actions incomplete or out of order",
+        "the point": "slots that contradict the point",
+        "JSON": "not the JSON that was asked for",
+    }.items():
+        if key in reason:
+            return told
+    return reason
+
+
+def table_of(metrics: dict[str, Any]) -> str:
+    """The same as a table, a column for each strategy."""
+    found: dict[str, dict[str, Any]] = metrics["strategies"]
+    rows = {
+        "discrepancies": lambda each: f"{each['discrepancies']}",
+        "false statements that reached the user": lambda each: f"{each['false_statements_shown']}",
+        "false sentences that the model said": lambda each: f"{each['false_sentences_said']}",
+        "sentences offered": lambda each: f"{each['sentences_offered']}",
+        "of them let through": lambda each: "-" if each["acceptance"] is None else f"{each['acceptance']:.1%}",
+        "explanations with words of the model": lambda each: f"{each['explanations_with_model_words']:.1%}",
+        "questions for each": lambda each: f"{each['questions']:.2f}",
+        "tokens asked / answered": lambda each: f"{each['prompt_tokens']:.0f} / {each['completion_tokens']:.0f}",
+        "latency, median / 95th percentile": lambda each: (
+            f"{each['latency_s']['median']:.1f} / {each['latency_s']['p95']:.1f} s"
+        ),
+        "processor time": lambda each: f"{each['cpu_s']:.1f} s",
+        "out of time": lambda each: f"{each['out_of_time']}",
+    }
+    lines = [f"| {metrics['model']} | {' | '.join(found)} |", f"|---|{'---:|' * len(found)}"]
+    lines += [f"| {name} | {' | '.join(value(each) for each in found.values())} |" for name, value in rows.items()]
+    return "\n".join(lines) + "\n"
+
+
+def measure(config: LanguageConfig) -> dict[str, Any]:
+    """Word discrepancies with every strategy, judge, and write metrics, a table and every single case.
+
+    Args:
+        config: see conf/language.yaml.
+
+    Returns:
+        What is written to metrics.json.
+
+    Raises:
+        NsrecoverError: a setting cannot be used, or there is no model.
+    """
+    strategies = [strategy_of(name, config.most) for name in config.strategies]
+    out = Path(config.out)
+    out.mkdir(parents=True, exist_ok=True)
+    planning = PlanningConfig(
+        config.seed, config.episodes, config.errors, config.footage, config.states, workers=config.workers
+    )
+    done = [Outcome(**json.loads(line)) for line in _lines(out / CASES)]
+    with model_at(config.llm, config.model) as model, (out / CASES).open("a", encoding="utf-8") as file:
+        cases = list(chosen(states_of(planning), config.discrepancies))
+        for strategy in strategies:
+            known = {each.state for each in done if each.strategy == strategy.name}
+            for label, discrepancy, recovery in tqdm(cases, unit="discrepancy", desc=strategy.name):
+                if label not in known:
+                    found = outcome_of(label, discrepancy, recovery, model, strategy, config.timeout_s)
+                    done.append(found)
+                    file.write(f"{json.dumps(asdict(found))}\n")
+                    file.flush()
+        metrics = {"model": model.name, "timeout_s": config.timeout_s, "most": config.most, "strategies": summary(done)}
+    write_json(out / METRICS, metrics)
+    write_whole(out / TABLE, table_of(metrics).encode())
+    write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    return metrics
+
+
+def _lines(path: Path) -> list[str]:
+    """Whole lines of a file; one that was cut off is left out, and written again."""
+    if not path.is_file():
+        return []
+    text = path.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        write_whole(path, whole.encode())
+    return whole.splitlines()

@@ -1,0 +1,1 @@
+"""Logs of other robots: `python -m eval.logs`."""

@@ -1,0 +1,189 @@
+"""`python -m eval.logs FILE.jsonl`: how well logs of other robots are explained, against their annotations."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
+from tqdm import tqdm
+
+from eval.common.command import CONFIG, METRICS, TABLE
+from eval.logs.household_world import conditions_of, judge, world_at_the_end
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.explanation.logs import HouseholdLog, LogExplanation, explain_log, read_logs, report_of
+from sim.common.folder import write_json, write_whole
+
+
+@dataclass
+class LogsConfig:
+    """Top level of conf/logs.yaml."""
+
+    file: str | None = None
+    out: str = "outputs/logs"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One log, explained and compared with what people say of it; None where nothing is known.
+
+    Attributes:
+        name: its id, or its number.
+        found: what was found, as `nsrecover explain --json` has it.
+        kind_right: whether the kind of failure is the annotated one.
+        step_right: whether the first time that is named is among the annotated ones.
+        accepted: whether the correction leads to success in a household that the planner does not know.
+        refused: why it does not.
+        subgoals: for every subgoal whose truth can be derived, whether the verdict is right.
+        seconds: time to read, check, explain and correct.
+    """
+
+    name: str
+    found: dict[str, Any]
+    kind_right: bool | None
+    step_right: bool | None
+    accepted: bool | None
+    refused: str
+    subgoals: tuple[bool, ...]
+    seconds: float
+
+
+def judged(log: HouseholdLog, number: int) -> Judged:
+    """Explain a log and compare.
+
+    Args:
+        log: with a field `truth`, if it is annotated: `kind`, `steps` (times, any of which counts).
+        number: of the line, for logs without an `id`.
+    """
+    started = time.perf_counter()
+    explained = explain_log(log)
+    seconds = time.perf_counter() - started
+    truth = log.extra.get("truth")
+    known: dict[str, Any] = truth if isinstance(truth, dict) else {}
+    times = {_seconds(str(step)) for step in known.get("steps", ())}
+    wanted = conditions_of(log.success_state, log.plan)
+    refused = "no correction" if explained.correction is None else ""
+    if wanted is not None and explained.correction is not None:
+        refused = judge(world_at_the_end(log), explained.correction, wanted) or ""
+    return Judged(
+        str(log.extra.get("id", number)),
+        report_of(log, explained),
+        explained.finding.kind == known["kind"] if "kind" in known else None,
+        bool(explained.finding.times) and _seconds(explained.finding.times[0]) in times if times else None,
+        None if wanted is None else not refused,
+        refused if wanted is not None else "the success condition is worded in a way the judge does not know",
+        tuple(_subgoals(log, explained, times)),
+        seconds,
+    )
+
+
+def _subgoals(log: HouseholdLog, explained: LogExplanation, times: set[int]) -> Iterator[bool]:
+    """Verdicts on the subgoals whose truth follows from the annotation.
+
+    What ended before the first annotated moment was done. Of the later ones those are clear in which the gripper was to
+    hold something, or to have put something away, and the observation at their end says what it holds.
+    """
+    for item, frame in zip(explained.subgoals, log.subgoals, strict=False):
+        held = frame.observation.held
+        if times and frame.seconds < min(times):
+            yield item.satisfied
+        elif item.step.operator == "pick_up" and held is not None:
+            if held == "" or item.step.arguments[0] == held:
+                yield item.satisfied == bool(held)
+        elif item.step.operator in ("put_in", "put_on") and held:
+            yield not item.satisfied
+
+
+def _seconds(text: str) -> int:
+    minutes, _, seconds = text.rpartition(":")
+    return 60 * int(minutes or 0) + int(seconds)
+
+
+def metrics_of(cases: Sequence[Judged]) -> dict[str, Any]:
+    """What is written to metrics.json; fractions where something is annotated, None where nothing is."""
+    verdicts = [verdict for case in cases for verdict in case.subgoals]
+    slowest = max((case.seconds for case in cases), default=0.0)
+    return {
+        "logs": len(cases),
+        "kind": _share([case.kind_right for case in cases]),
+        "step": _share([case.step_right for case in cases]),
+        "correction_accepted": _share([case.accepted for case in cases]),
+        "subgoal_verification": _share(verdicts),
+        "text_verified": _share([case.found["verified"] for case in cases]),
+        "root_causes": dict(Counter(case.found["root_cause"] for case in cases)),
+        "slowest_s": round(slowest, 4),
+        "cases": [
+            {
+                "id": case.name,
+                "kind_right": case.kind_right,
+                "step_right": case.step_right,
+                "correction_accepted": case.accepted,
+                "correction_refused": case.refused,
+                **{key: case.found[key] for key in ("kind", "steps", "root_cause", "objects", "text", "correction")},
+            }
+            for case in cases
+        ],
+    }
+
+
+def _share(answers: Sequence[bool | None]) -> dict[str, Any] | None:
+    known = [answer for answer in answers if answer is not None]
+    if not known:
+        return None
+    return {"right": sum(known), "of": len(known), "fraction": round(sum(known) / len(known), 4)}
+
+
+def table_of(metrics: dict[str, Any]) -> str:
+    """The same as a table."""
+    rows = {
+        "failing step among the annotated ones": "step",
+        "kind of failure": "kind",
+        "correction accepted by the judge": "correction_accepted",
+        "subgoals verified rightly": "subgoal_verification",
+        "text agrees with what was found": "text_verified",
+    }
+    lines = [f"| {metrics['logs']} logs | right | of | |", "|---|---|---|---|"]
+    for words, key in rows.items():
+        share = metrics[key]
+        lines.append(f"| {words} | {share['right']} | {share['of']} | {100 * share['fraction']:.1f} % |" if share
+                     else f"| {words} | not annotated | | |")  # fmt: skip
+    wrong = [
+        f"- {case['id']}: {case['root_cause']} at {', '.join(case['steps'])}"
+        + (" (kind differs)" if case["kind_right"] is False else "")
+        + (" (step differs)" if case["step_right"] is False else "")
+        + (f" (correction: {case['correction_refused']})" if case["correction_accepted"] is False else "")
+        for case in metrics["cases"]
+        if False in (case["kind_right"], case["step_right"], case["correction_accepted"])
+    ]
+    return "\n".join([*lines, *(["", "Not as annotated:", *wrong] if wrong else []), ""])
+
+
+def measure(config: LogsConfig) -> dict[str, Any]:
+    """Explain every log of a file and write metrics and table.
+
+    Raises:
+        NsrecoverError: no file was given, or it cannot be read.
+    """
+    if config.file is None:
+        raise InvalidConfiguration("expected a file of logs, found none; run python -m eval.logs FILE.jsonl")
+    logs = read_logs(Path(config.file))
+    out = Path(config.out)
+    out.mkdir(parents=True, exist_ok=True)
+    cases = [judged(log, number) for number, log in enumerate(tqdm(logs, unit="log", desc="explaining"), start=1)]
+    metrics = metrics_of(cases)
+    write_json(out / METRICS, metrics)
+    write_whole(out / TABLE, table_of(metrics).encode())
+    write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    return metrics
+
+
+def with_file_named(arguments: list[str]) -> list[str]:
+    """Arguments in which a file given by its name alone is given as `file=`."""
+    return [
+        f"file='{each}'" if number == 0 and "=" not in each and not each.startswith("-") else each
+        for number, each in enumerate(arguments)
+    ]

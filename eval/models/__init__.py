@@ -1,0 +1,1 @@
+"""How well the learned parts see, imagine and notice: `python -m eval.models`."""

@@ -1,0 +1,1 @@
+"""panda-gym, from boxes alone: `python -m eval.panda_gym`."""

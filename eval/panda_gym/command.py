@@ -1,0 +1,367 @@
+"""`python -m eval.panda_gym`: how disturbances are noticed in panda-gym's stacking task, from boxes alone.
+
+The physics, the task and the robot are panda-gym's; the hand is the scripted one of examples/panda_gym_stacking.py.
+While an action is carried out, or just after it, somebody pushes a cube or puts it elsewhere. The monitor sees boxes by
+name and nothing else; where the cubes truly are is used for judging only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import itertools
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import panda_gym  # registers its environments, too
+from omegaconf import OmegaConf
+from tqdm import tqdm
+
+import nsrecover
+from eval.common.command import CONFIG, METRICS, TABLE
+from examples.panda_gym_stacking import CUBES, SIDE, Settled, boxes_of, hand_movements, plan_of
+from nsrecover.core.actions import Action, Plan
+from nsrecover.domains.tabletop.operators import REACHED_M
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.system import System
+from sim.bench import wilson
+from sim.common.folder import write_json, write_whole
+
+LONGEST_STEPS = 110
+"""Moments of disturbances are drawn up to here; actions take about 60 steps, so many come when all is done."""
+
+APART_M = 0.08
+"""Starts in which cubes are nearer to each other, or to the goal, are left out: the hand cannot get between them."""
+
+ELSEWHERE_M = (0.025, 0.15)
+"""How far a cube is put from where it was."""
+
+PUSH_M_S = (0.4, 1.2)
+"""How fast a cube is when it has been pushed."""
+
+BODIES = {"blue cube": "object1", "green cube": "object2"}
+"""What panda-gym calls them."""
+
+Boxes = Mapping[str, np.ndarray]
+
+
+class Kind(StrEnum):
+    """What somebody does to a cube."""
+
+    PUSHED = "pushed"
+    """It gets a blow from the side, and slides or falls."""
+    DISPLACED = "displaced"
+    """It is lifted and put down elsewhere."""
+
+
+@dataclass
+class PandaGymConfig:
+    """Top level of conf/panda_gym.yaml."""
+
+    seed: int = 0
+    disturbances: int = 200
+    undisturbed: int = 150
+    calibration: int = 100
+    alpha: float = 0.005
+    noise_mm: list[float] = field(default_factory=lambda: [0.0, 2.0])
+    out: str = "outputs/panda_gym"
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What there was to be seen after an action, and what was true.
+
+    Attributes:
+        boxes: by name, exact.
+        off_m: how far each cube is from where it should be.
+        kind: what was done to a cube since the last look, if anything.
+    """
+
+    boxes: Boxes
+    off_m: Mapping[str, float]
+    kind: Kind | None = None
+
+    @property
+    def wrong(self) -> frozenset[str]:
+        """Cubes that are out of place."""
+        return frozenset(name for name, off in self.off_m.items() if off > REACHED_M)
+
+
+@dataclass(frozen=True, eq=False)
+class Filmed:
+    """One episode.
+
+    Attributes:
+        plan: what was to be done.
+        start: boxes by name before the first action.
+        looks: after each action, up to the first one after which a cube is out of place.
+    """
+
+    plan: Plan
+    start: Boxes
+    looks: tuple[Look, ...]
+
+
+def stacking() -> gymnasium.Env[Any, Any]:
+    """The task, made anew: in one that has been used, contacts and joints of the last episode linger."""
+    with _nothing_printed():
+        return gymnasium.make("PandaStack-v3", max_episode_steps=1_000_000)
+
+
+@contextlib.contextmanager
+def _nothing_printed() -> Iterator[None]:
+    """PyBullet prints its options whenever a simulation is made; what it prints goes nowhere."""
+    sys.stdout.flush()
+    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    try:
+        yield
+    finally:
+        ctypes.CDLL(None).fflush(None)
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def places(boxes: Boxes) -> dict[str, np.ndarray]:
+    """The middle of each cube, (3,)."""
+    return {name: box[:3] for name, box in boxes.items()}
+
+
+def can_begin(env: gymnasium.Env[Any, Any], seed: int) -> bool:
+    """Whether the hand has room at the start that a seed gives: cubes apart from each other and from the goal."""
+    observation, info = env.reset(seed=seed)
+    blue, green = places(boxes_of(observation, info)).values()
+    goal = np.array(plan_of(observation, info)[0].target[:3])  # type: ignore[index]
+    return min(np.linalg.norm((a - b)[:2]) for a, b in ((blue, green), (green, goal))) > APART_M
+
+
+def film(seed: int, disturbed: bool) -> Filmed | None:
+    """Have the hand stack the cubes.
+
+    Args:
+        seed: of the task and of what is done to the cubes.
+        disturbed: whether somebody meddles with one of the two actions; the episode ends after that one.
+
+    Returns:
+        The episode; None if no cube is out of place although somebody meddled.
+    """
+    env = Settled(stacking())
+    try:
+        return _filmed(env, seed, disturbed)
+    finally:
+        env.close()
+
+
+def _filmed(env: gymnasium.Env[Any, Any], seed: int, disturbed: bool) -> Filmed | None:
+    rng = np.random.default_rng([seed, 1])
+    observation, info = env.reset(seed=seed)
+    plan, boxes = plan_of(observation, info), boxes_of(observation, info)
+    start, goal = boxes, np.array(plan[0].target[:3])  # type: ignore[index]
+    meddled = int(rng.integers(len(plan))) if disturbed else None
+    looks: list[Look] = []
+    for number, action in enumerate(plan):
+        before = places(boxes)
+        should = {**before, action.arguments[0]: goal if number == 0 else before["blue cube"] + [0, 0, SIDE]}
+        moment = int(rng.integers(LONGEST_STEPS)) if number == meddled else None
+        observation, kind = act(env, action, observation, moment, rng)
+        for _ in range(20):
+            observation = env.step(np.array([0, 0, 0, 1.0], np.float32))[0]
+        boxes = boxes_of(observation, info)
+        off = {name: float(np.linalg.norm(place - should[name])) for name, place in places(boxes).items()}
+        looks.append(Look(boxes, off, kind))
+        if kind is not None and not looks[-1].wrong:
+            return None
+        if looks[-1].wrong:
+            break
+    return Filmed(plan, start, tuple(looks))
+
+
+def act(
+    env: gymnasium.Env[Any, Any], action: Action, observation: Any, moment: int | None, rng: np.random.Generator
+) -> tuple[Any, Kind | None]:
+    """Carry out an action, with something done to a cube at a moment (a number of steps), or afterwards."""
+    movements, kind, step = hand_movements(action, observation), None, 0
+    command = next(movements)
+    while True:
+        if step == moment:
+            kind = meddle(env, observation, rng)
+        observation, step = env.step(command)[0], step + 1
+        try:
+            command = movements.send(observation)
+        except StopIteration:
+            break
+    if moment is not None and kind is None:
+        kind = meddle(env, observation, rng)
+    return observation, kind
+
+
+def meddle(env: gymnasium.Env[Any, Any], observation: Any, rng: np.random.Generator) -> Kind:
+    """Push a cube that is not in the hand, or put it elsewhere on the table."""
+    hand, width = observation["observation"][:3], observation["observation"][6]
+    now = {name: observation["observation"][where][:3] for name, where in CUBES.items()}
+    loose = [name for name, place in now.items() if width > 0.05 or np.linalg.norm(place - hand) > 0.03]
+    name = loose[int(rng.integers(len(loose)))]
+    simulation, body = env.unwrapped.sim, BODIES[name]  # type: ignore[attr-defined]
+    angle = rng.uniform(0, 2 * np.pi)
+    direction = np.array([np.cos(angle), np.sin(angle), 0.0])
+    if rng.random() < 0.5:
+        number = simulation._bodies_idx[body]
+        simulation.physics_client.resetBaseVelocity(number, linearVelocity=list(rng.uniform(*PUSH_M_S) * direction))
+        return Kind.PUSHED
+    others = [place for other, place in now.items() if other != name] + [hand]
+    for _ in range(1000):
+        goal = now[name] + rng.uniform(*ELSEWHERE_M) * direction
+        if abs(goal[0]) < 0.2 and abs(goal[1]) < 0.3 and min(np.linalg.norm((goal - o)[:2]) for o in others) > 0.07:
+            break
+        angle = rng.uniform(0, 2 * np.pi)
+        direction = np.array([np.cos(angle), np.sin(angle), 0.0])
+    simulation.set_base_pose(body, np.array([*goal[:2], SIDE / 2]), np.array([0.0, 0.0, 0.0, 1.0]))
+    return Kind.DISPLACED
+
+
+def episodes(
+    count: int, first_seed: int, disturbed: bool, wanted: Callable[[Filmed], bool], label: str
+) -> list[Filmed]:
+    """Film episodes, from a seed on, until so many are as they are wanted; those that are not are kept too."""
+    found: list[Filmed] = []
+    good, scout = 0, stacking()
+    with tqdm(total=count, desc=label, unit="episode") as bar:
+        for seed in itertools.count(first_seed):
+            filmed = film(seed, disturbed) if can_begin(scout, seed) else None
+            if filmed is not None:
+                found.append(filmed)
+                good += wanted(filmed)
+                bar.update(wanted(filmed))
+            if good >= count:
+                break
+    scout.close()
+    return found
+
+
+def noisy(boxes: Boxes, noise_m: float, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Boxes as a detector would have them: every centre off by normal noise on each axis."""
+    return {name: box + np.concatenate([rng.normal(0, noise_m, 3), np.zeros(3)]) for name, box in boxes.items()}
+
+
+def judge(system: System, filmed: Sequence[Filmed], noise_m: float, seed: int) -> Iterator[tuple[Look, frozenset[str]]]:
+    """Each look with the cubes that the monitor blames, from noisy boxes."""
+    for number, episode in enumerate(filmed):
+        rng = np.random.default_rng([seed, number, 2])
+        monitor = system.monitor(episode.plan, noisy(episode.start, noise_m, rng))
+        for action, look in zip(episode.plan, episode.looks, strict=False):
+            yield look, frozenset(monitor.step(action, noisy(look.boxes, noise_m, rng)).culprit_names)
+
+
+def counted(good: int, total: int) -> dict[str, Any]:
+    """A share with its 95 % interval (Wilson)."""
+    low, high = wilson(good, total)
+    share = round(good / total, 4) if total else None
+    return {"count": good, "of": total, "rate": share, "low_95": round(low, 4), "high_95": round(high, 4)}
+
+
+def summary(verdicts: Sequence[tuple[Look, frozenset[str]]]) -> dict[str, Any]:
+    """How often disturbances were noticed, whether the blame was right, how often there was an alarm without any."""
+    disturbed = [(look, blamed) for look, blamed in verdicts if look.kind is not None]
+    fine = [blamed for look, blamed in verdicts if look.kind is None and not look.wrong]
+    natural = [blamed for look, blamed in verdicts if look.kind is None and look.wrong]
+    return {
+        "detection": counted(sum(bool(blamed) for _, blamed in disturbed), len(disturbed)),
+        "by_kind": {
+            kind.value: counted(*_noticed([blamed for look, blamed in disturbed if look.kind is kind])) for kind in Kind
+        },
+        "culprits_exact": counted(sum(look.wrong == blamed for look, blamed in disturbed), len(disturbed)),
+        "false_alarms": counted(*_noticed(fine)),
+        "own_failures": counted(*_noticed(natural)),
+    }
+
+
+def _noticed(blamed: Sequence[frozenset[str]]) -> tuple[int, int]:
+    return sum(map(bool, blamed)), len(blamed)
+
+
+def measure(config: PandaGymConfig) -> dict[str, Any]:
+    """Film, calibrate, judge, and write metrics and table.
+
+    Args:
+        config: see conf/panda_gym.yaml.
+
+    Returns:
+        What is written to metrics.json.
+
+    Raises:
+        InvalidConfiguration: a setting is out of its range, or too few episodes went well for the promised rate.
+    """
+    if min(config.disturbances, config.undisturbed, config.calibration) < 1 or min(config.noise_mm, default=-1) < 0:
+        raise InvalidConfiguration(
+            f"expected at least 1 episode of each sort and noise_mm of 0 or more, found {config.disturbances}, "
+            f"{config.undisturbed}, {config.calibration} and {list(config.noise_mm)}"
+        )
+    base = 1_000_000 * config.seed
+
+    def went_well(filmed: Filmed) -> bool:
+        return not any(look.wrong for look in filmed.looks)
+
+    def was_disturbed(filmed: Filmed) -> bool:
+        return filmed.looks[-1].kind is not None
+
+    calibration = episodes(config.calibration, base, False, went_well, "to calibrate with")
+    filmed = episodes(config.undisturbed, base + 300_000, False, went_well, "undisturbed")
+    filmed += episodes(config.disturbances, base + 600_000, True, was_disturbed, "disturbed")
+    rows: dict[str, Any] = {}
+    for noise_mm in config.noise_mm:
+        noise_m, rng = noise_mm / 1000, np.random.default_rng([config.seed, 3])
+        plain = nsrecover.geometric()
+        successes = [
+            (one.plan, [noisy(boxes, noise_m, rng) for boxes in (one.start, *(look.boxes for look in one.looks))])
+            for one in calibration
+            if went_well(one)
+        ]
+        calibrated = plain.calibrated(successes, config.alpha)
+        for name, system in {"2 cm": plain, "calibrated": calibrated}.items():
+            noticed_from = REACHED_M * float(np.sqrt(-np.log2(system.models.threshold)))
+            rows[f"{name}, noise {noise_mm:g} mm"] = {
+                "tolerance_mm": round(1000 * noticed_from, 1),
+                **summary(list(judge(system, filmed, noise_m, config.seed))),
+            }
+    metrics = {"seed": config.seed, "alpha": config.alpha, "panda_gym": panda_gym.__version__, "settings": rows}
+    out = Path(config.out)
+    out.mkdir(parents=True, exist_ok=True)
+    write_json(out / METRICS, metrics)
+    write_whole(out / TABLE, markdown(metrics).encode())
+    write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    return metrics
+
+
+def markdown(metrics: Mapping[str, Any]) -> str:
+    """One line for each setting."""
+    lines = [
+        "| tolerance | noticed from | disturbances noticed | pushed | displaced | culprits right | false alarms |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for name, row in metrics["settings"].items():
+        kinds = " | ".join(_share(row["by_kind"][kind.value]) for kind in Kind)
+        lines.append(
+            f"| {name} | {row['tolerance_mm']} mm | {_share(row['detection'])} | {kinds} | "
+            f"{_share(row['culprits_exact'])} | {_share(row['false_alarms'])} |"
+        )
+    own = next(iter(metrics["settings"].values()))["own_failures"]
+    lines += [
+        "",
+        f"In brackets 95 % intervals. The hand itself failed {own['of']} times, which are counted in none of these.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _share(row: Mapping[str, Any]) -> str:
+    if not row["of"]:
+        return "none"
+    return f"{row['count']} of {row['of']} ({100 * row['low_95']:.1f} to {100 * row['high_95']:.1f} %)"

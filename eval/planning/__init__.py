@@ -1,0 +1,1 @@
+"""How good and how fast recovery planning is: `python -m eval.planning`."""

@@ -1,0 +1,7 @@
+"""`python -m eval.planning`: how good and how fast recovery planning is, on stored error states."""
+
+from eval.common.command import run
+from eval.planning.command import PlanningConfig, measure
+
+if __name__ == "__main__":
+    run("planning", PlanningConfig, measure, resumable=True)

@@ -1,0 +1,150 @@
+"""`python -m eval.planning`: how good and how fast recovery planning is, on stored error states."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from omegaconf import OmegaConf
+from tqdm import tqdm
+
+from eval.common.command import CONFIG, METRICS, TABLE
+from eval.common.error_states import ErrorState, error_states
+from eval.common.optimum_check import available
+from eval.common.plans import Planned, PlannerSetting, plan_all, warm_up
+from eval.common.variants import system_of
+from eval.models.command import ModelsConfig, episodes_of
+from eval.planning import figures as planning_figures
+from eval.planning import tables as planning_tables
+from eval.planning.batched import time_batch
+from eval.planning.cases import Case, Question, assess
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.planning.planner import Request
+from sim.common.folder import write_json, write_whole
+from sim.common.parallel import run_parallel
+from sim.tabletop.world import Fidelity
+
+CASES = "cases.jsonl"
+
+
+@dataclass
+class PlanningConfig:
+    """Top level of conf/planning.yaml."""
+
+    seed: int = 0
+    episodes: dict[str, int] = field(default_factory=dict)
+    errors: str | None = None
+    footage: str = "data/footage"
+    states: str = "data/error_states"
+    checkpoint: str | None = None
+    planner: dict[str, PlannerSetting] = field(default_factory=dict)
+    budget_s: float = 30.0
+    curves: bool = True
+    batch: int = 0
+    fidelity: Fidelity = Fidelity.KINEMATIC
+    check: int = 0
+    workers: int = 2
+    out: str = "outputs/planning"
+
+
+def states_of(config: PlanningConfig) -> list[ErrorState]:
+    """The error states to plan from; those that are not there yet are made, in worker processes.
+
+    Raises:
+        InvalidConfiguration: there is no such dataset, or the folder holds another one.
+    """
+    chosen = ModelsConfig(config.seed, config.episodes, config.errors, workers=config.workers)
+    episodes = episodes_of(chosen)
+    for folder in (config.footage, config.states):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    make = partial(error_states, footage=config.footage, folder=config.states, checkpoint=config.checkpoint)
+    with closing(run_parallel(make, episodes, config.workers)) as every:
+        return [
+            state
+            for states in tqdm(every, total=len(episodes), unit="episode", desc="error states")
+            for state in states
+        ]
+
+
+def plan_for(config: PlanningConfig, states: Sequence[ErrorState]) -> Iterator[tuple[ErrorState, dict[str, Planned]]]:
+    """What every planner makes of every error state; nothing if the monitor does not notice it.
+
+    Everything happens in this process, with one thread and nothing else running in it.
+    """
+    system = system_of(config.checkpoint)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        noticed = [(state, state.discrepancy(system)) for state in states]
+        warm_up(noticed, system)
+        for state, discrepancy in tqdm(noticed, unit="state", desc="planning"):
+            plans: dict[str, Planned] = {}
+            if discrepancy:
+                plans = plan_all(state, discrepancy, config.planner, system, config.budget_s, config.curves)
+            yield state, plans
+    finally:
+        torch.set_num_threads(threads)
+
+
+def batched(config: PlanningConfig, states: Sequence[ErrorState]) -> dict[str, Any]:
+    """Error states from all over the datasets planned for in one call and one by one; empty if nobody asked for it."""
+    system = system_of(config.checkpoint)
+    found = [(state, state.discrepancy(system)) for state in states] if config.batch else []
+    requests = [Request(state.graph, state.trace, discrepancy) for state, discrepancy in found if discrepancy]
+    chosen = np.unique(np.linspace(0, len(requests) - 1, min(config.batch, len(requests))).astype(int))
+    return time_batch(system, [requests[i] for i in chosen]) if len(chosen) else {}
+
+
+def cases_of(config: PlanningConfig, planned: Sequence[tuple[ErrorState, dict[str, Planned]]]) -> list[Case]:
+    """Plans carried out and compared with the optimum, in worker processes."""
+    questions = [Question(state, plans, number < config.check) for number, (state, plans) in enumerate(planned)]
+    with closing(run_parallel(partial(assess, fidelity=config.fidelity), questions, config.workers)) as every:
+        return list(tqdm(every, total=len(questions), unit="state", desc="judging"))
+
+
+def measure(config: PlanningConfig) -> dict[str, Any]:
+    """Plan from every error state with every planner, judge, and write metrics, tables, figures and all cases.
+
+    Args:
+        config: see conf/planning.yaml.
+
+    Returns:
+        What is written to metrics.json.
+
+    Raises:
+        NsrecoverError: a setting or a checkpoint cannot be used.
+    """
+    if not config.planner:
+        raise InvalidConfiguration("expected at least one planner, found none; choose some: planner=[ours,replan]")
+    for setting in config.planner.values():
+        setting.wanted()
+    if config.check and not available():
+        raise InvalidConfiguration(
+            "expected unified-planning and up-fast-downward for check > 0, found them not installed; run "
+            "`pip install unified-planning up-fast-downward`, or set check=0"
+        )
+    system_of(config.checkpoint)  # a checkpoint that cannot be used is refused before the work begins
+    out = Path(config.out)
+    out.mkdir(parents=True, exist_ok=True)
+    states = states_of(config)
+    planned = list(plan_for(config, states))
+    together = batched(config, states)
+    cases = cases_of(config, planned)
+    metrics = planning_tables.summary(cases, config.planner) | {
+        "batched": together,
+        "seed": config.seed,
+        "episodes": dict(config.episodes),
+    }
+    write_whole(out / CASES, "".join(f"{json.dumps(asdict(case), default=str)}\n" for case in cases).encode())
+    write_json(out / METRICS, metrics)
+    write_whole(out / TABLE, planning_tables.markdown(metrics).encode())
+    write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    planning_figures.draw(cases, list(config.planner), out)
+    return metrics

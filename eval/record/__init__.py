@@ -1,0 +1,1 @@
+"""Recording a scenario: `python -m eval.record`."""

@@ -1,0 +1,1 @@
+"""How planning time grows: `python -m eval.scaling`."""

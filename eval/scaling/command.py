@@ -1,0 +1,278 @@
+"""`python -m eval.scaling`: how the time of planning grows with objects and errors, and what planning many gains."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+import torch
+from omegaconf import OmegaConf
+from tqdm import tqdm
+
+from eval.common.command import CONFIG, METRICS, TABLE
+from eval.common.variants import system_of
+from eval.planning.batched import as_text, time_batch
+from eval.planning.command import PlanningConfig, states_of
+from eval.scaling.synthetic import Look, Problem, bank_of, enlarged, problem
+from nsrecover.core.recovery import Recovery
+from nsrecover.domains.tabletop.operators import REACHED_M, operator_of
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.planning.planner import Request
+from nsrecover.system import System
+from sim.common.folder import write_json, write_whole
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+WARM_UP = 3
+
+
+@dataclass
+class ScalingConfig:
+    """Top level of conf/scaling.yaml."""
+
+    objects: list[int] = field(default_factory=list)
+    errors: list[int] = field(default_factory=list)
+    repeats: int = 10
+    budget_s: float = 10.0
+    batch: int = 256
+    seed: int = 0
+    looks: int = 40
+    errors_at: str = "data/errors"
+    footage: str = "data/footage"
+    states: str = "data/error_states"
+    checkpoint: str | None = None
+    workers: int = 2
+    out: str = "outputs/scaling"
+
+
+@dataclass(frozen=True)
+class Timed:
+    """One recovery that was planned.
+
+    Attributes:
+        objects: how many there are.
+        errors: how many things went wrong.
+        noticed: whether the monitor blames exactly what was put out of place.
+        valid: whether the plan can be carried out as imagined and leads to where it says.
+        proven: whether no shorter way exists.
+        actions: of the recovery.
+        expansions: nodes of the search.
+        seconds: wall time.
+        cpu_s: processor time: the same on a machine that does nothing else.
+    """
+
+    objects: int
+    errors: int
+    noticed: bool
+    valid: bool
+    proven: bool
+    actions: int
+    expansions: int
+    seconds: float
+    cpu_s: float
+
+
+def valid(given: Problem, recovery: Recovery) -> bool:
+    """Whether a recovery can be carried out as imagined and ends where its subgoal has everything."""
+    if not recovery.found or recovery.subgoal is None:
+        return False
+    now = given.graph
+    for action, after in zip(recovery.actions, recovery.graphs, strict=True):
+        if operator_of(action).violated(now, action):
+            return False
+        now = after
+    goal = given.trace.graphs[recovery.subgoal]
+    return bool((np.linalg.norm(now.boxes[:, :3] - goal.boxes[:, :3], axis=1) <= REACHED_M).all())
+
+
+def time_one(system: System, given: Problem, errors: int, budget_s: float) -> Timed:
+    """Plan for a problem and time it."""
+    started, cpu = time.perf_counter(), time.process_time()
+    recovery = system.planner.recover(
+        given.graph, given.trace, given.discrepancy, budget_s=budget_s, max_expansions=None
+    )
+    seconds, cpu_s = time.perf_counter() - started, time.process_time() - cpu
+    return Timed(
+        len(given.graph),
+        errors,
+        given.noticed,
+        valid(given, recovery),
+        recovery.proven_optimal,
+        len(recovery.actions),
+        recovery.expansions,
+        seconds,
+        cpu_s,
+    )
+
+
+def time_all(config: ScalingConfig, system: System, bank: Sequence[Look]) -> list[Timed]:
+    """Every combination of objects and errors."""
+    pairs = [(objects, errors) for objects in config.objects for errors in config.errors if errors <= objects]
+    results = []
+    with tqdm(total=len(pairs) * config.repeats, unit="plan", desc="planning") as bar:
+        for objects, errors in pairs:
+            larger = enlarged(system, objects)
+            rng = np.random.default_rng([config.seed, objects, errors])
+            for repeat in range(config.repeats):
+                given = problem(larger, bank, objects, errors, rng)
+                if not repeat:
+                    for _ in range(WARM_UP):
+                        time_one(larger, given, errors, config.budget_s)
+                results.append(time_one(larger, given, errors, config.budget_s))
+                bar.update()
+    return results
+
+
+def growth(results: Sequence[Timed]) -> dict[str, float]:
+    """Exponents a and b of T = c * objects^a * errors^b, fitted to the medians of all combinations.
+
+    The exponent of what does not vary is 0.
+    """
+    medians = _medians(results)
+    rows = np.array([[1.0, np.log(objects), np.log(errors)] for objects, errors in medians])
+    rows[:, 1:] -= rows[:, 1:].mean(axis=0)  # so that what does not vary has no part in it
+    targets = np.log(np.array(list(medians.values())))
+    solution, *_ = np.linalg.lstsq(rows, targets, rcond=None)
+    left = targets - rows @ solution
+    spread = float(((targets - targets.mean()) ** 2).sum())
+    return {
+        "objects": round(float(solution[1]), 3),
+        "errors": round(float(solution[2]), 3),
+        "r_squared": round(1.0 - float((left**2).sum()) / max(spread, 1e-12), 3),
+    }
+
+
+def _medians(results: Sequence[Timed]) -> dict[tuple[int, int], float]:
+    groups: dict[tuple[int, int], list[float]] = {}
+    for result in results:
+        groups.setdefault((result.objects, result.errors), []).append(result.seconds)
+    return {key: float(np.median(values)) for key, values in sorted(groups.items())}
+
+
+def summary(results: Sequence[Timed]) -> dict[str, Any]:
+    """Everything that is measured of single recoveries."""
+    cells = {}
+    for objects, errors in _medians(results):
+        group = [result for result in results if (result.objects, result.errors) == (objects, errors)]
+        seconds = [result.seconds for result in group]
+        cells[f"{objects} objects, {errors} errors"] = {
+            "objects": objects,
+            "errors": errors,
+            "seconds_median": round(float(np.median(seconds)), 5),
+            "seconds_max": round(float(np.max(seconds)), 5),
+            "cpu_s_median": round(float(np.median([result.cpu_s for result in group])), 5),
+            "cpu_s_max": round(float(np.max([result.cpu_s for result in group])), 5),
+            "actions_mean": round(float(np.mean([result.actions for result in group])), 2),
+            "expansions_median": float(np.median([result.expansions for result in group])),
+            "valid": sum(result.valid for result in group),
+            "proven_optimal": sum(result.proven for result in group),
+            "noticed_exactly": sum(result.noticed for result in group),
+            "plans": len(group),
+        }
+    return {"growth_exponent": growth(results), "cells": cells}
+
+
+def measure(config: ScalingConfig) -> dict[str, Any]:
+    """Plan on synthetic scenes of every size and write metrics, table and figure.
+
+    Raises:
+        InvalidConfiguration: a setting cannot be used.
+    """
+    if not config.objects or not config.errors or config.repeats < 1 or config.looks < 1:
+        raise InvalidConfiguration(
+            f"expected numbers of objects and errors, repeats and looks of at least 1, found objects={config.objects}, "
+            f"errors={config.errors}, repeats={config.repeats}, looks={config.looks}"
+        )
+    system = system_of(config.checkpoint)
+    out = Path(config.out)
+    out.mkdir(parents=True, exist_ok=True)
+    real = PlanningConfig(
+        0, {"I": config.looks}, None, config.footage, config.states, config.checkpoint, workers=config.workers
+    )
+    bank = bank_of(states_of(real))
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        results = time_all(config, system, bank)
+    finally:
+        torch.set_num_threads(threads)
+    metrics = summary(results) | {
+        "batched": time_batch(system, _requests(config, system, bank)) if config.batch else {},
+        "seed": config.seed,
+        "repeats": config.repeats,
+    }
+    write_json(out / METRICS, metrics)
+    write_whole(out / TABLE, markdown(metrics).encode())
+    write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    draw(results, out)
+    return metrics
+
+
+def _requests(config: ScalingConfig, system: System, bank: Sequence[Look]) -> list[Request]:
+    """Error states like those of a fleet: 5 to 10 objects, 1 to 5 errors."""
+    rng = np.random.default_rng([config.seed, config.batch])
+    sizes = rng.integers(5, 11, config.batch), rng.integers(1, 6, config.batch)
+    chosen = [problem(system, bank, int(objects), int(errors), rng) for objects, errors in zip(*sizes, strict=True)]
+    return [Request(given.graph, given.trace, given.discrepancy) for given in chosen]
+
+
+def markdown(metrics: Mapping[str, Any]) -> str:
+    """Time for every number of objects and errors."""
+    cells = list(metrics["cells"].values())
+    errors = sorted({cell["errors"] for cell in cells})
+    lines = [
+        "Median time of a recovery in milliseconds (longest in brackets):",
+        "",
+        "| objects | " + " | ".join(f"{count} error{'s' * (count > 1)}" for count in errors) + " |",
+        "| ---: |" + " ---: |" * len(errors),
+    ]
+    for objects in sorted({cell["objects"] for cell in cells}):
+        row = {cell["errors"]: cell for cell in cells if cell["objects"] == objects}
+        texts = [
+            f"{1000 * row[count]['seconds_median']:.0f} ({1000 * row[count]['seconds_max']:.0f})"
+            if count in row
+            else ""
+            for count in errors
+        ]
+        lines.append(f"| {objects} | " + " | ".join(texts) + " |")
+    exponents, plans = metrics["growth_exponent"], sum(cell["plans"] for cell in cells)
+    lines += [
+        "",
+        f"Time grows as objects^{exponents['objects']} * errors^{exponents['errors']} (least squares on the logarithms "
+        f"of the medians, R² {exponents['r_squared']}). Of {plans} plans {sum(cell['valid'] for cell in cells)} can be "
+        f"carried out as imagined and reach their subgoal, {sum(cell['proven_optimal'] for cell in cells)} are proven "
+        "optimal.",
+        "",
+    ]
+    if metrics.get("batched"):
+        lines += [as_text(metrics["batched"]), ""]
+    return "\n".join(lines)
+
+
+def draw(results: Sequence[Timed], folder: Path) -> None:
+    """Time against objects and against errors, in one figure, as PNG and SVG files."""
+    figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained", sharey=True)
+    medians = _medians(results)
+    errors, objects = (sorted({key[side] for key in medians}) for side in (1, 0))
+    for count in errors:
+        known = [(size, medians[size, count]) for size in objects if (size, count) in medians]
+        axes[0].plot(*zip(*known, strict=True), marker="o", label=f"{count} errors", color=plt.cm.viridis(count / 10))
+    for size in objects:
+        known = [(count, medians[size, count]) for count in errors if (size, count) in medians]
+        axes[1].plot(*zip(*known, strict=True), marker="o", label=f"{size} objects")
+    axes[0].set(xlabel="objects", ylabel="seconds, median", xscale="log", yscale="log", xticks=objects)
+    axes[0].set_xticklabels([str(size) for size in objects])
+    axes[1].set(xlabel="errors")
+    for axis in axes:
+        axis.minorticks_off()
+        axis.grid(alpha=0.3)
+        axis.legend(fontsize=7)
+    for kind in ("png", "svg"):
+        figure.savefig(folder / f"scaling.{kind}", dpi=120, metadata={"Date": None} if kind == "svg" else None)
+    plt.close(figure)

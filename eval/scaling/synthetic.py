@@ -1,0 +1,262 @@
+"""Synthetic error states of any size: boxes on a table that is large enough, with the looks of real crops.
+
+The simulator's scenes end at 14 objects, which is what an arm can reach and keep apart. To see how planning grows
+beyond that, boxes stand on a larger table, singly and in towers; a short plan is imagined with the learned transition
+model, and some of them are pushed, swapped, taken off or put on others. Appearance and size of every object, as
+expected and as observed, come from a real object of an error state, so that the discriminator meets what it was trained
+for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from eval.common.error_states import ErrorState
+from nsrecover.core.actions import Action, Plan, Trace
+from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.geometry import intersects, top
+from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.domains.tabletop.operators import operator_of
+from nsrecover.domains.tabletop.relations import is_clear
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.models.bundle import Bundle
+from nsrecover.models.free_place import is_free
+from nsrecover.system import System
+
+ORDINARY = 10
+"""Up to so many objects the table is as it is; its area grows in proportion beyond that."""
+
+STACKED = 0.3
+"""Share of the objects that stand on others at the start."""
+
+HIGHEST_M = 0.20
+"""Nothing is put on top of what reaches higher."""
+
+ROOM_M = 0.02
+"""Gap between things that are put on the table."""
+
+MOVED_M = 0.05
+"""Pushed objects go at least as far."""
+
+NOISE_M = 0.001
+"""Standard deviation of observed places."""
+
+TRIES = 400
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """A real object: as expected and as observed, appearance (D,) and size (3,)."""
+
+    expected: FloatArray
+    observed: FloatArray
+    size: FloatArray
+    observed_size: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """An error state without a world.
+
+    Attributes:
+        graph: the scene as observed.
+        trace: what should have been.
+        discrepancy: what the monitor says.
+        misplaced: objects that were put out of place.
+    """
+
+    graph: SceneGraph
+    trace: Trace
+    discrepancy: Discrepancy
+    misplaced: frozenset[str]
+
+    @property
+    def noticed(self) -> bool:
+        """Whether the monitor blames exactly those."""
+        return set(self.discrepancy.culprit_names) == self.misplaced
+
+
+def bank_of(states: Sequence[ErrorState]) -> list[Look]:
+    """Real objects that are where they should be, from error states."""
+    looks = []
+    for state in states:
+        expected = state.trace.graphs[state.step + 1]
+        for i, name in enumerate(state.graph.names):
+            if name not in state.error.deviations and state.graph.seen[i]:
+                sizes = expected.boxes[i, 3:], state.graph.boxes[i, 3:]
+                looks.append(Look(expected.visual[i], state.graph.visual[i], *sizes))
+    return looks
+
+
+def enlarged(system: System, objects: int) -> System:
+    """The same learned parts for a table with room for more objects, and an arm that reaches all of it."""
+    if objects <= ORDINARY:
+        return system
+    x_min, y_min, x_max, y_max = system.bundle.workspace
+    factor = math.sqrt(objects / ORDINARY)
+    middle, half = (y_min + y_max) / 2, factor * (y_max - y_min) / 2
+    workspace = (x_min, middle - half, x_min + factor * (x_max - x_min), middle + half)
+    far = math.hypot(workspace[2], half + abs(middle))
+    bundle: Bundle = copy(system.bundle)
+    bundle.config = replace(bundle.config, workspace=workspace, reach_m=(bundle.config.reach_m[0], far))
+    return replace(system, models=bundle)
+
+
+def problem(
+    system: System, bank: Sequence[Look], objects: int, errors: int, rng: np.random.Generator, steps: int = 5
+) -> Problem:
+    """A scene, a plan and errors.
+
+    Args:
+        system: for a table of this size, from `enlarged`.
+        bank: what objects look like.
+        objects: how many.
+        errors: how many things go wrong at one step.
+        rng: the source of randomness.
+        steps: length of the plan.
+
+    Raises:
+        InvalidConfiguration: there is no room for so many objects or errors.
+    """
+    for _ in range(20):
+        looks = [bank[int(i)] for i in rng.integers(len(bank), size=objects)]
+        start = _start(system, looks, rng)
+        trace = None if start is None else _trace(system, start, steps, rng)
+        if trace is None:
+            continue
+        step = int(rng.integers(steps))
+        found = _disturbed(system, trace.graphs[step + 1], errors, rng)
+        if found is None:
+            continue
+        boxes, misplaced = found
+        boxes[:, :2] += np.clip(rng.normal(0.0, NOISE_M, (objects, 2)), -3 * NOISE_M, 3 * NOISE_M)
+        boxes[:, 3:] += np.array([look.observed_size - look.size for look in looks])
+        graph = replace(start, boxes=boxes, visual=np.stack([look.observed for look in looks]))
+        names = frozenset(graph.names[i] for i in misplaced)
+        return Problem(graph, trace, system.comparison.after(graph, trace, step), names)
+    raise InvalidConfiguration(
+        f"expected room for {objects} objects and {errors} errors, found none in 20 tries; ask for fewer"
+    )
+
+
+def _start(system: System, looks: Sequence[Look], rng: np.random.Generator) -> SceneGraph | None:
+    """Objects singly and in towers."""
+    count = len(looks)
+    boxes = np.zeros((0, 6), np.float32)
+    for look in looks:
+        clear = [j for j in range(len(boxes)) if _bears(boxes, j, look.size)]
+        if clear and rng.random() < STACKED:
+            place = _on(boxes[clear[int(rng.integers(len(clear)))]], look.size)
+        else:
+            spot = _somewhere(system, look.size, boxes, rng)
+            if spot is None:
+                return None
+            place = spot
+        boxes = np.concatenate([boxes, place[None]])
+    names = tuple(f"object {i}" for i in range(count))
+    return SceneGraph(names, np.stack([look.expected for look in looks]), boxes, np.ones(count, np.bool_))
+
+
+def _bears(boxes: FloatArray, index: int, size: FloatArray) -> bool:
+    """Whether something of a size can be put on an object."""
+    box = boxes[index]
+    if float(top(box)) > HIGHEST_M or (box[3:5] < 0.6 * size[:2]).any():
+        return False
+    placed = _on(box, size)
+    return not intersects(placed, np.delete(boxes, index, axis=0)).any()
+
+
+def _on(box: FloatArray, size: FloatArray) -> FloatArray:
+    return np.array([*box[:2], float(top(box)) + size[2] / 2, *size], dtype=np.float32)
+
+
+def _somewhere(
+    system: System,
+    size: FloatArray,
+    boxes: FloatArray,
+    rng: np.random.Generator,
+    away: tuple[FloatArray, float] | None = None,
+) -> FloatArray | None:
+    """A free place on the table; if `away` is given, at least so far from a place."""
+    x_min, y_min, x_max, y_max = system.bundle.workspace
+    for _ in range(TRIES):
+        place = np.array([rng.uniform(x_min, x_max), rng.uniform(y_min, y_max), size[2] / 2, *size], dtype=np.float32)
+        if away is not None and np.linalg.norm(place[:2] - away[0][:2]) < away[1]:
+            continue
+        if is_free(place, boxes, system.bundle, ROOM_M):
+            return place
+    return None
+
+
+def _trace(system: System, start: SceneGraph, steps: int, rng: np.random.Generator) -> Trace | None:
+    """A plan of stacking and placing, as imagined; None if none was found."""
+    operators = ("top", "top", "left", "right", "front", "behind")
+    graphs, actions = [start], list[Action]()
+    for _ in range(TRIES):
+        if len(actions) == steps:
+            return Trace(Plan(tuple(actions)), tuple(graphs))
+        graph = graphs[-1]
+        i, j = rng.choice(len(graph), 2, replace=False)
+        action = Action(operators[int(rng.integers(len(operators)))], (graph.names[i], graph.names[j]))
+        if operator_of(action).violated(graph, action):
+            continue
+        if action.operator == "top" and not _bears(graph.boxes, int(j), graph.boxes[i, 3:]):
+            continue
+        if action.operator != "top" and graph.boxes[j, 2] > graph.boxes[j, 5]:  # next to something on a tower
+            continue
+        after = system.imagination.step(graph, action)
+        others = np.delete(after.boxes, i, axis=0)
+        x, y = after.boxes[i, :2]
+        x_min, y_min, x_max, y_max = system.bundle.workspace
+        inside = x_min < x < x_max and y_min < y < y_max
+        if inside and not intersects(after.boxes[i], others, 0.0).any():
+            graphs.append(after)
+            actions.append(action)
+    return None
+
+
+def _disturbed(
+    system: System, graph: SceneGraph, errors: int, rng: np.random.Generator
+) -> tuple[FloatArray, set[int]] | None:
+    """Boxes after so many errors, each with other objects, and the objects that are out of place then."""
+    boxes, misplaced, done = graph.boxes.copy(), set[int](), 0
+    for _ in range(TRIES):
+        if done == errors:
+            return boxes, misplaced
+        now = replace(graph, boxes=boxes)
+        clear = [i for i in range(len(graph)) if i not in misplaced and is_clear(now, i)]
+        if not clear:
+            return None
+        i = clear[int(rng.integers(len(clear)))]
+        rest = np.delete(boxes, i, axis=0)
+        # where nearly everything has to be out of place, things are only pushed: that takes one object and hides none
+        kind = rng.random() if errors - done < len(graph) - len(misplaced) - 1 else 1.0
+        if kind < 0.2 and len(clear) > 1:
+            j = clear[int(rng.integers(len(clear)))]
+            swapped = boxes.copy()
+            swapped[[i, j], :2] = boxes[[j, i], :2]
+            low = boxes[:, 2] - boxes[:, 5] / 2
+            swapped[i, 2], swapped[j, 2] = low[j] + boxes[i, 5] / 2, low[i] + boxes[j, 5] / 2
+            others = np.delete(boxes, [i, j], axis=0)
+            far = np.linalg.norm(boxes[i, :3] - boxes[j, :3]) > MOVED_M
+            if i == j or not far or any(intersects(swapped[k], others).any() for k in (i, j)):
+                continue
+            boxes, moved = swapped, {i, j}
+        elif kind < 0.4:
+            below = [j for j in clear if j != i and _bears(boxes, j, boxes[i, 3:])]
+            if not below:
+                continue
+            boxes[i], moved = _on(boxes[below[int(rng.integers(len(below)))]], boxes[i, 3:]), {i}
+        else:
+            place = _somewhere(system, boxes[i, 3:], rest, rng, (boxes[i], MOVED_M))
+            if place is None:
+                return None
+            boxes[i], moved = place, {i}
+        misplaced |= moved
+        done += 1
+    return None

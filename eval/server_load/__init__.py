@@ -1,0 +1,1 @@
+"""Many robots at one server: `python -m eval.server_load`."""

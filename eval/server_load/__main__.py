@@ -1,0 +1,7 @@
+"""`python -m eval.server_load`: many robots send what they see to one server, at the same time."""
+
+from eval.common.command import run
+from eval.server_load.command import ServerLoadConfig, measure
+
+if __name__ == "__main__":
+    run("server_load", ServerLoadConfig, measure)

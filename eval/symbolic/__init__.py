@@ -1,0 +1,1 @@
+"""Repair of symbolic plans: `python -m eval.symbolic`."""

@@ -1,0 +1,345 @@
+"""`python -m eval.symbolic`: repair of symbolic plans, judged by an independent validator and an optimal planner."""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
+from tqdm import tqdm
+
+from eval.common.command import CONFIG, METRICS, TABLE
+from eval.common.optimum_check import fast_downward
+from nsrecover.errors import InvalidConfiguration
+from sim.common.folder import write_json, write_whole
+from sim.common.parallel import run_parallel
+
+CASES = "cases.json"
+
+DISTURBANCES = ("moved", "dropped", "toppled")
+"""What happens to plans that can be repaired ..."""
+
+HOPELESS = ("lost", "pinned")
+"""... and what makes most of them impossible."""
+
+TRIES = 100
+"""Disturbances tried until one makes the plan fail."""
+
+
+@dataclass
+class SymbolicConfig:
+    """Top level of conf/symbolic.yaml."""
+
+    seed: int = 0
+    repairs: int = 300
+    fewest_blocks: int = 4
+    most_blocks: int = 8
+    hopeless: float = 0.15
+    budget_s: float = 10.0
+    large_repairs: int = 5
+    large_blocks: int = 100
+    workers: int = 2
+    out: str = "outputs/symbolic"
+
+
+@dataclass(frozen=True)
+class Case:
+    """Which problem to make, and how to disturb its plan."""
+
+    seed: int
+    blocks: int
+    hopeless: bool
+    large: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a case.
+
+    Attributes:
+        case: the case.
+        disturbance: what happened.
+        length: of the plan before.
+        done: how many of its steps had been done when it happened.
+        status: of the repair.
+        actions: how many were needed to get back onto the plan.
+        step: of the plan where that is.
+        cost: length of the new plan from there to the goal; None if there is none.
+        first_cost: the same of the first one found.
+        valid: whether unified-planning's validator accepts it; None if there is none.
+        optimum: the least length, by Fast Downward; None if there is no way or it was not asked.
+        proven: whether the repair says that it is as short as possible.
+        lower_bound: what it says that no plan is shorter than.
+        expansions: search nodes.
+        seconds: wall time from the problem to the answer.
+        first_s: the same to the first plan.
+        first_cpu_s: processor time to the first plan.
+        grounding_s: for grounding.
+        planner_s: what Fast Downward took.
+    """
+
+    case: Case
+    disturbance: str
+    length: int
+    done: int
+    status: str
+    actions: int
+    step: int | None
+    cost: float | None
+    first_cost: float | None
+    valid: bool | None
+    optimum: float | None
+    proven: bool
+    lower_bound: float
+    expansions: int
+    seconds: float
+    first_s: float | None
+    first_cpu_s: float | None
+    grounding_s: float
+    planner_s: float | None
+
+
+def run_case(case: Case, budget_s: float) -> Outcome:
+    """Make a problem and a plan, disturb it, repair it, and have the repair judged."""
+    from unified_planning.plans import SequentialPlan
+    from unified_planning.shortcuts import get_environment
+
+    from eval.symbolic.blocksworld import Blocks, Domain, disturbed, random_towers, reaches, simple_plan
+    from nsrecover.integrations.unified_planning import repair
+
+    get_environment().credits_stream = None
+    rng = random.Random(f"{case.seed} {case.blocks} {case.hopeless}")
+    domain = Domain(case.blocks)
+    while True:
+        start, goal = Blocks(random_towers(rng, case.blocks)), random_towers(rng, case.blocks)
+        problem = domain.problem(start, goal)
+        steps = simple_plan(start.below, goal)
+        if not case.large:
+            # planning from nothing is the repair of an empty plan
+            made = repair(problem, SequentialPlan([]), {}, budget_s=None, max_expansions=2000, shortcuts=True)
+            assert made.plan is not None
+            steps = domain.steps(made.plan)
+        states = [start]
+        for step in steps:
+            reached = states[-1].after(step)
+            assert reached is not None
+            states.append(reached)
+        for _ in range(TRIES):
+            kind = rng.choice(HOPELESS if case.hopeless else DISTURBANCES)
+            done = rng.randint(0, len(steps))
+            now = disturbed(rng, states[done], kind)
+            if now != states[done] and not reaches(now, steps[done:], goal):
+                return _judged(case, kind, done, domain, problem, domain.plan(steps), start, now, goal, budget_s)
+
+
+def _judged(
+    case: Case, kind: str, done: int, domain: Any, problem: Any, plan: Any, start: Any, now: Any, goal: Any,
+    budget_s: float,
+) -> Outcome:  # fmt: skip
+    """Repair a plan and have the repair judged."""
+    from nsrecover.integrations.unified_planning import PlanRepair, repair
+
+    improvements, used = list[PlanRepair](), list[float]()
+
+    def better(improvement: PlanRepair) -> None:
+        improvements.append(improvement)
+        used.append(time.process_time() - began)
+
+    began = time.process_time()
+    found = repair(
+        problem,
+        plan,
+        domain.changes(start, now),
+        budget_s=budget_s,
+        shortcuts=True,
+        on_improvement=better,
+    )
+    after = domain.problem(now, goal)
+    optimum, planner_s = (None, None) if case.large else shortest(after)
+    return Outcome(
+        case,
+        kind,
+        len(plan.actions),
+        done,
+        found.status.value,
+        len(found.actions),
+        found.step,
+        found.cost if found.found else None,
+        improvements[0].cost if improvements else None,
+        is_valid(after, found.plan) if found.plan is not None else None,
+        optimum,
+        found.proven_optimal,
+        found.lower_bound,
+        found.expansions,
+        found.seconds,
+        improvements[0].seconds if improvements else None,
+        used[0] if used else None,
+        found.grounding_s,
+        planner_s,
+    )
+
+
+def is_valid(problem: Any, plan: Any) -> bool:
+    """Whether unified-planning's own validator accepts a plan."""
+    from unified_planning.engines import SequentialPlanValidator, ValidationResultStatus
+
+    return bool(SequentialPlanValidator().validate(problem, plan).status is ValidationResultStatus.VALID)
+
+
+def shortest(problem: Any) -> tuple[float | None, float]:
+    """Length of the shortest plan by Fast Downward (A* with LM-cut), None if it proves that there is none; seconds."""
+    from unified_planning.engines import PlanGenerationResultStatus
+    from unified_planning.shortcuts import MinimizeSequentialPlanLength
+
+    problem.add_quality_metric(MinimizeSequentialPlanLength())
+    with fast_downward() as planner:
+        began = time.perf_counter()
+        result = planner.solve(problem)
+        seconds = time.perf_counter() - began
+    if result.status is PlanGenerationResultStatus.UNSOLVABLE_PROVEN:
+        return None, seconds
+    if result.status is not PlanGenerationResultStatus.SOLVED_OPTIMALLY:
+        raise RuntimeError(f"expected Fast Downward to solve the problem, found {result.status}: {result.log_messages}")
+    return float(len(result.plan.actions)), seconds
+
+
+def cases_of(config: SymbolicConfig) -> list[Case]:
+    """The cases to run, by seed: block numbers in turn, the hopeless ones spread evenly.
+
+    Raises:
+        InvalidConfiguration: a number is out of its range, or a planner is not installed.
+    """
+    for package in ("unified_planning", "up_fast_downward"):
+        if importlib.util.find_spec(package) is None:
+            raise InvalidConfiguration(
+                f"expected {package}, found that it is not installed; run `pip install 'nsrecover[fast-downward]'`"
+            )
+    if not 2 <= config.fewest_blocks <= config.most_blocks or config.large_blocks < 2:
+        raise InvalidConfiguration(
+            f"expected 2 <= fewest_blocks <= most_blocks and large_blocks >= 2, found {config.fewest_blocks}, "
+            f"{config.most_blocks} and {config.large_blocks}"
+        )
+    if not 0.0 <= config.hopeless <= 1.0 or config.budget_s < 0 or min(config.repairs, config.large_repairs) < 0:
+        raise InvalidConfiguration(
+            f"expected 0 <= hopeless <= 1 and no negative numbers, found hopeless={config.hopeless}, budget_s="
+            f"{config.budget_s}, repairs={config.repairs} and large_repairs={config.large_repairs}"
+        )
+    if config.repairs + config.large_repairs == 0:
+        raise InvalidConfiguration("expected at least one repair, found none; set repairs=300")
+    span = config.most_blocks - config.fewest_blocks + 1
+    cases = []
+    for i in range(config.repairs):
+        turn, size = divmod(i, span)
+        hopeless = int((turn + 1) * config.hopeless) > int(turn * config.hopeless)
+        cases.append(Case(config.seed * 1_000_003 + i, config.fewest_blocks + size, hopeless))
+    large = [Case(config.seed * 1_000_003 + i, config.large_blocks, False, True) for i in range(config.large_repairs)]
+    return cases + large
+
+
+def run_all(config: SymbolicConfig, cases: Sequence[Case]) -> Iterator[Outcome]:
+    """Every case: the small ones in worker processes, then the large ones one after the other, for their times."""
+    task = partial(run_case, budget_s=config.budget_s)
+    small, large = ([case for case in cases if case.large == which] for which in (False, True))
+    with closing(run_parallel(task, small, config.workers)) as every:
+        yield from tqdm(every, total=len(small), unit="repair", desc="repairing")
+    yield from tqdm(map(task, large), total=len(large), unit="repair", desc="long plans")
+
+
+def _quantile(values: Sequence[float], share: float) -> float | None:
+    ordered = sorted(values)
+    return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], 4) if ordered else None
+
+
+def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """The figures of some cases."""
+    solvable = [o for o in outcomes if o.case.large or o.optimum is not None]
+    hopeless = [o for o in outcomes if not o.case.large and o.optimum is None]
+    found = [o for o in solvable if o.cost is not None]
+    judged = [o for o in solvable if o.optimum is not None]
+    seconds = [o.seconds for o in outcomes]
+    first = [o.first_s for o in solvable if o.first_s is not None]
+    first_cpu = [o.first_cpu_s for o in solvable if o.first_cpu_s is not None]
+    return {
+        "repairs": len(outcomes),
+        "solvable": len(solvable),
+        "found": len(found),
+        "valid": sum(o.valid is True for o in solvable),
+        "optimal": sum(o.cost == o.optimum for o in judged),
+        "judged_optimal": len(judged),
+        "proven_optimal": sum(o.proven for o in solvable),
+        "proven_wrongly": sum(o.proven and o.cost != o.optimum for o in judged),
+        "unsolvable": len(hopeless),
+        "unsolvable_proven": sum(o.status == "impossible" for o in hopeless),
+        "impossible_wrongly": sum(o.status == "impossible" for o in judged),
+        "rejoined_before_the_goal": sum(o.step is not None and o.step < o.length for o in found),
+        "seconds": {"median": _quantile(seconds, 0.5), "p95": _quantile(seconds, 0.95), "max": _quantile(seconds, 1.0)},
+        "first_s": {"median": _quantile(first, 0.5), "p95": _quantile(first, 0.95), "max": _quantile(first, 1.0)},
+        "first_cpu_s": {"median": _quantile(first_cpu, 0.5), "max": _quantile(first_cpu, 1.0)},
+        "grounding_s": {"median": _quantile([o.grounding_s for o in outcomes], 0.5)},
+        "planner_s": {"median": _quantile([o.planner_s for o in outcomes if o.planner_s is not None], 0.5)},
+        "expansions": {"median": statistics.median([o.expansions for o in outcomes]) if outcomes else None},
+    }
+
+
+def _ms(seconds: float | None) -> str:
+    return "" if seconds is None else f"{1000 * seconds:.0f} ms" if seconds < 10 else f"{seconds:.1f} s"
+
+
+def markdown(groups: dict[str, dict[str, Any]]) -> str:
+    """The figures as a table."""
+    lines = [
+        "| blocks | repairs | valid | shortest | proven shortest | unsolvable proven | first plan, median / max | "
+        "processor time | answer, median / 95 % | Fast Downward, median |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for name, g in groups.items():
+        optimal = f"{g['optimal']} of {g['judged_optimal']}" if g["judged_optimal"] else "not judged"
+        first, processor, answer = g["first_s"], g["first_cpu_s"], g["seconds"]
+        lines.append(
+            f"| {name} | {g['repairs']} | {g['valid']} of {g['solvable']} | {optimal} | "
+            f"{g['proven_optimal']} of {g['solvable']} | {g['unsolvable_proven']} of {g['unsolvable']} | "
+            f"{_ms(first['median'])} / {_ms(first['max'])} | "
+            f"{_ms(processor['median'])} / {_ms(processor['max'])} | {_ms(answer['median'])} / {_ms(answer['p95'])} | "
+            f"{_ms(g['planner_s']['median'])} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def measure(config: SymbolicConfig) -> dict[str, Any]:
+    """Run every case and write metrics, table and the single outcomes.
+
+    Args:
+        config: see conf/symbolic.yaml.
+
+    Returns:
+        What is written to metrics.json.
+
+    Raises:
+        NsrecoverError: a setting cannot be used.
+    """
+    outcomes = list(run_all(config, cases_of(config)))
+    small = [o for o in outcomes if not o.case.large]
+    groups: dict[str, dict[str, Any]] = {}
+    for count in sorted({o.case.blocks for o in small}):
+        groups[str(count)] = summary([o for o in small if o.case.blocks == count])
+    if small:
+        groups["all"] = summary(small)
+    large = [o for o in outcomes if o.case.large]
+    if large:
+        groups[f"{config.large_blocks} (large)"] = summary(large)
+    metrics = {"seed": config.seed, "budget_s": config.budget_s, "groups": groups}
+    out = Path(config.out)
+    out.mkdir(parents=True, exist_ok=True)
+    write_json(out / METRICS, metrics)
+    write_json(out / CASES, [asdict(outcome) for outcome in outcomes])
+    write_whole(out / TABLE, markdown(groups).encode())
+    write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    return metrics

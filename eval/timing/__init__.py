@@ -1,0 +1,1 @@
+"""What a monitor step costs: `python -m eval.timing`."""

@@ -1,0 +1,1 @@
+"""The reinforcement-learning baseline: `python -m eval.train_sac`."""

@@ -1,0 +1,178 @@
+"""The policy as a planner of recoveries: it acts in imagination until the scene is as it should be, or it gives up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from eval.common.plans import PlannerSetting
+from eval.sweep.controllers import Recovering
+from eval.train_sac.space import Slots
+from nsrecover.core.actions import Action, Trace
+from nsrecover.core.discrepancy import Discrepancy, Phase
+from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.tabletop.operators import operator_of
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.system import System
+
+POLICY = "policy.zip"
+DRAWS = 20
+"""Proposals before the policy has nothing that can be done."""
+
+SHIPPED = Path(__file__).parent / "tabletop"
+"""The policy that comes with the project."""
+
+
+@dataclass
+class PolicySetting(PlannerSetting):
+    """A trained policy in the place of a search.
+
+    Attributes:
+        policy: the file, or the folder of `python -m eval.train_sac`; the shipped one if None.
+        tries: actions before it gives up, for each object of the scene.
+    """
+
+    policy: str | None = None
+    tries: int = 2
+
+    def recover(self, system: System) -> Callable[..., Recovery]:
+        """What plans a recovery, called like `RecoveryPlanner.recover`."""
+        return PolicyPlanner(system, load_policy(self.policy or SHIPPED), self.tries).recover
+
+
+def sac(name: str = "sac", policy: str | None = None, tries: int = 2, **others: Any) -> Recovering:
+    """The library's agent with the policy as its planner.
+
+    Args:
+        name: what tables call it.
+        policy: the file, or the folder of `python -m eval.train_sac`; the shipped one if None.
+        tries: actions before it gives up, for each object of the scene.
+        others: the other fields of a `Recovering`.
+    """
+    return Recovering(name, PolicySetting(policy=policy, tries=tries), **others)
+
+
+@lru_cache(maxsize=2)
+def load_policy(policy: str | Path) -> Any:
+    """The policy of a file or folder.
+
+    Raises:
+        InvalidConfiguration: there is none, or stable-baselines3 is not installed.
+    """
+    path = Path(policy)
+    path = path / POLICY if path.is_dir() else path
+    if not path.is_file():
+        raise InvalidConfiguration(f"expected a policy at {path}, found no file; run `python -m eval.train_sac` first")
+    sac_class()  # says what to install
+    from stable_baselines3.sac.policies import MultiInputPolicy
+
+    return MultiInputPolicy.load(path, device="cpu")
+
+
+def sac_class() -> Any:
+    """`stable_baselines3.SAC`.
+
+    Raises:
+        InvalidConfiguration: it is not installed.
+    """
+    try:
+        from stable_baselines3 import SAC
+    except ImportError:
+        raise InvalidConfiguration(
+            "expected stable-baselines3 for the SAC baseline, found none; pip install 'nsrecover[rl]'"
+        ) from None
+    return SAC
+
+
+class PolicyPlanner:
+    """Plans by acting in imagination.
+
+    Args:
+        system: imagines and compares.
+        model: predicts actions, see `eval.train_sac.space`; a policy of stable-baselines3.
+        tries: actions before it gives up, for each object of the scene.
+    """
+
+    def __init__(self, system: System, model: Any, tries: int) -> None:
+        self._system, self._model, self._tries = system, model, tries
+        self._slots = Slots(model.action_space.shape[0] - 2)
+
+    def recover(
+        self,
+        graph: SceneGraph,
+        trace: Trace,
+        discrepancy: Discrepancy,
+        budget_s: float | None = None,
+        max_expansions: int | None = None,
+    ) -> Recovery:
+        """Actions that lead to where the plan should be now, as far as they can be imagined.
+
+        Where only a precondition of the next action does not hold, they lead to where it should be after that.
+        """
+        began = time.perf_counter()
+        done = discrepancy.step + (discrepancy.phase is Phase.AFTER)
+        done += bool(discrepancy.violated) and not discrepancy.culprits
+        if len(graph) > self._slots.count:
+            reason = f"the policy knows scenes of up to {self._slots.count} objects, this one has {len(graph)}"
+            return Recovery(RecoveryStatus.BUDGET_EXHAUSTED, reason=reason)
+        goal, now = trace.graphs[done], graph
+        actions, graphs = list[Action](), list[SceneGraph]()
+        while not self._there(now, trace, done):
+            if len(actions) == self._tries * len(graph):
+                return Recovery(
+                    RecoveryStatus.BUDGET_EXHAUSTED,
+                    expansions=len(actions),
+                    seconds=time.perf_counter() - began,
+                    reason=f"the policy does not reach the goal in {len(actions)} actions",
+                )
+            action = self._proposed(now, goal)
+            if action is None:
+                return Recovery(
+                    RecoveryStatus.BUDGET_EXHAUSTED,
+                    expansions=len(actions),
+                    seconds=time.perf_counter() - began,
+                    reason="the policy proposes nothing that the robot could do",
+                )
+            actions.append(action)
+            now = self._system.imagination.step(now, actions[-1])
+            graphs.append(now)
+        return Recovery(
+            RecoveryStatus.RECOVERED if actions else RecoveryStatus.ALREADY_AT_SUBGOAL,
+            tuple(actions),
+            tuple(graphs),
+            subgoal=done,
+            rest=trace.graphs[done + 1 :],
+            cost=float(len(actions) + len(trace.plan) - done),
+            expansions=len(actions),
+            seconds=time.perf_counter() - began,
+        )
+
+    def _proposed(self, now: SceneGraph, goal: SceneGraph) -> Action | None:
+        """What the policy likes best of what can be done: its mean first, then what it draws."""
+        seen = {
+            "observation": self._slots.observation(now.boxes),
+            "achieved_goal": self._slots.boxes(now.boxes),
+            "desired_goal": self._slots.boxes(goal.boxes),
+        }
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)  # the same episode again takes the same course
+            for draw in range(DRAWS):
+                chosen = self._model.predict(seen, deterministic=draw == 0)[0]
+                action = self._slots.action(now.names, now.boxes, chosen, goal.boxes[:, 3:])
+                if not operator_of(action).violated(now, action):
+                    return action
+        return None
+
+    def _there(self, graph: SceneGraph, trace: Trace, done: int) -> bool:
+        """Whether nothing is out of place where the next action begins, or after the last one."""
+        comparison = self._system.comparison
+        if done == len(trace.plan):
+            return not comparison.after(graph, trace, done - 1)
+        return not comparison.before(graph, trace, done).culprits

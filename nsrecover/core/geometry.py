@@ -1,0 +1,62 @@
+"""Axis-aligned boxes: overlap, gaps and support, for one box, or many, against many."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from nsrecover.core.scene import Box, FloatArray
+
+CONTACT_M = 0.012
+"""Two faces nearer than this count as touching: camera boxes are good to a few millimetres."""
+
+SAME_SIZE_M = 0.008
+"""Sides that differ by less are the same side: camera boxes are good to a few millimetres."""
+
+
+def as_box(array: FloatArray) -> Box:
+    """A box (6,) as a tuple of floats."""
+    x, y, z, width, depth, height = (float(value) for value in array)
+    return x, y, z, width, depth, height
+
+
+def bottom(boxes: npt.ArrayLike) -> FloatArray:
+    """Height of the underside of each box, (...,) for boxes (..., 6)."""
+    array = np.asarray(boxes, dtype=np.float32)
+    return np.asarray(array[..., 2] - array[..., 5] / 2, dtype=np.float32)
+
+
+def top(boxes: npt.ArrayLike) -> FloatArray:
+    """Height of the upper side of each box, (...,) for boxes (..., 6)."""
+    array = np.asarray(boxes, dtype=np.float32)
+    return np.asarray(array[..., 2] + array[..., 5] / 2, dtype=np.float32)
+
+
+def gaps(box: npt.ArrayLike, others: npt.ArrayLike) -> FloatArray:
+    """Signed gap along each axis between boxes (..., 6) and others (M, 6): (..., M, 3), negative where they overlap."""
+    a, b = np.asarray(box, dtype=np.float32)[..., None, :], np.asarray(others, dtype=np.float32).reshape(-1, 6)
+    return np.asarray(np.abs(a[..., :3] - b[:, :3]) - (a[..., 3:] + b[:, 3:]) / 2, dtype=np.float32)
+
+
+def footprint_overlap(box: npt.ArrayLike, others: npt.ArrayLike) -> FloatArray:
+    """Share of the smaller footprint that boxes (..., 6) share with each of the others (M, 6), from above: (..., M)."""
+    a, b = np.asarray(box, dtype=np.float32)[..., None, :], np.asarray(others, dtype=np.float32).reshape(-1, 6)
+    sides = np.clip(-gaps(box, b)[..., :2], 0.0, np.minimum(a[..., 3:5], b[:, 3:5]))
+    smaller = np.minimum(a[..., 3] * a[..., 4], b[:, 3] * b[:, 4])
+    return np.asarray(sides[..., 0] * sides[..., 1] / np.maximum(smaller, 1e-9), dtype=np.float32)
+
+
+def intersects(box: npt.ArrayLike, others: npt.ArrayLike, slack_m: float = 0.004) -> npt.NDArray[np.bool_]:
+    """Whether boxes (..., 6) run more than `slack_m` deep into each of the others (M, 6): (..., M)."""
+    return np.asarray(np.all(gaps(box, others) < -slack_m, axis=-1), dtype=np.bool_)
+
+
+def turned_over(boxes: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    """Whether boxes (..., 6) have the sides of others (..., 6) with another one upright: (...,).
+
+    Where the sides themselves differ nothing is said: part of an object may be hidden, or it lies askew.
+    """
+    a, b = np.asarray(boxes, dtype=np.float32)[..., 3:], np.asarray(others, dtype=np.float32)[..., 3:]
+    apart = np.abs(np.sort(a, axis=-1) - np.sort(b, axis=-1)).max(axis=-1)
+    higher = np.abs(a[..., 2] - b[..., 2])
+    return np.asarray((higher > SAME_SIZE_M) & (apart < np.minimum(higher / 2, SAME_SIZE_M)), dtype=np.bool_)

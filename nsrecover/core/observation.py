@@ -1,0 +1,100 @@
+"""What the cameras see: calibrated RGB-D views with instance masks, checked when they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from nsrecover.core.scene import FloatArray
+from nsrecover.errors import InvalidObservation
+
+
+@dataclass(frozen=True, eq=False)
+class Camera:
+    """A calibrated pinhole camera, OpenCV convention (x right, y down, z forward).
+
+    Attributes:
+        intrinsics: K, (3, 3), pixels.
+        world_from_camera: (4, 4) rigid transform.
+        name: what to call it in reports.
+    """
+
+    intrinsics: FloatArray
+    world_from_camera: FloatArray
+    name: str = "camera"
+
+    def __post_init__(self) -> None:
+        for label, array, shape in (
+            ("intrinsics", self.intrinsics, (3, 3)),
+            ("world_from_camera", self.world_from_camera, (4, 4)),
+        ):
+            if np.shape(array) != shape or not np.all(np.isfinite(array)):
+                raise InvalidObservation(
+                    f"camera {self.name!r}: expected a finite {label} of shape {shape}, found shape {np.shape(array)}; "
+                    "pass the calibration of the camera"
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """What the robot sees at one moment; nothing in it comes from a simulator's state.
+
+    Attributes:
+        rgb: (V, H, W, 3) uint8.
+        depth_m: (V, H, W) float32, distance along the optical axis in metres; 0 where there is no reading.
+        instances: (V, H, W) int32, a detector's instance masks; 0 is background.
+        cameras: V cameras.
+        labels: instance number -> object name, as the detector reports them.
+        gripper_opening_m: distance between the fingers.
+        holding: whether the gripper feels an object.
+        time_s: when it was taken.
+    """
+
+    rgb: npt.NDArray[np.uint8]
+    depth_m: FloatArray
+    instances: npt.NDArray[np.int32]
+    cameras: tuple[Camera, ...]
+    labels: Mapping[int, str]
+    gripper_opening_m: float = 0.0
+    holding: bool = False
+    time_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        rgb = np.asarray(self.rgb)
+        if rgb.ndim != 4 or rgb.shape[3] != 3 or rgb.dtype != np.uint8:
+            raise InvalidObservation(
+                f"expected rgb as (views, height, width, 3) uint8, found {rgb.shape} {rgb.dtype}; "
+                "stack the views on the first axis"
+            )
+        for label, array in (("depth_m", self.depth_m), ("instances", self.instances)):
+            if array is None:
+                raise InvalidObservation(
+                    f"expected {label} of shape {rgb.shape[:3]}, found none; "
+                    "nsrecover needs depth and one instance mask a view (any detector's will do)"
+                )
+            if np.shape(array) != rgb.shape[:3]:
+                raise InvalidObservation(
+                    f"expected {label} of shape {rgb.shape[:3]} to match rgb, found {np.shape(array)}; "
+                    "render or resize all images of a view to one size"
+                )
+        if not np.issubdtype(np.asarray(self.instances).dtype, np.integer):
+            raise InvalidObservation(
+                f"expected instances of an integer type, found {np.asarray(self.instances).dtype}; "
+                "pass instance numbers, 0 for background"
+            )
+        bad = int(np.count_nonzero(~np.isfinite(self.depth_m)))
+        if bad:
+            raise InvalidObservation(
+                f"expected finite depth_m, found {bad} NaN or infinite pixels; put 0 where the camera has no reading"
+            )
+        if len(self.cameras) != rgb.shape[0]:
+            raise InvalidObservation(
+                f"expected one camera for each of the {rgb.shape[0]} views, found {len(self.cameras)} cameras"
+            )
+        if len(set(self.labels.values())) != len(self.labels):
+            raise InvalidObservation(
+                f"expected a different name for every instance, found {sorted(self.labels.values())}"
+            )

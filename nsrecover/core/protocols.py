@@ -1,0 +1,160 @@
+"""What the library consumes but does not own: anything that has these methods can be plugged in."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Protocol, TypeVar, runtime_checkable
+
+from nsrecover.core.actions import Action
+from nsrecover.core.completion import Completion, Listener, Prompt
+from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.explanation import Explanation
+from nsrecover.core.observation import Observation
+from nsrecover.core.recovery import Recovery
+from nsrecover.core.scene import Box, FloatArray, SceneGraph
+
+State = TypeVar("State")
+Step = TypeVar("Step")
+SeenT_contra = TypeVar("SeenT_contra", contravariant=True)
+
+
+@runtime_checkable
+class World(Protocol):
+    """A robot and its cameras, real or simulated.
+
+    `execute` returns when the motion is over, whether it worked or not: success is for the cameras to say.
+    """
+
+    def observe(self) -> Observation:
+        """Take a picture with every camera, the arm out of the way."""
+        ...
+
+    def execute(self, action: Action) -> None:
+        """Carry out one action as well as the robot can."""
+        ...
+
+
+class Perceiver(Protocol[SeenT_contra]):
+    """Turns an observation, of whatever kind it understands, into a scene graph; may remember earlier ones.
+
+    Objects keep their names and their order from one scene to the next; what appears later comes after them. One that
+    is known and cannot be seen stays in the graph, with `seen` false, and `hidden` true if it may well be where it was.
+    """
+
+    def __call__(self, observation: SeenT_contra, expected: SceneGraph | None = None) -> SceneGraph:
+        """The scene as it is now.
+
+        Args:
+            observation: what was observed.
+            expected: how the scene should be, for those who can use a hint.
+
+        Raises:
+            InvalidObservation: it cannot be used; what is remembered stays as it was.
+        """
+        ...
+
+
+class WorldModel(Protocol[State, Step]):
+    """What the recovery search plans over: states, steps between them, and how far each state is from each subgoal.
+
+    A state is anything; the search only hands it back. Subgoals are numbered 0..K-1; which they are, the model knows.
+    """
+
+    def applicable(self, state: State) -> Sequence[Step]:
+        """Steps worth trying in a state that may bring it nearer to a subgoal, most promising first.
+
+        A step that neither this nor `detours` names is promised not to be needed on the cheapest way to any subgoal.
+        """
+        ...
+
+    def detours(self, state: State) -> Sequence[Step]:
+        """Further steps worth trying, which lower the bound to no subgoal; only asked for when they can pay."""
+        ...
+
+    @property
+    def cheapest(self) -> float:
+        """No step costs less; positive."""
+        ...
+
+    def successors(self, state: State, steps: Sequence[Step]) -> Sequence[State]:
+        """The states after each of the steps, evaluated as one batch."""
+        ...
+
+    def discrepancy(self, states: Sequence[State]) -> tuple[FloatArray, FloatArray]:
+        """Distance of each state to each subgoal.
+
+        Returns:
+            The real-valued discrepancy D, (B, K), which orders states of equal cost, and a lower bound on the cost
+            still needed, (B, K). The bound never exceeds the true cost, and is 0 exactly where the state is at the
+            subgoal. With steps that move one object each, misplaced objects times the cheapest step is such a bound.
+        """
+        ...
+
+    def cost(self, step: Step) -> float:
+        """What a step costs; positive."""
+        ...
+
+    def key(self, state: State) -> Hashable:
+        """Equal keys mean that two states need not both be searched."""
+        ...
+
+
+class Explainer(Protocol):
+    """Puts a discrepancy and what will be done about it into words."""
+
+    def __call__(self, discrepancy: Discrepancy, recovery: Recovery | None) -> Explanation:
+        """The explanation, with the facts each sentence rests on."""
+        ...
+
+
+class LanguageModel(Protocol):
+    """A model that words an explanation. Nothing it says is believed."""
+
+    @property
+    def name(self) -> str:
+        """What to report as the source of a text."""
+        ...
+
+    def complete(self, prompt: Prompt, *, timeout_s: float, on_text: Listener | None = None) -> Completion:
+        """The answer to a prompt.
+
+        Args:
+            prompt: the question.
+            timeout_s: by when it has to be there, all in all.
+            on_text: gets the answer piece by piece, if the model sends it so.
+
+        Raises:
+            ModelFailure: there is no answer, or none in time.
+        """
+        ...
+
+
+class Operator(Protocol):
+    """A kind of action: what it takes, what moves, what must hold before and what holds after."""
+
+    @property
+    def name(self) -> str:
+        """As written in plans."""
+        ...
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What the arguments are called, the moved object first."""
+        ...
+
+    def violated(self, graph: SceneGraph, action: Action) -> tuple[str, ...]:
+        """Preconditions that do not hold, in words; empty if the action can be run."""
+        ...
+
+    def achieved(self, graph: SceneGraph, action: Action) -> bool:
+        """Whether the promised relation holds in a scene."""
+        ...
+
+
+@runtime_checkable
+class PlacingOperator(Operator, Protocol):
+    """An operator that says itself where the moved object will be, for those who have not learned it."""
+
+    def place(self, graph: SceneGraph, action: Action) -> Box:
+        """The moved object's box after a well-formed action in a scene, metres."""
+        ...

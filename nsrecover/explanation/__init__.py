@@ -1,0 +1,12 @@
+"""From a discrepancy and a recovery to plain language, every sentence tied to the facts it rests on.
+
+`facts` states what is known, `realise` words it, `verify` reads the words back; `GroundedExplainer` does all three.
+"""
+
+from nsrecover.explanation.audience import Register
+from nsrecover.explanation.facts import facts_of
+from nsrecover.explanation.grounded import GroundedExplainer
+from nsrecover.explanation.templates import realise
+from nsrecover.explanation.verify import claims, disagreements
+
+__all__ = ["GroundedExplainer", "Register", "claims", "disagreements", "facts_of", "realise"]

@@ -1,0 +1,100 @@
+"""What went wrong in an episode of ours, told from its log: text for people, plain data for programs. No torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nsrecover.core.episode import Episode, EpisodeStatus
+from nsrecover.core.explanation import Explanation
+from nsrecover.explanation.audience import Register
+from nsrecover.explanation.grammar import capital, counted, ordinal
+from nsrecover.explanation.grounded import GroundedExplainer
+from nsrecover.explanation.numbering import Turn, clock, turns
+from nsrecover.explanation.templates import WORST_FIRST
+
+PRECONDITION = "precondition"
+"""Root cause of a step that could not be done though everything was as expected: the plan itself is wrong there."""
+
+
+def report_of_episode(episode: Episode, register: Register = Register.LAY) -> dict[str, Any]:
+    """What `nsrecover explain LOG --json` prints for an episode of ours.
+
+    Args:
+        episode: from `nsrecover.records.episode_log.load`.
+        register: whom the text is for.
+
+    Returns:
+        The same fields as for logs of other robots. Of the first error: `kind` (execution; planning where the needs of
+        a step are not met though everything is as expected; none), `root_cause` (a `Cause`, or `precondition`),
+        `objects` (the worst off first), `correction` (typed actions; null if there is no way back). Of all of them:
+        `steps` (times since the start), `text`, `verified`, and `errors`, each with its own.
+    """
+    errors = [turn for turn in turns(episode) if turn.discrepancy]
+    told = [_explained(turn, register) for turn in errors]
+    found = [_error(turn, words, episode) for turn, words in zip(errors, told, strict=True)]
+    first: dict[str, Any] = (
+        found[0] if found else {"kind": "none", "root_cause": "none", "objects": [], "correction": []}
+    )
+    return {
+        "kind": first["kind"],
+        "steps": [error["time"] for error in found],
+        "root_cause": first["root_cause"],
+        "objects": first["objects"],
+        "text": _text(episode, errors, told, register),
+        "correction": first["correction"],
+        "verified": all(words.verified for words in told),
+        "status": episode.status.value,
+        "errors": found,
+    }
+
+
+def _explained(turn: Turn, register: Register) -> Explanation:
+    return GroundedExplainer(register=register)(turn.discrepancy, turn.recovery)
+
+
+def _error(turn: Turn, words: Explanation, episode: Episode) -> dict[str, Any]:
+    culprits = sorted(turn.discrepancy.culprits, key=lambda culprit: WORST_FIRST.index(culprit.cause))
+    recovery = turn.recovery
+    return {
+        "time": clock(turn.record.time_s - episode.start_s),
+        "step": turn.step,
+        "action": str(turn.discrepancy.action),
+        "phase": turn.discrepancy.phase.value,
+        "kind": "execution" if culprits else "planning",
+        "root_cause": culprits[0].cause.value if culprits else PRECONDITION,
+        "objects": [culprit.name for culprit in culprits] or list(turn.discrepancy.action.arguments),
+        "causes": {culprit.name: culprit.cause.value for culprit in culprits},
+        "violated": list(turn.discrepancy.violated),
+        "text": words.text,
+        "correction": None if recovery is None or not recovery.found else [str(each) for each in recovery.actions],
+        "verified": words.verified,
+    }
+
+
+def _text(episode: Episode, errors: list[Turn], told: list[Explanation], register: Register) -> str:
+    """All that went wrong, and how it ended."""
+    if not errors:
+        return f"Nothing went wrong: {_all_steps(len(episode.plan))}."
+    parts = []
+    if len(errors) > 1:
+        parts.append(f"{capital(counted(len(errors), 'error'))} were noticed.")
+    for number, (turn, words) in enumerate(zip(errors, told, strict=True), start=1):
+        if turn.step is None:
+            parts.append("The next one came on the way back, whose steps are counted anew.")
+        elif len(errors) > 1 and register is Register.LAY:
+            parts.append(f"The {ordinal(number)}:")
+        parts.append(words.text)
+    match episode.status:
+        case EpisodeStatus.COMPLETED:
+            parts.append("In the end the plan was completed.")
+        case EpisodeStatus.ASKED_FOR_HELP:
+            parts.append(f"The robot stopped there and asked for help: {episode.reason.rstrip('. ')}.")
+        case EpisodeStatus.REVIEWED:
+            pass
+    return " ".join(parts)
+
+
+def _all_steps(count: int) -> str:
+    if count == 1:
+        return "the only step did what it should"
+    return f"{'both steps' if count == 2 else 'all ' + counted(count, 'step')} did what they should"

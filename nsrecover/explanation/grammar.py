@@ -1,0 +1,103 @@
+"""Small pieces of English: articles, numbers, lists and actions as instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nsrecover.core.actions import Action
+from nsrecover.domains.tabletop.relations import TABLE
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_ORDINALS = ("zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+             "eleventh", "twelfth")  # fmt: skip
+_DETERMINERS = ("the ", "a ", "an ", "my ", "your ", "his ", "her ", "our ", "their ")
+
+_INSTRUCTIONS = {
+    "top": "put {0} on {1}",
+    "left": "put {0} to the left of {1}",
+    "right": "put {0} to the right of {1}",
+    "front": "put {0} in front of {1}",
+    "behind": "put {0} behind {1}",
+    "free": "set {0} aside",
+    "restore": "put {0} back",
+}
+
+_UNKEPT = {
+    "top": "{0} is not on {1}",
+    "left": "{0} is not to the left of {1}",
+    "right": "{0} is not to the right of {1}",
+    "front": "{0} is not in front of {1}",
+    "behind": "{0} is not behind {1}",
+    "free": "{0} is not out of the way",
+    "restore": "{0} is not back in its place",
+}
+
+
+def the(name: str) -> str:
+    """An object's name with its article: `the red cube`; a name that brings its own keeps it."""
+    return name if name.lower().startswith(_DETERMINERS) else f"the {name}"
+
+
+def capital(text: str) -> str:
+    """The text with a capital first letter."""
+    return text[:1].upper() + text[1:]
+
+
+def listed(items: Sequence[str]) -> str:
+    """A list as people write it: `a`, `a and b`, `a, b and c`."""
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def objects(names: Sequence[str]) -> str:
+    """Object names with articles, as a list."""
+    return listed([the(name) for name in names])
+
+
+def number(count: int) -> str:
+    """A count in words up to twelve, in digits above."""
+    return _NUMBERS[count] if 0 <= count < len(_NUMBERS) else str(count)
+
+
+def ordinal(count: int) -> str:
+    """A place in a row: in words up to twelfth, then `13th`, `21st`, `112th`."""
+    if 0 <= count < len(_ORDINALS):
+        return _ORDINALS[count]
+    ending = "th" if 10 <= count % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(count % 10, "th")
+    return f"{count}{ending}"
+
+
+def counted(count: int, noun: str) -> str:
+    """A count with its noun in the right number: `one action`, `three actions`."""
+    return f"{number(count)} {noun}{'' if count == 1 else 's'}"
+
+
+def steps(first: int, last: int) -> str:
+    """Step numbers, both ends included: `step 5`, `steps 5 and 6`, `steps 5 to 8`."""
+    if first >= last:
+        return f"step {last}"
+    return f"steps {first} {'and' if last == first + 1 else 'to'} {last}"
+
+
+def instruction(action: Action, place: str | None = None) -> str:
+    """An action as one would tell somebody to do it.
+
+    Args:
+        action: any action; an operator that has no wording here is quoted as it is written in plans.
+        place: what the object stands on afterwards, if the action does not say so itself.
+    """
+    template = _INSTRUCTIONS.get(action.operator)
+    if template is None:
+        return f"do {action}"
+    words = template.format(*(the(name) for name in action.arguments))
+    # Where an object is set aside does not matter; where it is put back does.
+    return f"{words} on {the(place)}" if place and action.operator == "restore" and place != TABLE else words
+
+
+def unkept(action: Action) -> str:
+    """That the promise of an action does not hold, as a clause."""
+    template = _UNKEPT.get(action.operator)
+    if template is None:
+        return f"{action} has not been achieved"
+    return template.format(*(the(name) for name in action.arguments))

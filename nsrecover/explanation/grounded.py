@@ -1,0 +1,50 @@
+"""The explainer that needs no language model: facts, their wording, and the check of the one against the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from nsrecover.core import protocols
+from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.explanation import Explanation
+from nsrecover.core.recovery import Recovery
+from nsrecover.domains.tabletop.operators import OPERATORS
+from nsrecover.explanation.audience import Register
+from nsrecover.explanation.facts import facts_of
+from nsrecover.explanation.templates import realise
+from nsrecover.explanation.verify import disagreements
+
+
+@dataclass(frozen=True)
+class GroundedExplainer:
+    """Explains a discrepancy from computed facts alone; a `nsrecover.core.protocols.Explainer`.
+
+    Attributes:
+        operators: what the actions mean.
+        register: whom the text is for.
+    """
+
+    operators: Mapping[str, protocols.Operator] = field(default_factory=lambda: OPERATORS)
+    register: Register = Register.ENGINEER
+
+    def __call__(self, discrepancy: Discrepancy, recovery: Recovery | None) -> Explanation:
+        """Say what went wrong, what follows, and what will be done.
+
+        Args:
+            discrepancy: what is not as expected.
+            recovery: what will be done about it; None if nothing was searched for.
+
+        Returns:
+            The explanation; `verified` if reading it back gives exactly the culprits and causes of the discrepancy.
+        """
+        facts = facts_of(discrepancy, recovery, self.operators)
+        sentences = realise(facts, self.register)
+        text = " ".join(sentence.text for sentence in sentences)
+        names = tuple(dict.fromkeys((*discrepancy.expected.names, *discrepancy.observed.names)))
+        return Explanation(
+            sentences=sentences,
+            step=discrepancy.step + 1,
+            source="grounded",
+            verified=not disagreements(text, facts, names),
+        )

@@ -1,0 +1,1 @@
+"""Explanations in the words of a language model, verified against the facts."""

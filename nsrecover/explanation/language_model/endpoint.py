@@ -1,0 +1,247 @@
+"""Any language model behind an OpenAI-compatible address: hosted, vLLM, Ollama, llama.cpp.
+
+Needs the `openai` client: `pip install 'nsrecover[llm]'`; it is imported when a question is asked and not before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import os
+import threading
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from nsrecover.core.completion import Completion, Listener, Prompt
+from nsrecover.errors import InvalidConfiguration, ModelFailure
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+LONGEST_ANSWER = 1_000_000
+"""Bytes of an answer after which nothing more is read: some thousand sentences with all that goes around them."""
+
+KEY = "OPENAI_API_KEY"
+_PAUSE_S = 0.2
+_TRY_AGAIN = (408, 409, 429)
+
+
+@dataclass(frozen=True)
+class Price:
+    """What an endpoint charges, per million tokens, in any currency."""
+
+    prompt: float
+    completion: float
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A language model behind an address; a `nsrecover.core.protocols.LanguageModel`.
+
+    Attributes:
+        url: where its `chat/completions` is, e.g. `http://127.0.0.1:8080/v1`.
+        model: name of the model there; the first that the endpoint lists, if empty.
+        key: for the endpoint; that of the environment variable `OPENAI_API_KEY` if None.
+        retries: how many times to ask again after a connection that broke, too many requests or an error of the server.
+        temperature: of sampling; 0 for the likeliest words.
+        price: for the cost of an answer, if it is to be known.
+    """
+
+    url: str
+    model: str = ""
+    key: str | None = field(default=None, repr=False)
+    retries: int = 2
+    temperature: float = 0.0
+    price: Price | None = None
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.netloc:
+            raise InvalidConfiguration(
+                f"expected the address of an OpenAI-compatible endpoint such as http://127.0.0.1:8080/v1, or `local`, "
+                f"found {self.url!r}"
+            )
+
+    @property
+    def name(self) -> str:
+        """The model, or the address if the model is the endpoint's to choose."""
+        return self.model or urlsplit(self.url).netloc.rpartition("@")[2]
+
+    def complete(self, prompt: Prompt, *, timeout_s: float, on_text: Listener | None = None) -> Completion:
+        """The answer to a prompt, not a moment after the time is up; see `nsrecover.core.protocols.LanguageModel`.
+
+        Raises:
+            ModelFailure: the endpoint cannot be reached, refuses, answers nothing that can be read, or not in time.
+            InvalidConfiguration: the client is not installed.
+        """
+        started = time.monotonic()
+        if timeout_s <= 0:
+            raise ModelFailure("no time was left to ask the language model")
+        outcome: list[Completion | BaseException] = []
+
+        def ask() -> None:
+            try:
+                _client_class()  # the first import takes seconds on a busy machine: part of the time, too
+                left_s = timeout_s - (time.monotonic() - started)
+                outcome.append(asyncio.run(asyncio.wait_for(self._ask(prompt, on_text), left_s)))
+            except BaseException as error:
+                outcome.append(error)
+
+        # A loop of its own in a thread of its own: the deadline holds whatever the server does (also if it sends a byte
+        # every second for ever), and whether or not the caller runs a loop already.
+        thread = threading.Thread(target=ask, name="nsrecover-language-model", daemon=True)
+        thread.start()
+        thread.join(timeout_s + 0.5)
+        late = ModelFailure(f"no complete answer within {timeout_s:.3g} seconds")
+        if not outcome:
+            raise late
+        (result,) = outcome
+        if isinstance(result, Completion):
+            return Completion(**{**vars(result), "seconds": time.monotonic() - started})
+        if isinstance(result, TimeoutError):
+            raise late from result
+        raise result
+
+    async def _ask(self, prompt: Prompt, on_text: Listener | None) -> Completion:
+        import openai
+
+        problem = ""
+        schema = prompt.schema is not None
+        for attempt in range(self.retries + 1):
+            if attempt:
+                await asyncio.sleep(_PAUSE_S * 2 ** (attempt - 1))
+            # A client for each attempt: its connections belong to this loop.
+            client = _client_class()(
+                base_url=self.url, api_key=self.key or os.environ.get(KEY) or "none", max_retries=0, timeout=None
+            )
+            try:
+                return await self._once(client, prompt, schema, on_text, attempt + 1)
+            except openai.APIStatusError as error:
+                code = error.status_code
+                problem = f"HTTP status {code}"
+                if code in (400, 422) and schema:
+                    schema = False  # some servers know no schemas; the answer is checked in any case
+                elif code < 500 and code not in _TRY_AGAIN:
+                    break
+            except openai.APIConnectionError as error:
+                problem = f"connection failed ({_innermost(error)})"
+            except openai.OpenAIError as error:
+                problem = type(error).__name__
+            except (OSError, _Broken) as error:
+                problem = str(error) or type(error).__name__
+            except Exception as error:
+                # Libraries below the client raise errors of their own when a connection drops in mid-answer.
+                problem = f"connection failed ({_innermost(error)})"
+            finally:
+                await client.close()
+        raise ModelFailure(f"the endpoint {self.name} gave no answer: {problem}")
+
+    async def _once(
+        self, client: AsyncOpenAI, prompt: Prompt, schema: bool, on_text: Listener | None, attempt: int
+    ) -> Completion:
+        model = self.model or await _first_model(client)
+        body: dict[str, Any] = {
+            "model": model,
+            "messages": [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
+            "temperature": self.temperature,
+            "max_tokens": prompt.max_tokens,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        if schema:
+            described = {"name": "explanation", "schema": prompt.schema, "strict": True}
+            body["response_format"] = {"type": "json_schema", "json_schema": described}
+        pieces, usage, cut = list[str](), dict[str, Any](), False
+        async with client.chat.completions.with_streaming_response.create(**body) as response:
+            async for event in _events(response.iter_bytes()):
+                usage = event.get("usage") or usage
+                for choice in (event.get("choices") or [])[:1]:
+                    piece = (choice.get("delta") or choice.get("message") or {}).get("content") or ""
+                    cut = cut or choice.get("finish_reason") == "length"
+                    if piece:
+                        pieces.append(piece)
+                        if on_text is not None:
+                            on_text(piece)
+        if not pieces:
+            raise _Broken("the answer is empty, or not what an OpenAI-compatible endpoint sends")
+        asked, told = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
+        cost = None
+        if self.price is not None and asked is not None and told is not None:
+            cost = (asked * self.price.prompt + told * self.price.completion) / 1e6
+        return Completion("".join(pieces), asked, told, attempts=attempt, cost=cost, truncated=cut)
+
+
+class _Broken(Exception):
+    """An answer that is no answer."""
+
+
+async def _events(chunks: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
+    """The JSON objects of an event stream, or the one of an endpoint that does not stream."""
+    buffer, total, whole = b"", 0, b""
+    async for chunk in chunks:
+        total += len(chunk)
+        if total > LONGEST_ANSWER:
+            raise _Broken(f"the answer is longer than {LONGEST_ANSWER:,} bytes")
+        whole += chunk
+        buffer += chunk
+        *lines, buffer = buffer.split(b"\n")
+        for line in lines:
+            event = _event(line)
+            if event is not None:
+                yield event
+    event = _event(buffer)
+    if event is not None:
+        yield event
+    if whole.strip() and not whole.lstrip().startswith((b"data:", b":", b"event:")):
+        try:
+            document = json.loads(whole)
+        except ValueError:
+            raise _Broken("the answer is not what an OpenAI-compatible endpoint sends") from None
+        if isinstance(document, dict):
+            yield document
+
+
+def _event(line: bytes) -> dict[str, Any] | None:
+    data = line.strip().removeprefix(b"data:").strip()
+    if not line.lstrip().startswith(b"data:") or data == b"[DONE]":
+        return None
+    try:
+        event = json.loads(data)
+    except ValueError:
+        raise _Broken("the answer is not what an OpenAI-compatible endpoint sends") from None
+    if not isinstance(event, dict):
+        raise _Broken("the answer is not what an OpenAI-compatible endpoint sends")
+    if event.get("error"):
+        raise _Broken("the endpoint reports an error in its answer")
+    return event
+
+
+async def _first_model(client: AsyncOpenAI) -> str:
+    async for model in client.models.list():
+        return str(model.id)
+    raise _Broken("it lists no model; name one with --llm-model")
+
+
+def _count(value: object) -> int | None:
+    return int(value) if isinstance(value, int | float) and math.isfinite(value) and value >= 0 else None
+
+
+def _innermost(error: BaseException) -> str:
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return type(error).__name__
+
+
+def _client_class() -> type[AsyncOpenAI]:
+    try:
+        from openai import AsyncOpenAI
+    except ImportError as error:
+        raise InvalidConfiguration(
+            "expected the openai client for a language model, found it not installed; run "
+            "`pip install 'nsrecover[llm]'`"
+        ) from error
+    return AsyncOpenAI

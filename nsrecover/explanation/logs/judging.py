@@ -1,0 +1,165 @@
+"""Whether a sentence of a language model about somebody's robot log is so: it has to mean what a computed one means.
+
+A sentence is brought into a normal form in which ways to say the same thing are one; objects, times, steps, order and
+every word without a synonym stay. It is so if that is the normal form of a sentence made from the finding, or of the
+main clause of one. Whatever else it says makes it another sentence, and it is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nsrecover.core.explanation import Fact, Sentence
+from nsrecover.explanation.audience import Register
+from nsrecover.explanation.language_model.case import Case, Story
+from nsrecover.explanation.language_model.reading import LONGEST, MARK, Vocabulary, sentences_of
+from nsrecover.explanation.language_model.verdict import UNREADABLE, Verdict
+from nsrecover.explanation.logs.explaining import LogExplanation
+from nsrecover.explanation.logs.household import Household
+from nsrecover.explanation.logs.records import HouseholdLog
+from nsrecover.explanation.logs.telling import tell
+from nsrecover.explanation.logs.writing import line_of, told
+
+_NAME = rf"{MARK}\d+n"
+_SAME: tuple[tuple[str, str], ...] = (
+    (rf"\b(?:the|a|an) (?={MARK})", ""),
+    (r"\b(?:was not able to|was unable to|failed to|did not manage to|was not possible to)\b", "could not"),
+    (r"\b(?:attempted|was trying) to\b", "tried to"),
+    (r"\bswitch(ed)? (on|off)\b", r"turn\1 \2"),
+    (r"\b(?:grasped|grabbed|lifted|took up)\b", "picked up"),
+    (r"\b(?:grasp|grab|lift|take up)\b", "pick up"),
+    (r"\b(?:placed|set)\b(?! of)", "put"),
+    (rf"\bplace (?={MARK})", "put "),
+    (r"\binto\b", "in"),
+    (r"\b(?:onto|on top of|upon)\b", "on"),
+    (rf"^({_NAME}) (?:was|got|has been) dropped(?: by the robot)?\b", r"the robot dropped \1"),
+    (
+        rf"^({_NAME}) (?:fell|slipped) (?:out of|from) (?:the gripper|the robot's gripper|the robot's hand)\b",
+        r"the robot dropped \1",
+    ),
+    (
+        r"\bthe robot (?:accidentally )?(?:lost|let go of|let fall|let slip|has dropped|accidentally dropped)\b",
+        "the robot dropped",
+    ),
+    (r"\b(?:while moving to|while going to|on its way to|when moving to|en route to)\b", "on the way to"),
+    (
+        r"(?:, and|, but| and| but)? (?:it|this|that) (?:had no effect|did nothing|changed nothing|did not work)\b",
+        " without effect",
+    ),
+    (r"(?:, and|, but| and| but) nothing (?:happened|changed)\b", " without effect"),
+    (
+        r"(?:, but| but| and) (?:came up empty|came away empty|got nothing|caught nothing|did not get hold of it)\b",
+        " and came up empty",
+    ),
+    (r"\b(?:although|even though)\b", "though"),
+    (r",? (?:because|since|as) (?=the plan)", ", because "),
+    (r"\b(?:was|had) (?:closed|shut|still shut|not been opened|never been opened|never opened)\b", "was still closed"),
+    (rf"\b(?:blocked|was blocking|obstructed) (?={MARK})", "was in the way of "),
+    (r"\b(?:is missing a step|misses a step|leaves out a step|omits a step)\b", "lacks a step"),
+    (r"\bto (?:complete|finish off) the task\b", "to finish the task"),
+    (r"^so\b,? ?", "so "),
+    (r"\b(?:the robot|it) could not\b", "it could not"),
+)
+"""Ways to say the same thing, in the order in which they are replaced."""
+
+_INSTRUCTED = "to finish the task"
+_ORDER = re.compile(
+    r"\b(?:first|then|next|after that|finally|lastly|and|the robot (?:should|must|has to|needs to|will))\b,?|,"
+)
+_TIME = re.compile(r",? ?\bat (\d+:\d{2})\b,?")
+
+
+@dataclass(frozen=True)
+class PhraseJudge:
+    """Judges sentences about one log; a `nsrecover.explanation.language_model.case.SentenceJudge`.
+
+    Attributes:
+        vocabulary: the names of the household.
+        forms: normal form -> which of the grounded sentences it says wholly; None if only the main clause of one.
+    """
+
+    vocabulary: Vocabulary
+    forms: dict[str, str | None]
+
+    def __call__(self, sentence: str) -> Verdict:
+        """Whether a sentence is so."""
+        form = normal_form(sentence, self.vocabulary)
+        if form is None or form not in self.forms:
+            return Verdict(UNREADABLE)
+        point = self.forms[form]
+        return Verdict("", frozenset({point} if point else ()))
+
+
+def normal_form(sentence: str, vocabulary: Vocabulary) -> str | None:
+    """One way to write a sentence; None if it is too long or holds characters that are not plain."""
+    masked = vocabulary.mask(sentence) if len(sentence) <= LONGEST else None
+    if masked is None:
+        return None
+    text = masked.text.removesuffix(".").strip()
+    text = re.sub(rf"{MARK}(\d+)n", lambda match: _stand_in(masked.tokens[int(match[1])], vocabulary), text)
+    text = re.sub(rf"{MARK}(\d+)[aq]", lambda match: masked.tokens[int(match[1])], text)
+    times = _TIME.findall(text)
+    if len(times) == 1:
+        # `At 00:36 the robot dropped the pot` and `The robot dropped the pot at 00:36` are the same.
+        text = f"{_TIME.sub(' ', text).strip()}"
+    text = " ".join(text.split())
+    for pattern, same in _SAME:
+        text = re.sub(pattern, same, text)
+    if text.startswith(_INSTRUCTED):
+        text = " ".join(_ORDER.sub(" ", text.replace(":", " ")).split())
+    text = " ".join(text.replace(" ,", ",").split())
+    return f"{times[0]} {text}" if len(times) == 1 else text
+
+
+def _stand_in(name: str, vocabulary: Vocabulary) -> str:
+    return f"{MARK}{vocabulary.names.index(name)}n"
+
+
+def household_case(log: HouseholdLog, explanation: LogExplanation, register: Register = Register.LAY) -> Case:
+    """An explained log as something that a language model can word.
+
+    Args:
+        log: the log.
+        explanation: of that log.
+        register: whom the text is for.
+    """
+    finding = explanation.finding
+    steps = [*(explanation.correction or ()), *log.plan, *finding.missing, *finding.steps]
+    names = dict.fromkeys(
+        (*Household(log).names, *finding.objects, *(name for step in steps for name in step.arguments))
+    )
+    vocabulary = Vocabulary(tuple(name for name in names if name))
+    facts = (Fact(finding.cause.value, finding.objects), *(Fact("at", (time,)) for time in finding.times))
+    way = tuple(Fact("then", (str(step),)) for step in explanation.correction or ())
+    sentences = [
+        Sentence(text, way if text.lower().startswith(_INSTRUCTED) and way else facts)
+        for text in sentences_of(tell(explanation, register), vocabulary)
+    ]
+    return Case(tuple(sentences), _judge(sentences, vocabulary), vocabulary.names, _story(log, explanation))
+
+
+def _judge(sentences: Sequence[Sentence], vocabulary: Vocabulary) -> PhraseJudge:
+    forms = dict[str, str | None]()
+    for sentence in sentences:
+        main = re.split(r"[,:;] (?!and\b)", re.sub(r"^(At \d+:\d{2}),", r"\1", sentence.text), maxsplit=1)[0]
+        form = normal_form(main, vocabulary)
+        # The main clause alone is so, too; of instructions and numbered subgoals it would be half of something.
+        if form and len(form.split()) > 3 and not form.startswith((_INSTRUCTED, "subgoal")) and "subgoal" not in form:
+            forms.setdefault(form, None)
+    for number, sentence in enumerate(sentences):
+        form = normal_form(sentence.text, vocabulary)
+        if form is not None:
+            forms[form] = f"sentence {number + 1}"
+    return PhraseJudge(vocabulary, forms)
+
+
+def _story(log: HouseholdLog, explanation: LogExplanation) -> Story:
+    """What REFLECT gives a model: the events before the failure, or the plan and the final state."""
+    if explanation.failed is None or explanation.failed >= len(log.subgoals):
+        plan = tuple(map(str, log.plan))
+        return Story(f"{log.task}; it succeeds if {log.success_state}", "the end", plan, told(log.final))
+    frame = log.subgoals[explanation.failed]
+    history = tuple(line_of(event) for event in log.events if event.seconds < frame.seconds)
+    return Story(log.task, frame.time, history[-12:], line_of(frame))

@@ -1,0 +1,210 @@
+"""Reading logs in the text format of REFLECT: JSON with key frames as lines of English."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from nsrecover.errors import InvalidRecording
+from nsrecover.explanation.logs.names import normal
+from nsrecover.explanation.logs.records import GRIPPER, HouseholdLog, KeyFrame, Observation, Related, Remark, Seen, Step
+
+FIELDS = ("task", "plan", "success_state", "event_summary", "subgoal_summary", "final_state")
+VISUAL, AUDITORY = "Visual observation: ", "Auditory observation: "
+
+_TIME = r"(\d+(?::\d{2})?)"
+_FRAME = re.compile(rf"^{_TIME}\. (Action|Goal): (.+?)\.(?: (?={VISUAL}|{AUDITORY})(.*))?$")
+_RELATIONS = (
+    "inside", "on top of", "on the left of", "on the right of", "in front of", "above", "below", "occluding", "near",
+    "next to", "behind", "under", "occluded by", "blocking", "blocked by",
+)  # fmt: skip
+_RELATED = re.compile(rf"^(.+?) is ({'|'.join(_RELATIONS)}) (.+)$")
+_OTHER_RELATION = re.compile(r"^([^,()]+?) is ([a-z ]+ (?:of|to|by|with|from|at)) ([^,()]+)$")
+_SEEN = re.compile(r"^([^()]+?)(?: \(([^()]*)\))?$")
+_ACTIONS = (
+    (r"move to (.+)", "move_to"),
+    (r"pick up (.+)", "pick_up"),
+    (r"put (.+) (?:in|inside|into) (.+)", "put_in"),
+    (r"put (.+) (?:on|onto|on top of) (.+)", "put_on"),
+    (r"open (.+)", "open_obj"),
+    (r"close (.+)", "close_obj"),
+    (r"toggle on (.+)", "toggle_on"),
+    (r"toggle off (.+)", "toggle_off"),
+    (r"slice (.+)", "slice_obj"),
+    (r"crack (.+)", "crack_obj"),
+    (r"pour (?:liquid from )?(.+) (?:into|in|onto|on) (.+)", "pour"),
+)
+
+
+def is_household_log(path: Path) -> bool:
+    """Whether a file looks like such a log, by its content: it starts as JSON, or names three of the fields."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(4096).decode("utf-8", errors="strict" if path.stat().st_size <= 4096 else "ignore")
+    except (OSError, UnicodeDecodeError):
+        return False
+    return start.lstrip()[:1] in ("{", "[") or sum(f'"{field}"' in start for field in FIELDS) >= 3
+
+
+def read_logs(path: Path) -> tuple[HouseholdLog, ...]:
+    """All logs of a file: one JSON object, a list of them, or one a line.
+
+    Raises:
+        InvalidRecording: there is no such file, or something in it is not as the format wants it; says which line.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InvalidRecording(f"expected a log at {path}, found none ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise InvalidRecording(f"expected text in {path}, found byte {error.start} that is not UTF-8") from error
+    return tuple(log_of(document, where) for document, where in _documents(text, path.name))
+
+
+def _documents(text: str, name: str) -> Iterator[tuple[Any, str]]:
+    """Every JSON object of a file, with where it is."""
+    try:
+        whole = json.loads(text)
+    except json.JSONDecodeError as first:
+        lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+        # One object over many lines with a mistake in it, rather than an object a line.
+        if len(lines) < 2 or not lines[0][1].rstrip().endswith("}"):
+            found = "nothing" if not lines else first.msg.lower()
+            raise InvalidRecording(
+                f"{name}, line {first.lineno}: expected JSON (an object, or an object a line), found: {found}"
+            ) from first
+        for number, line in lines:
+            try:
+                yield json.loads(line), f"{name}, line {number}"
+            except json.JSONDecodeError as error:
+                raise InvalidRecording(
+                    f"{name}, line {number}: expected a JSON object, found: {error.msg.lower()} at column {error.colno}"
+                ) from error
+        return
+    if isinstance(whole, list):
+        yield from ((document, f"{name}, entry {number}") for number, document in enumerate(whole, start=1))
+    else:
+        yield whole, name
+
+
+def log_of(document: Any, where: str = "log") -> HouseholdLog:
+    """A log from its JSON.
+
+    Args:
+        document: what the JSON parser returned.
+        where: how to call the place in error messages.
+
+    Raises:
+        InvalidRecording: a field is missing or malformed.
+    """
+    if not isinstance(document, dict):
+        raise InvalidRecording(f"{where}: expected an object with {', '.join(FIELDS)}, found {_short(document)}")
+    missing = [field for field in FIELDS if field not in document]
+    if missing:
+        raise InvalidRecording(
+            f"{where}: expected the fields {', '.join(FIELDS)}, found no {' and no '.join(map(repr, missing))}"
+        )
+    for field in ("task", "success_state", "final_state"):
+        if not isinstance(document[field], str):
+            raise InvalidRecording(f"{where}: expected text in {field!r}, found {_short(document[field])}")
+    return HouseholdLog(
+        task=document["task"],
+        plan=tuple(
+            step
+            for number, line in enumerate(_lines(document["plan"], "plan", where), start=1)
+            if (step := step_of(line, f"{where}: plan, entry {number}")).operator not in ("navigate_to_obj", "move_to")
+        ),
+        success_state=document["success_state"],
+        events=_frames(document["event_summary"], "event_summary", where),
+        subgoals=_frames(document["subgoal_summary"], "subgoal_summary", where),
+        final=observation_of(document["final_state"]),
+        plan_lines=tuple(_lines(document["plan"], "plan", where)),
+        extra={name: value for name, value in document.items() if name not in FIELDS},
+    )
+
+
+def _lines(value: Any, field: str, where: str) -> list[str]:
+    """The entries of a field that is a list of text, or one text with a line for each."""
+    entries = value.splitlines() if isinstance(value, str) else value
+    if not isinstance(entries, list):
+        raise InvalidRecording(f"{where}: expected a list of lines in {field!r}, found {_short(value)}")
+    for number, entry in enumerate(entries, start=1):
+        if not isinstance(entry, str):
+            raise InvalidRecording(f"{where}: {field}, entry {number}: expected text, found {_short(entry)}")
+    return [entry.strip() for entry in entries if entry.strip()]
+
+
+def step_of(line: str, where: str = "plan") -> Step:
+    """A typed step: `(put_in, pot, sink)`, also numbered or written `put_in (pot, sink)`.
+
+    Raises:
+        InvalidRecording: it is written in another way.
+    """
+    found = re.fullmatch(r"(?:\d+[.)]\s*)?(?:\(\s*([a-z_]+)\s*,?\s*(.*?)\)|([a-z_]+)\s*\((.*?)\))\s*", line.strip())
+    if not found:
+        raise InvalidRecording(f"{where}: expected a step such as (put_in, pot, sink), found {_short(line)}")
+    operator, inside = found.group(1) or found.group(3), found.group(2) or found.group(4) or ""
+    return Step(operator, tuple(normal(part) for part in inside.split(",") if part.strip()))
+
+
+def action_of(text: str) -> Step:
+    """A step from its English: `Put pot in sink`; unknown wording becomes an operator of its own."""
+    for pattern, operator in _ACTIONS:
+        found = re.fullmatch(pattern, text.strip(), flags=re.IGNORECASE)
+        if found:
+            return Step(operator, tuple(normal(name) for name in found.groups()))
+    return Step(text.strip().lower(), ())
+
+
+def _frames(value: Any, field: str, where: str) -> tuple[KeyFrame, ...]:
+    frames = []
+    for number, line in enumerate(_lines(value, field, where), start=1):
+        found = _FRAME.fullmatch(line)
+        if not found:
+            raise InvalidRecording(
+                f"{where}: {field}, line {number}: expected 'mm:ss. Action: … . Visual observation: …', "
+                f"found {_short(line)}"
+            )
+        time, label, text, rest = found.groups()
+        frames.append(KeyFrame(time, label, text, action_of(text), observation_of(rest or "")))
+    return tuple(frames)
+
+
+def observation_of(text: str) -> Observation:
+    """What was seen and heard, from its English."""
+    text, _, sounds = text.strip().partition(AUDITORY)
+    sentences = [part.strip() for part in text.strip().removeprefix(VISUAL).rstrip(". ").split(". ") if part.strip()]
+    seen: tuple[Seen, ...] = ()
+    told: list[Related | Remark] = []
+    for position, sentence in enumerate(sentences):
+        sentence = sentence.rstrip(".")
+        related = _RELATED.fullmatch(sentence) or _OTHER_RELATION.fullmatch(sentence)
+        listed = None if position or related else _listed(sentence)
+        if related:
+            subject, relation, other = related.groups()
+            told.append(Related(subject, relation, GRIPPER if other.lower() == GRIPPER else other))
+        elif listed is not None:
+            seen = listed
+        else:
+            told.append(Remark(sentence))
+    return Observation(seen, tuple(told), sounds.strip().rstrip("."))
+
+
+def _listed(sentence: str) -> tuple[Seen, ...] | None:
+    """Objects with their states: `pot (empty and clean), sink`; None if it is no such list."""
+    items = []
+    for part in re.split(r", (?![^()]*\))", sentence):
+        found = _SEEN.fullmatch(part.strip())
+        if not found or " is " in found.group(1):
+            return None
+        name, states = found.groups()
+        items.append(Seen(name, () if states is None else tuple(state.strip() for state in states.split(" and "))))
+    return tuple(items)
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else f"{type(value).__name__} {json.dumps(value, default=str)}"
+    return repr(text if len(text) <= 60 else f"{text[:57]}...")

@@ -1,0 +1,66 @@
+"""Which step of the original plan a turn of an episode belongs to: recoveries are put in front of what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.episode import Episode, StepRecord
+from nsrecover.core.recovery import Recovery
+
+
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """A turn of an episode with its place in the original plan.
+
+    Attributes:
+        record: what was done and noticed.
+        step: number of the action in the original plan, from 1; None for an action of a recovery.
+        discrepancy: as in the record, with steps counted as the original plan counts them where it can.
+        recovery: likewise.
+    """
+
+    record: StepRecord
+    step: int | None
+    discrepancy: Discrepancy
+    recovery: Recovery | None
+
+
+def turns(episode: Episode) -> Iterator[Turn]:
+    """The turns of an episode, in order.
+
+    Args:
+        episode: of the agent, or a reviewed recording.
+    """
+    numbers: list[int | None] = list(range(1, len(episode.plan) + 1))
+    for record in episode.records:
+        found, recovery = record.discrepancy, record.recovery
+        number = numbers[found.step]
+        if number is None:
+            yield Turn(record, None, found, recovery)
+        else:
+            yield Turn(record, number, *_shifted(found, recovery, number - 1 - found.step))
+        # A reviewed recording goes on as it was recorded, whatever was found.
+        if recovery is not None and recovery.found and episode.status != "reviewed":
+            subgoal = len(numbers) if recovery.subgoal is None else recovery.subgoal
+            numbers = [*(None for _ in recovery.actions), *numbers[subgoal:]]
+
+
+def _shifted(found: Discrepancy, recovery: Recovery | None, by: int) -> tuple[Discrepancy, Recovery | None]:
+    """The same, counted from the beginning of the original plan."""
+    if by == 0:
+        return found, recovery
+    culprits = tuple(
+        culprit if culprit.subgoal is None else replace(culprit, subgoal=culprit.subgoal + by)
+        for culprit in found.culprits
+    )
+    if recovery is not None and recovery.subgoal is not None:
+        recovery = replace(recovery, subgoal=max(recovery.subgoal + by, 0))
+    return replace(found, step=found.step + by, culprits=culprits), recovery
+
+
+def clock(seconds: float) -> str:
+    """A moment as logs write it: `01:07`."""
+    whole = max(int(seconds), 0)
+    return f"{whole // 60:02d}:{whole % 60:02d}"

@@ -1,0 +1,377 @@
+"""Questions about an episode of ours, answered from its log: why something was done, what would have been otherwise.
+
+What is asked for is found by its words, not by a model. Reasons come from the facts of the episode; "what if you had
+not" is answered by a search in which that object may not be touched (`nsrecover.explanation.counterfactuals`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nsrecover.core.actions import Action
+from nsrecover.core.discrepancy import Cause, Culprit, Phase
+from nsrecover.core.episode import Episode
+from nsrecover.core.geometry import intersects
+from nsrecover.core.recovery import Recovery
+from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.tabletop.relations import resting_on, support_name
+from nsrecover.explanation.audience import Register, Voice
+from nsrecover.explanation.counterfactuals import Whereabouts, shortest
+from nsrecover.explanation.grammar import capital, counted, instruction, listed, the
+from nsrecover.explanation.grounded import GroundedExplainer
+from nsrecover.explanation.numbering import Turn, turns
+
+_WHY = re.compile(r"\bwhy\b|\bwhat for\b|\bhow come\b", re.IGNORECASE)
+_WHAT_IF = re.compile(r"\bwhat if\b|\bhad(?:n't| not)\b|\bwithout (?:moving|touching)\b|\bwhat would\b", re.IGNORECASE)
+_NOT = re.compile(r"\b(?:not|n't|never)\b|n't\b", re.IGNORECASE)
+_WHERE = re.compile(r"\bwhere\b", re.IGNORECASE)
+_WRONG = re.compile(
+    r"\b(?:wrong|happen(?:ed)?|fail(?:ed|ure)?|error|problem|explain|notice[d]?)\b", re.IGNORECASE
+)  # fmt: skip
+_DID = re.compile(r"\b(?:what|how|which)\b.*\b(?:do|did|done|plan|fix|recover|correct\w*|way back)\b", re.IGNORECASE)
+
+
+def asks_why(question: str) -> bool:
+    """Whether a question asks for a reason."""
+    return bool(_WHY.search(question))
+
+
+def asks_what_if(question: str) -> bool:
+    """Whether a question asks what would have been otherwise."""
+    return bool(_WHAT_IF.search(question))
+
+
+def asks_what_went_wrong(question: str) -> bool:
+    """Whether a question asks what happened."""
+    return bool(_WRONG.search(question))
+
+
+def asks_what_was_done(question: str) -> bool:
+    """Whether a question asks for the way back."""
+    return bool(_DID.search(question))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was asked and what is so.
+
+    Attributes:
+        question: as asked.
+        text: the answer.
+        understood: whether the question was; if not, the text says what can be asked.
+        objects: what it is about.
+    """
+
+    question: str
+    text: str
+    understood: bool = True
+    objects: tuple[str, ...] = ()
+
+
+def ask(episode: Episode, questions: Sequence[str], register: Register = Register.LAY) -> tuple[Answer, ...]:
+    """Answer questions about an episode; a "what if" that names no object is about that of the question before.
+
+    Args:
+        episode: from `nsrecover.records.episode_log.load`.
+        questions: in plain English.
+        register: whom the answers are for.
+    """
+    answers: list[Answer] = []
+    about: tuple[str, ...] = ()
+    for question in questions:
+        answer = _answer(episode, question, about, Voice(register, question))
+        about = answer.objects or about
+        answers.append(answer)
+    return tuple(answers)
+
+
+def _answer(episode: Episode, question: str, about: tuple[str, ...], voice: Voice) -> Answer:
+    every = tuple(turns(episode))
+    names = sorted({name for record in episode.records for name in record.graph.names} | set(episode.start.names))
+    named = mentioned(question, names)
+    unknown = _unknown(question, named)
+    subjects = named or about
+    if asks_what_if(question):
+        subjects = subjects or _first_moved(every)
+        if subjects and not unknown:
+            return Answer(question, _what_if(every, subjects[0], voice), objects=subjects[:1])
+    elif asks_why(question) and named and not unknown:
+        negated = bool(_NOT.search(question))
+        return Answer(question, _why(every, named[0], negated, voice), objects=named[:1])
+    elif _WHERE.search(question) and named and not unknown:
+        return Answer(question, _where(episode, named[0]), objects=named[:1])
+    elif asks_what_went_wrong(question) and not unknown:
+        return Answer(question, _wrong(every, named, voice), objects=named)
+    elif asks_what_was_done(question) and not unknown:
+        return Answer(question, _did(every), objects=_first_moved(every))
+    return Answer(question, _help(names, unknown), understood=False)
+
+
+def mentioned(text: str, names: Sequence[str]) -> tuple[str, ...]:
+    """The objects a text names, in order; longest names first, and words for one shape (block, cube) count as one."""
+    found: dict[int, str] = {}
+    masked = text.lower()
+    for name in sorted(names, key=len, reverse=True):
+        place = re.search(rf"(?<!\w){re.escape(name.lower())}(?!\w)", masked)
+        if place:
+            found[place.start()] = name
+            masked = masked[: place.start()] + " " * len(place[0]) + masked[place.end() :]
+    if not found:
+        # `the red block` is the red cube, if there is but one red thing.
+        for place in re.finditer(r"(\w+) (?:block|one|thing|object|piece)\b", masked):
+            fitting = [name for name in names if name.lower().split()[0] == place[1]]
+            if len(fitting) == 1:
+                found[place.start()] = fitting[0]
+    return tuple(found[place] for place in sorted(found))
+
+
+def _unknown(question: str, named: Sequence[str]) -> str:
+    """What a question calls an object and is none: `the purple cube`."""
+    if named:
+        return ""
+    place = re.search(r"\bthe (\w+ (?:cube|die|lego|block|brick|box|object|thing))\b", question, re.IGNORECASE)
+    return place[1] if place else ""
+
+
+def _help(names: Sequence[str], unknown: str) -> str:
+    problem = f"There is no single {unknown} in this episode. " if unknown else "I did not understand the question. "
+    example = names[0] if names else "red cube"
+    return (
+        f"{problem}You can ask, for example: what went wrong? what happened to the {example}? "
+        f"what did you do about it? why did you move the {example}? why did you not move the {example}? "
+        f"what if you had not moved the {example}? where is the {example}? "
+        f"The objects are {listed([the(name) for name in names])}."
+    )
+
+
+def _recoveries(every: Sequence[Turn]) -> list[tuple[Turn, Recovery]]:
+    return [(turn, turn.recovery) for turn in every if turn.discrepancy and turn.recovery is not None]
+
+
+def _first_moved(every: Sequence[Turn]) -> tuple[str, ...]:
+    moved = [action.arguments[0] for _, recovery in _recoveries(every) for action in recovery.actions]
+    return tuple(moved[:1])
+
+
+def _moves(every: Sequence[Turn], name: str) -> tuple[Turn, Recovery, int] | None:
+    """The first recovery that moves an object, and which of its actions does."""
+    for turn, recovery in _recoveries(every):
+        for number, action in enumerate(recovery.actions):
+            if action.arguments[0] == name:
+                return turn, recovery, number
+    return None
+
+
+def _why(every: Sequence[Turn], name: str, negated: bool, voice: Voice) -> str:
+    found = _moves(every, name)
+    planned = [turn for turn in every if turn.step is not None and _moved_by(turn) == name]
+    if negated:
+        return _why_not(every, name, bool(found) or bool(planned), voice)
+    if found is None:
+        if planned:
+            (turn, *_) = planned
+            return f"Moving {the(name)} was {voice.step(turn.step or 0)} of the plan: {_to_do(turn)}."
+        return _why_not(every, name, False, voice)
+    turn, recovery, number = found
+    action, scene = recovery.actions[number], turn.record.graph
+    culprit = next((each for each in turn.discrepancy.culprits if each.name == name), None)
+    text = f"After {voice.step(turn.step)}, " if turn.step else ""
+    if culprit is not None:
+        return capital(f"{text}{_state(culprit, scene)}. So I had to {_goal(action, recovery, number)}.")
+    reason = _in_the_way(recovery, number, scene)
+    if reason:
+        return capital(f"{text}{the(name)} was in its place, but {reason}. So I had to {instruction(action)}.")
+    if turn.discrepancy.action.arguments[0] == name:
+        return capital(f"{text}{the(name)} was what the step had to move. So I had to {instruction(action)}.")
+    return (
+        f"The rest of the plan needs {the(name)} there: that is what the plan does next with it, {instruction(action)}."
+    )
+
+
+def _moved_by(turn: Turn) -> str:
+    return turn.discrepancy.action.arguments[0]
+
+
+def _to_do(turn: Turn) -> str:
+    return instruction(turn.discrepancy.action)
+
+
+def _state(culprit: Culprit, scene: SceneGraph) -> str:
+    """What was the matter with an object, as a clause."""
+    name, other = the(culprit.name), culprit.other
+    where = f"on {the(support_name(scene, scene.index(culprit.name)))}"
+    match culprit.cause:
+        case Cause.TOPPLED:
+            return f"{name} had toppled and lay {where}"
+        case Cause.DROPPED:
+            return f"{name} had been dropped and lay {where}"
+        case Cause.NOT_LIFTED:
+            return f"{name} had not been lifted and still stood {where}"
+        case Cause.MISPLACED:
+            return f"{name} had been put in the wrong place, {where}"
+        case Cause.MISSING:
+            return f"{name} was nowhere to be seen"
+        case Cause.SWAPPED:
+            return f"{name} had changed places with {the(other or 'something else')}"
+        case Cause.MOVED:
+            return f"{name} had been moved, though it was to stay where it was, and stood {where}"
+        case Cause.BLOCKING:
+            return f"{name} stood in the way of {the(other or 'what had to come there')}"
+        case Cause.HELPED:
+            return f"{name} already was where a later step would have put it"
+
+
+def _goal(action: Action, recovery: Recovery, number: int) -> str:
+    """What was done, with where it ended."""
+    graphs = recovery.graphs
+    place = support_name(graphs[number], graphs[number].index(action.arguments[0])) if number < len(graphs) else None
+    return instruction(action, place)
+
+
+def _in_the_way(recovery: Recovery, number: int, scene: SceneGraph) -> str:
+    """Whom an object hindered that was in its place itself."""
+    name = recovery.actions[number].arguments[0]
+    if name not in scene.names:
+        return ""
+    index = scene.index(name)
+    for later in recovery.actions[number + 1 :]:
+        other = later.arguments[0]
+        if other == name or other not in scene.names:
+            continue
+        if index in resting_on(scene, scene.index(other)):
+            return f"it stood on {the(other)}, which had to be moved"
+    for position, later in enumerate(recovery.actions):
+        other = later.arguments[0]
+        if position > number and position < len(recovery.graphs) and other != name:
+            after = recovery.graphs[position]
+            if bool(intersects(after.boxes[after.index(other)], scene.boxes[[index]])[0]):
+                return f"it stood where {the(other)} had to go"
+    return ""
+
+
+def _why_not(every: Sequence[Turn], name: str, moved: bool, voice: Voice) -> str:
+    if moved:
+        turn = next((turn for turn in every if turn.record.action and turn.record.action.arguments[0] == name), None)
+        when = f" It was {instruction(turn.record.action)}." if turn is not None and turn.record.action else ""
+        return f"But {the(name)} was to be moved.{when}".replace("It was ", "The action was to ")
+    for turn, recovery in _recoveries(every):
+        culprit = next((each for each in turn.discrepancy.culprits if each.name == name), None)
+        if culprit is None:
+            continue
+        state = _state(culprit, turn.record.graph)
+        if name in recovery.staying:
+            return f"{capital(state)}. It could stay there: nothing that followed needed it elsewhere."
+        if not recovery.found:
+            return f"{capital(state)}, and there was no way back: {recovery.reason.rstrip('. ')}."
+        return f"{capital(state)}. That was no hindrance to the rest of the plan, so nothing had to be done about it."
+    return f"I did not move {the(name)}: it was where it should be, and in nobody's way."
+
+
+def _what_if(every: Sequence[Turn], name: str, voice: Voice) -> str:
+    found = _moves(every, name)
+    if found is None:
+        planned = next((turn for turn in every if turn.step is not None and _moved_by(turn) == name), None)
+        if planned is None:
+            return f"Nothing would be different: I did not move {the(name)} at all."
+        return (
+            f"Moving {the(name)} was {voice.step(planned.step or 0)} of the plan. Without it the plan would not have "
+            f"been carried out: nobody would have come to {_to_do(planned)}."
+        )
+    turn, recovery, _ = found
+    start, taken = turn.record.graph, len(recovery.actions) + len(recovery.rest)
+    courses = [
+        (len(course.moves) + left, course, left)
+        for goal, left in _goals(turn, recovery)
+        if (course := shortest(start, goal, _needed(goal, recovery), {name})) is not None
+    ]
+    without_it = f"Without moving {the(name)}"
+    if not courses:
+        goal = _goals(turn, recovery)[0][0]
+        hindrance = _hindrance(start, goal, _needed(goal, recovery), name)
+        return f"{without_it} there would have been no way back onto the plan: {hindrance}."
+    total, course, left = min(courses, key=lambda each: each[0])
+    told = [
+        f"set {the(other)} aside" if where is Whereabouts.ASIDE else f"put {the(other)} into its place"
+        for other, where in course.moves
+    ]
+    if not told:
+        return f"{without_it} nothing would have had to be put right: everything the plan needs was in its place."
+    rest = f", and {counted(left, 'step')} of the plan after that" if left else ""
+    more = total - taken
+    compared = "as many as with it" if not more else f"{counted(abs(more), 'action')} {'more' if more > 0 else 'fewer'}"
+    return f"{without_it} it would have taken {counted(len(told), 'action')}: {listed(told)}{rest}. That is {compared}."
+
+
+def _goals(turn: Turn, recovery: Recovery) -> list[tuple[SceneGraph, int]]:
+    """The scenes of the plan that are known, and how many of its steps are left after each: first where it rejoined."""
+    rejoined = recovery.graphs[-1] if recovery.graphs else turn.record.graph
+    scenes = [rejoined, *recovery.rest]
+    return [(scene, len(scenes) - 1 - number) for number, scene in enumerate(scenes)]
+
+
+def _needed(goal: SceneGraph, recovery: Recovery) -> set[str]:
+    """The objects whose places in a scene matter."""
+    return {name for name in goal.names if name not in recovery.staying}
+
+
+def _hindrance(start: SceneGraph, goal: SceneGraph, needed: set[str], name: str) -> str:
+    """Why there is no way without touching an object."""
+    i, j = start.index(name), goal.index(name)
+    support = support_name(goal, j)
+    here = support_name(start, i)
+    away = float(abs(start.boxes[i, :3] - goal.boxes[j, :3]).max()) > 0.01
+    if name in needed and away:
+        if support == here:
+            return f"{the(name)} itself would not have been in its place"
+        return f"{the(name)} itself would have stayed on {the(here)}, and the plan needs it on {the(support)}"
+    for other in sorted(needed - {name}):
+        n = start.index(other)
+        displaced = float(abs(start.boxes[n, :3] - goal.boxes[goal.index(other), :3]).max()) > 0.01
+        if displaced and i in resting_on(start, n):
+            return f"{the(name)} stood on {the(other)}, which had to be moved"
+        if displaced and bool(intersects(goal.boxes[goal.index(other)], start.boxes[[i]])[0]):
+            return f"{the(name)} stood where {the(other)} had to go"
+    return f"{the(name)} stood in the way"
+
+
+def _where(episode: Episode, name: str) -> str:
+    graph = episode.records[-1].graph if episode.records else episode.start
+    if name not in graph.names or graph.missing[graph.index(name)]:
+        return f"{capital(the(name))} is nowhere to be seen."
+    index = graph.index(name)
+    x, y = (round(100 * float(value)) for value in graph.boxes[index, :2])
+    side = f"{abs(y)} cm to the {'left' if y > 0 else 'right'}" if y else "straight ahead"
+    seen = "" if graph.seen[index] else ", hidden behind something"
+    return (
+        f"When I last looked, {the(name)} stood on {the(support_name(graph, index))}{seen}, "
+        f"{x} cm in front of the robot and {side}."
+    )
+
+
+def _wrong(every: Sequence[Turn], named: Sequence[str], voice: Voice) -> str:
+    errors = [turn for turn in every if turn.discrepancy]
+    if not named:
+        told = [GroundedExplainer(register=voice.register)(turn.discrepancy, None).text for turn in errors]
+        return " ".join(told) or "Nothing went wrong."
+    for turn in errors:
+        for culprit in turn.discrepancy.culprits:
+            if culprit.name in named:
+                when = "Before" if turn.discrepancy.phase is Phase.BEFORE else "After"
+                step = f"{when} {voice.step(turn.step)}, " if turn.step else "On the way back, "
+                return f"{step}{_state(culprit, turn.record.graph)}."
+    return f"Nothing happened to {the(named[0])}: it was always as expected."
+
+
+def _did(every: Sequence[Turn]) -> str:
+    told = []
+    for _, recovery in _recoveries(every):
+        if not recovery.found:
+            told.append(f"There was no way back: {recovery.reason.rstrip('. ')}.")
+        elif not recovery.actions:
+            told.append("Nothing had to be put right: the scene was on the plan already.")
+        else:
+            steps = [_goal(action, recovery, number) for number, action in enumerate(recovery.actions)]
+            told.append(f"The way back was to {listed(steps)}.")
+    return " ".join(told) or "Nothing had to be done: nothing went wrong."

@@ -1,0 +1,179 @@
+"""An episode of ours as REFLECT summarises a robot's experience, at three levels (Liu et al., section 3.1).
+
+*Sensory*: a scene graph for every moment at which the robot looked, cut down to what the plan names and what touches
+that. *Event*: the key frames among them as text. *Subgoal*: the frames at the ends of the plan's steps. The two levels
+of text are the structure that `nsrecover.explanation.logs.reading` reads other robots' logs into, so that an episode
+written with `nsrecover.explanation.logs.document_of` is read back as the same log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from nsrecover.core.actions import Action
+from nsrecover.core.episode import Episode
+from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.tabletop.relations import TABLE, Edge, Relation, relations
+from nsrecover.explanation.logs.reading import action_of
+from nsrecover.explanation.logs.records import GRIPPER, HouseholdLog, KeyFrame, Observation, Related, Seen, Step
+from nsrecover.explanation.numbering import clock, turns
+
+ON, INSIDE = "on top of", "inside"
+_SIDES = {
+    Relation.LEFT: "on the left of",
+    Relation.RIGHT: "on the right of",
+    Relation.FRONT: "in front of",
+    Relation.BEHIND: "behind",
+}
+"""Relations of ours in REFLECT's words."""
+
+_TOLD = {
+    "top": ("put_on", "Put {0} on {1}"),
+    "left": ("place_left", "Place {0} left of {1}"),
+    "right": ("place_right", "Place {0} right of {1}"),
+    "front": ("place_front", "Place {0} before {1}"),
+    "behind": ("place_behind", "Place {0} behind {1}"),
+    "free": ("set_aside", "Set {0} aside"),
+    "restore": ("put_back", "Bring {0} back"),
+}
+"""Operators of ours -> how logs name them, and as an action in words."""
+
+
+@dataclass(frozen=True)
+class SensoryFrame:
+    """What a moment's scene graph says of what matters (REFLECT, section 3.1.1).
+
+    Attributes:
+        time_s: since the start of the episode.
+        objects: those that the plan names and those that touch them, in scene order.
+        visible: those of them that were seen and not merely remembered.
+        edges: the relations among them.
+        held: what the gripper holds.
+    """
+
+    time_s: float
+    objects: tuple[str, ...]
+    visible: tuple[str, ...]
+    edges: frozenset[Edge]
+    held: str | None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The three levels.
+
+    Attributes:
+        sensory: one frame for every look, beginning with the first scene.
+        log: events, subgoals and final state as text, with task, plan and success condition.
+    """
+
+    sensory: tuple[SensoryFrame, ...]
+    log: HouseholdLog
+
+
+def summary_of(episode: Episode, task: str = "") -> Summary:
+    """Summarise an episode.
+
+    Args:
+        episode: of the agent, or a reviewed recording.
+        task: what it was for, in words; the plan's last promise if empty.
+    """
+    named = {name for action in episode.plan for name in action.arguments}
+    looks = [(episode.start_s, episode.start), *((record.time_s, record.graph) for record in episode.records)]
+    times = _times([seconds - episode.start_s for seconds, _ in looks])
+    frames = tuple(_sensory(graph, seconds, named) for seconds, (_, graph) in zip(times, looks, strict=True))
+    events, subgoals = [], []
+    for number, (turn, frame) in enumerate(zip(turns(episode), frames[1:], strict=True)):
+        action = turn.record.action
+        done = action or turn.discrepancy.action
+        # A key frame: the graph changed, or a subgoal ended (here every action is one), or a check before one failed.
+        changed = frame.edges != frames[number].edges or frame.visible != frames[number].visible
+        if not changed and action is None and not turn.discrepancy:
+            continue
+        observation = _observation(frame, turn.record.graph)
+        events.append(_key_frame(frame.time_s, "Action", done, observation))
+        if action is not None:
+            subgoals.append(_key_frame(frame.time_s, "Goal", done, observation))
+    wanted = _wanted(episode)
+    log = HouseholdLog(
+        task=task or f"bring it about that {wanted}",
+        plan=tuple(_step(action) for action in episode.plan),
+        success_state=f"{wanted}.",
+        events=tuple(events),
+        subgoals=tuple(subgoals),
+        final=_observation(frames[-1], looks[-1][1], sides=False),
+        plan_lines=tuple(str(_step(action)) for action in episode.plan),
+        extra={},
+    )
+    return Summary(frames, log)
+
+
+def _times(seconds: Sequence[float]) -> list[float]:
+    """Moments of the looks; a world without a clock gets one that ticks once a look."""
+    if any(later < earlier for earlier, later in pairwise(seconds)) or seconds[-1] <= 0:
+        return [float(number) for number in range(len(seconds))]
+    return list(seconds)
+
+
+def _sensory(graph: SceneGraph, time_s: float, named: Collection[str]) -> SensoryFrame:
+    """Only what the plan names, and what touches that: what stands on it or what it stands on."""
+    edges = relations(graph)
+    touching = {edge for edge in edges if edge.relation is Relation.ON and edge.object != TABLE}
+    kept = set(named)
+    for edge in touching:
+        if edge.subject in named or edge.object in named:
+            kept |= {edge.subject, edge.object}
+    there = [name for name, gone in zip(graph.names, graph.missing, strict=True) if name in kept and not gone]
+    return SensoryFrame(
+        time_s,
+        tuple(there),
+        tuple(name for name in there if bool(graph.seen[graph.index(name)])),
+        frozenset(edge for edge in edges if edge.subject in there and (edge.object in there or edge.object == TABLE)),
+        None if graph.held is None else graph.names[graph.held],
+    )
+
+
+def _observation(frame: SensoryFrame, graph: SceneGraph, sides: bool = True) -> Observation:
+    """A frame in words; the final state has no relations that depend on where one looks from."""
+    seen = frame.visible if sides else frame.objects
+    order = {name: number for number, name in enumerate([*graph.names, TABLE])}
+    told = []
+    for edge in sorted(frame.edges, key=lambda edge: (order[edge.subject], edge.relation, order[edge.object])):
+        if edge.subject not in seen or edge.subject == frame.held:
+            continue
+        if edge.relation is Relation.ON:
+            told.append(Related(edge.subject, ON, edge.object))
+        elif sides and edge.object in seen:
+            told.append(Related(edge.subject, _SIDES[edge.relation], edge.object))
+    if frame.held is not None:
+        told.append(Related(frame.held, INSIDE, GRIPPER))
+    states = {name: tuple(part for part in graph.states.get(name, "").split(" and ") if part) for name in seen}
+    return Observation(tuple(Seen(name, states[name]) for name in seen), tuple(told))
+
+
+def _key_frame(time_s: float, label: str, action: Action, observation: Observation) -> KeyFrame:
+    text = _text(action)
+    return KeyFrame(clock(time_s), label, text, action_of(text), observation)
+
+
+def _text(action: Action) -> str:
+    _, words = _TOLD.get(action.operator, ("", f"Do {action.operator} with " + " and ".join(action.arguments)))
+    return words.format(*action.arguments)
+
+
+def _step(action: Action) -> Step:
+    name = _TOLD.get(action.operator, (action.operator, ""))[0]
+    return Step(name, tuple(action_of(f"pick up {argument}").arguments[0] for argument in action.arguments))
+
+
+def _wanted(episode: Episode) -> str:
+    """What the plan is to bring about: who stands on whom in the end."""
+    below: dict[str, str] = {}
+    for action in episode.plan:
+        below.pop(action.arguments[0], None)
+        if action.operator == "top":
+            below[action.arguments[0]] = action.arguments[1]
+    told = [f"the {name} is on top of the {support}" for name, support in below.items()]
+    return ", ".join(told) or "every step of the plan is done"

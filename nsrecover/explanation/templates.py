@@ -1,0 +1,295 @@
+"""Plain English from the facts of a failure: what failed, what happened to each object, what follows, what to do."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+
+from nsrecover.core.actions import Action
+from nsrecover.core.discrepancy import Cause, Phase
+from nsrecover.core.explanation import Fact, Sentence
+from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.domains.tabletop.relations import TABLE
+from nsrecover.explanation.audience import Register, Voice, seed_of
+from nsrecover.explanation.facts import NOWHERE
+from nsrecover.explanation.grammar import capital, counted, instruction, listed, objects, the, unkept
+
+WORST_FIRST = (
+    Cause.TOPPLED,
+    Cause.DROPPED,
+    Cause.NOT_LIFTED,
+    Cause.MISPLACED,
+    Cause.MISSING,
+    Cause.SWAPPED,
+    Cause.MOVED,
+    Cause.BLOCKING,
+    Cause.HELPED,
+)
+"""The order in which causes are told."""
+
+
+def realise(facts: Sequence[Fact], register: Register = Register.ENGINEER) -> tuple[Sentence, ...]:
+    """Word the facts of a failure.
+
+    Args:
+        facts: from `nsrecover.explanation.facts.facts_of`; nothing else is looked at.
+        register: whom the text is for. For engineers steps have numbers and actions their names, and the same thing is
+            always said in the same words; for lay people it is told as one would, in one of several ways.
+
+    Returns:
+        Sentences in reading order, each with the facts it rests on.
+    """
+    known: dict[str, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        known[fact.predicate].append(fact)
+    voice = Voice(register, seed_of(facts))
+    elsewhere = frozenset(fact.arguments[0] for fact in known["should_be_on"])
+    return (
+        _headline(known, voice),
+        *(sentence for cause in WORST_FIRST for sentence in _happened(cause, known[cause.value], elsewhere, voice)),
+        *_consequences(known, voice),
+        *_recovery(known, voice),
+    )
+
+
+def _headline(known: dict[str, list[Fact]], voice: Voice) -> Sentence:
+    """Which step failed, and how in a few words."""
+    (step,) = known["step"]
+    number, action, phase = step.arguments
+    causes = [cause for cause in WORST_FIRST if known[cause.value]]
+    culprits = [fact for cause in causes for fact in known[cause.value]]
+    violated = known["violated"]
+    told = voice.told(number, action)
+    if causes == [Cause.HELPED]:
+        when = "Before" if phase == Phase.BEFORE else "After"
+        return Sentence(f"{when} {told} the scene is already ahead of the plan.", (step, *culprits))
+    if violated:
+        reasons = listed([fact.arguments[0] for fact in violated])
+        return Sentence(f"{capital(told)} cannot be done as things are: {reasons}.", (step, *violated))
+    what = listed([_in_short(cause, known[cause.value]) for cause in causes if cause is not Cause.HELPED][:2])
+    if phase == Phase.BEFORE:
+        return Sentence(f"Before {told} something was not as expected: {what}.", (step, *culprits))
+    if known["achieved"]:
+        worked = voice.one_of(f"{told} did what it should, but", f"{told} worked, but", f"though {told} worked,")
+        return Sentence(f"{capital(worked)} {what}.", (step, *known["achieved"], *culprits))
+    wrong = voice.one_of(f"{told} went wrong", f"something went wrong at {told.rstrip(',')}")
+    return Sentence(f"{capital(wrong)}: {what}.", (step, *culprits))
+
+
+def _in_short(cause: Cause, facts: Sequence[Fact]) -> str:
+    """A cause in a few words; the sentences after it name the objects."""
+    several = len(facts) > 1
+    only = the(facts[0].arguments[0])
+    match cause:
+        case Cause.TOPPLED:
+            return "the tower fell" if several else f"{only} fell over"
+        case Cause.DROPPED:
+            return "what the gripper carried fell" if several else f"the gripper lost {only}"
+        case Cause.NOT_LIFTED:
+            return "the gripper came up empty"
+        case Cause.MISPLACED:
+            return "some objects missed their places" if several else f"{only} missed its place"
+        case Cause.MISSING:
+            return "some objects are gone" if several else f"{only} is gone"
+        case Cause.SWAPPED:
+            return f"{counted(max(2, len(facts)), 'object')} were exchanged"
+        case Cause.MOVED:
+            return "some objects were shifted" if several else f"{only} was shifted"
+        case Cause.BLOCKING:
+            return "some objects block the way" if several else f"{only} blocks the way"
+        case Cause.HELPED:
+            return "part of the work is done already"
+
+
+def _happened(cause: Cause, facts: Sequence[Fact], elsewhere: Collection[str], voice: Voice) -> list[Sentence]:
+    """What happened to each object, objects with the same fate in one sentence.
+
+    `elsewhere` are the objects that do not stand on what they should stand on.
+    """
+    if cause is Cause.SWAPPED:
+        return _swaps(facts)
+    groups: dict[str, list[Fact]] = defaultdict(list)
+    if cause is Cause.HELPED:
+        facts = sorted(facts, key=lambda fact: int(fact.arguments[2]) if fact.arguments[2] != NOWHERE else 0)
+    for fact in facts:
+        # Told together: what lies on the same thing; for what was helped, what is right after the same step.
+        groups[fact.arguments[2 if cause is Cause.HELPED else 1]].append(fact)
+    sentences = []
+    for group in groups.values():
+        names, (_, other, detail) = [fact.arguments[0] for fact in group], group[0].arguments
+        sentences.append(Sentence(capital(_fate(cause, names, other, detail, elsewhere, voice)), tuple(group)))
+    return sentences
+
+
+def _fate(cause: Cause, names: Sequence[str], other: str, detail: str, elsewhere: Collection[str], voice: Voice) -> str:
+    """The sentence for objects that share a cause and the object that explains it."""
+    who = objects(names)
+    one = len(names) == 1
+    be, was, has, it = ("is", "was", "has", "it") if one else ("are", "were", "have", "they")
+    them, lies, stands = ("it", "lies", "stands") if one else ("them", "lie", "stand")
+    offset = f", {voice.offset(detail)}" if one and detail != NOWHERE else ""
+    on = "" if other == NOWHERE else f" on {the(other)}"
+    match cause:
+        case Cause.TOPPLED:
+            onto = f" onto {the(other)}" if other != NOWHERE else ""
+            return voice.one_of(f"{who} toppled{onto}.", f"{who} toppled and now {lies}{on or ' elsewhere'}.")
+        case Cause.DROPPED:
+            now = f"now {lies}{on or ' elsewhere'}{offset}."
+            return voice.one_of(f"{who} {was} dropped on the way and {now}", f"{who} {was} dropped and {now}")
+        case Cause.NOT_LIFTED:
+            return voice.one_of(
+                f"{who} {was} not lifted: {it} still {stands}{on or ' where ' + it + ' ' + was}.",
+                f"{who} {was} not lifted and still {stands}{on or ' where ' + it + ' ' + was}.",
+            )
+        case Cause.MISPLACED:
+            return f"{who} {was} misplaced: {it} {stands}{on or ' elsewhere'}{offset}."
+        case Cause.MISSING:
+            return voice.one_of(f"{who} {be} nowhere to be seen.", f"{who} {be} missing from the table.")
+        case Cause.MOVED:
+            where = on if other != TABLE or set(names) & set(elsewhere) else ""
+            rest = f": {it} {be} now{where}{offset if where else offset.removeprefix(',')}" if where or offset else ""
+            why = voice.one_of(f"though nothing was to touch {them}", f"though {it} {was} to stay where {it} {was}")
+            return f"{who} {has} moved, {why}{rest}."
+        case Cause.BLOCKING:
+            return f"{who} {be} in the way{'' if other == NOWHERE else ' of ' + the(other)}."
+        case Cause.HELPED:
+            when = "" if detail == NOWHERE else f" after {voice.step(detail)}"
+            return f"{who} {be} already where {it} should be{when or ' later'}."
+        case Cause.SWAPPED:
+            raise AssertionError("swapped objects are told together")
+
+
+def _swaps(facts: Sequence[Fact]) -> list[Sentence]:
+    """One sentence for each set of objects that took each other's places."""
+    groups: list[tuple[list[str], list[Fact]]] = []
+    for fact in facts:
+        members = [name for name in fact.arguments[:2] if name != NOWHERE]
+        joined = [group for group in groups if set(group[0]) & set(members)]
+        names = list(dict.fromkeys([*(name for group in joined for name in group[0]), *members]))
+        told = [*(known for group in joined for known in group[1]), fact]
+        groups = [group for group in groups if group not in joined] + [(names, told)]
+    sentences = []
+    for names, told in groups:
+        ending = {1: " has changed places with something else", 2: " have changed places"}.get(
+            len(names), " have changed places with one another"
+        )
+        sentences.append(Sentence(f"{capital(objects(names))}{ending}.", tuple(told)))
+    return sentences
+
+
+def _consequences(known: dict[str, list[Fact]], voice: Voice) -> list[Sentence]:
+    """What no longer holds: the promise of the step, and who should stand on whom."""
+    sentences = []
+    promised: set[tuple[str, ...]] = set()
+    for fact in known["unachieved"]:
+        action = Action.parse(fact.arguments[0])
+        promised.add(action.arguments)
+        same = [other for other in known["should_be_on"] if other.arguments == action.arguments]
+        promise = voice.one_of("as the step was to bring about", "which is what the step was for")
+        sentences.append(Sentence(f"So {unkept(action)}, {promise}.", (fact, *same)))
+    lost = [fact for fact in known["should_be_on"] if fact.arguments not in promised]
+    if lost:
+        pairs = [
+            f"{the(name)} {'should be ' if first else ''}on {the(support)}"
+            for first, (name, support) in zip([True] + [False] * len(lost), (f.arguments for f in lost), strict=False)
+        ]
+        sentences.append(Sentence(f"{capital(listed(pairs))}.", tuple(lost)))
+    return sentences
+
+
+def _recovery(known: dict[str, list[Fact]], voice: Voice) -> list[Sentence]:
+    """What will be done about it, or why nothing can be."""
+    if not known["recovery"]:
+        return []
+    (recovery,) = known["recovery"]
+    match RecoveryStatus(recovery.arguments[0]):
+        case RecoveryStatus.RECOVERED:
+            return [_way_back(recovery, known, voice), *_staying(known), *_rejoining(known, voice)]
+        case RecoveryStatus.ALREADY_AT_SUBGOAL:
+            return [*_staying(known), *_nothing_to_do(recovery, known, voice)]
+        case RecoveryStatus.IMPOSSIBLE:
+            text = "There is no way back onto the plan"
+            facts = [recovery]
+        case RecoveryStatus.BUDGET_EXHAUSTED:
+            (searched,) = known["searched"]
+            seconds, states = searched.arguments
+            text = f"No way back was found in {seconds} seconds, after looking at {counted(int(states), 'scene')}"
+            facts = [recovery, searched]
+    reasons = known["reason"]
+    if reasons:
+        text += f": {reasons[0].arguments[0].rstrip('. ')}"
+    sentences = [Sentence(f"{text}.", (*facts, *reasons))]
+    unnamed = [fact for fact in known["blamed"] if not any(fact.arguments[0] in r.arguments[0] for r in reasons)]
+    if unnamed:
+        names = [fact.arguments[0] for fact in unnamed]
+        sentences.append(
+            Sentence(f"What makes it impossible {'is' if len(names) == 1 else 'are'} {objects(names)}.", tuple(unnamed))
+        )
+    return sentences
+
+
+def _way_back(recovery: Fact, known: dict[str, list[Fact]], voice: Voice) -> Sentence:
+    """How many actions the recovery takes, and which."""
+    does = known["does"]
+    told = [
+        instruction(Action.parse(action), None if place == NOWHERE else place)
+        for _, action, place in (fact.arguments for fact in does)
+    ]
+    count = counted(len(does), "action")
+    shortest = ", and there is no shorter way" if known["optimal"] else ""
+    text = voice.one_of(f"The way back takes {count}", f"It takes {count} to put this right") + f"{shortest}: "
+    if len(told) <= 2:
+        text += ", then ".join(told)
+    else:
+        text += f"first {told[0]}, then {', '.join(told[1:-1])} and finally {told[-1]}"
+    return Sentence(f"{text}.", (recovery, *known["optimal"], *does))
+
+
+def _staying(known: dict[str, list[Fact]]) -> list[Sentence]:
+    """What is displaced and may stay so."""
+    names = [fact.arguments[0] for fact in known["stays"]]
+    if not names:
+        return []
+    where, them = ("where it is", "it") if len(names) == 1 else ("where they are", "them")
+    text = f"{capital(objects(names))} may stay {where}: nothing that follows needs {them} elsewhere."
+    return [Sentence(text, tuple(known["stays"]))]
+
+
+def _rejoining(known: dict[str, list[Fact]], voice: Voice) -> list[Sentence]:
+    """Where the plan goes on after the recovery."""
+    if not known["rejoins"]:
+        return []
+    (rejoins,), (done_fact,) = known["rejoins"], known["steps_done"]
+    subgoal, done = int(rejoins.arguments[0]), int(done_fact.arguments[0])
+    if subgoal > done:
+        text = f"This also takes care of {voice.steps(done + 1, subgoal)}, and the plan goes on from there."
+    elif subgoal == done:
+        text = f"Then the scene is {_as_after(subgoal, voice)}, and the plan goes on from there."
+    else:
+        again = voice.steps(subgoal + 1, done)
+        text = f"Then the scene is {_as_after(subgoal, voice)}, and the plan goes on with {again} again."
+    return [Sentence(text, (rejoins, done_fact))]
+
+
+def _nothing_to_do(recovery: Fact, known: dict[str, list[Fact]], voice: Voice) -> list[Sentence]:
+    """The scene is on the plan already: ahead of it, where it should be, or behind."""
+    if not known["rejoins"]:
+        return [Sentence("Nothing has to be done to get back onto the plan.", (recovery,))]
+    (rejoins,), (done_fact,) = known["rejoins"], known["steps_done"]
+    subgoal, done = int(rejoins.arguments[0]), int(done_fact.arguments[0])
+    if subgoal > done:
+        rest = f"{voice.steps(done + 1, subgoal)} can be skipped"
+    elif subgoal == done:
+        rest = "the plan simply goes on"
+    else:
+        rest = f"{voice.steps(subgoal + 1, done)} can simply be done again"
+    return [
+        Sentence(
+            f"Nothing has to be put right: the scene is {_as_after(subgoal, voice)}, so {rest}.",
+            (recovery, rejoins, done_fact),
+        )
+    ]
+
+
+def _as_after(step: int, voice: Voice) -> str:
+    return "as it was at the start" if step == 0 else f"as it should be after {voice.step(step)}"

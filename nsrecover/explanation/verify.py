@@ -1,0 +1,73 @@
+"""Reading an explanation back: which object it says what happened to, and whether the facts agree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from nsrecover.core.discrepancy import Cause
+from nsrecover.core.explanation import Fact
+
+_SIGNATURES: dict[Cause, str] = {
+    Cause.TOPPLED: r"\btoppled\b",
+    Cause.DROPPED: r"\bdropped\b",
+    Cause.NOT_LIFTED: r"\bnot lifted\b",
+    Cause.MISPLACED: r"\bmisplaced\b",
+    Cause.MISSING: r"\b(?:missing|nowhere to be seen)\b",
+    Cause.SWAPPED: r"\b(?:swapped|changed places)\b",
+    Cause.MOVED: r"\b(?:has|have) moved\b",
+    Cause.BLOCKING: r"\bin the way\b",
+    Cause.HELPED: r"\balready where\b",
+}
+"""What a clause must contain to count as saying that something happened to the objects named before it."""
+
+_CLAUSE = re.compile(r"[.;:!?]\s")
+
+
+def claims(text: str, names: Sequence[str]) -> frozenset[tuple[Cause, str]]:
+    """Which cause a text ascribes to which object.
+
+    Args:
+        text: an explanation, whoever wrote it.
+        names: the objects of the scene.
+
+    Returns:
+        Pairs of a cause and an object; an object counts if it is named before the cause, in the same clause.
+    """
+    masked = text
+    # Longest first, so that `red cube` is not found inside `dark red cube`.
+    for name in sorted(names, key=len, reverse=True):
+        masked = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", f"<{names.index(name)}>", masked, flags=re.IGNORECASE)
+    found = set()
+    for clause in _CLAUSE.split(f"{masked} "):
+        for cause, signature in _SIGNATURES.items():
+            match = re.search(signature, clause, flags=re.IGNORECASE)
+            if match:
+                subjects = re.findall(r"<(\d+)>", clause[: match.start()])
+                found |= {(cause, names[int(index)]) for index in subjects}
+    return frozenset(found)
+
+
+def disagreements(text: str, facts: Sequence[Fact], names: Sequence[str]) -> tuple[str, ...]:
+    """Where a text and the facts do not say the same.
+
+    Args:
+        text: an explanation, whoever wrote it.
+        facts: what is known, from `nsrecover.explanation.facts.facts_of`.
+        names: the objects of the scene.
+
+    Returns:
+        In words, what the text says without a fact, and which culprits it leaves out; empty if it agrees.
+    """
+    for fact in facts:
+        # Quoted as they are: they speak of the rules of the operators and of the search, not of what happened.
+        if fact.predicate in ("reason", "violated"):
+            text = text.replace(fact.arguments[0].rstrip(". "), "")
+    causes = {cause.value: cause for cause in Cause}
+    known = {(causes[fact.predicate], fact.arguments[0]) for fact in facts if fact.predicate in causes}
+    partners = {(Cause.SWAPPED, fact.arguments[1]) for fact in facts if fact.predicate == Cause.SWAPPED.value}
+    said = claims(text, names)
+    return tuple(
+        [f"the text says {cause.value}({name}), the facts do not" for cause, name in sorted(said - known - partners)]
+        + [f"the facts say {cause.value}({name}), the text does not" for cause, name in sorted(known - said)]
+    )

@@ -1,0 +1,250 @@
+"""The learned parts as ONNX files, for programs without torch (docs/onnx.md has one).
+
+    from nsrecover.models.export import export_onnx
+    from nsrecover.models.bundle import Bundle
+
+    export_onnx(Bundle.load(), "models")    # encoder.onnx, transition.onnx, discriminator.onnx, models.json
+
+The files hold the same weights as the checkpoint and give the same numbers for any number of objects.
+
+Needs onnxscript: `pip install 'nsrecover[onnx]'`.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import tempfile
+import warnings
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.models.bundle import Bundle, BundleConfig
+from nsrecover.models.discriminator import Discriminator
+from nsrecover.models.encoder import ObjectEncoder
+from nsrecover.models.transition import TransitionModel, every_pair
+
+OPSET = 18
+"""Version of the ONNX operators; the oldest that torch exports to, so that most runtimes can read the files."""
+
+FORMAT = 1
+"""Version of models.json; raised when what an older reader expects is no longer true."""
+
+DESCRIPTION = "models.json"
+
+Shape = tuple[int | str, ...]
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or output of an exported model.
+
+    Attributes:
+        name: as the runtime knows it.
+        shape: its sizes; a name stands for any number.
+        meaning: what it holds, with its unit.
+        kind: its element type, as NumPy calls it.
+    """
+
+    name: str
+    shape: Shape
+    meaning: str
+    kind: str = "float32"
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What is exported into one file."""
+
+    file: str
+    model: nn.Module
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+
+
+class _Encoder(nn.Module):
+    """The encoder, from bytes as images have them."""
+
+    def __init__(self, model: ObjectEncoder) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, crops: Tensor) -> Tensor:
+        feature: Tensor = self.model(crops.permute(0, 3, 1, 2) / 255.0)
+        return feature
+
+
+class _Transition(nn.Module):
+    """The transition model, with its edges made in the graph: kept ones would fix the number of objects."""
+
+    def __init__(self, model: TransitionModel) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(
+        self, visual: Tensor, boxes: Tensor, operators: Tensor, moved: Tensor, reference: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        edges = every_pair(*boxes.shape[:2])
+        found: tuple[Tensor, Tensor] = self.model(visual, boxes, operators, moved, reference, edges)
+        return found
+
+
+class _Discriminator(nn.Module):
+    """The discriminator, as a probability."""
+
+    def __init__(self, model: Discriminator) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, visual_a: Tensor, boxes_a: Tensor, visual_b: Tensor, boxes_b: Tensor) -> Tensor:
+        return torch.sigmoid(self.model(visual_a, boxes_a, visual_b, boxes_b))
+
+
+def export_onnx(bundle: Bundle, folder: str | Path) -> tuple[Path, ...]:
+    """Write encoder, transition model and discriminator as ONNX files, and models.json, which describes them.
+
+    Every file is written beside its final name and moved there when all are whole; models.json comes last.
+
+    Args:
+        bundle: the learned parts; left as it is, on its device and in its mode.
+        folder: where; made if it does not exist. Files of an earlier export are replaced.
+
+    Returns:
+        The files: encoder.onnx, transition.onnx, discriminator.onnx, models.json.
+
+    Raises:
+        InvalidConfiguration: onnxscript is not installed, or the folder cannot be written to.
+    """
+    _require_onnx()
+    path = Path(folder)
+    parts = _parts(copy.deepcopy(bundle).cpu())
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".export-", dir=path) as beside:
+            for part in parts:
+                _program(part).save(Path(beside, part.file), external_data=False)
+            Path(beside, DESCRIPTION).write_text(json.dumps(_description(bundle.config, parts), indent=2) + "\n")
+            names = [*(part.file for part in parts), DESCRIPTION]
+            for name in names:
+                os.replace(Path(beside, name), path / name)
+    except OSError as problem:
+        raise InvalidConfiguration(
+            f"expected a folder that can be written to, found {path} ({problem.strerror or problem}); give another one"
+        ) from problem
+    return tuple(path / name for name in names)
+
+
+def _parts(bundle: Bundle) -> tuple[_Part, ...]:
+    """What to export, with everything that models.json says about it."""
+    features, side = bundle.config.feature_size, bundle.config.crop_size
+    box = "centre xyz and size xyz, metres, robot base frame"
+    whole: dict[str, Any] = {"shape": ("scenes",), "kind": "int64"}
+    return (
+        _Part(
+            "encoder.onnx",
+            _Encoder(bundle.encoder),
+            (Port("crops", ("crops", side, side, 3), "RGB pictures of single objects, all else black", "uint8"),),
+            (Port("features", ("crops", features), "appearance, unit length"),),
+        ),
+        _Part(
+            "transition.onnx",
+            _Transition(bundle.transition),
+            (
+                Port("visual", ("scenes", "objects", features), "appearance of every object, unit length"),
+                Port("boxes", ("scenes", "objects", 6), box),
+                Port("operators", meaning="number of the operator in the list of operators", **whole),
+                Port("moved", meaning="number of the object that is moved", **whole),
+                Port("reference", meaning="number of the object that it is moved relative to", **whole),
+            ),
+            (
+                Port("box", ("scenes", 6), f"the moved object after the action: {box}"),
+                Port("feature", ("scenes", features), "its appearance after the action, unit length"),
+            ),
+        ),
+        _Part(
+            "discriminator.onnx",
+            _Discriminator(bundle.discriminator),
+            (
+                Port("visual_a", ("pairs", features), "appearance of the expected object, unit length"),
+                Port("boxes_a", ("pairs", 6), box),
+                Port("visual_b", ("pairs", features), "appearance of the observed object, unit length"),
+                Port("boxes_b", ("pairs", 6), box),
+            ),
+            (Port("probability", ("pairs",), "that both are the same object in the same place, 0 to 1"),),
+        ),
+    )
+
+
+def _program(part: _Part) -> torch.onnx.ONNXProgram:
+    """One model as an ONNX program whose named sizes are free."""
+    # Sizes to trace with: different ones, and neither 0 nor 1, which the exporter would take for fixed.
+    free = {"crops": 3, "scenes": 2, "objects": 4, "pairs": 5}
+    examples = tuple(
+        torch.zeros(
+            [size if isinstance(size, int) else free[size] for size in port.shape], dtype=getattr(torch, port.kind)
+        )
+        for port in part.inputs
+    )
+    with warnings.catch_warnings():
+        # Several inputs have the same free size; only the first one's name is used, which is what is meant.
+        warnings.filterwarnings("ignore", message=".*shares the same shape constraints.*")
+        program = torch.onnx.export(
+            part.model.eval(),
+            examples,
+            input_names=[port.name for port in part.inputs],
+            output_names=[port.name for port in part.outputs],
+            dynamic_shapes=tuple(
+                {axis: size for axis, size in enumerate(port.shape) if isinstance(size, str)} for port in part.inputs
+            ),
+            opset_version=OPSET,
+            dynamo=True,
+            verbose=False,
+        )
+    assert program is not None  # None comes from the older exporter only
+    for node in program.model.graph.all_nodes():
+        node.metadata_props.clear()  # where in the source it comes from, with the paths of this machine
+    return program
+
+
+def _description(config: BundleConfig, parts: tuple[_Part, ...]) -> dict[str, Any]:
+    """What models.json holds."""
+
+    def told(port: Port) -> dict[str, Any]:
+        return {"name": port.name, "type": port.kind, "shape": list(port.shape), "meaning": port.meaning}
+
+    return {
+        "format": FORMAT,
+        "library": _version(),
+        "opset": OPSET,
+        "feature_size": config.feature_size,
+        "crop_size": config.crop_size,
+        "operators": list(config.operators),
+        "threshold": config.threshold,
+        "models": {
+            part.file: {"inputs": [*map(told, part.inputs)], "outputs": [*map(told, part.outputs)]} for part in parts
+        },
+    }
+
+
+def _require_onnx() -> None:
+    try:
+        import onnxscript  # noqa: F401  torch's exporter needs it, and with it comes onnx
+    except ImportError as problem:
+        raise InvalidConfiguration(
+            "expected onnxscript, which torch writes ONNX files with, found that it is not installed; "
+            "run `pip install 'nsrecover[onnx]'`"
+        ) from problem
+
+
+def _version() -> str:
+    try:
+        return metadata.version("nsrecover")
+    except metadata.PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,69 @@
+"""Monitoring without pixels: places are told apart by geometry alone, for those who have boxes and nothing else.
+
+Nothing is learned and torch is not needed. Where an action leads, its operator says (`PlacingOperator`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from nsrecover.core.scene import FloatArray
+from nsrecover.errors import InvalidConfiguration
+
+
+@dataclass(frozen=True)
+class GeometricModels:
+    """Stands in for the learned parts: P(as expected) falls with the distance between two box centres.
+
+    P = 2^-(d / tolerance)^2: how likely a displacement d is under normal noise, beside none at all; a half where it
+    equals the tolerance. Looks and sizes play no part in it: two objects that changed places are told apart by name
+    only. A box turned onto another side is wrong at any distance: who compares sees to that (`same_place`).
+
+    Attributes:
+        tolerance_m: displacement at which an object is as likely as not to be out of place; about 2.4 times the error,
+            on each axis, of placing and measuring together.
+        threshold: probability under which an object counts as wrong; `System.calibrated` finds it from episodes that
+            went well.
+        workspace: x_min, y_min, x_max, y_max of the table that things are put down on, metres.
+        reach_m: nearest and farthest distance from the robot's base at which it can grasp from the table.
+    """
+
+    tolerance_m: float = 0.02
+    threshold: float = 0.5
+    workspace: tuple[float, float, float, float] = (0.30, -0.35, 0.75, 0.35)
+    reach_m: tuple[float, float] = (0.28, 0.81)
+
+    def __post_init__(self) -> None:
+        if not self.tolerance_m > 0:
+            raise InvalidConfiguration(f"expected a tolerance_m above 0, found {self.tolerance_m}")
+        if not 0 < self.threshold <= 1:
+            raise InvalidConfiguration(f"expected a threshold above 0 and at most 1, found {self.threshold}")
+        x_min, y_min, x_max, y_max = self.workspace
+        if not (x_min < x_max and y_min < y_max):
+            raise InvalidConfiguration(f"expected a workspace (x_min, y_min, x_max, y_max), found {self.workspace}")
+        if not 0 <= self.reach_m[0] < self.reach_m[1]:
+            raise InvalidConfiguration(f"expected reach_m as (nearest, farthest), found {self.reach_m}")
+
+    @property
+    def feature_size(self) -> None:
+        """Appearance plays no part."""
+        return
+
+    def with_threshold(self, threshold: float) -> GeometricModels:
+        """The same with another decision threshold."""
+        return replace(self, threshold=threshold)
+
+    def same(
+        self, visual_a: npt.ArrayLike, boxes_a: npt.ArrayLike, visual_b: npt.ArrayLike, boxes_b: npt.ArrayLike
+    ) -> FloatArray:
+        """P(in the same place) for M pairs of boxes (M, 6): (M,); appearance is not looked at."""
+        offset = np.asarray(boxes_a, dtype=np.float64)[:, :3] - np.asarray(boxes_b, dtype=np.float64)[:, :3]
+        return np.asarray(np.exp2(-np.square(offset / self.tolerance_m).sum(axis=1)), dtype=np.float32)
+
+    def free_box(self, boxes: npt.ArrayLike, moved: npt.ArrayLike, present: npt.ArrayLike | None = None) -> FloatArray:
+        """Each moved object's own place (B, 6); the check of the proposal then takes the nearest free place to it."""
+        scenes = np.asarray(boxes, dtype=np.float32)
+        return np.asarray(scenes[np.arange(len(scenes)), np.asarray(moved)].copy(), dtype=np.float32)

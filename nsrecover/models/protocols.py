@@ -1,0 +1,70 @@
+"""What imagining, comparing and planning ask of the models; `nsrecover.models.bundle.Bundle` has learned all of it.
+
+`nsrecover.models.geometric.GeometricModels` computes it from boxes alone.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, Self, runtime_checkable
+
+import numpy.typing as npt
+
+from nsrecover.core.scene import FloatArray
+from nsrecover.models.free_place import FreeSpaceModel
+
+
+class RecoveryModels(FreeSpaceModel, Protocol):
+    """What planning needs: to tell places apart, and where there is room."""
+
+    @property
+    def threshold(self) -> float:
+        """Probability under which an object counts as wrong."""
+        ...
+
+    def same(
+        self, visual_a: npt.ArrayLike, boxes_a: npt.ArrayLike, visual_b: npt.ArrayLike, boxes_b: npt.ArrayLike
+    ) -> FloatArray:
+        """P(same object in the same place) for M pairs of nodes (M, D), (M, 6): (M,)."""
+        ...
+
+
+class SceneModels(RecoveryModels, Protocol):
+    """What a whole `nsrecover.System` is made of."""
+
+    @property
+    def feature_size(self) -> int | None:
+        """D, the length that appearance features must have; None if appearance plays no part."""
+        ...
+
+    def with_threshold(self, threshold: float) -> Self:
+        """The same models with another decision threshold; these stay as they are."""
+        ...
+
+
+@runtime_checkable
+class Transitions(Protocol):
+    """Models that have learned where actions lead."""
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """Names of the operators that were learned."""
+        ...
+
+    def predict(
+        self,
+        visual: npt.ArrayLike,
+        boxes: npt.ArrayLike,
+        operators: npt.ArrayLike,
+        moved: npt.ArrayLike,
+        reference: npt.ArrayLike,
+    ) -> tuple[FloatArray, FloatArray]:
+        """The moved objects after B actions: boxes (B, 6) and features (B, D).
+
+        Args:
+            visual: (B, N, D).
+            boxes: (B, N, 6).
+            operators: (B,) index into `operators`.
+            moved: (B,) index of the moved object.
+            reference: (B,) index of the other argument.
+        """
+        ...

@@ -1,0 +1,28 @@
+"""Whether objects are in the same place, and with the same side down."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nsrecover.core.geometry import turned_over
+from nsrecover.core.scene import FloatArray
+from nsrecover.models.protocols import RecoveryModels
+
+
+def same_place(
+    models: RecoveryModels, visual_a: FloatArray, boxes_a: FloatArray, visual_b: FloatArray, boxes_b: FloatArray
+) -> FloatArray:
+    """P(same object in the same place, on the same side) for M pairs of nodes: (M,).
+
+    The models compare places and looks (Kalithasan et al., section IV-C). A brick that tipped over where it stands has
+    both still, and what is to stand on it comes too high or too low.
+
+    Args:
+        models: their discriminator is used.
+        visual_a: (M, D) features.
+        boxes_a: (M, 6).
+        visual_b: (M, D).
+        boxes_b: (M, 6).
+    """
+    same = models.same(visual_a, boxes_a, visual_b, boxes_b)
+    return np.where(turned_over(boxes_a, boxes_b), 0.0, same).astype(np.float32)

@@ -1,0 +1,84 @@
+"""The comparison of the expected with the observed scene, before and after an action."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nsrecover.core.actions import Trace
+from nsrecover.core.discrepancy import Culprit, Discrepancy, Phase
+from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.tabletop.operators import moved_object, operator_of
+from nsrecover.models.protocols import RecoveryModels
+from nsrecover.monitoring.causes import Situation, cause_of
+from nsrecover.monitoring.imagination import as_expected
+
+
+class Comparison:
+    """Says which objects are not as the plan expects them, since which step, and how (section IV-C).
+
+    It remembers nothing: whoever asks hands over the scene, the trace and the step. `nsrecover.Monitor` keeps these.
+
+    Args:
+        models: their discriminator and calibrated threshold are used.
+    """
+
+    def __init__(self, models: RecoveryModels) -> None:
+        self._models = models
+
+    def before(self, graph: SceneGraph, trace: Trace, step: int) -> Discrepancy:
+        """Whether an action can be run: the scene is as expected and the action's preconditions hold.
+
+        Args:
+            graph: the scene as it is now.
+            trace: what should be.
+            step: number of the action, from 0.
+
+        Returns:
+            A discrepancy that is false in a condition if all is well.
+        """
+        action = trace.plan[step]
+        violated = operator_of(action).violated(graph, action)
+        return self._compare(graph, trace, step, Phase.BEFORE, violated)
+
+    def after(self, graph: SceneGraph, trace: Trace, step: int) -> Discrepancy:
+        """Whether an action worked and left everything else alone; arguments as for `before`."""
+        return self._compare(graph, trace, step, Phase.AFTER, ())
+
+    def _compare(
+        self, graph: SceneGraph, trace: Trace, step: int, phase: Phase, violated: tuple[str, ...]
+    ) -> Discrepancy:
+        action = trace.plan[step]
+        done = step + 1 if phase is Phase.AFTER else step
+        probabilities = as_expected(self._models, trace.graphs[done], graph)
+        wrong = tuple(int(i) for i in np.flatnonzero(probabilities < self._models.threshold))
+        culprits: tuple[Culprit, ...] = ()
+        if wrong:
+            situation = Situation(
+                trace=trace,
+                done=done,
+                moved=moved_object(graph, action) if phase is Phase.AFTER else None,
+                observed=graph,
+                probabilities=probabilities,
+                wrong=wrong,
+                later=self._later(graph, trace, done),
+            )
+            culprits = tuple(cause_of(situation, index) for index in wrong)
+        return Discrepancy(
+            step=step,
+            phase=phase,
+            action=action,
+            expected=trace.graphs[done],
+            observed=graph,
+            probabilities=probabilities,
+            total=float(len(graph) - probabilities.sum()),
+            threshold=self._models.threshold,
+            culprits=culprits,
+            violated=violated,
+        )
+
+    def _later(self, graph: SceneGraph, trace: Trace, done: int) -> np.ndarray:
+        """(T + 1, N): objects that already are where a later step of the plan puts them."""
+        later = np.zeros((len(trace.graphs), len(graph)), dtype=np.bool_)
+        for step in range(done + 1, len(trace.graphs)):
+            later[step] = as_expected(self._models, trace.graphs[step], graph) >= self._models.threshold
+        return later

@@ -1,0 +1,113 @@
+"""What should be: the scene graph after an action, and after every step of a plan (Kalithasan et al., section IV-B)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from nsrecover.core.actions import Action, Plan, Trace
+from nsrecover.core.geometry import as_box
+from nsrecover.core.protocols import PlacingOperator
+from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.tabletop.operators import REACHED_M, moved_object, operator_of
+from nsrecover.domains.tabletop.relations import landed
+from nsrecover.errors import InvalidAction, InvalidCheckpoint
+from nsrecover.models.free_place import find_free_place
+from nsrecover.models.protocols import RecoveryModels, Transitions
+from nsrecover.models.same_place import same_place
+
+
+class Imagination:
+    """Applies the learned transition model to scene graphs; where there is none, what operators say themselves.
+
+    Args:
+        models: they say where actions lead, if they have learned it, and where there is room.
+    """
+
+    def __init__(self, models: RecoveryModels) -> None:
+        self._models = models
+
+    def step(self, graph: SceneGraph, action: Action) -> SceneGraph:
+        """The scene after one action; only the moved object's node differs.
+
+        Raises:
+            InvalidAction: the action is not well formed.
+            UnknownObject: it names an object that is not in the scene.
+            InvalidCheckpoint: the checkpoint was trained without this operator, which does not say where it leads.
+        """
+        action = self.ground(graph, action)
+        moved = moved_object(graph, action)
+        if action.target is not None:
+            return graph.with_node(moved, landed(graph, moved, action.target, REACHED_M))
+        known = self._models.operators if isinstance(self._models, Transitions) else ()
+        if isinstance(self._models, Transitions) and action.operator in known:
+            box, visual = self._models.predict(
+                graph.visual[None],
+                graph.boxes[None],
+                [known.index(action.operator)],
+                [moved],
+                [graph.index(action.arguments[1])],
+            )
+            return graph.with_node(moved, box[0], visual[0])
+        operator = operator_of(action)
+        if isinstance(operator, PlacingOperator):
+            return graph.with_node(moved, operator.place(graph, action))
+        raise InvalidCheckpoint(
+            f"expected to know where {action.operator!r} leads, found it neither in the checkpoint (which has learned "
+            f"{', '.join(known) or 'nothing'}) nor with the operator; train on demonstrations that use it, or give the "
+            "operator a method place(graph, action)"
+        )
+
+    def ground(self, graph: SceneGraph, action: Action) -> Action:
+        """Say where an action leads, if neither its operator nor its target does: `free(a)` gets a free place.
+
+        So what is imagined and what the robot is told to do are the same.
+
+        Raises:
+            InvalidAction: the action is not well formed, or there is no free place.
+        """
+        operator = operator_of(action)
+        if action.target is not None or len(operator.arguments) > 1 or isinstance(operator, PlacingOperator):
+            return action
+        moved = moved_object(graph, action)
+        # its own place counts as taken: it is to go elsewhere
+        place = find_free_place(self._models, graph.boxes[moved], graph.boxes)
+        if place is None:
+            raise InvalidAction(f"expected room on the table for {str(action)!r}, found none; clear the table first")
+        return replace(action, target=as_box(place))
+
+    def trace(self, graph: SceneGraph, plan: Plan) -> Trace:
+        """The scenes a plan should lead through, beginning with the given one; its actions are grounded."""
+        graphs, actions = [graph], []
+        for action in plan:
+            actions.append(self.ground(graphs[-1], action))
+            graphs.append(self.step(graphs[-1], actions[-1]))
+        return Trace(Plan(tuple(actions)), tuple(graphs))
+
+    def rebase(self, trace: Trace, step: int, graph: SceneGraph) -> Trace:
+        """Imagine the rest of a plan again from what was observed, so that prediction errors do not pile up.
+
+        Args:
+            trace: what was imagined so far.
+            step: how many actions are done.
+            graph: the scene observed after them, judged to be as expected.
+
+        Returns:
+            The trace with graphs `step` and later replaced. Objects that have yet to be brought back to a place that
+            was imagined earlier (`restore`) keep that place, since it comes with the action.
+        """
+        rest = self.trace(graph, Plan(trace.plan.actions[step:]))
+        return Trace(trace.plan, trace.graphs[:step] + rest.graphs)
+
+
+def as_expected(models: RecoveryModels, expected: SceneGraph, observed: SceneGraph) -> np.ndarray:
+    """P(as expected) of every object: (N,); 0 for an object that is not to be seen though nothing hides its place.
+
+    Args:
+        models: their discriminator is used.
+        expected: the imagined scene.
+        observed: the seen scene, same names in the same order.
+    """
+    probabilities = same_place(models, expected.visual, expected.boxes, observed.visual, observed.boxes)
+    return np.where(observed.missing, 0.0, probabilities).astype(np.float32)

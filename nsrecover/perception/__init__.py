@@ -1,0 +1,1 @@
+"""From cameras, or from boxes, to scene graphs."""

@@ -1,0 +1,96 @@
+"""Perception that somebody else has done: boxes by name, or whole scene graphs, made into one consistent course."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from nsrecover.core.scene import SceneGraph
+from nsrecover.errors import InvalidObservation
+
+Boxes = Mapping[str, npt.ArrayLike | None]
+"""Name -> box (6,), centre and size in metres; None: not to be seen, but it may well be where it was."""
+
+Given = SceneGraph | Boxes
+"""What other people's perception hands in."""
+
+
+def scene_of_boxes(boxes: Boxes) -> SceneGraph:
+    """A scene graph without appearance.
+
+    Args:
+        boxes: name -> centre x, y, z and size x, y, z, metres (robot's frame, z up, the table's top at z = 0), or None.
+
+    Raises:
+        InvalidObservation: there is no object, or a box is not six finite numbers with sizes that are not negative.
+    """
+    if not boxes:
+        raise InvalidObservation("expected a box for at least one object, found none; check the detector")
+    rows = np.zeros((len(boxes), 6), dtype=np.float32)
+    there = np.array([box is not None for box in boxes.values()])
+    for row, (name, box) in enumerate(boxes.items()):
+        if box is None:
+            continue
+        try:
+            array = np.asarray(box, dtype=np.float32)
+        except (TypeError, ValueError):
+            array = np.zeros(0, dtype=np.float32)
+        if array.shape != (6,) or not np.isfinite(array).all() or (array[3:] < 0).any():
+            raise InvalidObservation(
+                f"expected a box of {name!r} as centre x, y, z and size x, y, z in metres, found {box!r}; "
+                "for an object that cannot be seen now give None"
+            )
+        rows[row] = array
+    return SceneGraph(tuple(boxes), np.zeros((len(boxes), 0), np.float32), rows, there, ~there)
+
+
+class BoxesPerceiver:
+    """Puts scenes that somebody else perceived into one order, and keeps what is out of sight (protocol `Perceiver`).
+
+    Names are trusted. An object that is known and not mentioned is missing; one whose box is None, or that a scene
+    graph says is hidden, is taken to be where it should be. One perceiver belongs to one episode.
+    """
+
+    def __init__(self) -> None:
+        self._last: SceneGraph | None = None
+
+    def __call__(self, observation: Given, expected: SceneGraph | None = None) -> SceneGraph:
+        """The scene as it is now, what is known first, in the order in which it was first seen.
+
+        Args:
+            observation: boxes by name, or a scene graph with objects in any order.
+            expected: how the scene should be; says where a hidden object is taken to be.
+
+        Raises:
+            InvalidObservation: a box is not one, or appearance features have another length than before.
+        """
+        now = observation if isinstance(observation, SceneGraph) else scene_of_boxes(observation)
+        if self._last is not None:
+            now = _continued(self._last, now, expected)
+        self._last = now
+        return now
+
+
+def _continued(last: SceneGraph, now: SceneGraph, expected: SceneGraph | None) -> SceneGraph:
+    """What is seen now, for all objects that are known and then those that are new."""
+    if now.visual.shape[1] != last.visual.shape[1]:
+        raise InvalidObservation(
+            f"expected appearance features of length {last.visual.shape[1]}, as at first, found {now.visual.shape[1]}"
+        )
+    known = last.joined_by(now)
+    boxes, visual = known.boxes.copy(), known.visual.copy()
+    seen, hidden = np.zeros(len(known), np.bool_), np.zeros(len(known), np.bool_)
+    for row, name in enumerate(known.names):
+        if name not in now.names:
+            continue
+        i = now.index(name)
+        seen[row] = now.seen[i]
+        hidden[row] = now.hidden is not None and bool(now.hidden[i]) and not now.seen[i]
+        if seen[row] or (hidden[row] and now.boxes[i, 3:].any()):
+            boxes[row], visual[row] = now.boxes[i], now.visual[i]
+        elif hidden[row] and expected is not None and name in expected.names:
+            boxes[row] = expected.boxes[expected.index(name)]
+    held = None if now.held is None else known.index(now.names[now.held])
+    return SceneGraph(known.names, visual, boxes, seen, hidden, held, {**known.states, **now.states})

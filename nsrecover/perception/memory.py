@@ -1,0 +1,223 @@
+"""What is known of objects over time, also of those that are out of sight, wholly or in part.
+
+The four operations are those of REFLECT (Liu et al., appendix A.2): a detection of nothing known is *added*; an object
+that is seen where it was is *updated*, which completes what is hidden of it; one that is seen elsewhere is *replaced*
+by what is seen now; one that is not seen though nothing hides its place is *deleted*: nobody knows where it is. Boxes
+take the part of accumulated point clouds here, as all objects are nearly box-shaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import permutations, product
+
+import numpy as np
+import numpy.typing as npt
+
+from nsrecover.core.scene import FloatArray, SceneGraph
+
+NOISE_M = 0.004
+"""How far the side of a camera box may be off without meaning anything."""
+
+TOLERATED = 0.15
+"""Share of a box's surface that may be seen through by mistake, at its edges."""
+
+TOLERATED_ADDED = 0.05
+"""The same of what completion adds at one side of a visible box."""
+
+_STEPS = 7
+"""Places tried along each axis along which a part of an object is hidden."""
+
+SeenThrough = Callable[[FloatArray], FloatArray]
+"""Boxes (C, 6) -> share of the surface of each at which a camera sees something farther away (C,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """What is known of every object; never changed, but replaced.
+
+    Attributes:
+        names: N objects.
+        boxes: (N, 6) where each is, or was last.
+        sizes: (N, 3) sides of each, as far as they have been seen.
+        visual: (N, D) what each looks like.
+        pixels: (N,) on how many pixels that rests.
+        first_sizes: (N, 3) sides of each as it was seen first: what it is told apart by once it lies askew.
+        first_visual: (N, D) what each looked like then.
+        seen: (N,) whether it is visible now.
+        hidden: (N,) not visible, but something stands before its place.
+    """
+
+    names: tuple[str, ...]
+    boxes: FloatArray
+    sizes: FloatArray
+    visual: FloatArray
+    pixels: FloatArray
+    first_sizes: FloatArray
+    first_visual: FloatArray
+    seen: npt.NDArray[np.bool_]
+    hidden: npt.NDArray[np.bool_]
+
+    @classmethod
+    def empty(cls, features: int) -> Memory:
+        """Of nothing, with appearance features of a length."""
+        sizes, visual = np.zeros((0, 3), np.float32), np.zeros((0, features), np.float32)
+        nothing = np.zeros(0, np.bool_)
+        boxes, pixels = np.zeros((0, 6), np.float32), np.zeros(0, np.float32)
+        return cls((), boxes, sizes, visual, pixels, sizes, visual, nothing, nothing)
+
+    def graph(self) -> SceneGraph:
+        """As a scene graph."""
+        return SceneGraph(self.names, self.visual.copy(), self.boxes.copy(), self.seen.copy(), self.hidden.copy())
+
+    def add(self, names: tuple[str, ...], boxes: FloatArray, visual: FloatArray, pixels: FloatArray) -> Memory:
+        """With objects that nobody has seen before."""
+        count = len(names)
+        return Memory(
+            self.names + names,
+            np.concatenate([self.boxes, boxes]),
+            np.concatenate([self.sizes, boxes[:, 3:]]),
+            np.concatenate([self.visual, visual]),
+            np.concatenate([self.pixels, pixels]),
+            np.concatenate([self.first_sizes, boxes[:, 3:]]),
+            np.concatenate([self.first_visual, visual]),
+            np.concatenate([self.seen, np.ones(count, np.bool_)]),
+            np.concatenate([self.hidden, np.zeros(count, np.bool_)]),
+        )
+
+    def look(
+        self,
+        boxes: FloatArray,
+        visual: FloatArray,
+        pixels: FloatArray,
+        found: npt.NDArray[np.intp],
+        seen_through: SeenThrough,
+        expected: FloatArray | None = None,
+    ) -> Memory:
+        """After another look.
+
+        Args:
+            boxes: (M, 6) visible parts of what is detected now.
+            visual: (M, D) what it looks like.
+            pixels: (M,) on how many pixels it is visible.
+            found: (N,) index of the detection that shows each object, -1 for none.
+            seen_through: tells places that are visibly empty from hidden ones.
+            expected: (N, 6) where each object should be now; decides where nothing is to be seen.
+
+        Returns:
+            The new memory of the same objects.
+        """
+        expected = self.boxes if expected is None else expected
+        new_boxes, new_sizes = self.boxes.copy(), self.sizes.copy()
+        new_visual, new_pixels = self.visual.copy(), self.pixels.copy()
+        seen, hidden = found >= 0, np.zeros(len(self.names), np.bool_)
+        for i, detection in enumerate(found):
+            if detection >= 0:
+                known = np.stack([self.first_sizes[i], self.sizes[i]])
+                new_boxes[i], new_sizes[i] = complete(boxes[detection], self.boxes[i], known, seen_through, expected[i])
+                new_visual[i] = blend(visual[detection], pixels[detection], self.visual[i], self.pixels[i])
+                new_pixels[i] = max(pixels[detection], self.pixels[i])
+            else:
+                places = np.stack([expected[i], self.boxes[i]])
+                possible = np.flatnonzero((seen_through(places) < TOLERATED) & (places[:, 3:] > 0).all(axis=1))
+                if len(possible):
+                    new_boxes[i], hidden[i] = places[possible[0]], True
+        return replace(
+            self,
+            boxes=new_boxes,
+            sizes=new_sizes,
+            visual=new_visual,
+            pixels=new_pixels,
+            seen=seen,
+            hidden=hidden,
+        )
+
+
+def blend(now: FloatArray, pixels_now: float, earlier: FloatArray, pixels_earlier: float) -> FloatArray:
+    """Appearance (D,) of an object of which a part may be hidden: memory stands in for the pixels that are not seen."""
+    mixed = now * pixels_now + earlier * max(float(pixels_earlier - pixels_now), 0.0)
+    return np.asarray(mixed / max(float(np.linalg.norm(mixed)), 1e-9), dtype=np.float32)
+
+
+def complete(
+    visible: FloatArray, earlier: FloatArray, sizes: FloatArray, seen_through: SeenThrough, expected: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The whole box of an object of which a part may be hidden.
+
+    A rigid object does not shrink. If less of it is seen than it is large, the rest is behind something, and the box
+    is that one of the known size around the visible part which the cameras speak against least; among equals, the one
+    that is nearest to where the object should be.
+
+    Args:
+        visible: (6,) box of what is seen.
+        earlier: (6,) box of the whole object before.
+        sizes: (K, 3) its sides as far as they are known: as they were seen last, and before that others that it may
+            have, such as those from before it lay askew, which makes a box larger.
+        seen_through: tells places that are visibly empty from hidden ones.
+        expected: (6,) where it should be.
+
+    Returns:
+        Its box (6,), and its sides (3,) as far as they are known now.
+    """
+    last = sizes[-1]
+    if not np.any(visible[3:] < last - 2 * NOISE_M):
+        return visible, np.maximum(last, visible[3:])
+    if inside(visible, earlier) and seen_through(earlier[None])[0] < TOLERATED:
+        return earlier, np.maximum(last, visible[3:])
+    for size in sizes:
+        candidates = _extensions(visible, size)
+        if len(candidates):
+            against = seen_through(candidates)
+            against[_seen_through_added(visible, candidates, seen_through) >= TOLERATED_ADDED] = 1.0
+            allowed = np.flatnonzero(against <= max(against.min() + 0.02, 0.02))
+            best = allowed[np.linalg.norm(candidates[allowed, :3] - expected[:3], axis=1).argmin()]
+            if against[best] < TOLERATED:
+                return candidates[best], size
+    return visible, visible[3:]  # it was turned, or was never as large as it seemed
+
+
+def inside(inner: FloatArray, outer: FloatArray) -> bool:
+    """Whether a box (6,) lies inside another one (6,), give or take the noise of a camera box."""
+    reach = np.abs(inner[:3] - outer[:3]) + inner[3:] / 2 - outer[3:] / 2
+    return bool((reach <= NOISE_M).all())
+
+
+def _seen_through_added(visible: FloatArray, boxes: FloatArray, seen_through: SeenThrough) -> FloatArray:
+    """How far the cameras speak against what boxes (C, 6) add to the visible one at any of its sides, (C,)."""
+    low, high = boxes[:, :3] - boxes[:, 3:] / 2, boxes[:, :3] + boxes[:, 3:] / 2
+    inner_low, inner_high = visible[:3] - visible[3:] / 2, visible[:3] + visible[3:] / 2
+    added = np.zeros((len(boxes), 6, 6), dtype=np.float32)
+    for axis in range(3):
+        for side, (start, end) in enumerate(((low, inner_low[None]), (inner_high[None], high))):
+            first, last = low.copy(), high.copy()
+            first[:, axis], last[:, axis] = start[..., axis], end[..., axis]
+            added[:, 2 * axis + side] = np.concatenate([(first + last) / 2, last - first], axis=1)
+    thick = added[:, np.arange(6), 3 + np.arange(6) // 2] > NOISE_M
+    against = np.zeros((len(boxes), 6), dtype=np.float32)
+    if thick.any():
+        against[thick] = seen_through(added[thick])
+    return np.asarray(against.max(axis=1))
+
+
+def _extensions(visible: FloatArray, size: FloatArray) -> FloatArray:
+    """Boxes (C, 6) that contain the visible one and are as large as the object, upright or turned over."""
+    low, high = visible[:3] - visible[3:] / 2, visible[:3] + visible[3:] / 2
+    boxes = []
+    for sides in dict.fromkeys(permutations(size.round(3).tolist())):
+        slack = np.asarray(sides) - visible[3:]
+        if (slack < -2 * NOISE_M).any():
+            continue
+        choices = []
+        for axis in range(3):
+            if slack[axis] <= 2 * NOISE_M:
+                choices.append([(low[axis], high[axis])])
+                continue
+            starts = np.linspace(low[axis] - slack[axis], low[axis], _STEPS)
+            if axis == 2:  # nothing reaches below the table
+                starts = np.unique(np.maximum(starts, min(0.0, float(low[2]))))
+            choices.append([(start, start + sides[axis]) for start in starts])
+        for spans in product(*choices):
+            lows, highs = np.array(spans).T
+            boxes.append(np.concatenate([(lows + highs) / 2, highs - lows]))
+    return np.asarray(boxes, dtype=np.float32).reshape(-1, 6)

@@ -1,0 +1,375 @@
+"""The learned world model of the recovery search: scene graphs, compared and completed by the networks.
+
+Every object is in one of a few places: where it is seen, where a subgoal of the imagined trace has it, or free space.
+The transition model has already said where the plan's own actions lead (the trace); in coordinates relative to the
+reference object, which it works in, that answer holds wherever the reference stands, so the search asks the networks
+only when a place is new: once for all pairs of an object's places, and once for every free place that is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from nsrecover.core.actions import Action, Trace
+from nsrecover.core.geometry import as_box
+from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.models.free_place import is_free
+from nsrecover.models.protocols import RecoveryModels
+from nsrecover.models.same_place import same_place
+from nsrecover.planning.placement import FreePlaces, proposed_place
+from nsrecover.planning.places import BoolArray, Place, carriers_along, masks, pairwise
+
+MAX_FREE_PLACES = 3
+"""Free places looked for for one object; more are never needed unless the table is nearly full."""
+
+
+class State(NamedTuple):
+    """Which place each object is in, and the same as a bit mask."""
+
+    places: tuple[int, ...]
+    occupied: int
+
+    @classmethod
+    def seen(cls, count: int) -> State:
+        """Every object in the place where it is seen."""
+        return cls(tuple(range(count)), (1 << count) - 1)
+
+    def moved(self, owner: int, place: int) -> State:
+        """One object in another place."""
+        here = self.places[owner]
+        places = (*self.places[:owner], place, *self.places[owner + 1 :])
+        return State(places, self.occupied & ~(1 << here) | 1 << place)
+
+
+@dataclass(frozen=True)
+class Move:
+    """One object goes to a place; `before` is the imagined scene in which the plan says so, if it does."""
+
+    owner: int
+    place: int
+    action: Action
+    before: int | None = None
+
+
+class _PlanText(NamedTuple):
+    """An action of the plan that leads to a place, if its reference stands in one of the places of the mask."""
+
+    before: int
+    action: Action
+    reference: int
+
+
+def unit_cost(_: Action) -> float:
+    """Every action costs the same: plans are judged by their length."""
+    return 1.0
+
+
+class NeuralModel:
+    """`WorldModel` over the places of a scene's objects.
+
+    Args:
+        models: the learned parts.
+        graph: the scene to recover from.
+        courses: imagined traces of one plan, over the same objects; more than one if there is a choice of where things
+            may end up. Their scenes are numbered on: scene t of course c is number c (T + 1) + t.
+        subgoals: numbers of the scenes that are subgoals, in the order of the search's K.
+        order: name -> rank, see `nsrecover.planning.order`; earlier objects are tried first.
+        fixed: objects that cannot be moved.
+        ignored: objects that play no part: neither compared nor in the way.
+        action_cost: what an action costs.
+        free_places: finds free places for what is in the way.
+    """
+
+    def __init__(
+        self,
+        models: RecoveryModels,
+        graph: SceneGraph,
+        courses: Sequence[Trace],
+        subgoals: Sequence[int],
+        order: Mapping[str, int],
+        fixed: frozenset[int] = frozenset(),
+        ignored: frozenset[int] = frozenset(),
+        action_cost: Callable[[Action], float] = unit_cost,
+        free_places: FreePlaces = proposed_place,
+    ) -> None:
+        self.models = models
+        self.graph = graph
+        self.plan = courses[0].plan
+        self.scenes = [scene for course in courses for scene in course.graphs]
+        self.subgoals = tuple(subgoals)
+        self.fixed = fixed
+        self.ignored = ignored
+        self.action_cost = action_cost
+        self.free_places = free_places
+        self.no_room: set[int] = set()
+        self._ranks = [order.get(name, len(order)) for name in graph.names]
+        self.places: list[Place] = [
+            Place(i, graph.boxes[i], graph.visual[i]) for i in range(len(graph))
+        ]  # place i is where object i is seen
+        self._free: list[list[int]] = [[] for _ in range(len(graph))]
+        self._goal_place = self._add_goal_places()
+        self._below = np.concatenate(
+            [carriers_along(np.stack([scene.boxes for scene in course.graphs])) for course in courses]
+        )
+        self._probability = self._compare(range(len(self.places)))
+        self._index()
+
+    # -- building the table of places
+
+    def _add_goal_places(self) -> npt.NDArray[np.intp]:
+        """Append the different places that the imagined scenes have for each object; (S, N) which is which."""
+        goal_place = np.zeros((len(self.scenes), len(self.graph)), dtype=np.intp)
+        for i in range(len(self.graph)):
+            known: dict[bytes, int] = {}
+            for t, graph in enumerate(self.scenes):
+                key = graph.boxes[i].tobytes()
+                if key not in known:
+                    known[key] = len(self.places)
+                    self.places.append(Place(i, graph.boxes[i], graph.visual[i]))
+                goal_place[t, i] = known[key]
+        return goal_place
+
+    def _compare(self, fresh: Sequence[int]) -> FloatArray:
+        """P(as in scene t) of places: (len(fresh), S); 1 where the boxes are identical, as restoring makes them."""
+        probability = np.ones((len(fresh), len(self.scenes)), dtype=np.float32)
+        pairs: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        for row, place in enumerate(fresh):
+            owner, box, _ = self.places[place]
+            if owner in self.ignored:
+                continue
+            for t, goal in enumerate(self._goal_place[:, owner]):
+                if goal != place and not np.array_equal(box, self.places[goal].box):
+                    pairs.setdefault((place, int(goal)), []).append((row, t))
+        if pairs:
+            first, second = ([self.places[pair[side]] for pair in pairs] for side in (0, 1))
+            values = same_place(
+                self.models,
+                np.stack([place.visual for place in second]),
+                np.stack([place.box for place in second]),
+                np.stack([place.visual for place in first]),
+                np.stack([place.box for place in first]),
+            )
+            for value, cells in zip(values, pairs.values(), strict=True):
+                for cell in cells:
+                    probability[cell] = value
+        return probability
+
+    def _index(self) -> None:
+        """Work out which places exclude and carry each other."""
+        objects = len(self.graph)
+        owner = np.array([place.owner for place in self.places])
+        boxes = np.stack([place.box for place in self.places])
+        right = self._probability >= self.models.threshold  # (places, S)
+        clash, deep, rests = pairwise(boxes)
+        other = owner[:, None] != owner[None]
+        if self.ignored:
+            apart = np.isin(owner, list(self.ignored))
+            other &= ~(apart[:, None] | apart[None])
+        # what stands together in one scene, seen or imagined, does not exclude each other, whatever the boxes' errors;
+        # but the boxes of objects that lie askew may overlap so far that no robot could put one back beside the other
+        together = ((right.astype(np.float32) @ right.T.astype(np.float32)) > 0) & ~deep
+        together[:objects, :objects] = True
+        self._clash = masks(clash & other & ~together)
+        carriers = self._carriers(owner, right)
+        above = rests & other
+        above |= carriers  # i rests on j if a subgoal says so
+        self._above = masks(above.T.copy())
+        self._carriers_of = masks(carriers)
+        wanted = right[:, list(self.subgoals)]
+        self._misplaced = np.where(wanted, 0.0, 1.0).astype(np.float32)
+        for i in self.fixed:  # what cannot be moved stays wrong for good
+            self._misplaced[i] = np.where(wanted[i], 0.0, np.inf)
+        self._distance = (1.0 - self._probability[:, list(self.subgoals)]).astype(np.float32)
+        self._wrong: list[bool] = np.any(~wanted, axis=1).tolist()
+        self._owner = [int(i) for i in owner]
+        self._targets = self._target_places(right)
+        self._texts = self._plan_texts(owner, right)
+        self._restore = [
+            Action("restore", (self.graph.names[place.owner],), as_box(place.box)) for place in self.places
+        ]
+        frees = [Action("free", (name,)) for name in self.graph.names]
+        every = [text.action for texts in self._texts for text in texts] + self._restore + frees
+        self._cheapest = min((self.action_cost(action) for action in every), default=1.0)
+
+    def _carriers(self, owner: npt.NDArray[np.intp], right: BoolArray) -> BoolArray:
+        """(places, places): place j is right for the object that carries place i in some imagined scene."""
+        carriers = np.zeros((len(owner), len(owner)), dtype=np.bool_)
+        for t, known in enumerate(self._below.tolist()):
+            for i, below in enumerate(known):
+                if below >= 0 and i not in self.ignored and below not in self.ignored:
+                    carriers |= ((owner == i) & right[:, t])[:, None] & ((owner == below) & right[:, t])[None]
+        return carriers
+
+    def _target_places(self, right: BoolArray) -> list[list[int]]:
+        """For each object the places that subgoals have for it, one for each that tells apart; seen ones stand in."""
+        targets: list[list[int]] = []
+        for i in range(len(self.graph)):
+            chosen: list[int] = []
+            for t in self.subgoals:
+                if i not in self.ignored and not any(right[place, t] for place in [i, *chosen]):
+                    chosen.append(int(self._goal_place[t, i]))
+            if any(right[i, t] for t in self.subgoals):
+                chosen.insert(0, i)  # where it is seen is right for some subgoal
+            targets.append(chosen)
+        return targets
+
+    def _plan_texts(self, owner: npt.NDArray[np.intp], right: BoolArray) -> list[list[_PlanText]]:
+        """For each place the plan's own actions that lead there, and where their reference has to stand."""
+        texts: list[list[_PlanText]] = [[] for _ in self.places]
+        for before in range(len(self.scenes)):
+            step = before % (len(self.plan) + 1)
+            if step == len(self.plan):
+                continue  # the last scene of a course
+            action = self.plan[step]
+            moved = self.graph.index(action.arguments[0])
+            reference = -1  # every bit: no reference has to stand anywhere
+            for name in action.arguments[1:]:
+                held = (owner == self.graph.index(name)) & right[:, before]
+                reference = masks(held[None])[0]
+            for place in np.flatnonzero((owner == moved) & right[:, before + 1]):
+                texts[place].append(_PlanText(before, action, reference))
+        return texts
+
+    # -- what the search asks for
+
+    @property
+    def start(self) -> State:
+        """The state to recover from."""
+        return State.seen(len(self.graph))
+
+    def applicable(self, state: State) -> list[Move]:
+        """Moves to places of subgoals: of objects that one wants elsewhere, and of what stands in their way."""
+        moves: list[Move] = []
+        for i in self._movable(state, self._needed(state)[0]):
+            here = state.places[i]
+            rest = state.occupied & ~(1 << here)
+            for place in self._targets[i]:
+                below = self._carriers_of[place]
+                if place != here and not self._clash[place] & rest and (not below or below & rest):
+                    moves.append(self._move(i, place, rest))
+        return moves
+
+    def detours(self, state: State) -> list[Move]:
+        """Moves to free space of objects that others wait for."""
+        moves: list[Move] = []
+        for i in self._movable(state, self._needed(state)[1]):
+            for place in self._places_aside(i, state):
+                target = as_box(self.places[place].box)
+                moves.append(Move(i, place, Action("free", (self.graph.names[i],), target)))
+        return moves
+
+    @property
+    def cheapest(self) -> float:
+        """The least that an action costs."""
+        return self._cheapest
+
+    def successors(self, state: State, steps: Sequence[Move]) -> list[State]:
+        """One object in another place."""
+        return [state.moved(step.owner, step.place) for step in steps]
+
+    def discrepancy(self, states: Sequence[State]) -> tuple[FloatArray, FloatArray]:
+        """D = N - sum of P(same) (section IV-C), and misplaced objects times the cheapest action, both (B, K)."""
+        places = np.array([state.places for state in states])
+        return self._distance[places].sum(axis=1), self._misplaced[places].sum(axis=1) * np.float32(self._cheapest)
+
+    def cost(self, step: Move) -> float:
+        """Cost of the action."""
+        return self.action_cost(step.action)
+
+    def key(self, state: State) -> tuple[int, ...]:
+        """The places."""
+        return state.places
+
+    def misplaced(self, state: State, subgoal: int) -> tuple[int, ...]:
+        """Objects that are not where the k-th subgoal has them."""
+        return tuple(i for i, place in enumerate(state.places) if self._misplaced[place, subgoal] > 0)
+
+    def nearest(self) -> tuple[int, ...]:
+        """Objects that the subgoal nearest to the start, by discrepancy, has elsewhere."""
+        distance, _ = self.discrepancy([self.start])
+        return self.misplaced(self.start, int(distance[0].argmin()))
+
+    def right_place(self, place: int, scene: int) -> bool:
+        """Whether a place is where an imagined scene has its object."""
+        return bool(self._probability[place, scene] >= self.models.threshold)
+
+    def blocks(self, index: int) -> bool:
+        """Whether, at the start, something waits for an object to get out of the way."""
+        return index in self._needed(self.start)[1]
+
+    def carried_by(self, move: Move, state: State) -> int | None:
+        """The object that carries the moved one at its new place, in the state before the move; None for the table."""
+        below = self._carriers_of[move.place] & state.occupied & ~(1 << state.places[move.owner])
+        return self._owner[below.bit_length() - 1] if below else None
+
+    # -- helpers
+
+    def _movable(self, state: State, objects: set[int]) -> list[int]:
+        """Those of the objects that can be picked up, earlier ones of the plan first."""
+        return [
+            i
+            for i in sorted(objects, key=lambda j: (self._ranks[j], j))
+            if i not in self.fixed and i not in self.ignored and not self._above[state.places[i]] & state.occupied
+        ]
+
+    def _needed(self, state: State) -> tuple[set[int], set[int]]:
+        """Objects that may have to move, and those of them that others wait for: they stand on them or at their place.
+
+        Leaving everything else alone loses no solution: an object that is right, carries nothing that has to move and
+        stands in no place that is wanted gains nothing by moving.
+        """
+        needed = {i for i, place in enumerate(state.places) if self._wrong[place]}
+        in_way: set[int] = set()
+        waiting = list(needed)
+        while waiting:
+            i = waiting.pop()
+            here = state.places[i]
+            blocking = self._above[here]
+            for place in self._targets[i]:
+                if place != here:
+                    blocking |= self._clash[place]
+            blocking &= state.occupied & ~(1 << here)
+            while blocking:
+                lowest = blocking & -blocking
+                j = self._owner[lowest.bit_length() - 1]
+                blocking ^= lowest
+                in_way.add(j)
+                if j not in needed:
+                    needed.add(j)
+                    waiting.append(j)
+        return needed, in_way
+
+    def _move(self, owner: int, place: int, rest: int) -> Move:
+        """A move in the plan's own words if its reference is where the plan has it, else `restore`."""
+        for text in self._texts[place]:
+            if text.reference & rest:
+                return Move(owner, place, text.action, text.before)
+        return Move(owner, place, self._restore[place])
+
+    def _places_aside(self, i: int, state: State) -> list[int]:
+        """Places on the table that are in nobody's way, made when they are first needed."""
+        if state.places[i] in self._free[i]:
+            return []  # it is out of the way already
+        others = [self.places[p].box for j, p in enumerate(state.places) if j != i and j not in self.ignored]
+        now = np.array(others, dtype=np.float32).reshape(-1, 6)
+        usable = [p for p in self._free[i] if is_free(self.places[p].box, now, self.models, 0.0)]
+        if usable or len(self._free[i]) >= MAX_FREE_PLACES:
+            return usable
+        here = self.places[state.places[i]]
+        # keep clear of everything that is, or is going to be, anywhere; failing that, of what is there now
+        everything = np.stack([place.box for place in self.places if place.owner not in self.ignored])
+        found = self.free_places(self.models, here.box, [everything, np.concatenate([now, here.box[None]])])
+        if not found:
+            self.no_room.add(i)
+            return []
+        fresh = range(len(self.places), len(self.places) + len(found))
+        self.places += [Place(i, box, here.visual) for box in found]
+        self._free[i] += fresh
+        self._probability = np.concatenate([self._probability, self._compare(fresh)])
+        self._index()
+        return list(fresh)

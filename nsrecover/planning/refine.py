@@ -1,0 +1,199 @@
+"""From the moves of a search to actions that the robot can carry out from the scene as it really is.
+
+Objects that count as right still stand some millimetres off. What is put on or next to them follows them, so that
+errors do not add up; and every action's own preconditions are tested in the scene it will be carried out in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Protocol
+
+import numpy as np
+
+from nsrecover.core.actions import Action
+from nsrecover.core.geometry import SAME_SIZE_M, as_box, bottom, intersects, top
+from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.domains.tabletop.operators import REACHED_M, operator_of
+from nsrecover.domains.tabletop.relations import supporter
+from nsrecover.models.free_place import FreeSpaceModel, find_free_place
+from nsrecover.planning.neural_model import Move, State
+from nsrecover.planning.places import BoolArray, Place
+
+NUDGES = tuple(
+    sorted(product((0.0, 0.005, -0.005, 0.01, -0.01), repeat=2), key=lambda shift: shift[0] ** 2 + shift[1] ** 2)
+)
+"""A place is shifted by one of these along x and y, metres, nearest first, if a neighbour stands a little too near."""
+
+CLEARANCE_M = 0.001
+"""A box nearer than this to another one may come down on its edge, though it counts as beside it."""
+
+
+class Searched(Protocol):
+    """What has been searched, as far as its answers need it; see `NeuralModel`."""
+
+    @property
+    def graph(self) -> SceneGraph:
+        """The scene to recover from."""
+        ...
+
+    @property
+    def scenes(self) -> Sequence[SceneGraph]:
+        """The imagined scenes."""
+        ...
+
+    @property
+    def places(self) -> Sequence[Place]:
+        """All places."""
+        ...
+
+    @property
+    def models(self) -> FreeSpaceModel:
+        """Finds free places."""
+        ...
+
+    @property
+    def start(self) -> State:
+        """The state to recover from."""
+        ...
+
+    def successors(self, state: State, steps: Sequence[Move]) -> list[State]:
+        """The state after each of some moves."""
+        ...
+
+    def right_place(self, place: int, scene: int) -> bool:
+        """Whether a place is where an imagined scene has its object."""
+        ...
+
+    def carried_by(self, move: Move, state: State) -> int | None:
+        """The object that carries the moved one at its new place, in the state before the move; None for the table."""
+        ...
+
+
+def realise(model: Searched, path: Sequence[Move], scene: int) -> tuple[tuple[Action, ...], tuple[SceneGraph, ...]]:
+    """Actions and the imagined scene after each of them.
+
+    Args:
+        model: the model that was searched.
+        path: moves from its start.
+        scene: number of the imagined scene that the path leads to. A move to a place that is not right in it only gets
+            an object out of the way and is called `free`, wherever the place comes from.
+    """
+    graph, state = model.graph, model.start
+    actions: list[Action] = []
+    graphs: list[SceneGraph] = []
+    for move in path:
+        if not model.right_place(move.place, scene):
+            box = model.places[move.place].box
+            move = replace(move, action=Action("free", (graph.names[move.owner],), as_box(box)), before=None)
+        action, box = realised(model, graph, state, move)
+        graph = graph.with_node(move.owner, box, model.places[move.place].visual)
+        graph = replace(graph, held=None if graph.held == move.owner else graph.held)
+        (state,) = model.successors(state, [move])
+        actions.append(action)
+        graphs.append(graph)
+    return tuple(actions), tuple(graphs)
+
+
+def realised(model: Searched, graph: SceneGraph, state: State, move: Move) -> tuple[Action, FloatArray]:
+    """The action of one move, from the scene and the state before it, and where it will put the object."""
+    box = model.places[move.place].box
+    if move.before is not None and move.action.operator not in ("free", "restore"):
+        # the prediction is relative to the reference: it moves with it
+        shifted = box.copy()
+        before = model.scenes[move.before]
+        for name in move.action.arguments[1:2]:
+            reference = graph.index(name)
+            shifted[:3] += graph.boxes[reference, :3] - before.boxes[reference, :3]
+        if not operator_of(move.action).violated(graph, move.action):
+            exactly = _grazes(graph, move.owner, shifted) or another_height(graph.boxes[move.owner], shifted).any()
+            restored = _restored(graph, move.owner, shifted) if exactly else None
+            return restored or (move.action, shifted)
+    if move.action.operator == "free":
+        if move.before is None:
+            return _set_aside(model, graph, move)
+        # the plan's own: the place it was imagined at is a subgoal's, and has to be met
+        action = replace(move.action, target=as_box(box))
+        if not operator_of(action).violated(graph, action) and not _grazes(graph, move.owner, box):
+            return action, box
+    return _restore(model, graph, state, move)
+
+
+def another_height(box: FloatArray, goal: FloatArray) -> BoolArray:
+    """Whether objects (..., 6) stand higher or lower than at their goals (..., 6), on another side or askew: (...,).
+
+    A robot that is only told on what to put them would put them down as they are.
+    """
+    return np.asarray(np.abs(box[..., 5] - goal[..., 5]) > SAME_SIZE_M)
+
+
+def _grazes(graph: SceneGraph, owner: int, box: FloatArray) -> bool:
+    """Whether an object (6,) comes down on an edge: it is as good as touching another one that does not carry it."""
+    placed = graph.with_node(owner, box)
+    others = np.ones(len(graph), dtype=np.bool_)
+    others[[i for i in (owner, supporter(placed, owner)) if i is not None]] = False
+    return bool(intersects(box, graph.boxes[others], -CLEARANCE_M).any())
+
+
+def _nudged(graph: SceneGraph, owner: int, box: FloatArray) -> Iterator[tuple[Action, FloatArray]]:
+    """`restore` to every place around (6,) at which it can be done, the nearest first."""
+    for shift in NUDGES:
+        nudged = box.copy()
+        nudged[:2] += np.array(shift, dtype=np.float32)
+        action = Action("restore", (graph.names[owner],), as_box(nudged))
+        if not operator_of(action).violated(graph, action):
+            yield action, nudged
+
+
+def _restored(graph: SceneGraph, owner: int, box: FloatArray) -> tuple[Action, FloatArray] | None:
+    """The nearest of them that grazes nothing, if there is one."""
+    return next((found for found in _nudged(graph, owner, box) if not _grazes(graph, owner, found[1])), None)
+
+
+def _set_aside(model: Searched, graph: SceneGraph, move: Move) -> tuple[Action, FloatArray]:
+    """`free` to the place, or to the nearest one that is free if a neighbour stands too near to it by now."""
+    box = model.places[move.place].box
+    action = replace(move.action, target=as_box(box))
+    if not operator_of(action).violated(graph, action) and not _grazes(graph, move.owner, box):
+        return action, box
+    now = np.delete(graph.boxes, move.owner, axis=0)
+    needed = np.reshape([place.box for place in model.places if place.owner != move.owner], (-1, 6))
+    for obstacles in (np.concatenate([now, needed]), now):
+        found = find_free_place(model.models, box, obstacles)
+        if found is not None:
+            return replace(action, target=as_box(found)), found
+    return action, box
+
+
+def _restore(model: Searched, graph: SceneGraph, state: State, move: Move) -> tuple[Action, FloatArray]:
+    """`restore` to the place, resting exactly on what carries it there."""
+    box = rested(model, graph, state, move, model.places[move.place].box)
+    clear = _restored(graph, move.owner, box)
+    if clear is not None:
+        return clear
+    as_meant = Action("restore", (graph.names[move.owner],), as_box(box)), box
+    return next(_nudged(graph, move.owner, box), as_meant)  # at worst beside a neighbour that it may touch
+
+
+def rested(model: Searched, graph: SceneGraph, state: State, move: Move, place: FloatArray) -> FloatArray:
+    """The box (6,) of a move's place, resting exactly on what carries it there, or on the table."""
+    box = place.copy()
+    below = model.carried_by(move, state)
+    if below is not None:
+        box[2] = float(top(graph.boxes[below])) + box[5] / 2
+        box[:2] += slip(model, graph, move, below)
+    elif abs(float(bottom(box))) <= REACHED_M:
+        box[2] = box[5] / 2
+    return box
+
+
+def slip(model: Searched, graph: SceneGraph, move: Move, below: int) -> FloatArray:
+    """How far, in x and y, the carrier stands from where an imagined scene has it under the moved object's place."""
+    for t, imagined in enumerate(model.scenes):
+        if model.right_place(move.place, t):
+            offset = graph.boxes[below, :2] - imagined.boxes[below, :2]
+            if np.linalg.norm(offset) < graph.boxes[below, 3:5].min() / 2:
+                return np.asarray(offset, dtype=np.float32)
+    return np.zeros(2, dtype=np.float32)

@@ -1,0 +1,252 @@
+"""The nodes, the open list and the incumbent of the recovery search."""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from nsrecover.core.protocols import WorldModel
+from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core.scene import FloatArray
+from nsrecover.errors import InvalidConfiguration
+
+State = TypeVar("State")
+Step = TypeVar("Step")
+IndexArray = npt.NDArray[np.intp]
+CostArray = npt.NDArray[np.float64]
+
+REJOIN_EARLY = 1e-5
+"""Share by which a recovery step counts more than a step of the plan: of two ways that cost the same, the one that
+rejoins the plan earlier is preferred, and the search need not look at all the others of that cost."""
+
+
+class Ending(StrEnum):
+    """Why the search stopped."""
+
+    PROVEN = "no cheaper way exists"
+    EXHAUSTED = "every reachable state was searched"
+    NODES = "the node budget was used up"
+    TIME = "the time was used up"
+    CANCELLED = "it was cancelled"
+
+
+@dataclass(frozen=True, eq=False)
+class SearchResult(Generic[State, Step]):
+    """What the search found.
+
+    Attributes:
+        status: `recovered`, `already_at_subgoal`, `impossible` (the space is exhausted) or `budget_exhausted` (nothing
+            was found before the budget ended or the search was cancelled).
+        path: the steps from the start to the subgoal.
+        states: the state after each of them.
+        subgoal: number of the subgoal reached; None if none was.
+        cost: cost of `path` plus the cost-to-go of the subgoal.
+        lower_bound: no way to any of the subgoals costs less than this.
+        proven_optimal: no cheaper way to any of the given subgoals exists in the model.
+        expansions: nodes expanded.
+        seconds: wall time.
+        ending: why it stopped.
+    """
+
+    status: RecoveryStatus
+    path: tuple[Step, ...] = ()
+    states: tuple[State, ...] = ()
+    subgoal: int | None = None
+    cost: float = float("inf")
+    lower_bound: float = 0.0
+    proven_optimal: bool = False
+    expansions: int = 0
+    seconds: float = 0.0
+    ending: Ending = Ending.NODES
+
+
+@dataclass(eq=False)
+class Node(Generic[State, Step]):
+    """A state on the way: how it was reached, what that cost, and its distances to all subgoals (K,)."""
+
+    state: State
+    parent: Node[State, Step] | None
+    step: Step | None
+    cost: float
+    discrepancy: FloatArray
+    bound: CostArray
+    detoured: bool = False  # what is left to be tried in it are detours
+    outdated: bool = False
+
+
+class Frontier(Generic[State, Step]):
+    """The nodes, the open list and the incumbent of one search."""
+
+    def __init__(
+        self,
+        model: WorldModel[State, Step],
+        start: State,
+        costs_to_go: Sequence[float],
+        on_improvement: Callable[[SearchResult[State, Step]], None] | None,
+    ) -> None:
+        self.model = model
+        self.to_go = np.asarray(costs_to_go, dtype=np.float64)
+        self.on_improvement = on_improvement
+        self.began = time.perf_counter()
+        self.expansions = 0
+        self.count = 0
+        self.incumbent: tuple[Node[State, Step], int] | None = None
+        self.incumbent_value = float("inf")  # in the scaled objective, see REJOIN_EARLY
+        self.open: list[tuple[float, float, int, Node[State, Step]]] = []
+        self.parked: list[Node[State, Step]] = []  # open, but of no use to the subgoals of this phase
+        self.best: dict[Hashable, Node[State, Step]] = {}
+        self.weight = 1.0
+        self.active: slice | IndexArray = slice(None)
+        discrepancy, bound = model.discrepancy([start])
+        if bound.shape != (1, len(self.to_go)):
+            raise InvalidConfiguration(
+                f"expected one cost-to-go for each of the model's {bound.shape[1]} subgoals, found {len(self.to_go)}"
+            )
+        self.root = self.made(start, None, None, 0.0, discrepancy[0], bound[0])
+        self.best[model.key(start)] = self.root
+
+    def made(
+        self,
+        state: State,
+        parent: Node[State, Step] | None,
+        step: Step | None,
+        cost: float,
+        discrepancy: FloatArray,
+        bound: FloatArray,
+    ) -> Node[State, Step]:
+        """A new node."""
+        return Node(state, parent, step, cost, discrepancy, bound.astype(np.float64))
+
+    def ready(self, node: Node[State, Step]) -> bool:
+        """Whether a node whose turn it is is to be expanded now; if not, it has been dealt with."""
+        return True
+
+    @property
+    def limit(self) -> float:
+        """Nodes whose `value` is not below this cannot lead to a better incumbent."""
+        return self.incumbent_value
+
+    def value(self, node: Node[State, Step]) -> float:
+        """Lower bound on the scaled objective of any way through a node, over all subgoals."""
+        return float(((node.cost + node.bound) * (1.0 + REJOIN_EARLY) + self.to_go).min())
+
+    def push(self, node: Node[State, Step]) -> None:
+        """Sort a node into the open list by the subgoals and the weight of this phase."""
+        bound, to_go = node.bound[self.active], self.to_go[self.active]
+        if ((node.cost + bound) * (1.0 + REJOIN_EARLY) + to_go).min() >= self.limit:
+            self.parked.append(node)
+            return
+        weighted = (node.cost + self.weight * bound) * (1.0 + REJOIN_EARLY) + to_go
+        self.count += 1
+        priority = float(weighted.min()), float(node.discrepancy[self.active].min()), self.count
+        heapq.heappush(self.open, (*priority, node))
+
+    def start_phase(self, active: IndexArray | slice, weight: float) -> None:
+        """Sort all open nodes again for other subgoals and another weight."""
+        # by order of creation, so that the outcome does not depend on the order within the heap
+        waiting = [entry[3] for entry in sorted(self.open, key=lambda entry: entry[2])] + self.parked
+        self.open, self.parked = [], []
+        self.active, self.weight = active, weight
+        for node in waiting:
+            if not node.outdated and self.value(node) < self.limit:
+                self.push(node)
+
+    def reach(self, node: Node[State, Step]) -> bool:
+        """Make a node the incumbent if it is at a subgoal and nothing better is known."""
+        at = np.flatnonzero(node.bound <= 0.0)
+        if len(at) == 0:
+            return False
+        values = node.cost * (1.0 + REJOIN_EARLY) + self.to_go[at]
+        if values.min() >= self.incumbent_value:
+            return False
+        self.incumbent = node, int(at[values.argmin()])
+        self.incumbent_value = float(values.min())
+        if self.on_improvement is not None:
+            self.on_improvement(self.result(Ending.NODES))
+        return True
+
+    def expand(self, node: Node[State, Step]) -> bool:
+        """Make the successors of a node; true if one of them became the incumbent.
+
+        Detours wait: since they lower no bound, a way through one costs at least the cheapest step more than the node
+        promised, so the node is put back with that much more and its detours are tried when its turn comes again.
+        """
+        self.expansions += 1
+        if node.detoured:
+            steps = self.model.detours(node.state)
+        else:
+            steps = self.model.applicable(node.state)
+            node.detoured = True
+            node.bound = node.bound + self.model.cheapest
+            if self.value(node) < self.limit:
+                self.push(node)
+        return self.follow(node, steps)
+
+    def follow(self, node: Node[State, Step], steps: Sequence[Step]) -> bool:
+        """Make the successors by some steps; true if one of them became the incumbent."""
+        if not steps:
+            return False
+        states = self.model.successors(node.state, steps)
+        fresh: list[tuple[Step, State, float, Hashable]] = []
+        for step, state in zip(steps, states, strict=True):
+            cost, key = node.cost + self.model.cost(step), self.model.key(state)
+            known = self.best.get(key)
+            if known is None or cost < known.cost - 1e-9:
+                fresh.append((step, state, cost, key))
+        if not fresh:
+            return False
+        discrepancies, bounds = self.model.discrepancy([state for _, state, _, _ in fresh])
+        improved = False
+        for (step, state, cost, key), discrepancy, bound in zip(fresh, discrepancies, bounds, strict=True):
+            known = self.best.get(key)
+            if known is not None:
+                if known.cost <= cost:  # a sibling with the same key
+                    continue
+                known.outdated = True
+            child = self.made(state, node, step, cost, discrepancy, bound)
+            self.best[key] = child
+            improved |= self.reach(child)
+            if self.value(child) < self.limit:
+                self.push(child)
+        return improved
+
+    def result(self, ending: Ending) -> SearchResult[State, Step]:
+        """The incumbent, or the reason why there is none."""
+        seconds = time.perf_counter() - self.began
+        waiting = [entry[3] for entry in self.open] + self.parked
+        bound = min((float((n.cost + n.bound + self.to_go).min()) for n in waiting if not n.outdated), default=np.inf)
+        if self.incumbent is None:
+            return SearchResult(
+                RecoveryStatus.IMPOSSIBLE if ending is Ending.EXHAUSTED else RecoveryStatus.BUDGET_EXHAUSTED,
+                lower_bound=bound if ending is not Ending.EXHAUSTED else np.inf,
+                expansions=self.expansions,
+                seconds=seconds,
+                ending=ending,
+            )
+        node, subgoal = self.incumbent
+        path: list[Step] = []
+        states: list[State] = []
+        cost = node.cost + float(self.to_go[subgoal])
+        while node.parent is not None and node.step is not None:
+            path.append(node.step)
+            states.append(node.state)
+            node = node.parent
+        return SearchResult(
+            RecoveryStatus.RECOVERED if path else RecoveryStatus.ALREADY_AT_SUBGOAL,
+            tuple(reversed(path)),
+            tuple(reversed(states)),
+            subgoal,
+            cost,
+            lower_bound=min(bound, cost),
+            proven_optimal=ending is Ending.PROVEN,
+            expansions=self.expansions,
+            seconds=seconds,
+            ending=ending,
+        )

@@ -1,0 +1,1 @@
+"""Recovery of symbolic plans: grounded tasks, heuristics and repair."""

@@ -1,0 +1,335 @@
+"""Recovery of symbolic plans: the search's world model over a grounded task, and `repair`.
+
+The subgoals are the kernels of the old plan (`strips`); the last one is the goal itself, so that the
+cheapest way to any of them, counting the rest of the plan from there, is the cheapest way to the goal.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core.scene import FloatArray
+from nsrecover.planning.search import Ending, SearchResult, search
+from nsrecover.planning.symbolic.landmark_cut import Landmark, LandmarkCut
+from nsrecover.planning.symbolic.relaxation import Propositions, Relaxation
+from nsrecover.planning.symbolic.strips import Condition, GroundAction, StripsTask, bits_of, kernels, mask
+
+LEAST_COST = 1e-6
+"""What an action without cost counts in the search, so that of plans that cost the same the shorter is better."""
+
+SUBGOALS_CONSIDERED = 3
+"""Subgoals for which a relaxed plan is made in a state: those that look cheapest by the additive costs."""
+
+NEARNESS = 5.0
+"""How much more a step to a subgoal counts than one of the plan's when those are chosen, as in the greedy phases."""
+
+_FAR = 1e12  # stands for infinity in matrix products, where inf times 0 is not 0
+
+
+class SymbolicModel:
+    """`LazyModel` over a grounded task; states are ints, steps are numbers of the task's actions.
+
+    The first bound is the number of missing literals over the most that one action supplies; the tight one is LM-cut
+    to the goal, less what the plan costs from a subgoal on. The estimate is the cost of a relaxed plan (FF) to subgoals
+    that look nearest, plus what it costs to restore the parts of the subgoal that the relaxed plan destroys: without
+    that, it pays in towers to put the top on before the middle is right.
+
+    Args:
+        task: what can be done; its initial state and goal are not used.
+        subgoals: K conditions, the last of which is the goal.
+        costs_to_go: what reaching the goal costs from each of them, 0 for the last.
+        preferred: actions in the order in which they are to be tried, for example the old plan's.
+    """
+
+    def __init__(
+        self,
+        task: StripsTask,
+        subgoals: Sequence[Condition],
+        costs_to_go: Sequence[float],
+        preferred: Sequence[GroundAction] = (),
+    ) -> None:
+        self.actions = task.actions
+        self.costs = [max(float(action.cost), LEAST_COST) for action in task.actions]
+        self.costs_to_go = np.asarray(costs_to_go, dtype=np.float64)
+        self._propositions = Propositions(len(task.facts), task.actions, subgoals)
+        self._relaxation = Relaxation(self._propositions, task.actions, self.costs)
+        self._goals = [self._propositions.of(subgoal) for subgoal in subgoals]
+        self._relevant = np.unique([p for goal in self._goals for p in goal]).astype(np.intp)
+        row_of = {int(p): row for row, p in enumerate(self._relevant)}
+        self._member = np.zeros((len(self._relevant), len(subgoals)))
+        for k, goal in enumerate(self._goals):
+            self._member[[row_of[p] for p in goal], k] = 1.0
+        self._most, makeable = 1, set[int]()
+        self._restore: dict[int, float] = {}
+        for cost, row in zip(self.costs, self._relaxation.achieved, strict=True):
+            makeable.update(row)
+            supplied = row_of.keys() & row
+            self._most = max(self._most, len(supplied))
+            for p in supplied:
+                if cost < self._restore.get(p, np.inf):
+                    self._restore[p] = cost
+        never = np.array([int(p) not in makeable for p in self._relevant], dtype=np.bool_)
+        self._unmakeable, self._hopeless = self._member * never[:, None], bool(never.any())
+        position = {(action.name, action.arguments): i for i, action in reversed(list(enumerate(preferred)))}
+        self._rank: dict[int, int] = {}
+        for a, action in enumerate(task.actions):
+            first = position.get((action.name, action.arguments))
+            if first is not None:
+                self._rank[a] = first
+        self._recommended: dict[int, tuple[int, ...]] = {}
+        self._came_by: dict[int, tuple[int, int]] = {}
+        self._landmarks: dict[int, list[Landmark]] = {}
+        self._index()
+
+    def _index(self) -> None:
+        """File every action under the one of its needs that fewest actions share."""
+        users = Counter(itertools.chain.from_iterable([action.needs for action in self.actions]))
+        count = users.__getitem__
+        self._filed: dict[int, list[int]] = {}
+        self._unfiled: list[int] = []
+        for a, action in enumerate(self.actions):
+            if action.needs:
+                self._filed.setdefault(min(action.needs, key=count), []).append(a)
+            else:
+                self._unfiled.append(a)
+        self._keys = mask(self._filed)
+
+    # -- what the search asks for
+
+    @property
+    def cheapest(self) -> float:
+        """The least that an action costs."""
+        return self._cheapest
+
+    @cached_property
+    def _cheapest(self) -> float:
+        return min(self.costs, default=1.0)
+
+    def applicable(self, state: int) -> Sequence[int]:
+        """The relaxed plan's actions that can be run, those of the old plan first; none before `estimate`."""
+        return self._recommended.get(state, ())
+
+    def detours(self, state: int) -> Sequence[int]:
+        """Every other action that can be run."""
+        known = self._recommended.get(state, ())
+        found = [a for a in self._unfiled if self.actions[a].precondition.holds(state)]
+        for fact in bits_of(state & self._keys):
+            found += [a for a in self._filed[fact] if self.actions[a].precondition.holds(state)]
+        return [a for a in found if a not in known] if known else found
+
+    def successors(self, state: int, steps: Sequence[int]) -> list[int]:
+        """The states after each of some actions."""
+        after = [self.actions[a].apply(state) for a in steps]
+        self._came_by.setdefault(state, (state, -1))  # only the start was not reached from elsewhere before
+        for a, reached in zip(steps, after, strict=True):
+            self._came_by.setdefault(reached, (state, a))
+        return after
+
+    def discrepancy(self, states: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+        """Missing literals, and the bound that follows from them, (B, K) each."""
+        # as floats, for which matrix products are fast
+        missing = (~self._propositions.true_in_all(states)[:, self._relevant]).astype(np.float64)
+        count = missing @ self._member
+        bound = np.ceil(count / self._most) * self._cheapest
+        if self._hopeless:
+            bound[missing @ self._unmakeable > 0] = np.inf
+        return count.astype(np.float32), bound.astype(np.float32)
+
+    def estimate(self, state: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+        """Relaxed cost to each subgoal, (K,); inf only where even without deletes there is no way."""
+        holds = self._propositions.true_in(state)
+        value, need = self._relaxation.additive(holds)
+        expected = np.minimum(value[self._relevant], _FAR) @ self._member
+        expected[expected >= _FAR] = np.inf
+        plans, supporters = {}, dict[int, list[int]]()
+        for k in np.argsort(NEARNESS * expected + self.costs_to_go, kind="stable")[:SUBGOALS_CONSIDERED]:
+            if np.isfinite(expected[k]):
+                plans[k] = self._relaxation.plan(self._goals[k], value, need, supporters)
+        for k, plan in plans.items():
+            undone = {p for a in plan.actions for p in self._relaxation.undone[a]}
+            redone = {p for a in plan.actions for p in self._relaxation.achieved[a]}
+            lost = [p for p in self._goals[k] if p in undone and p not in redone and holds[p]]
+            expected[k] = plan.cost + sum(self._restore.get(p, 0.0) for p in lost)
+        if plans:
+            best = plans[min(plans, key=lambda k: NEARNESS * expected[k] + self.costs_to_go[k])]
+            last = len(self.costs)
+            self._recommended[state] = tuple(sorted(best.helpful, key=lambda a: (self._rank.get(a, last), a)))
+        return expected
+
+    def tighten(self, state: int, stop: Callable[[], bool]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+        """LM-cut to the goal, less the cost to go of each subgoal, (K,)."""
+        chain = [state]  # what is known of the states on the way here saves most of the work
+        while chain[-1] not in self._landmarks and self._came_by.get(chain[-1], (chain[-1], -1))[1] >= 0:
+            chain.append(self._came_by[chain[-1]][0])
+        for here in reversed(chain):
+            if here in self._landmarks:
+                continue
+            before, action = self._came_by.get(here, (here, -1))
+            known = [landmark for landmark in self._landmarks.get(before, ()) if action not in landmark[1]]
+            holds = np.flatnonzero(self._propositions.true_in(here)).tolist()
+            self._landmarks[here] = self._cut(holds, known, stop)
+        return np.maximum(sum(least for least, _ in self._landmarks[state]) - self.costs_to_go, 0.0)
+
+    def cost(self, step: int) -> float:
+        """Cost of an action."""
+        return self.costs[step]
+
+    def key(self, state: int) -> int:
+        """The state."""
+        return state
+
+    # -- for explanations
+
+    @cached_property
+    def _cut(self) -> LandmarkCut:
+        relaxed = self._relaxation
+        return LandmarkCut(len(self._propositions), relaxed.before, relaxed.achieved, self.costs, self._goals[-1])
+
+    def unreachable(self, state: int) -> tuple[list[int], list[int]]:
+        """Facts that the goal needs, and facts that it forbids, for which there is no way even without deletes."""
+        value, _ = self._relaxation.additive(self._propositions.true_in(state))
+        stuck = [p for p in self._goals[-1] if np.isinf(value[p])]
+        fact_of = {p: fact for fact, p in self._propositions.negation.items()}
+        return [p for p in stuck if p not in fact_of], [fact_of[p] for p in stuck if p in fact_of]
+
+
+@dataclass(frozen=True, eq=False)
+class Repair:
+    """The way back onto a symbolic plan.
+
+    Attributes:
+        status: how the search ended.
+        actions: what to do to get back onto the plan; empty if nothing has to be done, or if there is no way.
+        step: the step of the old plan to go on with (its length: the goal is reached); None if there is no way.
+        plan: `actions` and the rest of the old plan.
+        cost: what all of `plan` costs.
+        lower_bound: no plan to the goal costs less.
+        proven_optimal: `plan` is one of the cheapest ways to the goal.
+        expansions: nodes expanded.
+        seconds: wall time.
+        reason: in words, why there is no way or why the search stopped early.
+        ending: why the search stopped.
+    """
+
+    status: RecoveryStatus
+    actions: tuple[GroundAction, ...] = ()
+    step: int | None = None
+    plan: tuple[GroundAction, ...] = ()
+    cost: float = float("inf")
+    lower_bound: float = 0.0
+    proven_optimal: bool = False
+    expansions: int = 0
+    seconds: float = 0.0
+    reason: str = ""
+    ending: Ending = Ending.PROVEN
+
+    @property
+    def found(self) -> bool:
+        """Whether there is a way to go on."""
+        return self.status in (RecoveryStatus.RECOVERED, RecoveryStatus.ALREADY_AT_SUBGOAL)
+
+
+def repair(
+    task: StripsTask,
+    plan: Sequence[GroundAction],
+    *,
+    budget_s: float | None = None,
+    max_expansions: int | None = None,
+    on_improvement: Callable[[Repair], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    shortcuts: bool = False,
+) -> Repair:
+    """The cheapest way from the task's initial state to the goal by way of any step of an old plan.
+
+    Args:
+        task: where the world is now, what can be done and what is wanted.
+        plan: the old plan, over the facts of the task; its actions need not be possible any more.
+        budget_s: wall time for the search, in seconds; None: no limit.
+        max_expansions: nodes the search may expand; None: no limit.
+        on_improvement: called with every better repair as it is found.
+        cancelled: asked now and then; if it says true, the best so far is returned.
+        shortcuts: look for a cheaper way even where the old plan can be gone on with as it is.
+
+    Returns:
+        The repair; that there is none is an answer, not an exception.
+
+    Raises:
+        InvalidPlan: the plan cannot lead to the goal from any state.
+        InvalidConfiguration: a budget is negative.
+    """
+    began = time.perf_counter()
+    subgoals = kernels(task.facts, task.goal, plan)
+    rest = [0.0]
+    for action in reversed(plan):
+        rest.append(rest[-1] + max(float(action.cost), LEAST_COST))
+    rest.reverse()
+    model = SymbolicModel(task, subgoals, rest, plan)
+
+    def finished(result: SearchResult[int, int]) -> Repair:
+        return replace(_repair(task, plan, model, result), seconds=time.perf_counter() - began)
+
+    result = search(
+        model,
+        task.initial,
+        rest,
+        max_expansions=max_expansions,
+        budget_s=what_is_left(budget_s, time.perf_counter() - began),
+        on_improvement=None if on_improvement is None else lambda found: on_improvement(finished(found)),
+        cancelled=cancelled,
+        settle=not shortcuts,
+    )
+    return finished(result)
+
+
+def what_is_left(budget_s: float | None, spent_s: float) -> float | None:
+    """What is left of a budget; a negative one is left to whoever refuses it."""
+    return budget_s if budget_s is None or budget_s < 0.0 else max(0.0, budget_s - spent_s)
+
+
+def _repair(
+    task: StripsTask, plan: Sequence[GroundAction], model: SymbolicModel, result: SearchResult[int, int]
+) -> Repair:
+    """The answer of the search in terms of actions."""
+    if result.subgoal is None:
+        return Repair(
+            result.status,
+            lower_bound=result.lower_bound,
+            expansions=result.expansions,
+            reason=_why_not(task, model, result),
+            ending=result.ending,
+        )
+    actions = tuple(task.actions[a] for a in result.path)
+    whole = (*actions, *plan[result.subgoal :])
+    cost = sum(float(action.cost) for action in whole)
+    stopped = "" if result.ending is Ending.PROVEN else f"the search stopped because {result.ending}"
+    return Repair(
+        result.status,
+        actions,
+        result.subgoal,
+        whole,
+        cost,
+        min(cost, result.lower_bound),
+        result.proven_optimal,
+        result.expansions,
+        reason=stopped,
+        ending=result.ending,
+    )
+
+
+def _why_not(task: StripsTask, model: SymbolicModel, result: SearchResult[int, int]) -> str:
+    """Why there is no way."""
+    if result.status is RecoveryStatus.BUDGET_EXHAUSTED:
+        return f"no way to the goal was found before the search stopped: {result.ending}"
+    wanted, unwanted = model.unreachable(task.initial)
+    if wanted or unwanted:
+        listed = [task.facts[fact] for fact in wanted] + [f"not {task.facts[fact]}" for fact in unwanted]
+        return f"no action can bring about {', '.join(listed)} any more"
+    return "every state that can be reached was searched, and none leads to the goal"

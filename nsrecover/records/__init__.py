@@ -1,0 +1,1 @@
+"""Episodes on disk: recordings, archives, logs, and what is read from them."""

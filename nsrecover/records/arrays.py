@@ -1,0 +1,206 @@
+"""Episodes as plain arrays: what every file format of recordings has in it (`.npz`, HDF5, a collector's journal).
+
+The arrays of T actions and T + 1 observations of V views with H x W pixels:
+
+    plan                (T,)             text    actions like `top(red cube, blue cube)`
+    targets             (T, 6)           float   box of an action's target, metres; NaN for actions that have none
+    rgb                 (T+1, V, H, W, 3) uint8
+    depth               (T+1, V, H, W)   uint16  tenths of a millimetre along the optical axis; 0 is no reading
+    instances           (T+1, V, H, W)   integer instance masks, 0 is background
+    intrinsics          (T+1, V, 3, 3)   float   K, pixels
+    world_from_camera   (T+1, V, 4, 4)   float   camera pose in the robot's base frame, OpenCV convention
+    camera_names        (T+1, V)         text
+    labels              (T+1,)           text    JSON: instance number -> object name
+    gripper_opening_m   (T+1,)           float   metres
+    holding             (T+1,)           bool
+    time_s              (T+1,)           float   seconds
+    notes               ()               text    JSON
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.observation import Camera, Observation
+from nsrecover.errors import InvalidRecording, NsrecoverError
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+DEPTH_STEPS_PER_M = 10_000
+"""Depth is stored in tenths of a millimetre; what lies beyond 6.5535 m is stored as 0, no reading."""
+
+DTYPES = {
+    "plan": "U",
+    "targets": "f",
+    "rgb": "u",
+    "depth": "u",
+    "instances": "iu",
+    "intrinsics": "f",
+    "world_from_camera": "f",
+    "camera_names": "U",
+    "labels": "U",
+    "gripper_opening_m": "f",
+    "holding": "b",
+    "time_s": "f",
+    "notes": "U",
+}
+"""Every array of an episode and the kinds of dtype it may have."""
+
+PER_OBSERVATION = tuple(name for name in DTYPES if name not in ("plan", "targets", "notes"))
+"""The arrays whose first axis counts the observations."""
+
+
+def episode_to_arrays(plan: Plan, observations: Sequence[Observation], notes: Mapping[str, Any]) -> Arrays:
+    """The arrays of an episode, by name.
+
+    Args:
+        plan: T actions.
+        observations: T + 1 observations of the same shape.
+        notes: anything that JSON can hold.
+
+    Raises:
+        InvalidRecording: the notes are not JSON, or an action cannot be written as text and read again.
+    """
+    for action in plan:
+        if Action.parse(str(action)) != action:
+            raise InvalidRecording(
+                f"expected object names that can be written as {str(action)!r} and read again, found "
+                f"{list(action.arguments)}; use names without commas, brackets and outer blanks"
+            )
+    try:
+        text = json.dumps(dict(notes), sort_keys=True)
+    except (TypeError, ValueError) as problem:
+        raise InvalidRecording(
+            f"expected notes that JSON can hold, found: {problem}; use strings, numbers, lists and mappings"
+        ) from problem
+    targets = [(np.nan,) * 6 if action.target is None else action.target for action in plan]
+    return {
+        "plan": np.array([str(action) for action in plan], dtype=np.str_),
+        "targets": np.array(targets, dtype=np.float64).reshape(-1, 6),
+        **observations_to_arrays(observations),
+        "notes": np.array(text, dtype=np.str_),
+    }
+
+
+def observations_to_arrays(observations: Sequence[Observation]) -> Arrays:
+    """The arrays of some observations of the same shape, see `PER_OBSERVATION`."""
+    instances = np.stack([observation.instances for observation in observations])
+    smallest = np.uint8 if instances.min(initial=0) >= 0 and instances.max(initial=0) < 256 else np.int32
+    cameras = [observation.cameras for observation in observations]
+    labels = [json.dumps({str(key): name for key, name in sorted(o.labels.items())}) for o in observations]
+    return {
+        "rgb": np.stack([observation.rgb for observation in observations]),
+        "depth": _quantise(np.stack([observation.depth_m for observation in observations])),
+        "instances": instances.astype(smallest),
+        "intrinsics": np.array([[camera.intrinsics for camera in row] for row in cameras], np.float64),
+        "world_from_camera": np.array([[camera.world_from_camera for camera in row] for row in cameras], np.float64),
+        "camera_names": np.array([[camera.name for camera in row] for row in cameras], np.str_),
+        "labels": np.array(labels, np.str_),
+        "gripper_opening_m": np.array([observation.gripper_opening_m for observation in observations], np.float64),
+        "holding": np.array([observation.holding for observation in observations], np.bool_),
+        "time_s": np.array([observation.time_s for observation in observations], np.float64),
+    }
+
+
+def arrays_to_episode(arrays: Mapping[str, npt.NDArray[Any]], source: str) -> tuple[Plan, tuple[Observation, ...], Any]:
+    """The inverse of `episode_to_arrays`; depth is exact to 0.05 mm.
+
+    Args:
+        arrays: all arrays of an episode.
+        source: where they come from, for messages.
+
+    Returns:
+        Plan, observations, notes.
+
+    Raises:
+        InvalidRecording: the arrays do not fit together.
+    """
+    _check(arrays, source)
+    try:
+        actions = []
+        for text, target in zip(arrays["plan"].tolist(), arrays["targets"].tolist(), strict=True):
+            action = Action.parse(text)
+            given = not any(np.isnan(target))
+            actions.append(Action(action.operator, action.arguments, tuple(target) if given else None))
+        return Plan(tuple(actions)), arrays_to_observations(arrays), json.loads(str(arrays["notes"]))
+    except (NsrecoverError, ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise InvalidRecording(
+            f"expected arrays in {source} that make up a plan and its observations, found: {problem}; record it again"
+        ) from problem
+
+
+def arrays_to_observations(arrays: Mapping[str, npt.NDArray[Any]]) -> tuple[Observation, ...]:
+    """The inverse of `observations_to_arrays`."""
+    depth_m = arrays["depth"].astype(np.float32) / np.float32(DEPTH_STEPS_PER_M)
+    return tuple(
+        Observation(
+            rgb=arrays["rgb"][t],
+            depth_m=depth_m[t],
+            instances=arrays["instances"][t].astype(np.int32),
+            cameras=tuple(
+                Camera(
+                    arrays["intrinsics"][t, view].astype(np.float32),
+                    arrays["world_from_camera"][t, view].astype(np.float32),
+                    str(arrays["camera_names"][t, view]),
+                )
+                for view in range(arrays["rgb"].shape[1])
+            ),
+            labels={int(key): value for key, value in json.loads(str(arrays["labels"][t])).items()},
+            gripper_opening_m=float(arrays["gripper_opening_m"][t]),
+            holding=bool(arrays["holding"][t]),
+            time_s=float(arrays["time_s"][t]),
+        )
+        for t in range(len(depth_m))
+    )
+
+
+def digest(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
+    """Hash of the contents of an episode, whatever file it comes from: 64 hexadecimal digits."""
+    found = hashlib.sha256()
+    for name in DTYPES:
+        array = arrays[name]
+        values = json.dumps(array.tolist()).encode() if array.dtype.kind == "U" else array.tobytes()
+        kind = "text" if array.dtype.kind == "U" else array.dtype.str
+        found.update(f"{name} {array.shape} {kind}".encode() + values)
+    return found.hexdigest()
+
+
+def _quantise(depth_m: npt.NDArray[np.float32]) -> npt.NDArray[np.uint16]:
+    """Depth in metres to tenths of a millimetre; negative or too far becomes 0."""
+    steps = np.rint(depth_m * np.float32(DEPTH_STEPS_PER_M))
+    return np.where((steps < 0) | (steps > np.iinfo(np.uint16).max), 0, steps).astype(np.uint16)
+
+
+def _check(arrays: Mapping[str, npt.NDArray[Any]], source: str) -> None:
+    """Shapes and kinds must agree with one another."""
+    frames = len(arrays["plan"]) + 1 if arrays["plan"].ndim == 1 else 0
+    views, height, width = arrays["rgb"].shape[1:4] if arrays["rgb"].ndim == 5 else (0, 0, 0)
+    expected: dict[str, tuple[int, ...]] = {
+        "plan": (frames - 1,),
+        "targets": (frames - 1, 6),
+        "rgb": (frames, views, height, width, 3),
+        "depth": (frames, views, height, width),
+        "instances": (frames, views, height, width),
+        "intrinsics": (frames, views, 3, 3),
+        "world_from_camera": (frames, views, 4, 4),
+        "camera_names": (frames, views),
+        "labels": (frames,),
+        "gripper_opening_m": (frames,),
+        "holding": (frames,),
+        "time_s": (frames,),
+        "notes": (),
+    }
+    for name, shape in expected.items():
+        array = arrays[name]
+        if array.shape != shape or array.dtype.kind not in DTYPES[name]:
+            raise InvalidRecording(
+                f"expected {name} in {source} of shape {shape} for {frames - 1} actions, found {array.shape} "
+                f"{array.dtype}; record it again"
+            )

@@ -1,0 +1,311 @@
+"""Logs of our own episodes: what was done, seen, found and planned, as one JSON file without images.
+
+`RecoveryAgent.run` returns an `Episode`; `save` writes it, `load` reads it, and neither needs a learned part: whoever
+asks afterwards what went wrong (`nsrecover explain LOG`) loads no torch. Everything is kept except what objects look
+like. Boxes are rounded to a hundredth of a millimetre.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.atomic_write import written_whole
+from nsrecover.core.discrepancy import Cause, Culprit, Discrepancy, Phase
+from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
+from nsrecover.core.explanation import Explanation, Fact, Sentence
+from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.core.scene import Box, SceneGraph
+from nsrecover.errors import InvalidRecording, NsrecoverError
+
+FORMAT = "nsrecover episode"
+"""What the field `format` of a log says."""
+
+SCHEMA = 1
+"""Version of the file format; readers refuse any other."""
+
+
+def save(episode: Episode, path: str | Path) -> None:
+    """Write the log of an episode; the file appears whole or not at all.
+
+    Args:
+        episode: from `RecoveryAgent.run`, or from `nsrecover.records.review.episode_of`.
+        path: where to, usually ending in `.json`; the folder is made if need be, an existing file is replaced.
+    """
+    with written_whole(path) as file:
+        file.write(json.dumps(to_document(episode), ensure_ascii=False).encode())
+
+
+def load(path: str | Path) -> Episode:
+    """Read the log of an episode.
+
+    Args:
+        path: a file that `save` wrote.
+
+    Returns:
+        The episode; the objects' appearances are empty.
+
+    Raises:
+        InvalidRecording: there is no such file, or it is no log of an episode.
+    """
+    path = Path(path)
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise InvalidRecording(
+            f"expected the log of an episode at {path}, found none ({problem.strerror})"
+        ) from problem
+    except ValueError as problem:
+        raise InvalidRecording(f"expected JSON in {path}, found: {problem}") from problem
+    return from_document(document, str(path))
+
+
+def is_episode(document: object) -> bool:
+    """Whether JSON is the log of an episode, of whatever version."""
+    return isinstance(document, dict) and document.get("format") == FORMAT
+
+
+def to_document(episode: Episode) -> dict[str, Any]:
+    """An episode as plain data for JSON."""
+    return {
+        "format": FORMAT,
+        "schema": SCHEMA,
+        "plan": _plan(episode.plan),
+        "status": episode.status.value,
+        "reason": episode.reason,
+        "start_s": episode.start_s,
+        "start": _graph(episode.start),
+        "records": [_record(record) for record in episode.records],
+    }
+
+
+def from_document(document: object, source: str = "log") -> Episode:
+    """The inverse of `to_document`.
+
+    Args:
+        document: what the JSON parser returned.
+        source: how to call it in messages.
+
+    Raises:
+        InvalidRecording: it is no log of an episode, or one of another version.
+    """
+    if not isinstance(document, dict) or not is_episode(document):
+        raise InvalidRecording(f"expected the log of an episode (format {FORMAT!r}) in {source}, found something else")
+    if document.get("schema") != SCHEMA:
+        raise InvalidRecording(
+            f"expected a log of schema {SCHEMA} in {source}, found schema {document.get('schema')}; write it again"
+        )
+    try:
+        return Episode(
+            _read_plan(document["plan"]),
+            EpisodeStatus(document["status"]),
+            str(document["reason"]),
+            _read_graph(document["start"]),
+            tuple(_read_record(record) for record in document["records"]),
+            float(document["start_s"]),
+        )
+    except (NsrecoverError, KeyError, ValueError, TypeError, AttributeError) as problem:
+        what = f"no {problem}" if isinstance(problem, KeyError) else str(problem)
+        raise InvalidRecording(f"expected a whole log of an episode in {source}, found: {what}") from problem
+
+
+# -- writing
+
+
+def _numbers(values: Sequence[float]) -> list[float]:
+    return [round(float(value), 5) for value in values]
+
+
+def _action(action: Action) -> dict[str, Any]:
+    target = {} if action.target is None else {"target": _numbers(action.target)}
+    return {"operator": action.operator, "arguments": list(action.arguments), **target}
+
+
+def _plan(plan: Plan) -> list[dict[str, Any]]:
+    return [_action(action) for action in plan]
+
+
+def _graph(graph: SceneGraph) -> dict[str, Any]:
+    hidden = np.zeros(len(graph), np.bool_) if graph.hidden is None else graph.hidden
+    return {
+        "boxes": {name: _numbers(box) for name, box in zip(graph.names, graph.boxes.tolist(), strict=True)},
+        "unseen": [name for name, seen in zip(graph.names, graph.seen, strict=True) if not seen],
+        "hidden": [name for name, is_hidden in zip(graph.names, hidden, strict=True) if is_hidden],
+        "held": None if graph.held is None else graph.names[graph.held],
+        "states": dict(graph.states),
+    }
+
+
+def _record(record: StepRecord) -> dict[str, Any]:
+    found = record.discrepancy
+    return {
+        "action": None if record.action is None else _action(record.action),
+        "recovering": record.recovering,
+        "time_s": record.time_s,
+        "graph": _graph(record.graph),
+        "plan": _plan(record.plan),
+        "discrepancy": {
+            "step": found.step,
+            "phase": found.phase.value,
+            "action": _action(found.action),
+            "expected": _graph(found.expected),
+            "probabilities": _numbers(found.probabilities.tolist()),
+            "total": found.total,
+            "threshold": found.threshold,
+            "violated": list(found.violated),
+            "culprits": [_culprit(culprit) for culprit in found.culprits],
+        },
+        "recovery": None if record.recovery is None else _recovery(record.recovery),
+        "explanation": None if record.explanation is None else _explanation(record.explanation),
+    }
+
+
+def _culprit(culprit: Culprit) -> dict[str, Any]:
+    return {
+        "name": culprit.name,
+        "cause": culprit.cause.value,
+        "probability": culprit.probability,
+        "expected": _numbers(culprit.expected),
+        "observed": None if culprit.observed is None else _numbers(culprit.observed),
+        "other": culprit.other,
+        "subgoal": culprit.subgoal,
+    }
+
+
+def _recovery(recovery: Recovery) -> dict[str, Any]:
+    return {
+        "status": recovery.status.value,
+        "actions": [_action(action) for action in recovery.actions],
+        "graphs": [_graph(graph) for graph in recovery.graphs],
+        "subgoal": recovery.subgoal,
+        "rest": [_graph(graph) for graph in recovery.rest],
+        "staying": list(recovery.staying),
+        "cost": recovery.cost if math.isfinite(recovery.cost) else None,
+        "proven_optimal": recovery.proven_optimal,
+        "expansions": recovery.expansions,
+        "seconds": recovery.seconds,
+        "reason": recovery.reason,
+        "blamed": list(recovery.blamed),
+    }
+
+
+def _explanation(explanation: Explanation) -> dict[str, Any]:
+    return {
+        "step": explanation.step,
+        "source": explanation.source,
+        "verified": explanation.verified,
+        "sentences": [
+            {"text": sentence.text, "facts": [[fact.predicate, *fact.arguments] for fact in sentence.facts]}
+            for sentence in explanation.sentences
+        ],
+    }
+
+
+# -- reading
+
+_CAUSES = {cause.value: cause for cause in Cause}
+
+
+def _box(values: Sequence[float]) -> Box:
+    x, y, z, length, width, height = (float(value) for value in values)
+    return (x, y, z, length, width, height)
+
+
+def _read_action(data: Mapping[str, Any]) -> Action:
+    target = None if data.get("target") is None else _box(data["target"])
+    return Action(str(data["operator"]), tuple(map(str, data["arguments"])), target)
+
+
+def _read_plan(data: Sequence[Mapping[str, Any]]) -> Plan:
+    return Plan(tuple(_read_action(action) for action in data))
+
+
+def _read_graph(data: Mapping[str, Any]) -> SceneGraph:
+    names = tuple(data["boxes"])
+    boxes = np.array([_box(box) for box in data["boxes"].values()], np.float32).reshape(-1, 6)
+    unseen, hidden = set(data["unseen"]), set(data["hidden"])
+    return SceneGraph(
+        names,
+        np.zeros((len(names), 0), np.float32),
+        boxes,
+        np.array([name not in unseen for name in names], np.bool_),
+        np.array([name in hidden for name in names], np.bool_) if hidden else None,
+        None if data["held"] is None else names.index(data["held"]),
+        dict(data["states"]),
+    )
+
+
+def _read_record(data: Mapping[str, Any]) -> StepRecord:
+    graph, found = _read_graph(data["graph"]), data["discrepancy"]
+    discrepancy = Discrepancy(
+        step=int(found["step"]),
+        phase=Phase(found["phase"]),
+        action=_read_action(found["action"]),
+        expected=_read_graph(found["expected"]),
+        observed=graph,
+        probabilities=np.array(found["probabilities"], np.float32),
+        total=float(found["total"]),
+        threshold=float(found["threshold"]),
+        culprits=tuple(_read_culprit(culprit) for culprit in found["culprits"]),
+        violated=tuple(found["violated"]),
+    )
+    return StepRecord(
+        None if data["action"] is None else _read_action(data["action"]),
+        bool(data["recovering"]),
+        graph,
+        discrepancy,
+        _read_plan(data["plan"]),
+        None if data["recovery"] is None else _read_recovery(data["recovery"]),
+        None if data["explanation"] is None else _read_explanation(data["explanation"]),
+        float(data["time_s"]),
+    )
+
+
+def _read_culprit(data: Mapping[str, Any]) -> Culprit:
+    expected = _box(data["expected"])
+    observed = None if data["observed"] is None else _box(data["observed"])
+    return Culprit(
+        name=str(data["name"]),
+        cause=_CAUSES[data["cause"]],
+        probability=float(data["probability"]),
+        distance_m=math.inf if observed is None else math.dist(expected[:3], observed[:3]),
+        expected=expected,
+        observed=observed,
+        other=data["other"],
+        subgoal=data["subgoal"],
+    )
+
+
+def _read_recovery(data: Mapping[str, Any]) -> Recovery:
+    return Recovery(
+        status=RecoveryStatus(data["status"]),
+        actions=tuple(_read_action(action) for action in data["actions"]),
+        graphs=tuple(_read_graph(graph) for graph in data["graphs"]),
+        subgoal=data["subgoal"],
+        rest=tuple(_read_graph(graph) for graph in data["rest"]),
+        staying=tuple(data["staying"]),
+        cost=math.inf if data["cost"] is None else float(data["cost"]),
+        proven_optimal=bool(data["proven_optimal"]),
+        expansions=int(data["expansions"]),
+        seconds=float(data["seconds"]),
+        reason=str(data["reason"]),
+        blamed=tuple(data["blamed"]),
+    )
+
+
+def _read_explanation(data: Mapping[str, Any]) -> Explanation:
+    return Explanation(
+        sentences=tuple(
+            Sentence(str(each["text"]), tuple(Fact(fact[0], tuple(fact[1:])) for fact in each["facts"]))
+            for each in data["sentences"]
+        ),
+        step=int(data["step"]),
+        source=str(data["source"]),
+        verified=bool(data["verified"]),
+    )

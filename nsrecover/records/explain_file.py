@@ -1,0 +1,129 @@
+"""From a file to its explanation, whatever it is: a log of ours, a log of another robot, a recording with images."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nsrecover.core.episode import Episode
+from nsrecover.core.protocols import LanguageModel
+from nsrecover.errors import InvalidRecording
+from nsrecover.explanation.audience import Register
+from nsrecover.explanation.episodes import report_of_episode
+from nsrecover.explanation.logs import explain_log, is_household_log, read_logs, report_of
+from nsrecover.explanation.logs.questions import ask_log
+from nsrecover.explanation.questions import Answer, ask
+from nsrecover.records import episode_log, recording
+
+GROUNDED_ONLY = (
+    "all sentences are made from the facts: a model words logs of other robots here, and single failures of an episode "
+    "in nsrecover.explanation.language_model.explainer.LanguageExplainer"
+)
+EXAMPLE = "example"
+"""Stands for the recording that comes with the package."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """Who words explanations instead of us.
+
+    Attributes:
+        model: a language model; what it says wrongly is not heard.
+        timeout_s: for one log.
+    """
+
+    model: LanguageModel
+    timeout_s: float = 20.0
+
+
+def explain_file(
+    path: Path,
+    register: Register = Register.LAY,
+    questions: Sequence[str] = (),
+    checkpoint: Path | None = None,
+    words: Words | None = None,
+) -> list[dict[str, Any]]:
+    """Explain a file; only a recording with images loads the learned parts.
+
+    Args:
+        path: the log of an episode, a log in REFLECT's text format (several in JSON lines), or a recording.
+        register: whom the text is for.
+        questions: to be answered from each of them.
+        checkpoint: folder of the learned parts, for recordings; the shipped ones if None.
+        words: who words the explanations of other robots' logs; they are made from the facts if None.
+
+    Returns:
+        One report for each log; `answers` is among its fields if something was asked, and `source` and `note` (why not
+        everything is the model's) if a model was to word it.
+
+    Raises:
+        InvalidRecording: the file is none of these, or damaged.
+    """
+    ours = {} if words is None else {"source": "grounded", "note": GROUNDED_ONLY}
+    if _is_recording(path):
+        return [_of_episode(_reviewed(path, checkpoint), register, questions) | ours]
+    document = _document(path)
+    if episode_log.is_episode(document):
+        return [_of_episode(episode_log.from_document(document, str(path)), register, questions) | ours]
+    if path.is_file() and not is_household_log(path):
+        raise InvalidRecording(
+            "expected the log of an episode, a log in REFLECT's text format (JSON with task, plan, event_summary, ...) "
+            f"or a recorded episode (.npz), found {path}"
+        )
+    found = []
+    for log in read_logs(path):
+        explained = explain_log(log)
+        report = report_of(log, explained, register)
+        if words is not None:
+            # Here and not above: who asks for no model does not wait for what words it.
+            from nsrecover.explanation.logs.wording import reworded
+
+            report |= reworded(log, explained, register, words.model, words.timeout_s)
+        if questions:
+            report["answers"] = _answers(ask_log(log, questions, register))
+        found.append(report)
+    return found
+
+
+def _of_episode(episode: Episode, register: Register, questions: Sequence[str]) -> dict[str, Any]:
+    report = report_of_episode(episode, register)
+    if questions:
+        report["answers"] = _answers(ask(episode, questions, register))
+    return report
+
+
+def _answers(answers: Sequence[Answer]) -> list[dict[str, Any]]:
+    return [
+        {
+            "question": answer.question,
+            "text": answer.text,
+            "understood": answer.understood,
+            "objects": list(answer.objects),
+        }
+        for answer in answers
+    ]
+
+
+def _is_recording(path: Path) -> bool:
+    return path.suffix == ".npz" or (str(path) == EXAMPLE and not path.exists())
+
+
+def _document(path: Path) -> object:
+    """The JSON of a file; None if it is something else, which its reader then says better."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _reviewed(path: Path, checkpoint: Path | None) -> Episode:
+    """What the monitor makes of a recording."""
+    recorded = recording.example() if str(path) == EXAMPLE else recording.load(path)
+    # Here and not above: it loads torch, which logs do not need.
+    from nsrecover.records.review import episode_of, review
+    from nsrecover.system import load
+
+    return episode_of(list(review(load(checkpoint), recorded)), recorded)

@@ -1,1 +1,0 @@
-"""Geometry and bookkeeping on scene graphs; nothing here is learned."""

@@ -1,0 +1,128 @@
+"""An observation with what the library's own lifting makes of it, and how two of them differ."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from nsrecover.core.observation import Observation
+from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.perception.memory import Memory, inside
+from nsrecover.perception.perceiver import MIN_PIXELS, lift_boxes
+from nsrecover.perception.visibility import seen_through
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """An observation and the boxes in it.
+
+    Attributes:
+        observation: as the world gave it.
+        boxes: box (6,) of every object that is seen, by name.
+        digest: of everything in the observation, to notice later changes.
+    """
+
+    observation: Observation
+    boxes: dict[str, FloatArray]
+    digest: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Objects that are seen."""
+        return tuple(self.boxes)
+
+    def mask(self, view: int, name: str) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+        """Where an object is in a view, (H, W); nowhere if it has no label."""
+        numbers = [number for number, label in self.observation.labels.items() if label == name]
+        return np.isin(self.observation.instances[view], numbers)
+
+
+def take(observation: Observation) -> Look:
+    """Lift the boxes of an observation."""
+    numbers = sorted(observation.labels)
+    boxes, seen = lift_boxes(observation, numbers)
+    found = {observation.labels[number]: boxes[i] for i, number in enumerate(numbers) if seen[i]}
+    return Look(observation, found, digest(observation))
+
+
+def digest(observation: Observation) -> str:
+    """A fingerprint of the arrays, labels and cameras of an observation."""
+    hashed = hashlib.sha256()
+    arrays = [observation.rgb, observation.depth_m, observation.instances]
+    arrays += [part for camera in observation.cameras for part in (camera.intrinsics, camera.world_from_camera)]
+    for array in arrays:
+        hashed.update(np.ascontiguousarray(array).tobytes())
+    hashed.update(repr((sorted(observation.labels.items()), observation.time_s)).encode())
+    return hashed.hexdigest()
+
+
+def graph_of(look: Look, before: Look | None = None) -> SceneGraph:
+    """Scene graph without appearance; what is hidden now has the box it had before, if one is given."""
+    known = look if before is None else before
+    memory = Memory.empty(0).add(
+        known.names, _stacked(known), np.zeros((len(known.names), 0), np.float32), _ones(known)
+    )
+    if before is not None:
+        found = np.array([look.names.index(name) if name in look.names else -1 for name in memory.names], dtype=np.intp)
+        nothing = np.zeros((len(look.names), 0), np.float32)
+        memory = memory.look(_stacked(look), nothing, _ones(look), found, partial(seen_through, look.observation))
+    return memory.graph()
+
+
+def _ones(look: Look) -> FloatArray:
+    return np.ones(len(look.names), dtype=np.float32)
+
+
+def _stacked(look: Look) -> FloatArray:
+    return np.asarray([look.boxes[name] for name in look.names], dtype=np.float32).reshape(-1, 6)
+
+
+def renamed(before: Look, after: Look, tolerance_m: float, but: Collection[str] = ()) -> str:
+    """Says which object now goes by another's name; empty if none does."""
+    for name, box in before.boxes.items():
+        if name in but or (name in after.boxes and _apart(box, after.boxes[name]) <= tolerance_m):
+            continue
+        for other, now in after.boxes.items():
+            came = other not in before.boxes or _apart(before.boxes[other], now) > tolerance_m
+            same_size = float(np.abs(box[3:] - now[3:]).max()) <= tolerance_m
+            if other != name and came and same_size and _apart(box, now) <= tolerance_m:
+                return f"{name!r} called {other!r} afterwards"
+    return ""
+
+
+def lost(before: Look, after: Look, but: Collection[str] = ()) -> list[str]:
+    """Objects that were seen and are not any more."""
+    return [name for name in before.boxes if name not in after.boxes and name not in but]
+
+
+def shifted(before: Look, after: Look, tolerance_m: float, but: Collection[str] = ()) -> list[str]:
+    """Objects that are at another place, in words; one that is merely hidden in part, then or now, is not."""
+    names = [name for name in before.boxes if name in after.boxes and name not in but]
+    if not names:
+        return []
+    then, now = (np.stack([each.boxes[name] for name in names]) for each in (before, after))
+    # what is partly hidden in one of the two is as it was if that part lies inside the whole
+    same = [inside(a, b) or inside(b, a) for a, b in zip(then, now, strict=True)]
+    apart = np.where(same, 0.0, np.linalg.norm(now[:, :3] - then[:, :3], axis=1))
+    return [f"{name!r} {1000 * off:.0f} mm off" for name, off in zip(names, apart, strict=True) if off > tolerance_m]
+
+
+def covered(before: Look, after: Look, but: Collection[str] = ()) -> dict[str, float]:
+    """Share of each object's pixels in front of which there now is something that is no object, the worst view."""
+    shares: dict[str, float] = {}
+    for view in range(len(before.observation.cameras)):
+        depth, now = before.observation.depth_m[view], after.observation.depth_m[view]
+        nearer = (after.observation.instances[view] == 0) & (now > 0) & (now < depth - 0.02)
+        for name in before.boxes:
+            mask = before.mask(view, name)
+            if name not in but and mask.sum() >= MIN_PIXELS:
+                shares[name] = max(shares.get(name, 0.0), float((nearer & mask).sum() / mask.sum()))
+    return shares
+
+
+def _apart(first: FloatArray, second: FloatArray) -> float:
+    return float(np.linalg.norm(first[:3] - second[:3]))

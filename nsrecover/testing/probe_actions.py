@@ -1,0 +1,81 @@
+"""Choosing actions for a world that is not known: such as any robot that can pick and place should manage."""
+
+from __future__ import annotations
+
+import math
+from itertools import permutations
+
+import numpy as np
+
+from nsrecover.core.actions import Action
+from nsrecover.core.geometry import as_box, bottom, gaps
+from nsrecover.core.scene import Box, SceneGraph
+from nsrecover.domains.tabletop.operators import operator_of
+from nsrecover.domains.tabletop.relations import is_clear, supporter
+
+ROOM_M = 0.03
+"""Gap that the chosen objects and places have to all others: a finger fits in."""
+
+OUT_OF_REACH_M = 6.0
+"""No arm at a table reaches so far."""
+
+
+def choose(graph: SceneGraph) -> Action | None:
+    """An action that should be easy: stack two objects that stand freely, or else shift one.
+
+    Returns:
+        None if nothing has room around it.
+    """
+    standing = [i for i in range(len(graph)) if graph.seen[i] and is_clear(graph, i) and supporter(graph, i) is None]
+    room = {i: _room(graph, graph.boxes[i], i) for i in standing}
+    pairs = [
+        (min(room[a], room[b]), graph.names[a], graph.names[b])
+        for a, b in permutations(standing, 2)
+        if min(room[a], room[b]) >= ROOM_M
+        and np.all(graph.boxes[a, 3:5] <= 1.2 * graph.boxes[b, 3:5])
+        and not operator_of(Action("top", (graph.names[a], graph.names[b]))).violated(
+            graph, Action("top", (graph.names[a], graph.names[b]))
+        )
+    ]
+    if pairs:
+        _, moved, support = max(pairs)
+        return Action("top", (moved, support))
+    for i in sorted(standing, key=lambda i: -room[i]):
+        if room[i] >= ROOM_M:
+            for distance_m in (0.08, 0.12, 0.16):
+                for angle in np.linspace(0, 2 * math.pi, 12, endpoint=False):
+                    target = graph.boxes[i].copy()
+                    target[:2] += distance_m * np.array([math.cos(angle), math.sin(angle)])
+                    nearer = np.linalg.norm(target[:2]) <= np.linalg.norm(graph.boxes[i, :2])
+                    if nearer and _room(graph, target, i) >= ROOM_M:
+                        return Action("free", (graph.names[i],), as_box(target))
+    return None
+
+
+def put_at(graph: SceneGraph, name: str) -> Action:
+    """The action that puts an object to where it is in a scene."""
+    return Action("free", (name,), as_box(graph.boxes[graph.index(name)]))
+
+
+def impossible(graph: SceneGraph, name: str) -> Action:
+    """A well-formed action that no robot at a table can carry out."""
+    x, _, _, width, depth, height = as_box(graph.boxes[graph.index(name)])
+    target: Box = (x + OUT_OF_REACH_M, 0.0, height / 2, width, depth, height)
+    return Action("free", (name,), target)
+
+
+def kept(before: SceneGraph, after: SceneGraph, action: Action) -> bool:
+    """Whether an action's promise holds; one without a target must at least have moved its object."""
+    if not operator_of(action).achieved(after, action):
+        return False
+    if len(action.arguments) > 1 or action.target is not None:
+        return True
+    i = before.index(action.arguments[0])
+    return bool(np.linalg.norm(after.boxes[i, :3] - before.boxes[i, :3]) > ROOM_M)
+
+
+def _room(graph: SceneGraph, box: np.ndarray[tuple[int, ...], np.dtype[np.float32]], index: int) -> float:
+    """Gap, seen from above, to everything that reaches as low as a box."""
+    others = np.delete(graph.boxes, index, axis=0)
+    others = others[bottom(others) < bottom(box) + box[5]]
+    return float(gaps(box, others)[:, :2].max(axis=1).min()) if len(others) else math.inf

@@ -1,0 +1,1 @@
+"""What every simulated world shares: the arm, cameras, folders and worker processes."""

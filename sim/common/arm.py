@@ -1,0 +1,287 @@
+"""The Franka Panda: follows joint paths and opens and closes its fingers, one physics step at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pybullet
+
+from sim.common import kinematics
+from sim.common.panda import panda_urdf
+from sim.common.rotations import about, rotation_vector
+
+Array = npt.NDArray[np.float64]
+
+STEP_S = 1.0 / 200.0
+"""One physics step."""
+GRIP_FORCE_N = 20.0
+"""Force of each finger on a held object."""
+FINGER_FRICTION = 1.5
+"""Rubber pads."""
+OPEN_M = 0.08
+"""Widest distance between the fingers."""
+HOME_POSITION_M = (0.36, 0.0, 0.50)
+"""Where the tool waits, above and behind everything the cameras look at."""
+
+_ARM = list(range(7))
+_STILL = [0.0] * 7
+_FINGERS = [9, 10]
+_ARM_FORCE = [87.0 * 4, 87.0 * 4, 87.0 * 4, 87.0 * 4, 48.0, 48.0, 48.0]
+_MAX_JOINT_SPEED = np.array([2.1, 2.1, 2.1, 2.1, 2.6, 2.6, 2.6])
+_MAX_JOINT_ACCELERATION = 15.0
+_MAX_TURN_RAD_S = 2.5
+_RAMP_STEPS = (12, 40)
+_FINGER_SPEED_M_S = 0.1
+_WAYPOINT_STEPS = 12
+
+Leg = tuple[Array, Array]
+"""Joint angles (K, 7) along a way, and the seconds (K - 1,) from each to the next."""
+
+Tick = Callable[[float], None]
+"""Runs one physics step; is told the share of the motion that is done, 0 to 1."""
+
+DOWN = np.diag([1.0, -1.0, -1.0])
+"""Rotation of a tool that points straight down and closes along y."""
+
+
+class Arm:
+    """The robot arm in one physics client.
+
+    Attributes:
+        body: its body number.
+        joints: (7,) joint angles it was last sent to.
+        opening_m: distance between the fingers that was last asked for.
+    """
+
+    def __init__(self, client: int) -> None:
+        self._client = client
+        self.body = pybullet.loadURDF(str(panda_urdf()), useFixedBase=True, physicsClientId=client)
+        for finger in _FINGERS:
+            self._pads(finger, FINGER_FRICTION)
+        # the fingers mirror each other, as the real hand's do
+        gear = pybullet.createConstraint(
+            self.body, 9, self.body, 10, pybullet.JOINT_GEAR, [1, 0, 0], [0, 0, 0], [0, 0, 0], physicsClientId=client
+        )
+        pybullet.changeConstraint(gear, gearRatio=-1, erp=0.1, maxForce=50, physicsClientId=client)
+        home, reached = kinematics.solve(np.array([HOME_POSITION_M]), DOWN[None], kinematics.REST)
+        assert reached[0], "the home pose is out of reach"
+        self.home = home[0]
+        self.grip_force_n = GRIP_FORCE_N
+        self.reset()
+
+    def _pads(self, finger: int, friction: float) -> None:
+        pybullet.changeDynamics(
+            self.body,
+            finger,
+            lateralFriction=friction,
+            spinningFriction=0.05,
+            restitution=0.0,
+            physicsClientId=self._client,
+        )
+
+    def reset(self) -> None:
+        """Put the arm into its home pose at once, fingers open, nothing moving."""
+        self.joints = self.home.copy()
+        self.opening_m = OPEN_M
+        for joint, angle in zip(_ARM, self.home, strict=True):
+            pybullet.resetJointState(self.body, joint, angle, physicsClientId=self._client)
+        for joint in _FINGERS:
+            pybullet.resetJointState(self.body, joint, OPEN_M / 2, physicsClientId=self._client)
+        self.hold_still()
+
+    def rest(self) -> None:
+        """Command the home pose with open fingers: the same commands after every action and every restored state."""
+        self.joints, self.opening_m = self.home.copy(), OPEN_M
+        self.hold_still()
+
+    def hold_still(self) -> None:
+        """Command the present targets again (motor commands are not part of a saved physics state)."""
+        self._command(self.joints.tolist(), _STILL)
+        self._fingers_to(self.opening_m)
+
+    def weaken_grip(self, force_n: float | None = None, friction: float | None = None) -> None:
+        """Change the fingers' force and friction from now on; None gives the ordinary value back."""
+        self.grip_force_n = GRIP_FORCE_N if force_n is None else force_n
+        for finger in _FINGERS:
+            self._pads(finger, FINGER_FRICTION if friction is None else friction)
+
+    def _command(self, joints: list[float], speeds: list[float]) -> None:
+        pybullet.setJointMotorControlArray(
+            self.body,
+            _ARM,
+            pybullet.POSITION_CONTROL,
+            targetPositions=joints,
+            targetVelocities=speeds,
+            forces=_ARM_FORCE,
+            positionGains=[0.3] * 7,
+            velocityGains=[1.0] * 7,
+            physicsClientId=self._client,
+        )
+
+    def _fingers_to(self, opening_m: float) -> None:
+        pybullet.setJointMotorControlArray(
+            self.body,
+            _FINGERS,
+            pybullet.POSITION_CONTROL,
+            targetPositions=[opening_m / 2] * 2,
+            forces=[40.0] * 2,
+            positionGains=[0.2] * 2,
+            physicsClientId=self._client,
+        )
+
+    def _fingers_close(self) -> None:
+        pybullet.setJointMotorControlArray(
+            self.body,
+            _FINGERS,
+            pybullet.VELOCITY_CONTROL,
+            targetVelocities=[-_FINGER_SPEED_M_S / 2] * 2,
+            forces=[self.grip_force_n] * 2,
+            physicsClientId=self._client,
+        )
+
+    def measured_opening_m(self) -> float:
+        """Distance between the fingers."""
+        states = pybullet.getJointStates(self.body, _FINGERS, physicsClientId=self._client)
+        return float(states[0][0] + states[1][0])
+
+    def tool(self) -> tuple[Array, Array]:
+        """Where the tool is now, by the joint encoders: position (3,) and rotation (3, 3)."""
+        states = pybullet.getJointStates(self.body, _ARM, physicsClientId=self._client)
+        position, rotation = kinematics.forward(np.array([[state[0] for state in states]]))
+        return position[0], rotation[0]
+
+    def commanded_tool(self) -> tuple[Array, Array]:
+        """Where the tool was sent last: position (3,) and rotation (3, 3)."""
+        position, rotation = kinematics.forward(self.joints[None])
+        return position[0], rotation[0]
+
+    def straight(self, position: Array, rotation: Array, start: Array, speed_m_s: float) -> Leg | None:
+        """Plan a straight motion of the tool.
+
+        Args:
+            position: where to, (3,).
+            rotation: with what tool rotation, (3, 3).
+            start: joint angles at its beginning, (7,).
+            speed_m_s: slower if a joint cannot follow.
+
+        Returns:
+            None if it cannot be done.
+        """
+        (origin,), (attitude,) = kinematics.forward(start[None])
+        turn = rotation_vector(rotation @ attitude.T)
+        angle = float(np.linalg.norm(turn))
+        distance = float(np.linalg.norm(position - origin))
+        seconds = max(distance / speed_m_s, angle / _MAX_TURN_RAD_S, 0.05)
+        count = max(3, math.ceil(seconds / STEP_S / _WAYPOINT_STEPS) + 1)
+        share = np.linspace(0.0, 1.0, count)
+        axis = turn / angle if angle > 1e-9 else np.array([0.0, 0.0, 1.0])
+        rotations = np.stack([about(axis, angle * part) @ attitude for part in share])
+        joints, reached = kinematics.solve(
+            origin + share[:, None] * (position - origin), rotations, start, iterations=25
+        )
+        if not reached.all():
+            return None
+        joints[0] = start
+        jumps = np.abs(np.diff(joints, axis=0))
+        if jumps.max() > 0.5:
+            return None
+        return joints, np.maximum(seconds / (count - 1), (jumps / _MAX_JOINT_SPEED).max(axis=1))
+
+    def swing(self, position: Array, rotation: Array, start: Array) -> Leg | None:
+        """Plan a motion to a tool pose joint by joint, for when the straight way is barred by a joint's limit.
+
+        Args:
+            position: where to, (3,).
+            rotation: with what tool rotation, (3, 3).
+            start: joint angles at its beginning, (7,).
+
+        Returns:
+            None if the pose is out of reach.
+        """
+        for seed in (start, self.home):
+            goal, reached = kinematics.solve(position[None], rotation[None], seed)
+            if reached[0]:
+                return self.between(start, goal[0])
+        return None
+
+    def between(self, start: Array, goal: Array) -> Leg:
+        """The motion from joint angles (7,) to others, each joint evenly."""
+        seconds = 0.05 + float((np.abs(goal - start) / _MAX_JOINT_SPEED).max())
+        return np.stack([start, goal]), np.array([seconds])
+
+    def follow(self, legs: Sequence[Leg], tick: Tick, gripping: bool) -> None:
+        """Run along planned legs without stopping between them; start, stop and corners are smooth.
+
+        Args:
+            legs: each begins where the one before it ends.
+            tick: runs one physics step.
+            gripping: whether the fingers press on an object meanwhile.
+        """
+        course = smooth_course(legs)
+        speeds = np.diff(course, axis=0) / STEP_S
+        steps = len(speeds)
+        if gripping:
+            self._fingers_close()
+        for step, (target, speed) in enumerate(zip(course[1:].tolist(), speeds.tolist(), strict=True), start=1):
+            self._command(target, speed)
+            tick(step / steps)
+            if gripping:
+                self._fingers_close()
+        self.joints = course[-1].copy()
+
+    def wait(self, steps: int, tick: Tick, gripping: bool) -> None:
+        """Stay where it was sent for some physics steps."""
+        for step in range(1, steps + 1):
+            self._command(self.joints.tolist(), _STILL)
+            if gripping:
+                self._fingers_close()
+            tick(step / steps)
+
+    def open(self, opening_m: float, steps: int, tick: Tick) -> None:
+        """Open (or narrow) the fingers to a distance, evenly over some physics steps."""
+        start = self.measured_opening_m()
+        self.opening_m = opening_m
+        for step in range(1, steps + 1):
+            self._command(self.joints.tolist(), _STILL)
+            self._fingers_to(start + (opening_m - start) * min(1.0, 1.25 * step / steps))
+            tick(step / steps)
+
+    def close(self, tick: Tick, max_steps: int = 120) -> float:
+        """Close the fingers until they stop moving.
+
+        Returns:
+            Distance between them.
+        """
+        opening, still = self.measured_opening_m(), 0
+        for step in range(1, max_steps + 1):
+            self._fingers_close()
+            tick(min(1.0, step / 60))
+            now = self.measured_opening_m()
+            still = still + 1 if abs(now - opening) < 2e-5 else 0
+            opening = now
+            if step > 8 and still > 4:
+                break
+        return opening
+
+
+def smooth_course(legs: Sequence[Leg]) -> Array:
+    """Joint angles at every physics step along some legs: (N, 7), from the first leg's start to the last one's end.
+
+    A mean over a short time makes the speed rise, change and fall evenly, and rounds the corners between the legs.
+    """
+    corners = np.concatenate([legs[0][0][:1], *[joints[1:] for joints, _ in legs]])
+    seconds = np.concatenate([[0.0], *[pauses for _, pauses in legs]])
+    fastest = float((np.abs(np.diff(corners, axis=0)) / seconds[1:, None]).max())
+    low, high = _RAMP_STEPS
+    ramp = min(high, max(low, math.ceil(fastest / _MAX_JOINT_ACCELERATION / STEP_S)))
+    times = np.cumsum(seconds)
+    now = np.linspace(0.0, times[-1], math.ceil(times[-1] / STEP_S) + 1)
+    course = np.stack([np.interp(now, times, corners[:, joint]) for joint in range(7)], axis=1)
+    for width in (ramp, 1 + ramp // 3):
+        padded = np.concatenate([course[:1]] * width + [course] + [course[-1:]] * (width - 1))
+        sums = np.cumsum(padded - course[0], axis=0)
+        course = course[0] + (sums[width:] - sums[:-width]) / width
+    return np.concatenate([legs[0][0][:1], course[1:-1], legs[-1][0][-1:]])

@@ -1,0 +1,271 @@
+"""Successful demonstrations: one sampled episode, carried out without faults and judged by the ground truth."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.observation import Observation
+from nsrecover.domains.tabletop.operators import operator_of
+from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.records.archive import write_archive
+from nsrecover.records.recording import Recording
+from sim.common.cameras import DEFAULT_RIG, CameraRig
+from sim.common.folder import write_whole
+from sim.common.journal import Journal
+from sim.tabletop.kinematic import Fidelity
+from sim.tabletop.placing import place_for, true_graph
+from sim.tabletop.poses import PoseEstimates
+from sim.tabletop.sampling import Structure, sample_plan, sample_scene
+from sim.tabletop.scene_mix import DEFAULT_MIX, MOST, SceneMix
+from sim.tabletop.scenes import SceneSpec
+from sim.tabletop.world import TabletopWorld
+
+PLACED_M = 0.02
+"""A moved object counts as placed within this distance of where the action puts it."""
+DISTURBED_M = 0.01
+"""Another object that moved farther than this was disturbed."""
+
+
+@dataclass(frozen=True)
+class Mix:
+    """What episodes are made of; every entry of a list is drawn equally often, so repeat one to see it more.
+
+    Attributes:
+        objects: numbers of objects; those of the scene mix if None.
+        lengths: numbers of actions.
+        structures: what the plans build, see `sim.tabletop.sampling.Structure`.
+        vary_light: whether every episode has its own lighting, if the scene mix has any.
+        scene: what scenes are made of.
+        rig: the cameras, and the light if it does not vary.
+        fidelity: whether the arm does everything, or objects are carried without one.
+    """
+
+    objects: tuple[int, ...] | None = None
+    lengths: tuple[int, ...] = (2, 3, 4, 4, 5, 6)
+    structures: tuple[str, ...] = tuple(str(structure) for structure in Structure)
+    vary_light: bool = True
+    scene: SceneMix = DEFAULT_MIX
+    rig: CameraRig = DEFAULT_RIG
+    fidelity: str = "physics"
+
+    def __post_init__(self) -> None:
+        if self.objects is None:
+            object.__setattr__(self, "objects", self.scene.counts)
+        if not self.objects or not all(2 <= count <= MOST for count in self.objects):
+            raise InvalidConfiguration(f"expected objects as numbers from 2 to {MOST}, found {list(self.objects)}")
+        if not self.lengths or not all(1 <= length <= 8 for length in self.lengths):
+            raise InvalidConfiguration(f"expected lengths as numbers from 1 to 8, found {list(self.lengths)}")
+        known = [str(structure) for structure in Structure]
+        for name in self.structures or ("",):
+            if name not in known:
+                raise InvalidConfiguration(
+                    f"expected structures of the known kinds, found {name!r}.{did_you_mean(name, known)}"
+                )
+        fidelities = [str(fidelity) for fidelity in Fidelity]
+        if self.fidelity not in fidelities:
+            raise InvalidConfiguration(
+                f"expected a fidelity, found {self.fidelity!r}.{did_you_mean(self.fidelity, fidelities)}"
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON: what decides what an episode of a seed and number is."""
+        data = vars(self) | {"scene": self.scene.to_dict(), "rig": asdict(self.rig)}
+        plain: dict[str, Any] = json.loads(json.dumps(data))
+        return plain
+
+
+@dataclass(frozen=True)
+class DemonstrationSpec:
+    """What an episode is going to be.
+
+    Attributes:
+        scene: where it starts.
+        plan: what is done.
+        structure: what the plan builds.
+        rig: the cameras and the light.
+    """
+
+    scene: SceneSpec
+    plan: Plan
+    structure: Structure
+    rig: CameraRig
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an episode ended.
+
+    Attributes:
+        episode: its number.
+        structure: what it was to build.
+        transitions: actions recorded; 0 if it was dropped.
+        reason: why it was dropped; empty if it was kept.
+        detail: which action, and what happened, in words.
+        objects: how many there were.
+        operators: how often each operator was used, if it was kept.
+    """
+
+    episode: int
+    structure: str
+    transitions: int
+    reason: str = ""
+    detail: str = ""
+    objects: int = 0
+    operators: dict[str, int] | None = None
+
+
+def specify(mix: Mix, seed: int, episode: int) -> DemonstrationSpec:
+    """What an episode is going to be: depends on the arguments only.
+
+    Raises:
+        InvalidConfiguration: no plan of the drawn length was found for the drawn scene.
+    """
+    rng = np.random.default_rng([seed, episode])
+    structure = Structure(str(rng.choice(mix.structures)))
+    scene = sample_scene(rng, int(rng.choice(mix.objects)), mix.scene, seed=episode)
+    plan = sample_plan(rng, scene, structure, int(rng.choice(mix.lengths)))
+    rig = mix.rig
+    if mix.vary_light and mix.scene.light is not None:
+        rig = replace(rig, light=mix.scene.light.sample(rng))
+    return DemonstrationSpec(scene, plan, structure, rig)
+
+
+def demonstrate(mix: Mix, seed: int, parts: str | Path, episode: int) -> Outcome:
+    """Carry out one episode and record it, or go on with it where a killed process stopped.
+
+    Every observation is in the episode's journal before the next action begins; a kept episode becomes the file
+    `parts/000123.h5`, and how it ended the file `parts/000123.json`.
+
+    Args:
+        mix: what episodes are made of.
+        seed: of the collection.
+        parts: folder for journals and finished episodes.
+        episode: number of the episode.
+
+    Returns:
+        How it ended; the same for the same mix, seed and episode.
+    """
+    parts = Path(parts)
+    with Journal(parts / f"{episode:06d}") as journal:
+        ended = parts / f"{episode:06d}.json"
+        outcome = _read_outcome(ended)
+        if outcome is None or not (outcome.reason or part_path(parts, episode).is_file()):
+            outcome, recording = perform(mix, seed, episode, journal)
+            if recording is not None:
+                write_archive(part_path(parts, episode), {episode: recording})
+            write_whole(ended, json.dumps(asdict(outcome), sort_keys=True).encode())
+        journal.clear()
+    return outcome
+
+
+def perform(mix: Mix, seed: int, episode: int, journal: Journal | None = None) -> tuple[Outcome, Recording | None]:
+    """Carry out one episode; it is kept if every action has the outcome that its operator promises.
+
+    Args:
+        mix: what episodes are made of.
+        seed: of the collection.
+        episode: number of the episode.
+        journal: where observations are kept as they are made. Those that are there already are not rendered again,
+            but the arm does everything again: the simulation is deterministic, and the journal checks that it was.
+
+    Returns:
+        How it ended, and the recording if it is kept.
+    """
+    try:
+        spec = specify(mix, seed, episode)
+    except InvalidConfiguration as problem:
+        return Outcome(episode, "", 0, "no_plan", str(problem)), None
+    count = len(spec.scene.objects)
+    with TabletopWorld(spec.scene, rig=spec.rig, seed=episode, fidelity=Fidelity(mix.fidelity)) as world:
+        observations = [_observe(world, journal, 0)]
+        for number, action in enumerate(spec.plan, start=1):
+            if journal is not None:
+                journal.begin(number)
+            before = world.estimates()
+            world.execute(action)
+            wrong = judge(action, before, world.estimates())
+            if wrong is not None:
+                return Outcome(episode, spec.structure, 0, *wrong, objects=count), None
+            observations.append(_observe(world, journal, number))
+    notes = {
+        "source": "sim.collect",
+        "seed": seed,
+        "episode": episode,
+        "structure": str(spec.structure),
+        "scene": spec.scene.to_dict(),
+        "light": asdict(spec.rig.light),
+        "fidelity": mix.fidelity,
+    }
+    counts = Counter(action.operator for action in spec.plan)
+    outcome = Outcome(episode, spec.structure, len(spec.plan), objects=count, operators=dict(sorted(counts.items())))
+    return outcome, Recording(spec.plan, tuple(observations), notes)
+
+
+def part_path(parts: Path, episode: int) -> Path:
+    """Where the recording of a finished episode is until all are put into one file."""
+    return parts / f"{episode:06d}.h5"
+
+
+def _observe(world: TabletopWorld, journal: Journal | None, index: int) -> Observation:
+    """An observation from the journal, or else from the cameras."""
+    if journal is None:
+        return world.observe()
+    state = _state(world)
+    observation = journal.recall(index, state)
+    if observation is None:
+        observation = world.observe()
+        journal.keep(index, state, observation)
+    return observation
+
+
+def _state(world: TabletopWorld) -> str:
+    """Hash of where everything is, to the last bit."""
+    estimates = world.estimates()
+    found = hashlib.sha256(f"{estimates.names} {world.time_s!r}".encode())
+    found.update(estimates.positions.tobytes() + estimates.orientations.tobytes())
+    return found.hexdigest()
+
+
+def _read_outcome(path: Path) -> Outcome | None:
+    try:
+        return Outcome(**json.loads(path.read_bytes()))
+    except (FileNotFoundError, ValueError, TypeError):
+        return None
+
+
+def judge(action: Action, before: PoseEstimates, after: PoseEstimates) -> tuple[str, str] | None:
+    """Whether an action did what its operator promises, and nothing else.
+
+    Args:
+        action: what was done.
+        before: the true poses before it.
+        after: the true poses after it.
+
+    Returns:
+        None if all is well; otherwise a reason (`lost`, `not_achieved`, `off_target`, `disturbed`) and a detail.
+    """
+    gone = sorted(set(before.names) - set(after.names))
+    if gone:
+        return "lost", f"{action}: the {gone[0]} fell off the table"
+    if not operator_of(action).achieved(true_graph(after), action):
+        return "not_achieved", f"{action}: the promised relation does not hold"
+    moved = after.index(action.arguments[0])
+    place = place_for(action, before)
+    if place is not None:
+        error = float(np.linalg.norm(after.positions[moved] - place[0]))
+        if error > PLACED_M:
+            return "off_target", f"{action}: {1000 * error:.0f} mm off"
+    shifts = np.linalg.norm(after.positions - before.positions, axis=1)
+    shifts[moved] = 0.0
+    if shifts.max() > DISTURBED_M:
+        other = after.names[int(shifts.argmax())]
+        return "disturbed", f"{action}: the {other} moved by {1000 * shifts.max():.0f} mm"
+    return None

@@ -1,0 +1,87 @@
+"""Things that go wrong, injected physically: the hooks (`base`) and the concrete faults.
+
+Adding one: a file with a frozen dataclass that overrides the hooks it needs, and an entry in `FAULTS`; the conformance
+test takes it from there.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from nsrecover.errors import InvalidConfiguration, did_you_mean
+from sim.tabletop.faults.base import ErrorClass, Fault, Moment, SkillPhase
+from sim.tabletop.faults.blocked import BlockedPlace
+from sim.tabletop.faults.displaced import Displaced
+from sim.tabletop.faults.drop import Drop
+from sim.tabletop.faults.helping import HelpingPerson
+from sim.tabletop.faults.misled import Misled
+from sim.tabletop.faults.misplacing import OffsetPlacement, WrongSupport, WrongYaw
+from sim.tabletop.faults.missed import MissedGrasp
+from sim.tabletop.faults.out_of_reach import OutOfReach
+from sim.tabletop.faults.plain import parameters
+from sim.tabletop.faults.push import Push
+from sim.tabletop.faults.removed import Removed
+from sim.tabletop.faults.slip import Slip
+from sim.tabletop.faults.swap import Swap
+from sim.tabletop.faults.unstack import Unstack
+
+FAULTS: dict[str, type[Fault]] = {
+    kind.kind: kind
+    for kind in (
+        Slip,
+        Drop,
+        MissedGrasp,
+        OffsetPlacement,
+        WrongSupport,
+        WrongYaw,
+        Misled,
+        Displaced,
+        Unstack,
+        BlockedPlace,
+        HelpingPerson,
+        Push,
+        Swap,
+        Removed,
+        OutOfReach,
+    )
+}
+"""Every fault by its name in configurations."""
+
+
+def fault_from_dict(data: Mapping[str, Any]) -> Fault:
+    """Read a fault from plain data, as `Fault.to_dict` writes it.
+
+    Args:
+        data: `{"fault": name, "at_step": number, ...}` with the parameters of that fault.
+
+    Raises:
+        InvalidConfiguration: there is no fault of that name, or a parameter is unknown, missing or of the wrong type.
+    """
+    name = data.get("fault")
+    if not isinstance(name, str) or name not in FAULTS:
+        raise InvalidConfiguration(f"expected a fault, found {name!r}.{did_you_mean(str(name), FAULTS)}")
+    return parameters(FAULTS[name], name, {key: value for key, value in data.items() if key != "fault"})
+
+
+__all__ = [
+    "FAULTS",
+    "BlockedPlace",
+    "Displaced",
+    "Drop",
+    "ErrorClass",
+    "Fault",
+    "HelpingPerson",
+    "Misled",
+    "MissedGrasp",
+    "Moment",
+    "OffsetPlacement",
+    "OutOfReach",
+    "Push",
+    "Removed",
+    "SkillPhase",
+    "Slip",
+    "Swap",
+    "Unstack",
+    "WrongSupport",
+    "WrongYaw",
+    "fault_from_dict",
+]

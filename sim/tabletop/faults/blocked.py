@@ -1,0 +1,76 @@
+"""Somebody puts an object where another one has to go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+
+from nsrecover.core.actions import Action
+from nsrecover.core.discrepancy import Cause
+from sim.tabletop.faults.base import ErrorClass, Fault, Moment
+from sim.tabletop.faults.choosing import bystanders, in_workspace, rest_of_plan, room_at, standing_sides
+from sim.tabletop.placing import boxes
+
+if TYPE_CHECKING:
+    from sim.tabletop.world import TabletopWorld
+
+ROOM_M = 0.008
+"""Gap that the object keeps from what stands around the place."""
+AWAY_M = 0.04
+"""It comes from at least this far."""
+
+
+@dataclass(frozen=True)
+class BlockedPlace(Fault):
+    """After an action, an outside hand puts an object to where a later action has to put another one.
+
+    Attributes:
+        name: the object. Nothing may stand on it.
+        position_m: where its centre goes, x, y and z.
+    """
+
+    kind: ClassVar[str] = "blocked_place"
+    error_class: ClassVar[ErrorClass] = ErrorClass.AGENT
+    cause: ClassVar[Cause] = Cause.BLOCKING
+
+    name: str
+    position_m: tuple[float, float, float]
+
+    @classmethod
+    def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
+        """Any place that is needed later and free by now, for an object that its action has nothing to do with."""
+        here = boxes(moment.after)
+        places = rest_of_plan(moment)
+        options = [(number, name) for number in range(len(places)) for name in bystanders(moment)]
+        for i in rng.permutation(len(options)):
+            number, name = options[int(i)]
+            later, wanted = places[number]
+            if name in later.arguments or not in_workspace(wanted, moment.after.table):
+                continue
+            sides = standing_sides(moment.after, name)
+            floor = float(wanted[2] - wanted[5] / 2)
+            below = later.arguments[1] if later.operator == "top" else None
+            row = moment.after.index(name)
+            if below is not None:
+                base = here[moment.after.index(below)]
+                ready = abs(base[2] + base[5] / 2 - floor) < 0.004 and np.abs(base[:2] - wanted[:2]).max() < 0.01
+                if not ready or below in moment.taken or bool(np.any(sides[:2] > 1.7 * base[3:5])):
+                    continue
+            stay = [j for j, other in enumerate(moment.after.names) if other not in (name, below)]
+            level = here[[j for j in stay if here[j, 2] + here[j, 5] / 2 > floor + 0.004]]
+            away = float(np.linalg.norm(here[row, :2] - wanted[:2]))
+            if away > AWAY_M and room_at(wanted, sides, level) > ROOM_M:
+                x, y, z = (round(float(value), 4) for value in (wanted[0], wanted[1], floor + sides[2] / 2))
+                return cls(moment.step, name, (x, y, z))
+        return None
+
+    def touched(self, action: Action) -> frozenset[str]:
+        """The object."""
+        return frozenset([self.name])
+
+    def after(self, world: TabletopWorld, action: Action) -> None:
+        """Carry it there."""
+        if self.name in world.estimates():
+            world.hand.carry(self.name, self.position_m)

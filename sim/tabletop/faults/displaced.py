@@ -1,0 +1,60 @@
+"""Somebody moves an object a little."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+
+from nsrecover.core.actions import Action
+from nsrecover.core.discrepancy import Cause
+from sim.tabletop.faults.base import ErrorClass, Fault, Moment
+from sim.tabletop.faults.choosing import bystanders, random_place
+
+if TYPE_CHECKING:
+    from sim.tabletop.world import TabletopWorld
+
+FARTHEST_M = 0.25
+"""How far the hand moves an object at most."""
+
+
+@dataclass(frozen=True)
+class Displaced(Fault):
+    """After an action, an outside hand sets an object down somewhere near. Nothing may stand on it.
+
+    Attributes:
+        name: the object.
+        offset_m: how far it is moved along x and y.
+    """
+
+    kind: ClassVar[str] = "displaced"
+    error_class: ClassVar[ErrorClass] = ErrorClass.AGENT
+    cause: ClassVar[Cause] = Cause.MOVED
+
+    name: str
+    offset_m: tuple[float, float]
+
+    @classmethod
+    def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
+        """Any object on the table that the action left alone, to a free place near."""
+        for name in rng.permutation(bystanders(moment)).tolist():
+            place = random_place(moment, name, rng, (0.05, FARTHEST_M))
+            if place is not None:
+                x, y = place[:2] - moment.after.positions[moment.after.index(name), :2]
+                return cls(moment.step, name, (round(float(x), 4), round(float(y), 4)))
+        return None
+
+    def touched(self, action: Action) -> frozenset[str]:
+        """The object."""
+        return frozenset([self.name])
+
+    def cause_of(self, name: str, action: Action) -> Cause:
+        """What the action itself had just moved counts as put down wrongly."""
+        return Cause.MISPLACED if name == action.arguments[0] else self.cause
+
+    def after(self, world: TabletopWorld, action: Action) -> None:
+        """Lift the object, and set it down at the same height."""
+        if self.name in world.estimates():
+            position, _ = world.pose(self.name)
+            world.hand.carry(self.name, position + np.array([*self.offset_m, 0.0]))

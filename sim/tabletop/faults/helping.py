@@ -1,0 +1,63 @@
+"""A person does part of the robot's work."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+
+from nsrecover.core.actions import Action
+from nsrecover.core.discrepancy import Cause
+from sim.common.rotations import matrix_of, squared_up
+from sim.tabletop.faults.base import ErrorClass, Fault, Moment
+from sim.tabletop.placing import place_for
+
+if TYPE_CHECKING:
+    from sim.tabletop.world import TabletopWorld
+
+MOST = 3
+"""Actions that a person does at most, if drawn at random."""
+
+
+@dataclass(frozen=True)
+class HelpingPerson(Fault):
+    """After an action of the robot, a person carries out the next ones by hand.
+
+    Attributes:
+        actions: what the person does, in this order.
+    """
+
+    kind: ClassVar[str] = "helping_person"
+    error_class: ClassVar[ErrorClass] = ErrorClass.AGENT
+    cause: ClassVar[Cause] = Cause.HELPED
+
+    actions: tuple[Action, ...]
+
+    @classmethod
+    def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
+        """The next one to three actions of the plan, if nothing else happens to their objects."""
+        count = int(rng.integers(1, MOST + 1))
+        actions = []
+        for action in moment.plan.actions[moment.step + 1 : moment.step + 1 + count]:
+            if moment.taken & set(action.arguments):
+                break
+            actions.append(action)
+        return cls(moment.step, tuple(actions)) if actions else None
+
+    def touched(self, action: Action) -> frozenset[str]:
+        """What the person moves."""
+        return frozenset(done.arguments[0] for done in self.actions)
+
+    def after(self, world: TabletopWorld, action: Action) -> None:
+        """Carry each object where its action puts it."""
+        for done in self.actions:
+            estimates = world.estimates()
+            place = place_for(done, estimates) if all(name in estimates for name in done.arguments) else None
+            if place is None:
+                world.note(f"the person cannot do {done}")
+                return
+            name = done.arguments[0]
+            turn = place[1] @ squared_up(matrix_of(world.pose(name)[1])).T
+            world.hand.carry(name, place[0], yaw=math.atan2(turn[1, 0], turn[0, 0]))

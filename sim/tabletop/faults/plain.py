@@ -1,0 +1,86 @@
+"""Parameters of faults as plain data for JSON, and back, by the types that their dataclass declares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from typing import Any, ClassVar, TypeVar, get_args, get_origin, get_type_hints
+
+from nsrecover.core.actions import Action
+from nsrecover.errors import InvalidAction, InvalidConfiguration, did_you_mean
+
+T = TypeVar("T")
+
+
+def plain(value: Any) -> Any:
+    """A parameter as numbers, strings, lists and dictionaries."""
+    if isinstance(value, Action):
+        return {"action": str(value), "target": None if value.target is None else list(value.target)}
+    if isinstance(value, tuple):
+        return [plain(item) for item in value]
+    return value
+
+
+T = TypeVar("T")
+
+
+def parameters(kind: type[T], label: str, data: Mapping[str, Any]) -> T:
+    """Make a frozen dataclass from plain parameters.
+
+    Args:
+        kind: the dataclass.
+        label: what to call it in messages.
+        data: parameter name -> plain value, as `plain` gives it.
+
+    Raises:
+        InvalidConfiguration: a parameter is unknown, missing or of the wrong type; the message names it.
+    """
+    hints = {name: hint for name, hint in get_type_hints(kind).items() if get_origin(hint) is not ClassVar}
+    for name in data:
+        if name not in hints:
+            raise InvalidConfiguration(
+                f"expected a parameter of the fault {label!r}, found {name!r}.{did_you_mean(name, hints)}"
+            )
+    known = fields(kind)  # type: ignore[arg-type]
+    for item in known:
+        if item.name not in data and item.default is MISSING and item.default_factory is MISSING:
+            raise InvalidConfiguration(
+                f"expected the parameter {item.name!r} for the fault {label!r}, found {sorted(data)}; add it"
+            )
+    return kind(
+        **{name: _typed(hints[name], value, f"{name!r} of the fault {label!r}") for name, value in data.items()}
+    )
+
+
+def _typed(hint: Any, value: Any, where: str) -> Any:
+    if get_origin(hint) is tuple and isinstance(value, list | tuple):
+        items = get_args(hint)
+        if len(items) == 2 and items[1] is Ellipsis:
+            return tuple(_typed(items[0], item, where) for item in value)
+        if len(items) == len(value):
+            return tuple(_typed(item, part, where) for item, part in zip(items, value, strict=True))
+    if hint is Action:
+        return action_from(value, where)
+    if hint is float and isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    if hint in (str, int, bool) and type(value) is hint:
+        return value
+    expected = hint.__name__ if isinstance(hint, type) and not get_args(hint) else str(hint)
+    raise InvalidConfiguration(f"expected {where} as {expected}, found {value!r}; correct it")
+
+
+def action_from(value: Any, where: str) -> Action:
+    """The inverse of `plain` for an action; `where` is what messages call it."""
+    if not isinstance(value, Mapping) or not isinstance(value.get("action"), str) or set(value) - {"action", "target"}:
+        raise InvalidConfiguration(
+            f"expected {where} as {{'action': text, 'target': box or null}}, found {value!r}; correct it"
+        )
+    target = value.get("target")
+    try:
+        action = Action.parse(value["action"])
+        box = None if target is None else tuple(float(number) for number in target)
+    except (InvalidAction, TypeError, ValueError) as error:
+        raise InvalidConfiguration(f"expected an action in {where}, found {value!r}: {error}") from error
+    if box is not None and len(box) != 6:
+        raise InvalidConfiguration(f"expected a target box of 6 numbers in {where}, found {len(box)}; correct it")
+    return Action(action.operator, action.arguments, box)  # type: ignore[arg-type]

@@ -1,0 +1,77 @@
+"""Something hits an object."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+
+from nsrecover.core.actions import Action
+from nsrecover.core.discrepancy import Cause
+from sim.tabletop.faults.base import ErrorClass, Fault, Moment
+from sim.tabletop.faults.choosing import bystanders, in_workspace, obstacles, room_at, standing_sides
+from sim.tabletop.objects import DENSITY_KG_M3
+
+if TYPE_CHECKING:
+    from sim.tabletop.world import TabletopWorld
+
+DISTANCE_M = (0.04, 0.10)
+"""How far an object is to slide."""
+FRICTION = 1.0
+"""Of an object on the table."""
+GRAVITY_M_S2 = 9.81
+ROOM_M = 0.015
+"""Gap to everything else along its way."""
+
+
+@dataclass(frozen=True)
+class Push(Fault):
+    """After an action, an object gets an impulse, and slides or tumbles.
+
+    Attributes:
+        name: the object.
+        impulse_n_s: along x, y and z, newton seconds.
+    """
+
+    kind: ClassVar[str] = "push"
+    error_class: ClassVar[ErrorClass] = ErrorClass.EXPLICIT
+    cause: ClassVar[Cause] = Cause.MOVED
+
+    name: str
+    impulse_n_s: tuple[float, float, float]
+
+    @classmethod
+    def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
+        """An object on the table, in a direction where it stays in reach and hits nothing."""
+        for name in rng.permutation(bystanders(moment)).tolist():
+            row = moment.after.index(name)
+            here, sides = moment.after.positions[row, :2], standing_sides(moment.after, name)
+            others = obstacles(moment, name)
+            mass = DENSITY_KG_M3 * float(np.prod(moment.after.sizes[row]))
+            for _ in range(40):
+                angle, distance = rng.uniform(0.0, 2 * math.pi), rng.uniform(*DISTANCE_M)
+                way = np.array([math.cos(angle), math.sin(angle)])
+                # it may go on by half as much again
+                places = here + np.linspace(0.0, 1.5 * distance, 6)[:, None] * way
+                if (
+                    in_workspace(places[-1], moment.after.table)
+                    and min(room_at(place, sides, others) for place in places) > ROOM_M
+                ):
+                    impulse = mass * math.sqrt(2 * FRICTION * GRAVITY_M_S2 * distance) * way
+                    return cls(moment.step, name, (round(float(impulse[0]), 5), round(float(impulse[1]), 5), 0.0))
+        return None
+
+    def touched(self, action: Action) -> frozenset[str]:
+        """The object."""
+        return frozenset([self.name])
+
+    def cause_of(self, name: str, action: Action) -> Cause:
+        """What the action itself had just moved counts as put down wrongly."""
+        return Cause.MISPLACED if name == action.arguments[0] else self.cause
+
+    def after(self, world: TabletopWorld, action: Action) -> None:
+        """Hit it."""
+        if self.name in world.estimates():
+            world.hand.push(self.name, self.impulse_n_s)

@@ -1,0 +1,46 @@
+"""An object disappears from the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+
+from nsrecover.core.actions import Action
+from nsrecover.core.discrepancy import Cause
+from sim.tabletop.faults.base import ErrorClass, Fault, Moment
+from sim.tabletop.faults.choosing import clear_objects
+
+if TYPE_CHECKING:
+    from sim.tabletop.world import TabletopWorld
+
+
+@dataclass(frozen=True)
+class Removed(Fault):
+    """After an action, an object is taken off the table for good. What stood on it falls.
+
+    Attributes:
+        name: the object.
+    """
+
+    kind: ClassVar[str] = "removed"
+    error_class: ClassVar[ErrorClass] = ErrorClass.EXPLICIT
+    cause: ClassVar[Cause] = Cause.MISSING
+
+    name: str
+
+    @classmethod
+    def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
+        """Any object with nothing on it."""
+        free = clear_objects(moment)
+        return cls(moment.step, free[int(rng.integers(len(free)))]) if free else None
+
+    def touched(self, action: Action) -> frozenset[str]:
+        """The object."""
+        return frozenset([self.name])
+
+    def after(self, world: TabletopWorld, action: Action) -> None:
+        """Take it away."""
+        if self.name in world.estimates():
+            world.hand.take_away(self.name)

@@ -1,0 +1,99 @@
+"""Somebody exchanges two objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+
+from nsrecover.core.actions import Action
+from nsrecover.core.discrepancy import Cause
+from nsrecover.errors import InvalidConfiguration
+from sim.common.rotations import matrix_of, squared_up
+from sim.tabletop.faults.base import ErrorClass, Fault, Moment
+from sim.tabletop.faults.choosing import ROOM_M, clear_objects, room_at, standing_sides, support_of
+from sim.tabletop.placing import boxes, extents, free_places
+from sim.tabletop.poses import PoseEstimates
+
+if TYPE_CHECKING:
+    from sim.tabletop.world import TabletopWorld
+
+
+@dataclass(frozen=True)
+class Swap(Fault):
+    """After an action, an outside hand puts two objects at each other's places. Nothing may stand on either.
+
+    Attributes:
+        first: one object.
+        second: the other one.
+    """
+
+    kind: ClassVar[str] = "swap"
+    error_class: ClassVar[ErrorClass] = ErrorClass.EXPLICIT
+    cause: ClassVar[Cause] = Cause.SWAPPED
+
+    first: str
+    second: str
+
+    @classmethod
+    def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
+        """Any two objects with nothing on them that fit into each other's place and do not support each other."""
+        pairs = list(combinations(clear_objects(moment), 2))
+        for i in rng.permutation(len(pairs)):
+            first, second = pairs[int(i)]
+            if _fits(moment, first, second) and _fits(moment, second, first):
+                return cls(moment.step, first, second)
+        return None
+
+    def touched(self, action: Action) -> frozenset[str]:
+        """Both."""
+        return frozenset([self.first, self.second])
+
+    def __post_init__(self) -> None:
+        if self.first == self.second:
+            raise InvalidConfiguration(f"expected two different objects to swap, found {self.first!r} twice")
+
+    def after(self, world: TabletopWorld, action: Action) -> None:
+        """Put one aside, the other one in its place, and the first where the other one was."""
+        estimates = world.estimates()
+        if self.first not in estimates or self.second not in estimates:
+            world.note(f"the {self.first} and the {self.second} cannot be swapped: one of them is gone")
+            return
+        places, heights = {}, {}
+        for name in (self.first, self.second):
+            row = estimates.index(name)
+            places[name] = estimates.positions[row].copy()
+            heights[name] = float(extents(matrix_of(estimates.orientations[row]), estimates.sizes[row])[2])
+        row = estimates.index(self.first)
+        sides = extents(squared_up(matrix_of(estimates.orientations[row])), estimates.sizes[row])
+        # its own place counts as taken: the other one goes there
+        taken = PoseEstimates(
+            (*estimates.names, "its own place"),
+            np.concatenate([estimates.positions, estimates.positions[[row]]]),
+            np.concatenate([estimates.orientations, estimates.orientations[[row]]]),
+            np.concatenate([estimates.sizes, estimates.sizes[[row]]]),
+            estimates.table,
+        )
+        aside = next(free_places(taken, self.first, sides), None)
+        if aside is None:
+            world.note(f"the {self.first} and the {self.second} cannot be swapped: the table is full")
+            return
+        world.hand.carry(self.first, [*aside, sides[2] / 2])
+        for name, other in ((self.second, self.first), (self.first, self.second)):
+            floor = places[other][2] - heights[other] / 2
+            world.hand.carry(name, np.array([*places[other][:2], floor + heights[name] / 2]))
+
+
+def _fits(moment: Moment, name: str, other: str) -> bool:
+    """Whether an object can stand where another one does."""
+    estimates = moment.after
+    sides, place = standing_sides(estimates, name), estimates.positions[estimates.index(other)]
+    here, below = boxes(estimates), support_of(moment, other)
+    rows = [i for i, item in enumerate(estimates.names) if item not in (name, other, below)]
+    level = [i for i in rows if here[i, 2] + here[i, 5] / 2 > place[2] - 0.01]
+    # wide ones tip over on narrow ones
+    if below in estimates and bool(np.any(sides[:2] > 1.7 * here[estimates.index(below), 3:5])):
+        return False
+    return below != name and room_at(place, sides, here[level]) > ROOM_M / 2

@@ -1,0 +1,58 @@
+"""Somebody takes a structure apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+
+from nsrecover.core.actions import Action
+from nsrecover.core.discrepancy import Cause
+from nsrecover.domains.tabletop.relations import TABLE
+from sim.tabletop.faults.base import ErrorClass, Fault, Moment
+from sim.tabletop.faults.choosing import clear_objects, random_place, support_of
+
+if TYPE_CHECKING:
+    from sim.tabletop.world import TabletopWorld
+
+
+@dataclass(frozen=True)
+class Unstack(Fault):
+    """After an action, an outside hand takes the highest object of a structure and puts it on the table.
+
+    Attributes:
+        name: the object. Nothing may stand on it.
+        position_m: where its centre goes, x, y and z.
+    """
+
+    kind: ClassVar[str] = "unstack"
+    error_class: ClassVar[ErrorClass] = ErrorClass.AGENT
+    cause: ClassVar[Cause] = Cause.MOVED
+
+    name: str
+    position_m: tuple[float, float, float]
+
+    @classmethod
+    def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
+        """Any object that stands on another one, to a free place."""
+        stacked = [name for name in clear_objects(moment) if support_of(moment, name) != TABLE]
+        for name in rng.permutation(stacked).tolist():
+            place = random_place(moment, name, rng)
+            if place is not None:
+                x, y, z = (float(value) for value in place)
+                return cls(moment.step, name, (x, y, z))
+        return None
+
+    def touched(self, action: Action) -> frozenset[str]:
+        """The object."""
+        return frozenset([self.name])
+
+    def cause_of(self, name: str, action: Action) -> Cause:
+        """What the action had just stacked counts as put down wrongly."""
+        return Cause.MISPLACED if name == action.arguments[0] else self.cause
+
+    def after(self, world: TabletopWorld, action: Action) -> None:
+        """Carry it down."""
+        if self.name in world.estimates():
+            world.hand.carry(self.name, self.position_m)

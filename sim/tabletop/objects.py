@@ -1,0 +1,214 @@
+"""Bodies of the scene's objects: boxes in physics, cubes, dice and lego bricks to the eye."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pybullet
+
+from sim.tabletop.scenes import COLOURS, ObjectKind, ObjectSpec, TableSpec, Texture
+from sim.tabletop.textures import paint, picture
+
+DENSITY_KG_M3 = 700.0
+"""Hard wood."""
+RELIEF_M = 0.0006
+"""How far pips and studs stand out: visible, but thinner than what a depth camera resolves."""
+
+Array = npt.NDArray[np.float64]
+Mesh = tuple[list[list[float]], list[int], list[list[float]]]
+
+_PIPS: dict[int, tuple[tuple[int, int], ...]] = {
+    1: ((0, 0),),
+    2: ((-1, -1), (1, 1)),
+    3: ((-1, -1), (0, 0), (1, 1)),
+    4: ((-1, -1), (-1, 1), (1, -1), (1, 1)),
+    5: ((-1, -1), (-1, 1), (0, 0), (1, -1), (1, 1)),
+    6: ((-1, -1), (-1, 0), (-1, 1), (1, -1), (1, 0), (1, 1)),
+}
+_FACES: tuple[tuple[int, int, int], ...] = ((2, 1, 1), (2, -1, 6), (0, 1, 2), (0, -1, 5), (1, 1, 3), (1, -1, 4))
+"""Axis, sign and number of pips of each face of a die: opposite faces sum to seven."""
+
+
+def _disc(axis: int, sign: int, centre: tuple[float, float], height: float, radius: float) -> Mesh:
+    """An octagon on a face, a little proud of it: vertices, triangle indices and normals."""
+    first, second = (axis + 1) % 3, (axis + 2) % 3
+    normal = [0.0, 0.0, 0.0]
+    normal[axis] = float(sign)
+    vertices = []
+    for corner in range(8):
+        angle = 2 * math.pi * (corner + 0.5) / 8
+        vertex = [0.0, 0.0, 0.0]
+        vertex[axis] = sign * (height + RELIEF_M)
+        vertex[first] = centre[0] + radius * math.cos(angle)
+        vertex[second] = centre[1] + radius * math.sin(angle)
+        vertices.append(vertex)
+    indices = []
+    for corner in range(1, 7):
+        indices += [0, corner, corner + 1] if sign > 0 else [0, corner + 1, corner]
+    return vertices, indices, [normal] * 8
+
+
+def _joined(meshes: list[Mesh]) -> Mesh:
+    vertices: list[list[float]] = []
+    indices: list[int] = []
+    normals: list[list[float]] = []
+    for part_vertices, part_indices, part_normals in meshes:
+        indices += [index + len(vertices) for index in part_indices]
+        vertices += part_vertices
+        normals += part_normals
+    return vertices, indices, normals
+
+
+def _marks(item: ObjectSpec) -> Mesh | None:
+    """What is drawn on an object's faces."""
+    half = [side / 2 for side in item.size]
+    if item.kind is ObjectKind.DIE:
+        discs = []
+        for axis, sign, count in _FACES:
+            first, second = half[(axis + 1) % 3], half[(axis + 2) % 3]
+            for u, v in _PIPS[count]:
+                discs.append(_disc(axis, sign, (0.5 * u * first, 0.5 * v * second), half[axis], 0.2 * min(half)))
+        return _joined(discs)
+    if item.kind is ObjectKind.LEGO:
+        columns = max(1, round(item.size[0] / 0.018))
+        rows = max(1, round(item.size[1] / 0.018))
+        return _joined(
+            [
+                _disc(
+                    2,
+                    1,
+                    (half[0] * (2 * (i + 0.5) / columns - 1), half[1] * (2 * (j + 0.5) / rows - 1)),
+                    half[2],
+                    0.006,
+                )
+                for i in range(columns)
+                for j in range(rows)
+            ]
+        )
+    return None
+
+
+def _mark_colour(item: ObjectSpec) -> list[float]:
+    """Pips are black or white, studs a darker or lighter shade of the brick, whatever stands out more."""
+    colour = np.array(COLOURS[item.colour])
+    if item.kind is ObjectKind.DIE:
+        return [*([0.05] * 3 if colour @ [0.3, 0.6, 0.1] > 0.5 else [0.97] * 3), 1.0]
+    return [*(colour * 0.62).tolist(), 1.0]
+
+
+_TABLE_HALF_M = (0.62, 0.60, 0.02)
+_TABLE_CENTRE_M = (0.42, 0.0, -0.02)
+_EDGE_M = 0.20
+"""A table reaches at least this far beyond its workspace."""
+
+
+def create_table(client: int, table: TableSpec, seed: int = 0) -> int:
+    """Create the table's body: a slab that is higher nowhere than 0. It grows with its workspace.
+
+    Args:
+        client: physics client.
+        table: what to build.
+        seed: of its texture.
+
+    Returns:
+        Its body number.
+    """
+    centre, half = list(_TABLE_CENTRE_M), list(_TABLE_HALF_M)
+    more = max(0.0, table.x_m[1] + _EDGE_M - (centre[0] + half[0]))
+    centre[0], half[0] = centre[0] + more / 2, half[0] + more / 2
+    half[1] = max(half[1], max(map(abs, table.y_m)) + _EDGE_M)
+    collision = pybullet.createCollisionShape(pybullet.GEOM_BOX, halfExtents=half, physicsClientId=client)
+    visual = pybullet.createVisualShape(
+        pybullet.GEOM_BOX, halfExtents=half, rgbaColor=[*table.colour, 1.0], physicsClientId=client
+    )
+    body = int(pybullet.createMultiBody(0.0, collision, visual, centre, physicsClientId=client))
+    pybullet.changeDynamics(body, -1, lateralFriction=1.0, physicsClientId=client)
+    if table.texture is not Texture.PLAIN:
+        paint(client, body, picture(table.texture, table.colour, np.random.default_rng([seed, 0]), size=512))
+    return body
+
+
+def _write(path: Path, mesh: Mesh) -> None:
+    """Write a mesh as an OBJ file, to the last bit."""
+    vertices, indices, normals = mesh
+    lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in vertices] + [f"vn {x!r} {y!r} {z!r}" for x, y, z in normals]
+    corners = [f"{i + 1}//{i + 1}" for i in indices]
+    lines += [f"f {' '.join(corners[i : i + 3])}" for i in range(0, len(corners), 3)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def create_object(client: int, item: ObjectSpec, seed: int = 0) -> int:
+    """Create an object's body, standing on the table.
+
+    Args:
+        client: physics client.
+        item: what to build.
+        seed: of its texture.
+
+    Returns:
+        Its body number.
+    """
+    # marks go by way of a file, because PyBullet never frees vertices that it is given directly
+    with tempfile.TemporaryDirectory(prefix="nsrecover-") as folder:
+        return _create(client, item, seed, Path(folder) / "marks.obj")
+
+
+def _create(client: int, item: ObjectSpec, seed: int, path: Path) -> int:
+    half = [side / 2 for side in item.size]
+    colour = [*COLOURS[item.colour], 1.0]
+    collision = pybullet.createCollisionShape(pybullet.GEOM_BOX, halfExtents=half, physicsClientId=client)
+    visual = pybullet.createVisualShape(
+        pybullet.GEOM_BOX, halfExtents=half, rgbaColor=colour, specularColor=[0.1] * 3, physicsClientId=client
+    )
+    marks = _marks(item)
+    links: dict[str, list] = {}
+    if marks is not None:
+        _write(path, marks)
+        drawn = pybullet.createVisualShape(
+            pybullet.GEOM_MESH,
+            fileName=str(path),
+            rgbaColor=_mark_colour(item),
+            specularColor=[0.1] * 3,
+            physicsClientId=client,
+        )
+        # marks are a massless fixed link without collision shape, so they are merged into the base
+        links = {
+            "linkMasses": [0.0],
+            "linkCollisionShapeIndices": [-1],
+            "linkVisualShapeIndices": [drawn],
+            "linkPositions": [[0.0, 0.0, 0.0]],
+            "linkOrientations": [[0.0, 0.0, 0.0, 1.0]],
+            "linkInertialFramePositions": [[0.0, 0.0, 0.0]],
+            "linkInertialFrameOrientations": [[0.0, 0.0, 0.0, 1.0]],
+            "linkParentIndices": [0],
+            "linkJointTypes": [pybullet.JOINT_FIXED],
+            "linkJointAxis": [[0.0, 0.0, 1.0]],
+        }
+    body = pybullet.createMultiBody(
+        baseMass=DENSITY_KG_M3 * float(np.prod(item.size)),
+        baseCollisionShapeIndex=collision,
+        baseVisualShapeIndex=visual,
+        basePosition=[*item.position, half[2]],
+        baseOrientation=pybullet.getQuaternionFromEuler([0.0, 0.0, item.yaw]),
+        physicsClientId=client,
+        **links,
+    )
+    pybullet.changeDynamics(
+        body,
+        -1,
+        lateralFriction=1.0,
+        # four corners on a surface resist turning by themselves
+        spinningFriction=0.0,
+        rollingFriction=0.0,
+        restitution=0.0,
+        linearDamping=0.04,
+        angularDamping=0.04,
+        physicsClientId=client,
+    )
+    if item.texture is not Texture.PLAIN:
+        paint(client, body, picture(item.texture, COLOURS[item.colour], np.random.default_rng([seed, 1])))
+    return int(body)

@@ -1,0 +1,179 @@
+"""Where an action puts its object, as the arm's own estimates have it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from nsrecover.core.actions import Action
+from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.tabletop.relations import DIRECTIONS, Relation
+from sim.common.rotations import about, laid_flat, matrix_of, squared_up, tilt_of, upright_axis
+from sim.tabletop.poses import PoseEstimates
+
+Array = npt.NDArray[np.float64]
+
+GAP_M = 0.03
+"""Between the faces of two objects that are put beside each other."""
+
+MAX_TILT_RAD = math.radians(60.0)
+"""Farthest that a held object is tilted out of the upright."""
+TIPPING_RAD = math.radians(15.0)
+"""An object that is to fall over is tilted this much farther than to where it would balance on its edge."""
+APART_M = 0.08
+"""Between two free places that are worth trying one after the other."""
+REACH_M = 0.77
+"""Farthest place that the arm can put an object down at, from its base."""
+
+
+def extents(matrix: Array, size: Array) -> Array:
+    """Sides (3,) of the axis-aligned box around an object of a rotation (3, 3) and a size (3,)."""
+    return np.asarray(np.abs(matrix) @ size)
+
+
+def boxes(estimates: PoseEstimates) -> Array:
+    """Axis-aligned boxes of all objects, (N, 6): centres and sides."""
+    sides = [extents(matrix_of(q), size) for q, size in zip(estimates.orientations, estimates.sizes, strict=True)]
+    return np.concatenate([estimates.positions, np.array(sides).reshape(-1, 3)], axis=1)
+
+
+def true_graph(estimates: PoseEstimates) -> SceneGraph:
+    """A scene graph with the true boxes and no appearance, for judging relations."""
+    exact = boxes(estimates).astype(np.float32)
+    count = len(estimates.names)
+    return SceneGraph(estimates.names, np.zeros((count, 0), np.float32), exact, np.ones(count, bool))
+
+
+def _floor_under(centre: Array, sides: Array, others: Array) -> float:
+    """Height of the highest surface below a box (centre and sides, (3,)) among other boxes (M, 6), or the table's."""
+    inside = np.all(np.abs(others[:, :2] - centre[:2]) < (others[:, 3:5] + sides[:2]) / 2 - 0.004, axis=1)
+    tops = others[:, 2] + others[:, 5] / 2
+    below = inside & (tops < centre[2] - sides[2] / 2 + 0.02)
+    return float(max([0.0, *tops[below]]))
+
+
+def _turned_to(matrix: Array, size: Array, sides: Array) -> Array:
+    """The squared-up rotation whose box has the wanted sides, turned as little as possible.
+
+    What leans is set down on the face that gives it those sides. What stands on another face is tipped over for that,
+    if it is too high or too low as it stands and can be tipped.
+    """
+    faces = [squared_up(matrix, axis) for axis in range(3)]
+    faces = [flat for flat in faces if not is_far_turn(matrix, flat) or tipped(matrix, size, flat) is not None]
+    options = [about((0.0, 0.0, 1.0), k * math.pi / 2) @ flat for flat in faces for k in (0, 1, -1, 2)]
+    # a clear difference only: a measured target is a few millimetres off
+    misfits = [np.abs(extents(option, size) - sides) for option in options]
+    heights = [round(float(misfit[2]) / 0.012) for misfit in misfits]
+    far = [is_far_turn(matrix, option) for option in options]
+    widths = [round(float(misfit[:2].sum()) / 0.012) for misfit in misfits]
+    turns = [math.acos(min(1.0, max(-1.0, (float(np.trace(option @ matrix.T)) - 1) / 2))) for option in options]
+    return min(zip(heights, far, widths, turns, range(len(options)), options, strict=True), key=lambda row: row[:5])[-1]
+
+
+def is_far_turn(matrix: Array, rotation: Array) -> bool:
+    """Whether an object has to be tilted farther than a hand can for it to come from one rotation to another."""
+    return tilt_of(matrix, upright_axis(rotation)[0]) > MAX_TILT_RAD
+
+
+def tipped(matrix: Array, size: Array, rotation: Array) -> tuple[Array, Array] | None:
+    """How an object that stands on another face than it should is tilted so that it falls over when it is let go.
+
+    Args:
+        matrix: its rotation, (3, 3).
+        size: its sides, (3,).
+        rotation: how it is to lie, (3, 3).
+
+    Returns:
+        Its tilted rotation (3, 3), and the level axis (3,) about which it is tilted; None if it cannot be tilted so
+        far that it falls, being wider than it is high.
+    """
+    up, lying = upright_axis(matrix)[0], upright_axis(rotation)[0]
+    angle = math.atan2(size[lying], size[up]) + TIPPING_RAD
+    if up == lying or angle > MAX_TILT_RAD:
+        return None
+    flat = laid_flat(matrix, up)
+    axis = flat[:, 3 - up - lying]
+    return about(axis, angle) @ flat, axis
+
+
+def free_places(estimates: PoseEstimates, name: str, sides: Array) -> Iterator[Array]:
+    """Places on the table where an object stands well clear of everything else, the nearest first.
+
+    Args:
+        estimates: what the arm believes.
+        name: the object.
+        sides: of its box when placed, (3,).
+
+    Yields:
+        x and y, (2,), each some way from those before; none if the table is full.
+    """
+    row = estimates.index(name)
+    start = estimates.positions[row, :2]
+    others = np.delete(boxes(estimates), row, axis=0)
+    x, y = np.meshgrid(
+        *(np.arange(low + 0.03, high - 0.03, 0.015) for low, high in (estimates.table.x_m, estimates.table.y_m))
+    )
+    places = np.stack([x.ravel(), y.ravel()], axis=1)
+    places = places[np.linalg.norm(places, axis=1) < REACH_M - 0.02]
+    gap = np.abs(places[:, None] - others[None, :, :2]) - (others[None, :, 3:5] + sides[:2]) / 2
+    room = gap.max(axis=2).min(axis=1, initial=np.inf)
+    distance = np.linalg.norm(places - start, axis=1)
+    for least in (0.06, 0.045, GAP_M):
+        left = room > least
+        if not left.any():
+            continue
+        while left.any():
+            nearest = places[int(np.where(left, distance, np.inf).argmin())]
+            yield nearest
+            left &= np.linalg.norm(places - nearest, axis=1) > APART_M
+        return
+
+
+def place_for(action: Action, estimates: PoseEstimates) -> tuple[Array, Array] | None:
+    """Where an action puts the object it moves.
+
+    Args:
+        action: a well-formed action whose arguments are all among the estimates.
+        estimates: what the arm believes.
+
+    Returns:
+        Centre (3,) and rotation (3, 3) of the placed object; None if there is no free place.
+    """
+    row = estimates.index(action.arguments[0])
+    matrix, size = matrix_of(estimates.orientations[row]), estimates.sizes[row]
+    rotation = squared_up(matrix)
+    sides = extents(rotation, size)
+    others = np.delete(boxes(estimates), row, axis=0)
+    if action.target is not None:
+        target = np.asarray(action.target, dtype=np.float64)
+        rotation = _turned_to(matrix, size, target[3:])
+        sides = extents(rotation, size)
+        centre = np.array([*target[:2], target[2] - target[5] / 2 + sides[2] / 2])
+        floor = _floor_under(centre, sides, others)
+        # cameras see heights to a few millimetres; what it stands on is known better
+        if abs(floor - (centre[2] - sides[2] / 2)) < 0.02:
+            centre[2] = floor + sides[2] / 2
+        return centre, rotation
+    if len(action.arguments) == 1:
+        place = next(free_places(estimates, action.arguments[0], sides), None)
+        return None if place is None else (np.array([*place, sides[2] / 2]), rotation)
+    reference = boxes(estimates)[estimates.index(action.arguments[1])]
+    centre = reference[:3].copy()
+    if action.operator == "top":
+        centre[2] += (reference[5] + sides[2]) / 2
+        return centre, rotation
+    axis, sign = DIRECTIONS[Relation(action.operator)]
+    centre[axis] += sign * ((reference[3 + axis] + sides[axis]) / 2 + GAP_M)
+    centre[2] += (sides[2] - reference[5]) / 2
+    floor = _floor_under(centre, sides, others)
+    if abs(floor - (centre[2] - sides[2] / 2)) < 0.02:
+        centre[2] = floor + sides[2] / 2
+    return centre, rotation
+
+
+def upright_height(matrix: Array, size: Array) -> float:
+    """Height of an object that is laid flat."""
+    return float(size[upright_axis(laid_flat(matrix))[0]])

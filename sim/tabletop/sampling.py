@@ -1,0 +1,335 @@
+"""Random scenes, and random plans that the arm can carry out on them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import product
+
+import numpy as np
+
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.geometry import bottom, footprint_overlap, top
+from nsrecover.core.scene import Box, FloatArray, SceneGraph
+from nsrecover.domains.tabletop.operators import operator_of
+from nsrecover.domains.tabletop.relations import DIRECTIONS, Relation, supporter
+from nsrecover.errors import InvalidConfiguration
+from sim.tabletop.scene_mix import DEFAULT_MIX, MOST, SceneMix
+from sim.tabletop.scenes import TABLE, ObjectKind, ObjectSpec, SceneSpec, Span, TableSpec, footprint_gaps
+
+BESIDE_GAP_M = 0.03
+"""Gap between the faces of two objects that are put beside each other."""
+
+SCENE_TRIES = 60
+PLAN_TRIES = 200
+
+
+@dataclass(frozen=True)
+class Margins:
+    """How much room a plan keeps so that the arm succeeds; with less, plans fail by themselves now and then.
+
+    Attributes:
+        max_height_m: highest tower; at 0.36 the hand still comes over it with a block.
+        reach_m: farthest place from the robot base that things are put at.
+        edge_m: distance of places from the edge of the workspace.
+        clearance_m: horizontal gap to everything else that a placed object keeps.
+        widest: how many times as wide as its support an object may be; wide ones tip over if they are a little off.
+        hand_half_m: half the hand's extent along the finger axis and across it, with some air.
+        hand_above_m: the hand's underside is at least this much above the top of what it holds.
+        finger_m: an open finger: how far it reaches out beyond the object's face, and half its width.
+        hand_room: whether there has to be room for the hand and the fingers at all.
+    """
+
+    max_height_m: float = 0.36
+    reach_m: float = 0.76
+    edge_m: float = 0.01
+    clearance_m: float = 0.02
+    widest: float = 1.7
+    hand_half_m: Span = (0.11, 0.04)
+    hand_above_m: float = 0.015
+    finger_m: Span = (0.028, 0.014)
+    hand_room: bool = True
+
+
+SAFE = Margins()
+"""What demonstrations keep."""
+RISKY = Margins(
+    max_height_m=0.45,
+    clearance_m=0.004,
+    widest=2.5,
+    hand_half_m=(0.10, 0.032),
+    hand_above_m=0.005,
+    finger_m=(0.018, 0.011),
+)
+"""What can be done, but does not always work: towers of seven or eight, tight gaps, wide blocks on narrow ones."""
+
+
+class Structure(StrEnum):
+    """What a plan builds."""
+
+    TOWER = "tower"
+    """One block on another, from an object that stays where it is."""
+    ROW = "row"
+    """Blocks beside each other on the table."""
+    MIXED = "mixed"
+    """Anything: stacks, rows, objects put aside or moved again."""
+
+
+def sample_scene(
+    rng: np.random.Generator, count: int | None = None, mix: SceneMix = DEFAULT_MIX, seed: int = 0
+) -> SceneSpec:
+    """A table with objects of random kinds, colours, sizes, places and yaws.
+
+    Args:
+        rng: the source of randomness.
+        count: number of objects, 1 to `sim.tabletop.scene_mix.MOST`; one of the mix's counts if None.
+        mix: what scenes are made of.
+        seed: what to note in the scene as its origin.
+
+    Returns:
+        A scene whose objects keep the mix's gap from each other.
+
+    Raises:
+        InvalidConfiguration: so many objects have no place on the table; the message says how many have.
+    """
+    if count is None:
+        count = int(rng.choice(mix.counts))
+    if not 1 <= count <= MOST:
+        raise InvalidConfiguration(f"expected 1 to {MOST} objects, found {count}; ask for fewer, or for more scenes")
+    known, most = sorted(product(mix.colours, mix.kinds)), 0
+    for _ in range(SCENE_TRIES):
+        objects: list[ObjectSpec] = []
+        choices = rng.permutation(len(known))
+        while len(choices) < count:
+            choices = np.concatenate([choices, rng.permutation(len(known))])
+        for number, choice in enumerate(choices[:count]):
+            colour, kind = known[choice]
+            # the second of a colour and kind is "red cube 2"
+            suffix = f" {number // len(known) + 1}" if number >= len(known) else ""
+            placed = _place(rng, f"{colour} {kind}{suffix}", colour, kind, mix, objects)
+            if placed is None:
+                break
+            objects.append(placed)
+        else:
+            return _finished(rng, objects, mix, seed)
+        most = max(most, len(objects))
+    (x_low, x_high), (y_low, y_high) = mix.table.start
+    raise InvalidConfiguration(
+        f"expected a place on the table for {count} objects at least {1000 * mix.gap_m:.0f} mm apart, found places for "
+        f"at most {most} in {SCENE_TRIES} tries on {x_high - x_low:.2f} x {y_high - y_low:.2f} m; ask for at most "
+        f"{most}, or configure smaller sides, a smaller gap_m or a larger table (scene=crowd holds {MOST})"
+    )
+
+
+def _finished(rng: np.random.Generator, objects: list[ObjectSpec], mix: SceneMix, seed: int) -> SceneSpec:
+    """A scene with its textures. Where there is nothing to choose, nothing is drawn."""
+    textures = [mix.textures[0]] * len(objects)
+    if len(mix.textures) > 1:
+        textures = [mix.textures[int(rng.integers(len(mix.textures)))] for _ in objects]
+    objects = [replace(item, texture=texture) for item, texture in zip(objects, textures, strict=True)]
+    table = mix.table
+    if mix.table_textures:
+        table = replace(table, texture=mix.table_textures[int(rng.integers(len(mix.table_textures)))])
+    return SceneSpec(tuple(objects), seed, table)
+
+
+def sample_plan(
+    rng: np.random.Generator, scene: SceneSpec, structure: Structure, length: int, margins: Margins = SAFE
+) -> Plan:
+    """A plan that the arm can carry out, if nothing goes wrong.
+
+    Towers and rows that use up all objects before the plan is long enough go on with arbitrary moves.
+
+    Args:
+        rng: the source of randomness.
+        scene: where it starts.
+        structure: what to build.
+        length: number of actions, 1 to 8.
+        margins: how much room it keeps; with `RISKY` it goes wrong by itself now and then.
+
+    Returns:
+        Actions whose preconditions hold one after the other; places are inside the workspace and leave room for the
+        gripper; every `free` has a target box on the table.
+
+    Raises:
+        InvalidConfiguration: the length is out of range, or no such plan was found.
+    """
+    if not 1 <= length <= 8:
+        raise InvalidConfiguration(f"expected a plan length of 1 to 8, found {length}; ask for a shorter plan")
+    if len(scene.objects) < 2:
+        raise InvalidConfiguration(f"expected at least 2 objects to plan with, found {len(scene.objects)}")
+    for _ in range(PLAN_TRIES):
+        graph, actions = nominal_graph(scene), list[Action]()
+        while len(actions) < length:
+            candidates = _candidates(rng, graph, structure, actions, scene.table)
+            step = next((action for action in candidates if _feasible(graph, action, scene.table, margins)), None)
+            if step is None:
+                break
+            graph = graph.with_node(graph.index(step.arguments[0]), nominal_box(graph, step))
+            actions.append(step)
+        else:
+            return Plan(tuple(actions))
+    raise InvalidConfiguration(
+        f"expected a {structure} plan of {length} actions with {len(scene.objects)} objects, found none in "
+        f"{PLAN_TRIES} tries; ask for a shorter plan or another scene"
+    )
+
+
+def is_feasible(scene: SceneSpec, plan: Plan, margins: Margins = SAFE) -> bool:
+    """Whether the arm can carry out a plan, by the nominal geometry: the rules that `sample_plan` keeps."""
+    graph = nominal_graph(scene)
+    for action in plan:
+        if not _feasible(graph, action, scene.table, margins):
+            return False
+        graph = graph.with_node(graph.index(action.arguments[0]), nominal_box(graph, action))
+    return True
+
+
+def nominal_graph(scene: SceneSpec) -> SceneGraph:
+    """The scene at its start as a graph with exact boxes and no appearance."""
+    boxes = np.zeros((len(scene.objects), 6), np.float32)
+    for i, item in enumerate(scene.objects):
+        corners = item.corners()
+        boxes[i] = (*item.position, item.size[2] / 2, *np.ptp(corners, axis=0), item.size[2])
+    return SceneGraph(scene.names, np.zeros((len(boxes), 0), np.float32), boxes, np.ones(len(boxes), bool))
+
+
+def nominal_box(graph: SceneGraph, action: Action) -> Box:
+    """Where an action puts its object if all goes well: centres aligned on top, `BESIDE_GAP_M` apart beside."""
+    moved = graph.boxes[graph.index(action.arguments[0])].astype(float)
+    if action.target is not None:
+        return action.target
+    reference = graph.boxes[graph.index(action.arguments[1])].astype(float)
+    centre = reference[:3].copy()
+    if action.operator == "top":
+        centre[2] = reference[2] + (reference[5] + moved[5]) / 2
+    else:
+        axis, sign = DIRECTIONS[Relation(action.operator)]
+        centre[axis] += sign * ((reference[3 + axis] + moved[3 + axis]) / 2 + BESIDE_GAP_M)
+        centre[2] = bottom(reference) + moved[5] / 2
+    x, y, z = (float(value) for value in centre)
+    return (x, y, z, float(moved[3]), float(moved[4]), float(moved[5]))
+
+
+def sample_target(rng: np.random.Generator, graph: SceneGraph, name: str, table: TableSpec = TABLE) -> Box:
+    """A place on the table for one object, in the start region; whether it is empty is not checked."""
+    size = graph.boxes[graph.index(name), 3:].astype(float)
+    x, y = (float(rng.uniform(low, high)) for low, high in table.start)
+    return (round(x, 4), round(y, 4), float(size[2]) / 2, float(size[0]), float(size[1]), float(size[2]))
+
+
+def _place(
+    rng: np.random.Generator, name: str, colour: str, kind: ObjectKind, mix: SceneMix, others: list[ObjectSpec]
+) -> ObjectSpec | None:
+    size = mix.sample_size(rng, kind)
+    x_m, y_m = mix.table.start
+    corners = np.array([other.corners() for other in others]).reshape(-1, 4, 2)
+    yaws = np.array([other.yaw for other in others])
+    for _ in range(50):
+        item = ObjectSpec(
+            name=name,
+            kind=kind,
+            colour=colour,
+            size=size,
+            position=(round(float(rng.uniform(*x_m)), 4), round(float(rng.uniform(*y_m)), 4)),
+            yaw=float(rng.integers(2) * math.pi / 2 + rng.uniform(-mix.yaw_jitter, mix.yaw_jitter)),
+        )
+        if bool(np.all(footprint_gaps(item, corners, yaws) >= mix.gap_m)):
+            return item
+    return None
+
+
+def _candidates(
+    rng: np.random.Generator, graph: SceneGraph, structure: Structure, done: list[Action], table: TableSpec
+) -> Iterator[Action]:
+    """Actions to consider next, best first; most of them will not be feasible."""
+    used = {name for action in done for name in action.arguments}
+    fresh = [str(name) for name in rng.permutation([n for n in graph.names if n not in used])]
+    names = [str(name) for name in rng.permutation(graph.names)]
+    if structure is not Structure.MIXED and not done:
+        references = names
+    elif structure is Structure.TOWER:
+        references = [done[-1].arguments[0]]
+    else:
+        references = [str(name) for name in rng.permutation(sorted(used))]
+    if structure is Structure.TOWER:
+        yield from (Action("top", (name, below)) for below in references for name in fresh if name != below)
+    elif structure is Structure.ROW:
+        # a row mostly goes on in the direction it has
+        sides = [str(side) for side in rng.permutation([str(side) for side in DIRECTIONS])]
+        if done and rng.random() < 0.7:
+            sides.insert(0, done[-1].operator)
+            references.insert(0, done[-1].arguments[0])
+        sides = [side for side in sides if side in DIRECTIONS]
+        yield from (
+            Action(side, (name, beside)) for side in sides for beside in references for name in fresh if name != beside
+        )
+    if structure is Structure.MIXED or not fresh:
+        yield from _any_move(rng, graph, done, fresh, table)
+
+
+def _any_move(
+    rng: np.random.Generator, graph: SceneGraph, done: list[Action], fresh: list[str], table: TableSpec
+) -> Iterator[Action]:
+    """Arbitrary moves of one object; mostly of one that was not used yet."""
+    last = done[-1].arguments[0] if done else None
+    for _ in range(60):
+        # moving the same object twice in a row is rarely of use, but sometimes all that is left
+        again = rng.random() < 0.1
+        movable = fresh if fresh and rng.random() < 0.8 else [n for n in graph.names if again or n != last]
+        name = str(rng.choice(movable))
+        kind = rng.random()
+        if kind < 0.12:
+            yield Action("free", (name,), sample_target(rng, graph, name, table))
+            continue
+        other = str(rng.choice([n for n in graph.names if n != name]))
+        yield Action("top" if kind < 0.55 else str(rng.choice(list(DIRECTIONS))), (name, other))
+
+
+def _feasible(graph: SceneGraph, action: Action, table: TableSpec, margins: Margins) -> bool:
+    """Whether an action changes something, its preconditions hold, and there is room to carry it out."""
+    operator = operator_of(action)
+    if operator.violated(graph, action) or (action.target is None and operator.achieved(graph, action)):
+        return False
+    moved = graph.index(action.arguments[0])
+    box = np.asarray(nominal_box(graph, action), np.float32)
+    inside = all(
+        low + margins.edge_m <= value <= high - margins.edge_m
+        for value, (low, high) in zip(box[:2], (table.x_m, table.y_m), strict=True)
+    )
+    in_reach = math.hypot(float(box[0]), float(box[1])) < margins.reach_m
+    if not inside or not in_reach or top(box) > margins.max_height_m:
+        return False
+    others = np.delete(graph.boxes, moved, axis=0)
+    if action.operator == "top":
+        below = graph.boxes[graph.index(action.arguments[1])]
+        if np.any(box[3:5] > margins.widest * below[3:5]):
+            return False
+    elif action.target is None and supporter(graph, graph.index(action.arguments[1])) is not None:
+        return False  # beside something that stands on a tower there is only air
+    if _near(box, others, margins.clearance_m):
+        return False
+    if not margins.hand_room:
+        return True
+    return any(
+        _hand_fits(graph.boxes[moved], others, axis, margins) and _hand_fits(box, others, axis, margins)
+        for axis in (0, 1)
+    )
+
+
+def _near(box: FloatArray, others: FloatArray, clearance_m: float) -> bool:
+    """Whether something as high as a box (6,) stands within a horizontal distance of it."""
+    grown = box + np.array([0, 0, 0, 2 * clearance_m, 2 * clearance_m, 0], np.float32)
+    return bool(np.any((footprint_overlap(grown, others) > 0) & (top(others) > bottom(box) + 0.005)))
+
+
+def _hand_fits(box: FloatArray, others: FloatArray, axis: int, margins: Margins) -> bool:
+    """Whether the gripper can hold an object (6,) with its fingers along x (0) or y (1) among others (M, 6)."""
+    hand, fingers = box.copy(), box.copy()
+    hand[3 + axis], hand[4 - axis] = 2 * margins.hand_half_m[0], 2 * margins.hand_half_m[1]
+    fingers[3 + axis], fingers[4 - axis] = box[3 + axis] + 2 * margins.finger_m[0], 2 * margins.finger_m[1]
+    hits_hand = (footprint_overlap(hand, others) > 0) & (top(others) > top(box) + margins.hand_above_m)
+    hits_fingers = (footprint_overlap(fingers, others) > 0) & (top(others) > top(box) - 0.02)
+    return not bool(np.any(hits_hand | hits_fingers))

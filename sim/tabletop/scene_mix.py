@@ -1,0 +1,146 @@
+"""What random scenes are made of: counts, kinds, colours, sizes, the table, textures and light, as configuration."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from nsrecover.errors import InvalidConfiguration, did_you_mean
+from sim.common.cameras import Light
+from sim.tabletop.scenes import COLOURS, SIDE_RANGE_M, TABLE, ObjectKind, Span, TableSpec, Texture, texture_of
+
+MOST = 50
+"""Most objects of a scene."""
+
+_SPANS = ("cube_m", "die_m", "lego_length_m", "lego_width_m")
+
+
+@dataclass(frozen=True)
+class LightMix:
+    """The light that scenes are seen in: a lamp somewhere above the table.
+
+    Attributes:
+        ambient: share of light that comes from everywhere; the lamp gives the rest.
+        tint: lowest red, green and blue of the lamp; the highest is 1.
+        tilt: how far the lamp stands off the vertical along x and y, at most: metres sideways per metre up.
+    """
+
+    ambient: Span = (0.52, 0.68)
+    tint: float = 0.93
+    tilt: float = 0.6
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ambient", tuple(float(value) for value in self.ambient))
+        if not (len(self.ambient) == 2 and 0.0 <= self.ambient[0] <= self.ambient[1] <= 1.0):
+            raise InvalidConfiguration(f"expected ambient as two rising numbers in 0..1, found {list(self.ambient)}")
+        if not (0.0 <= self.tint <= 1.0 and self.tilt >= 0.0):
+            raise InvalidConfiguration(
+                f"expected a tint in 0..1 and a tilt of at least 0, found tint={self.tint}, tilt={self.tilt}"
+            )
+
+    def sample(self, rng: np.random.Generator) -> Light:
+        """A lamp; brightness and tint vary as they do between a morning and an evening."""
+        ambient = float(rng.uniform(*self.ambient))
+        tint = rng.uniform(self.tint, 1.0, 3)
+        return Light(
+            direction=(float(rng.uniform(-self.tilt, self.tilt)), float(rng.uniform(-self.tilt, self.tilt)), 1.0),
+            colour=(float(tint[0]), float(tint[1]), float(tint[2])),
+            ambient=ambient,
+            diffuse=1.0 - ambient,
+        )
+
+
+@dataclass(frozen=True)
+class SceneMix:
+    """The distribution that scenes are sampled from; every entry of a list is drawn equally often.
+
+    Attributes:
+        counts: numbers of objects, 1 to `MOST`.
+        kinds: what the objects are.
+        colours: keys of `scenes.COLOURS`. Every colour and kind is used once before one is used again; then
+            the objects get numbers: "red cube", "red cube 2".
+        cube_m: least and greatest side of a cube.
+        die_m: least and greatest side of a die.
+        lego_length_m: least and greatest long side of a lego.
+        lego_width_m: least and greatest short sides of a lego.
+        table: what they stand on.
+        gap_m: gap between objects at the start; an open finger needs 45 mm to pass between them.
+        yaw_jitter: objects stand along the axes, up to this error, radians.
+        textures: of objects; none is drawn from the generator if there is only one.
+        table_textures: of the table; if empty, the table has its own.
+        light: the light that scenes are seen in; None: the camera rig's own.
+    """
+
+    counts: tuple[int, ...] = (3, 4, 4, 5, 5, 5, 6)
+    kinds: tuple[ObjectKind, ...] = tuple(ObjectKind)
+    colours: tuple[str, ...] = ("red", "green", "blue", "yellow", "cyan", "magenta", "white", "orange")
+    cube_m: Span = (0.040, 0.055)
+    die_m: Span = (0.036, 0.046)
+    lego_length_m: Span = (0.056, 0.068)
+    lego_width_m: Span = (0.034, 0.042)
+    table: TableSpec = TABLE
+    gap_m: float = 0.045
+    yaw_jitter: float = math.radians(4.0)
+    textures: tuple[Texture, ...] = (Texture.PLAIN,)
+    table_textures: tuple[Texture, ...] = ()
+    light: LightMix | None = LightMix()
+
+    def __post_init__(self) -> None:
+        # lists and plain words come from configuration files
+        for name in ("counts", "colours"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        for name in _SPANS:
+            object.__setattr__(self, name, tuple(float(side) for side in getattr(self, name)))
+        for name in ("textures", "table_textures"):
+            object.__setattr__(self, name, tuple(texture_of(texture) for texture in getattr(self, name)))
+        known = [str(kind) for kind in ObjectKind]
+        for kind in self.kinds:
+            if str(kind) not in known:
+                raise InvalidConfiguration(f"expected kinds of objects, found {kind!r}.{did_you_mean(kind, known)}")
+        object.__setattr__(self, "kinds", tuple(ObjectKind(kind) for kind in self.kinds))
+        for colour in self.colours:
+            if colour not in COLOURS:
+                raise InvalidConfiguration(f"expected colours, found {colour!r}.{did_you_mean(str(colour), COLOURS)}")
+        for name in ("counts", "kinds", "colours", "textures"):
+            _check_filled(name, getattr(self, name))
+        if not all(isinstance(count, int) and 1 <= count <= MOST for count in self.counts):
+            raise InvalidConfiguration(f"expected counts as numbers from 1 to {MOST}, found {list(self.counts)}")
+        low, high = SIDE_RANGE_M
+        for name in _SPANS:
+            span = getattr(self, name)
+            if len(span) != 2 or not low <= span[0] <= span[1] <= high:
+                raise InvalidConfiguration(
+                    f"expected {name} as two rising numbers from {low} to {high}, which the gripper can take, "
+                    f"found {list(span)}"
+                )
+        if not (0.0 < self.gap_m <= 0.3 and 0.0 <= self.yaw_jitter <= math.pi / 4):
+            raise InvalidConfiguration(
+                f"expected gap_m above 0 and up to 0.3 and yaw_jitter from 0 to {math.pi / 4:.3f}, found "
+                f"gap_m={self.gap_m}, yaw_jitter={self.yaw_jitter}"
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON: what decides which scene a seed gives."""
+        data = asdict(self) | {"table": self.table.to_dict()}
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in data.items()}
+
+    def sample_size(self, rng: np.random.Generator, kind: ObjectKind) -> tuple[float, float, float]:
+        """Sides of an object of a kind, metres: dice are smallest, a lego is long and flat."""
+        if kind is ObjectKind.LEGO:
+            width = round(float(rng.uniform(*self.lego_width_m)), 4)
+            return (round(float(rng.uniform(*self.lego_length_m)), 4), width, width)
+        side = round(float(rng.uniform(*(self.die_m if kind is ObjectKind.DIE else self.cube_m))), 4)
+        return (side, side, side)
+
+
+def _check_filled(name: str, values: Sequence[object]) -> None:
+    if not values:
+        raise InvalidConfiguration(f"expected at least one of {name}, found none")
+
+
+DEFAULT_MIX = SceneMix()
+"""Few objects of eight colours on the ordinary table, in changing light."""

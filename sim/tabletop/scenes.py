@@ -1,0 +1,343 @@
+"""What stands on the table at the start of an episode, as data: written to JSON, read back, and checked to fit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from nsrecover.errors import InvalidConfiguration, UnknownObject, did_you_mean
+
+WORKSPACE_X_M = (0.30, 0.75)
+"""Where object centres may be on the ordinary table, seen from the robot base: depth."""
+WORKSPACE_Y_M = (-0.35, 0.35)
+"""Where object centres may be on the ordinary table: breadth."""
+TABLE_LIMIT_X_M = (0.20, 1.20)
+"""Depths that a table may have a workspace in."""
+TABLE_LIMIT_Y_M = (-0.80, 0.80)
+"""Breadths that a table may have a workspace in."""
+SIDE_RANGE_M = (0.02, 0.07)
+"""Sides an object may have: the gripper opens 80 mm and its fingertips need 20 mm of height."""
+
+COLOURS: dict[str, tuple[float, float, float]] = {
+    "red": (0.85, 0.10, 0.10),
+    "green": (0.10, 0.60, 0.15),
+    "blue": (0.10, 0.20, 0.85),
+    "yellow": (0.95, 0.85, 0.10),
+    "cyan": (0.10, 0.80, 0.85),
+    "magenta": (0.85, 0.15, 0.75),
+    "white": (0.95, 0.95, 0.95),
+    "orange": (0.95, 0.50, 0.05),
+    "purple": (0.45, 0.15, 0.70),
+    "brown": (0.45, 0.26, 0.12),
+    "pink": (0.98, 0.65, 0.75),
+    "grey": (0.50, 0.50, 0.52),
+    "black": (0.10, 0.10, 0.11),
+    "lime": (0.65, 0.90, 0.15),
+    "navy": (0.06, 0.08, 0.35),
+    "teal": (0.05, 0.45, 0.45),
+}
+"""Colour name -> red, green, blue in 0..1."""
+
+Span = tuple[float, float]
+"""The lowest and the highest value of something."""
+
+
+class ObjectKind(StrEnum):
+    """What an object looks like; physically all of them are boxes."""
+
+    CUBE = "cube"
+    DIE = "die"
+    LEGO = "lego"
+
+
+class Texture(StrEnum):
+    """What a surface looks like close up; the pictures are computed, see `sim.tabletop.textures`."""
+
+    PLAIN = "plain"
+    """One colour, no texture."""
+    WOOD = "wood"
+    """Rings and grain."""
+    CHECKER = "checker"
+    """Light and dark squares."""
+    SPECKLE = "speckle"
+    """Fine grains, like terrazzo."""
+
+
+def texture_of(name: str) -> Texture:
+    """The texture of a name.
+
+    Raises:
+        InvalidConfiguration: there is none.
+    """
+    try:
+        return Texture(name)
+    except ValueError:
+        raise InvalidConfiguration(
+            f"expected a texture, found {name!r}.{did_you_mean(str(name), map(str, Texture))}"
+        ) from None
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """The table, and the part of it that is worked on.
+
+    The arm's reach stays what it is: on a larger table there are places that it cannot get to.
+
+    Attributes:
+        x_m: where object centres may be, seen from the robot base: depth.
+        y_m: where object centres may be: breadth.
+        start_x_m: where object centres are at the start; some way off the edge of the workspace if None, so that
+            something can be put on every side.
+        start_y_m: the same for the breadth.
+        colour: red, green, blue in 0..1.
+        texture: of its top.
+    """
+
+    x_m: Span = WORKSPACE_X_M
+    y_m: Span = WORKSPACE_Y_M
+    start_x_m: Span | None = None
+    start_y_m: Span | None = None
+    colour: tuple[float, float, float] = (0.72, 0.66, 0.58)
+    texture: Texture = Texture.PLAIN
+
+    def __post_init__(self) -> None:
+        for field in ("x_m", "y_m", "start_x_m", "start_y_m", "colour"):
+            if getattr(self, field) is not None:
+                object.__setattr__(self, field, tuple(float(value) for value in getattr(self, field)))
+        object.__setattr__(self, "texture", texture_of(self.texture))
+        for field, span, (low, high) in (("x_m", self.x_m, TABLE_LIMIT_X_M), ("y_m", self.y_m, TABLE_LIMIT_Y_M)):
+            if len(span) != 2 or not (low <= span[0] and span[0] + 0.15 <= span[1] and span[1] <= high):
+                raise InvalidConfiguration(
+                    f"expected a table whose {field} are two numbers from {low} to {high}, at least 0.15 m apart, "
+                    f"found {list(span)}"
+                )
+        for field, span, outer in (("start_x_m", self.start[0], self.x_m), ("start_y_m", self.start[1], self.y_m)):
+            if len(span) != 2 or not outer[0] <= span[0] < span[1] <= outer[1]:
+                raise InvalidConfiguration(
+                    f"expected {field} inside the table's {list(outer)}, found {list(span)}; enlarge the table or "
+                    f"choose a smaller start region"
+                )
+        if len(self.colour) != 3 or not all(0.0 <= value <= 1.0 for value in self.colour):
+            raise InvalidConfiguration(f"expected a table colour of three numbers 0 to 1, found {list(self.colour)}")
+
+    @property
+    def start(self) -> tuple[Span, Span]:
+        """Where object centres are at the start: x and y."""
+        (x_low, x_high), (y_low, y_high) = self.x_m, self.y_m
+        inner_x = (round(x_low + 0.06, 6), round(x_high - 0.07, 6))
+        inner_y = (round(y_low + 0.08, 6), round(y_high - 0.08, 6))
+        return self.start_x_m or inner_x, self.start_y_m or inner_y
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "x_m": list(self.x_m),
+            "y_m": list(self.y_m),
+            "start_x_m": None if self.start_x_m is None else list(self.start_x_m),
+            "start_y_m": None if self.start_y_m is None else list(self.start_y_m),
+            "colour": list(self.colour),
+            "texture": str(self.texture),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> TableSpec:
+        """The inverse of `to_dict`; what is not there has its default.
+
+        Raises:
+            InvalidConfiguration: a field is unknown or has a value that cannot be used.
+        """
+        try:
+            return cls(**data)
+        except (TypeError, ValueError) as error:
+            raise InvalidConfiguration(f"the table {dict(data)} cannot be read: {error}") from None
+
+
+TABLE = TableSpec()
+"""The ordinary table."""
+
+
+@dataclass(frozen=True)
+class ObjectSpec:
+    """One object, standing on the table.
+
+    Attributes:
+        name: how plans call it, e.g. "red cube".
+        kind: what it looks like.
+        colour: a key of `COLOURS`.
+        size: its sides in metres, in its own frame. A lego's second and third side are equal, so that it has the same
+            box when it rolls onto another long face.
+        position: x and y of its centre, metres.
+        yaw: rotation about the vertical, radians.
+        texture: of its faces.
+    """
+
+    name: str
+    kind: ObjectKind
+    colour: str
+    size: tuple[float, float, float]
+    position: tuple[float, float]
+    yaw: float = 0.0
+    texture: Texture = Texture.PLAIN
+
+    def corners(self) -> np.ndarray:
+        """The four corners of its footprint, (4, 2), metres, counter-clockwise."""
+        half = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) * np.array(self.size[:2]) / 2
+        cos, sin = math.cos(self.yaw), math.sin(self.yaw)
+        return half @ np.array([[cos, sin], [-sin, cos]]) + np.array(self.position)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "name": self.name,
+            "kind": str(self.kind),
+            "colour": self.colour,
+            "size": list(self.size),
+            "position": list(self.position),
+            "yaw": self.yaw,
+            "texture": str(self.texture),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ObjectSpec:
+        """The inverse of `to_dict`.
+
+        Raises:
+            InvalidConfiguration: a field is missing or the kind is unknown.
+        """
+        try:
+            return cls(
+                name=str(data["name"]),
+                kind=ObjectKind(data["kind"]),
+                colour=str(data["colour"]),
+                size=tuple(float(side) for side in data["size"]),  # type: ignore[arg-type]
+                position=tuple(float(value) for value in data["position"]),  # type: ignore[arg-type]
+                yaw=float(data["yaw"]),
+                texture=texture_of(data.get("texture", Texture.PLAIN)),
+            )
+        except KeyError as error:
+            raise InvalidConfiguration(
+                f"expected an object with name, kind, colour, size, position and yaw, found no {error} in {dict(data)}"
+            ) from None
+        except (TypeError, ValueError) as error:
+            raise InvalidConfiguration(f"object {data.get('name')!r} cannot be read: {error}") from None
+
+
+@dataclass(frozen=True)
+class SceneSpec:
+    """All objects of a scene at its start.
+
+    Attributes:
+        objects: none may overlap another one or lie outside the workspace; see `check`.
+        seed: what it was sampled from, for the record, and what its textures are drawn from.
+        table: what they stand on.
+    """
+
+    objects: tuple[ObjectSpec, ...]
+    seed: int = 0
+    table: TableSpec = TABLE
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Object names, in order."""
+        return tuple(item.name for item in self.objects)
+
+    def __getitem__(self, name: str) -> ObjectSpec:
+        """The object of that name.
+
+        Raises:
+            UnknownObject: there is none.
+        """
+        for item in self.objects:
+            if item.name == name:
+                return item
+        raise UnknownObject(f"expected an object of the scene, found {name!r}.{did_you_mean(name, self.names)}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "objects": [item.to_dict() for item in self.objects],
+            "seed": self.seed,
+            "table": self.table.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> SceneSpec:
+        """The inverse of `to_dict`; a scene without a table stands on the ordinary one.
+
+        Raises:
+            InvalidConfiguration: a field is missing.
+        """
+        if "objects" not in data:
+            raise InvalidConfiguration(f"expected a scene with a list of objects, found the keys {sorted(data)}")
+        return cls(
+            tuple(ObjectSpec.from_dict(item) for item in data["objects"]),
+            int(data.get("seed", 0)),
+            TableSpec.from_dict(data.get("table", {})),
+        )
+
+    def check(self) -> None:
+        """Check that the scene can be built.
+
+        Raises:
+            InvalidConfiguration: an object has an impossible size, colour, place or name; the message says which.
+        """
+        if not self.objects:
+            raise InvalidConfiguration("expected at least one object in a scene, found none")
+        if len(set(self.names)) != len(self.names):
+            raise InvalidConfiguration(f"expected different object names, found {list(self.names)}")
+        for item in self.objects:
+            _check_object(item, self.table)
+        for first, second in combinations(self.objects, 2):
+            if footprint_gap(first, second) <= 0.0:
+                raise InvalidConfiguration(
+                    f"the {second.name} does not fit at {_place(second)}: it overlaps the {first.name} at "
+                    f"{_place(first)}; move one of them"
+                )
+
+
+def _place(item: ObjectSpec) -> str:
+    return f"({item.position[0]:.3f}, {item.position[1]:.3f})"
+
+
+def _check_object(item: ObjectSpec, table: TableSpec) -> None:
+    if item.colour not in COLOURS:
+        raise InvalidConfiguration(
+            f"the {item.name} has the colour {item.colour!r}.{did_you_mean(item.colour, COLOURS)}"
+        )
+    if len(item.size) != 3 or not all(SIDE_RANGE_M[0] <= side <= SIDE_RANGE_M[1] for side in item.size):
+        raise InvalidConfiguration(
+            f"the {item.name} does not fit the gripper: expected three sides of {SIDE_RANGE_M[0]} to "
+            f"{SIDE_RANGE_M[1]} m, found {item.size}"
+        )
+    if not all(low <= value <= high for value, (low, high) in zip(item.position, (table.x_m, table.y_m), strict=True)):
+        raise InvalidConfiguration(
+            f"the {item.name} does not fit on the table: expected x in {table.x_m} and y in {table.y_m}, "
+            f"found {_place(item)}; move it, or enlarge the table"
+        )
+
+
+def footprint_gap(first: ObjectSpec, second: ObjectSpec) -> float:
+    """Widest gap between the footprints of two objects along any of their edge normals, metres; negative: overlap."""
+    return float(footprint_gaps(first, second.corners()[None], np.array([second.yaw]))[0])
+
+
+def footprint_gaps(item: ObjectSpec, corners: np.ndarray, yaws: np.ndarray) -> np.ndarray:
+    """Gaps between one object's footprint and others, along the best of their edge normals: (M,) metres.
+
+    Args:
+        item: one object.
+        corners: (M, 4, 2) footprints of the others.
+        yaws: (M,) their rotations.
+    """
+    own = np.broadcast_to(item.yaw, yaws.shape)
+    angles = np.stack([own, own + math.pi / 2, yaws, yaws + math.pi / 2], axis=1)
+    axes = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+    a, b = axes @ item.corners().T, axes @ corners.transpose(0, 2, 1)
+    gaps = np.maximum(a.min(axis=2) - b.max(axis=2), b.min(axis=2) - a.max(axis=2))
+    return np.asarray(gaps.max(axis=1))

@@ -1,0 +1,405 @@
+"""Pick-and-place with the arm's own motion: what every operator of a plan comes down to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import chain, islice, product
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from nsrecover.core.actions import Action
+from sim.common.arm import DOWN, HOME_POSITION_M, Arm, Leg
+from sim.common.rotations import about, matrix_of, quaternion_of, rotation_vector, squared_up
+from sim.tabletop.faults.base import SkillPhase
+from sim.tabletop.grasp import BACK_OFF_M, TIP_M, Grasp, choose_grasps
+from sim.tabletop.placing import boxes, extents, free_places, is_far_turn, tipped
+from sim.tabletop.poses import PoseEstimates
+
+Array = npt.NDArray[np.float64]
+
+FAST_M_S = 1.4
+"""Through free space."""
+CARRY_M_S = 0.9
+"""With an object, far from others."""
+NEAR_M_S = 0.18
+"""The last centimetres to and from an object."""
+NEAR_M = 0.03
+"""What counts as the last centimetres."""
+OVER_M = 0.03
+"""Room above everything on the way."""
+CLOSE_BY_M = 0.02
+"""From how high above its place the held object is looked at once more."""
+DROP_M = 0.0005
+"""Height from which an object is let go."""
+HAND_REACH_M = 0.12
+"""How far the hand sticks out sideways."""
+UP = np.array([0.0, 0.0, 1.0])
+"""Away from the table."""
+HELD_M = 0.008
+"""Fingers closer than this hold nothing."""
+GRASPS = 12
+"""Ways to take an object that are tried before the arm gives up."""
+TOUCHING_M = -0.008
+"""With less room than this a grasp would knock something over: another way is looked for."""
+SPOTS = 12
+"""Places tried for an object that is set down on its way."""
+TURNS = tuple(math.radians(degrees) for degrees in (0, 90, -90, 180, 45, -45, 135, -135))
+"""Directions in which what is laid down may fall, from the first one that offers itself."""
+
+
+class Cell(Protocol):
+    """What a skill needs from the world it acts in."""
+
+    @property
+    def arm(self) -> Arm:
+        """The arm."""
+        ...
+
+    def tick(self, phase: SkillPhase, progress: float) -> None:
+        """Run one physics step."""
+        ...
+
+    def goal(self, action: Action, estimates: PoseEstimates) -> tuple[Array, Array] | None:
+        """Where the moved object is to be put: centre (3,) and rotation (3, 3); None if there is no free place."""
+        ...
+
+    def estimates(self) -> PoseEstimates:
+        """Where objects are, seen anew."""
+        ...
+
+    def in_hand(self, name: str) -> tuple[Array, Array]:
+        """Pose of an object in the tool's frame: position (3,) and rotation (3, 3)."""
+        ...
+
+    def note(self, text: str) -> None:
+        """Write into the log."""
+        ...
+
+
+def _transit_height(start: Array, goal: Array, others: Array, hanging_m: float) -> float:
+    """Tool height that clears everything between two places.
+
+    Args:
+        start: (3,).
+        goal: (3,).
+        others: boxes of the obstacles, (M, 6).
+        hanging_m: how far the load or the fingers reach below the tool.
+    """
+    height = 0.0
+    along = goal[:2] - start[:2]
+    length = float(along @ along)
+    for box in others:
+        share = 0.0 if length < 1e-9 else float(np.clip((box[:2] - start[:2]) @ along / length, 0.0, 1.0))
+        away = np.abs(box[:2] - (start[:2] + share * along)) - box[3:5] / 2
+        if away.max() < HAND_REACH_M:
+            height = max(height, float(box[2] + box[5] / 2))
+    return height + hanging_m + OVER_M
+
+
+def _way_to(grasp: Grasp, others: Array) -> list[tuple[Array, Array, float]]:
+    """Straight legs from home to a grasp, over the obstacles (M, 6): position, rotation and speed of each."""
+    back = grasp.rotation[:, 2]
+    near = grasp.position - NEAR_M * back
+    off = grasp.position - BACK_OFF_M * back
+    height = _transit_height(np.array(HOME_POSITION_M), grasp.position, others, TIP_M)
+    above = np.array([*off[:2], max(off[2], height)])
+    legs = [(above, grasp.rotation, FAST_M_S), (near, grasp.rotation, FAST_M_S)]
+    if back[2] > -0.995 and above[2] > off[2]:
+        legs.insert(1, (off, grasp.rotation, FAST_M_S))
+    return [*legs, (grasp.position, grasp.rotation, NEAR_M_S * 1.5)]
+
+
+class _Lost(Exception):
+    """The motion cannot be continued; the arm goes home."""
+
+
+class PickAndPlace:
+    """One pick-and-place: made for one action, run once."""
+
+    def __init__(self, cell: Cell, estimates: PoseEstimates, action: Action) -> None:
+        self._cell, self._arm = cell, cell.arm
+        self._estimates, self._action = estimates, action
+        self._name = action.arguments[0]
+
+    def run(self) -> None:
+        """Carry the action out as well as possible; the arm is home again afterwards, whatever happened."""
+        missing = [name for name in self._action.arguments if name not in self._estimates]
+        if missing:
+            self._cell.note(f"{self._action}: the {missing[0]} is not on the table")
+            return
+        try:
+            self._run()
+        except _Lost as reason:
+            self._cell.note(f"{self._action}: {reason}")
+            self._abort()
+        self._arm.rest()
+
+    def _run(self) -> None:
+        centre, rotation = self._place()
+        if self._is_far_turn(rotation):
+            self._tip_over(rotation)
+            centre, rotation = self._place()
+        if self._is_far_turn(rotation):
+            # then it goes to its place as it stands
+            matrix, size = self._own()
+            centre[2] -= extents(rotation, size)[2] / 2
+            rotation = squared_up(matrix)
+            centre[2] += extents(rotation, size)[2] / 2
+        room, grasps = self._grasps(self._estimates, centre, rotation)
+        if room < TOUCHING_M and self._set_down_on_the_way(centre, rotation):
+            _, grasps = self._grasps(self._estimates, centre, rotation)
+        self._move(grasps, centre, rotation)
+
+    def _move(self, grasps: Iterable[Grasp], centre: Array, rotation: Array) -> None:
+        """Take the object by the first of some grasps that the arm finds a way to, and put it somewhere."""
+        self._put(self._approach(islice(grasps, GRASPS)), centre, rotation)
+
+    def _put(self, grasp: Grasp, centre: Array, rotation: Array) -> None:
+        """Take the object by the grasp that the arm is at, and put it somewhere."""
+        others, height = self._around(centre)
+        self._close()
+        self._carry(grasp, centre, rotation, height)
+        self._let_go(grasp, others)
+
+    def _own(self) -> tuple[Array, Array]:
+        """Rotation (3, 3) and size (3,) of the object."""
+        row = self._estimates.index(self._name)
+        return matrix_of(self._estimates.orientations[row]), self._estimates.sizes[row]
+
+    def _place(self) -> tuple[Array, Array]:
+        place = self._cell.goal(self._action, self._estimates)
+        if place is None:
+            raise _Lost("there is no free place")
+        return place
+
+    def _is_far_turn(self, rotation: Array) -> bool:
+        return is_far_turn(self._own()[0], rotation)
+
+    def _grasps(self, estimates: PoseEstimates, centre: Array, rotation: Array) -> tuple[float, Iterator[Grasp]]:
+        """Ways to take the object for a place, and the room that the best of them leaves, here and there."""
+        _, height = self._around(centre)
+        grasps = choose_grasps(estimates, self._name, centre, rotation, height, self._arm.home)
+        best = next(grasps, None)
+        return (-math.inf, iter(())) if best is None else (best.room_m, chain([best], grasps))
+
+    def _around(self, centre: Array) -> tuple[Array, float]:
+        """Boxes (M, 6) of everything else, and the tool's height that clears them on the way to a place (3,)."""
+        row = self._estimates.index(self._name)
+        own, others = boxes(self._estimates)[row], np.delete(boxes(self._estimates), row, axis=0)
+        hanging = max(TIP_M, float(own[5]) / 2 + 0.01)
+        height = _transit_height(own[:3], centre, others, hanging)
+        return others, max(height, float(own[2]) + 0.06, float(centre[2]) + 0.06)
+
+    def _set_down_on_the_way(self, centre: Array, rotation: Array) -> bool:
+        """Take the object to where it can be taken better from, if there is such a place: whether it was done."""
+        matrix, size = self._own()
+        flat = squared_up(matrix)
+        sides = extents(flat, size)
+        for spot in islice(free_places(self._estimates, self._name, sides), SPOTS):
+            halfway = np.array([*spot, sides[2] / 2])
+            there = self._believed(halfway, quaternion_of(flat))
+            if self._grasps(there, centre, rotation)[0] < TOUCHING_M:
+                continue
+            room, grasps = self._grasps(self._estimates, halfway, flat)
+            if room < TOUCHING_M:
+                continue
+            self._move(grasps, halfway, flat)
+            self._look_again()
+            return True
+        return False
+
+    def _tip_over(self, rotation: Array) -> None:
+        """Tilt the object over a free place and let it fall, so that it comes to lie as in a rotation (3, 3)."""
+        matrix, size = self._own()
+        way = tipped(matrix, size, rotation)
+        if way is None:
+            self._cell.note(f"{self._action}: there is no way to lay it down")
+            return
+        tilted, axis = way
+        spread = 1.5 * float(size.max())
+        spots = islice(free_places(self._estimates, self._name, np.array([spread, spread, 0.0])), SPOTS)
+        for spot, turn in product(spots, TURNS):
+            centre = np.array([*spot, extents(tilted, size)[2] / 2])
+            attitude = about(UP, turn) @ tilted
+            # taken from straight above, with the fingers closing along the axis that it falls about
+            grasps = (
+                grasp
+                for grasp in self._grasps(self._estimates, centre, attitude)[1]
+                if abs(grasp.rotation[:, 1] @ axis) > 0.9
+                and grasp.room_m > TOUCHING_M
+                and grasp.rotation[2, 2] < -0.99
+                and self._can_leave(centre, attitude @ matrix.T @ grasp.rotation, grasp.place_joints)
+            )
+            try:
+                grasp = self._approach(islice(grasps, GRASPS))
+            except _Lost:
+                continue
+            self._put(grasp, centre, attitude)
+            self._look_again()
+            return
+        self._cell.note(f"{self._action}: the arm finds no way to lay it down")
+
+    def _can_leave(self, position: Array, rotation: Array, joints: Array) -> bool:
+        """Whether the arm can rise straight from a place, and back off from it."""
+        ways = position + UP * 0.06, position - BACK_OFF_M * rotation[:, 2]
+        return all(self._arm.straight(goal, rotation, joints, FAST_M_S) is not None for goal in ways)
+
+    def _look_again(self) -> None:
+        """See where the object is now; what is believed of the others stays."""
+        seen = self._cell.estimates()
+        if self._name not in seen:
+            raise _Lost("the object is lost")
+        row = seen.index(self._name)
+        self._estimates = self._believed(seen.positions[row], seen.orientations[row])
+
+    def _believed(self, position: Array, orientation: Array) -> PoseEstimates:
+        """The estimates with the object elsewhere: position (3,) and quaternion xyzw (4,)."""
+        row = self._estimates.index(self._name)
+        positions, orientations = self._estimates.positions.copy(), self._estimates.orientations.copy()
+        positions[row], orientations[row] = position, orientation
+        return replace(self._estimates, positions=positions, orientations=orientations)
+
+    def _ticker(self, phase: SkillPhase, start: float, end: float) -> Callable[[float], None]:
+        """A tick that reports its motion as the part from `start` to `end` of a phase."""
+        return lambda share: self._cell.tick(phase, start + (end - start) * share)
+
+    def _go(
+        self,
+        legs: list[tuple[Array, Array, float]],
+        phase: SkillPhase,
+        gripping: bool = False,
+        part: tuple[float, float] = (0.0, 1.0),
+    ) -> None:
+        """Follow straight legs (position, rotation, speed) of one phase, planning all of them before moving."""
+        planned = self._plan(legs, phase)
+        self._arm.follow(planned, self._ticker(phase, *part), gripping)
+
+    def _plan(self, legs: list[tuple[Array, Array, float]], phase: SkillPhase) -> list[Leg]:
+        planned, joints = [], self._arm.joints
+        for position, rotation, speed in legs:
+            leg = self._arm.straight(position, rotation, joints, speed)
+            if leg is None and speed > 2 * NEAR_M_S:
+                leg = self._arm.swing(position, rotation, joints)
+            if leg is None:
+                raise _Lost(f"no way for the arm in {phase}")
+            planned.append(leg)
+            joints = leg[0][-1]
+        return planned
+
+    def _approach(self, grasps: Iterable[Grasp]) -> Grasp:
+        """Go to the object for the first of some grasps that the arm finds a way to."""
+        others = np.delete(boxes(self._estimates), self._estimates.index(self._name), axis=0)
+        problem = _Lost("the object or its place is out of reach")
+        for number, grasp in enumerate(grasps):
+            self._arm.open(grasp.opening_m, 12, self._ticker(SkillPhase.APPROACH, 0.0, 0.0))
+            try:
+                legs = self._plan(_way_to(grasp, others), SkillPhase.APPROACH)
+            except _Lost as reason:
+                problem = problem if number else reason
+                continue
+            if grasp.room_m < 0.0:
+                self._cell.note(f"{self._action}: touches something, {grasp.room_m * 1000:.0f} mm")
+            self._arm.follow(legs, self._ticker(SkillPhase.APPROACH, 0.0, 1.0), gripping=False)
+            return grasp
+        raise problem
+
+    def _close(self) -> None:
+        """Close the fingers on the object."""
+        self._cell.tick(SkillPhase.GRASP, 0.0)
+        opening = self._arm.close(self._ticker(SkillPhase.GRASP, 0.0, 0.99))
+        self._cell.tick(SkillPhase.GRASP, 1.0)
+        if opening < HELD_M:
+            raise _Lost("there is nothing between the fingers")
+
+    def _holding(self) -> None:
+        if self._arm.measured_opening_m() < HELD_M:
+            raise _Lost("the object is lost")
+
+    def _carry(self, grasp: Grasp, centre: Array, rotation: Array, height: float) -> None:
+        position, attitude = self._arm.commanded_tool()
+        # the object leaves its place along the axis it was taken by, then rises straight
+        off = position - grasp.rotation[:, 2] * NEAR_M
+        legs = [(off, attitude, NEAR_M_S * 1.5), (np.array([*off[:2], max(height, off[2])]), attitude, CARRY_M_S)]
+        self._go(legs, SkillPhase.LIFT, gripping=True)
+        self._holding()
+        position, attitude = self._tool_for(centre, rotation)
+        over = np.array([*position[:2], max(height, position[2] + 0.06)])
+        self._go([(over, attitude, CARRY_M_S)], SkillPhase.TRANSPORT, gripping=True)
+        self._holding()
+        self._cell.tick(SkillPhase.LOWER, 0.0)
+        position, attitude = self._tool_for(centre, rotation)
+        self._go([(position + UP * CLOSE_BY_M, attitude, CARRY_M_S)], SkillPhase.LOWER, True, (0.0, 0.5))
+        self._holding()
+        # look once more from close by: the load may have turned in the hand
+        position, attitude = self._tool_for(centre, rotation)
+        self._go([(position + UP * DROP_M, attitude, NEAR_M_S)], SkillPhase.LOWER, True, (0.5, 1.0))
+        self._arm.wait(8, self._ticker(SkillPhase.LOWER, 1.0, 1.0), gripping=True)
+
+    def _tool_for(self, centre: Array, rotation: Array) -> tuple[Array, Array]:
+        """Where the tool has to be so that the held object is in its place."""
+        offset, turn = self._cell.in_hand(self._name)
+        if float(np.linalg.norm(offset)) > 0.05 or float(np.linalg.norm(rotation_vector(turn))) > 3.2:
+            raise _Lost("the object is lost")
+        attitude = rotation @ turn.T
+        return centre - attitude @ offset, attitude
+
+    def _let_go(self, grasp: Grasp, others: Array) -> None:
+        opening = min(self._arm.measured_opening_m() + 0.018, max(grasp.opening_m, HELD_M))
+        self._cell.tick(SkillPhase.RELEASE, 0.0)
+        self._arm.open(opening, 24, self._ticker(SkillPhase.RELEASE, 0.0, 1.0))
+        position, attitude = self._arm.commanded_tool()
+        back = attitude[:, 2]
+        off = position - BACK_OFF_M * back
+        height = _transit_height(position, np.array(HOME_POSITION_M), others, TIP_M)
+        legs = [(position - NEAR_M * back, attitude, NEAR_M_S * 2), (off, attitude, FAST_M_S)]
+        if height > off[2]:
+            legs.append((np.array([*off[:2], height]), attitude, FAST_M_S))
+            if back[2] < -0.995:
+                legs.pop(1)
+        planned = self._plan(legs, SkillPhase.RETREAT)
+        self._follow_home(planned, self._ticker(SkillPhase.RETREAT, 0.0, 1.0))
+
+    def _abort(self) -> None:
+        """Open the fingers where the arm is, and rise."""
+        self._arm.open(self._arm.opening_m, 20, self._ticker(SkillPhase.RETREAT, 0.0, 0.2))
+        position, attitude = self._arm.commanded_tool()
+        rise = self._arm.straight(position + UP * max(0.0, 0.40 - position[2]), attitude, self._arm.joints, CARRY_M_S)
+        if rise is not None:
+            self._arm.follow([rise], self._ticker(SkillPhase.RETREAT, 0.2, 0.6), gripping=False)
+        self._follow_home([], self._ticker(SkillPhase.RETREAT, 0.6, 1.0))
+
+    def _follow_home(self, legs: list[Leg], tick: Callable[[float], None]) -> None:
+        """Follow some legs, and from where they end the way home."""
+        start = legs[-1][0][-1] if legs else self._arm.joints
+        leg = self._arm.straight(np.array(HOME_POSITION_M), DOWN, start, FAST_M_S)
+        if leg is None or float(np.abs(leg[0][-1] - self._arm.home).max()) > 0.02:
+            leg = self._arm.between(start, self._arm.home)
+        leg[0][-1] = self._arm.home
+        self._arm.follow([*legs, leg], tick, gripping=False)
+
+
+def run_action(cell: Cell, estimates: PoseEstimates, action: Action) -> None:
+    """Carry out an action with the arm.
+
+    Args:
+        cell: the world.
+        estimates: what the arm believes about the objects.
+        action: a well-formed action.
+    """
+    PickAndPlace(cell, estimates, action).run()
+
+
+def in_hand_pose(arm: Arm, position: Array, orientation: Array) -> tuple[Array, Array]:
+    """Pose of an object relative to the tool: position (3,) and rotation (3, 3).
+
+    Args:
+        arm: the arm.
+        position: of the object in the world, (3,).
+        orientation: of the object, quaternion xyzw.
+    """
+    tool, attitude = arm.tool()
+    return attitude.T @ (position - tool), attitude.T @ matrix_of(orientation)

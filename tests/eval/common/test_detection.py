@@ -1,0 +1,81 @@
+"""The figures of the monitor's verdicts, worked by hand."""
+
+import numpy as np
+import pytest
+
+from eval.common import detection
+from eval.common.watch import Verdict
+
+
+def verdict(wrong: dict[str, str], blamed: tuple[str, ...], matched: int = 3, **probabilities: float) -> Verdict:
+    said = {"a": 0.99, "b": 0.98, "c": 0.97} | probabilities
+    return Verdict("I", 0, 0, 3, wrong, said, blamed, 3, matched)
+
+
+VERDICTS = [
+    verdict({}, ()),
+    verdict({}, ()),
+    verdict({}, ("a",), a=0.3),
+    verdict({"a": "push"}, ("a",), a=0.1),
+    verdict({"a": "push", "b": "swap"}, ("b",), matched=2, a=0.7, b=0.05),
+    verdict({"c": "slip"}, ()),
+]
+
+
+def test_steps_are_counted_once() -> None:
+    counts = detection.by_step(VERDICTS)
+    assert counts == detection.Confusion(hits=2, false_alarms=1, misses=1, quiet=2)
+    rates = counts.rates()
+    assert rates["accuracy"]["value"] == pytest.approx(4 / 6, abs=1e-5)
+    assert rates["precision"]["value"] == pytest.approx(2 / 3, abs=1e-5)
+    assert rates["recall"]["value"] == pytest.approx(2 / 3, abs=1e-5)
+    assert rates["false_alarm_rate"]["value"] == pytest.approx(1 / 3, abs=1e-5)
+
+
+def test_objects_are_counted_one_by_one() -> None:
+    assert detection.by_object(VERDICTS) == detection.Confusion(hits=2, false_alarms=1, misses=2, quiet=13)
+
+
+def test_culprits_are_exact_or_not() -> None:
+    assert detection.exact(VERDICTS)["value"] == 0.5
+    assert detection.exact(VERDICTS)["of"] == 2
+
+
+def test_an_object_that_is_not_even_known_is_missed() -> None:
+    assert detection.by_object([verdict({"d": "removed"}, ())]).misses == 1
+
+
+def test_recall_by_cause() -> None:
+    found = detection.recall_by_cause(VERDICTS)
+    assert {cause: rate["value"] for cause, rate in found.items()} == {"push": 0.5, "slip": 0.0, "swap": 1.0}
+
+
+def test_association_counts_visible_objects() -> None:
+    assert detection.association(VERDICTS)["value"] == pytest.approx(17 / 18, abs=1e-5)
+
+
+def test_false_alarms_at_other_thresholds() -> None:
+    found = detection.false_alarms(VERDICTS, {0.01: 0.5, 0.05: 0.975})
+    assert found["0.01"]["value"] == pytest.approx(1 / 3, abs=1e-5)
+    assert found["0.05"]["value"] == 1.0
+
+
+def test_reliability_of_an_honest_and_of_an_overconfident_monitor() -> None:
+    honest = np.repeat([0.25, 0.75], 100)
+    good = np.tile([True, False, False, False], 25).tolist() + np.tile([True, True, True, False], 25).tolist()
+    assert detection.reliability(honest, np.array(good))[1] == 0.0
+    rows, error = detection.reliability(np.full(10, 0.95), np.arange(10) < 5)
+    assert error == pytest.approx(0.45)
+    assert rows == [{"probability": 0.95, "share": 0.5, "objects": 10}]
+
+
+def test_the_area_under_the_curve() -> None:
+    good = np.array([False, False, True, True])
+    assert detection.roc(np.array([0.1, 0.2, 0.8, 0.9]), good)[2] == 1.0
+    assert detection.roc(np.array([0.9, 0.8, 0.2, 0.1]), good)[2] == 0.0
+    assert detection.roc(np.full(4, 0.5), good)[2] == 0.5
+
+
+def test_a_share_of_nothing_is_no_number() -> None:
+    assert detection.share(0, 0)["value"] is None
+    assert detection.share(95, 100)["low"] == pytest.approx(0.8882, abs=1e-3)

@@ -1,0 +1,66 @@
+"""RePlan, the forward search that is compared with: what it may do, and where it goes."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import nsrecover
+from eval.common.replan import ForwardModel, RePlanner
+from nsrecover.core.actions import Plan, Trace
+from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core.scene import SceneGraph
+from nsrecover.models.bundle import Bundle
+
+SIDE = 0.045
+
+
+@pytest.fixture(scope="module")
+def bundle() -> Bundle:
+    return Bundle.load()
+
+
+def scene(bundle: Bundle, **boxes: tuple[float, ...]) -> SceneGraph:
+    """Cubes, or boxes of given sides, each of a look of its own."""
+    whole = np.array([(*box, SIDE, SIDE, SIDE)[:6] for box in boxes.values()], dtype=np.float32)
+    visual = np.eye(bundle.config.feature_size, dtype=np.float32)[: len(boxes)]
+    return SceneGraph(tuple(boxes), visual, whole, np.ones(len(boxes), np.bool_))
+
+
+def actions(bundle: Bundle, now: SceneGraph, goal: SceneGraph) -> set[tuple[str, ...]]:
+    model = ForwardModel(bundle, now, goal)
+    return {(step.action.operator, *step.action.arguments) for step in model.applicable(model.start)}
+
+
+def test_nothing_is_put_down_in_the_air(bundle: Bundle) -> None:
+    """Beside a cube that stands on another one there is nothing to stand on."""
+    tower = scene(bundle, die=(0.6, -0.25, SIDE / 2), low=(0.5, 0.1, SIDE / 2), high=(0.5, 0.1, 1.5 * SIDE))
+    possible = actions(bundle, tower, tower)
+    assert {("top", "die", "high"), ("front", "die", "low"), ("left", "die", "low")} <= possible
+    assert not {step for step in possible if step[1:] == ("die", "high") and step[0] != "top"}
+
+
+def test_nothing_is_put_under_something_else(bundle: Bundle) -> None:
+    """The brick on the cube reaches over the place in front of it."""
+    places = {"die": (0.6, -0.25, SIDE / 2), "low": (0.5, 0.1, SIDE / 2)}
+    assert ("front", "die", "low") in actions(bundle, *[scene(bundle, **places)] * 2)
+    roofed = scene(bundle, **places, brick=(0.45, 0.1, SIDE + 0.025, 0.16, SIDE, 0.04))
+    assert ("front", "die", "low") not in actions(bundle, *[roofed] * 2)
+
+
+def test_its_last_scene_is_the_goal_itself_and_without_an_object_there_is_no_way(bundle: Bundle) -> None:
+    """And not what it takes for it, which would be the goal of the next search."""
+    start = scene(bundle, a=(0.5, -0.2, SIDE / 2), b=(0.5, 0.1, SIDE / 2))
+    goal = scene(bundle, a=(0.5, 0.1, 1.5 * SIDE), b=(0.5, 0.1, SIDE / 2))
+    trace = Trace(Plan.parse("top(a, b)"), (start, goal))
+    comparison = nsrecover.load().comparison
+    found = RePlanner(bundle).recover(start, trace, comparison.after(start, trace, 0), None)
+    assert found.status is RecoveryStatus.RECOVERED
+    assert [action.arguments[0] for action in found.actions] == ["a"]
+    assert found.graphs[-1] is goal
+    assert len(found.graphs) == len(found.actions)
+    lost = replace(start, seen=np.array([False, True]))
+    gone = RePlanner(bundle).recover(lost, trace, comparison.after(lost, trace, 0), None)
+    assert (gone.status, gone.blamed) == (RecoveryStatus.IMPOSSIBLE, ("a",))
+    there = RePlanner(bundle).recover(goal, trace, comparison.after(goal, trace, 0), None)
+    assert (there.actions, there.graphs) == ((), ())

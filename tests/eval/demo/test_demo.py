@@ -1,0 +1,116 @@
+"""The demo with the shipped checkpoint: one scenario end to end, its files, and what the command does with mistakes."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import imageio.v2 as imageio
+import numpy as np
+import pytest
+from omegaconf import OmegaConf
+
+from nsrecover.records.explain_file import explain_file
+from tests.commands import ROOT, run
+
+
+def demo(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "eval.demo", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=400
+    )
+
+
+@pytest.fixture(scope="module")
+def helper(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The shortest scenario, run once: its folder and what it printed."""
+    folder = tmp_path_factory.mktemp("demo") / "helper"
+    done = demo("scenario=helper", "seed=0", f"out={folder}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder, done.stdout
+
+
+def test_the_metrics_say_what_happened(helper: tuple[Path, str]) -> None:
+    metrics = json.loads((helper[0] / "metrics.json").read_text())
+    assert metrics["goal_reached"] is True
+    assert metrics["status"] == "completed"
+    assert isinstance(metrics["detected_step"], int)
+    assert metrics["culprits"] == metrics["true_culprits"] != []
+    assert metrics["recovery_time_s"] >= 0
+    assert set(metrics["errors"][0]["causes"].values()) == {"helped"}
+    assert OmegaConf.load(helper[0] / "config.yaml")["scenario"] == "helper"
+
+
+def test_the_log_of_the_episode_is_explained_without_the_demo(helper: tuple[Path, str]) -> None:
+    (report,) = explain_file(helper[0] / "episode.json", questions=["what did you do about it?"])
+    metrics = json.loads((helper[0] / "metrics.json").read_text())
+    assert sorted(report["errors"][0]["objects"]) == metrics["culprits"]
+    assert report["errors"][0]["step"] == metrics["detected_step"]
+    assert report["root_cause"] == "helped"
+    assert "Nothing had to be put right" in report["answers"][0]["text"]
+
+
+class _Requests(HTMLParser):
+    """Collects everything a page would ask for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.asked += [value or "" for name, value in attrs if name in ("src", "href", "data", "poster", "srcset")]
+
+
+def test_the_report_holds_everything_itself(helper: tuple[Path, str]) -> None:
+    page = (helper[0] / "report.html").read_text()
+    parser = _Requests()
+    parser.feed(page)
+    asked = parser.asked + re.findall(r"url\(([^)]*)\)", page)
+    assert asked
+    assert all(address.startswith("data:") for address in asked)
+    assert "<script" not in page
+    metrics = json.loads((helper[0] / "metrics.json").read_text())
+    for text in ("Expected", "Observed", "goal reached", *metrics["culprits"]):
+        assert text in page
+    assert page.count("<svg") == 4
+
+
+def test_the_film_can_be_played_and_moves(helper: tuple[Path, str]) -> None:
+    with imageio.get_reader(helper[0] / "episode.mp4") as film:
+        frames = [film.get_data(index).astype(int) for index in (0, 30, film.count_frames() - 1)]
+    assert frames[0].shape == (384, 416, 3)
+    assert np.abs(frames[0] - frames[1]).mean() > 1
+    assert np.abs(frames[0] - frames[2]).mean() > 1
+
+
+def test_it_prints_plan_error_explanation_recovery_and_outcome(helper: tuple[Path, str]) -> None:
+    for text in ("Plan", "error noticed", "Culprits", "Explanation", "Recovery", "Outcome", "goal reached"):
+        assert text in helper[1]
+
+
+def test_a_sweep_says_one_line_a_run_and_is_repeatable(tmp_path: Path) -> None:
+    done = demo("-m", "scenario=helper", "seed=1,1", "video=false", f"out={tmp_path}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = [line for line in done.stdout.splitlines() if line.startswith("helper seed 1:")]
+    assert len(lines) == 2
+    assert len({re.sub(r"\d+ s$", "", line) for line in lines}) == 1
+    assert (tmp_path / "helper-seed1" / "metrics.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (("scenario=colapse",), 2, "Did you mean 'collapse'?"),
+        (("checkpoint=nowhere",), 2, "expected a checkpoint folder"),
+        (("scenari=collapse",), 1, "scenari"),
+    ],
+)
+def test_a_mistake_is_named_in_one_line(tmp_path: Path, arguments: tuple[str, ...], code: int, told: str) -> None:
+    done = run("eval.demo", *arguments, f"out={tmp_path / 'out'}")
+    assert done.code == code
+    assert told in done.err
+    assert "Traceback" not in done.err
+    assert not list(tmp_path.glob("out/*"))

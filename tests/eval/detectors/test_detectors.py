@@ -1,0 +1,295 @@
+"""`python -m eval.detectors`: real detectors on a few real episodes, and its figures worked by hand."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from omegaconf import OmegaConf
+
+import nsrecover
+from eval.common.footage import film
+from eval.detectors import equal_rate
+from eval.detectors.base import Moment, Scores
+from eval.detectors.blind import failing_later
+from eval.detectors.compare import DetectorsConfig, compare
+from eval.detectors.judged import Judged, JudgedEpisode, judge_episode
+from eval.detectors.ours import Ours
+from eval.detectors.pictures import ImageSimilarity, ObjectCount, visible
+from eval.detectors.reference import References, Run, _setup, film_references, laid_out_again
+from nsrecover.core.actions import Plan, Trace
+from nsrecover.core.scene import SceneGraph
+from nsrecover.errors import InvalidConfiguration
+from sim.datasets.spec import EPISODES, ErrorEpisode, StepError
+from sim.tabletop.faults import Displaced, Removed
+from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
+
+CONF = Path(__file__).parents[3] / "conf" / "detector"
+COMPARED = ("ours", "distance", "graph", "relations", "images", "counts")
+
+
+def cube(colour: str, x: float, y: float) -> ObjectSpec:
+    return ObjectSpec(f"{colour} cube", ObjectKind.CUBE, colour, (0.045, 0.045, 0.045), (x, y))
+
+
+SCENE = SceneSpec((cube("red", 0.45, 0.1), cube("blue", 0.5, -0.1), cube("green", 0.6, 0.2)))
+PLAN = Plan.parse("right(red cube, blue cube); top(green cube, blue cube)")
+GONE = ErrorEpisode(
+    "V", 0, SCENE, PLAN, (Removed(0, "green cube"),), 7,
+    errors=(StepError(0, {"green cube": "gone from the table"}, {"green cube": "removed"}),),
+    recoverable=False, reason="gone",
+)  # fmt: skip
+MOVED = ErrorEpisode(
+    "V", 1, SCENE, PLAN, (Displaced(0, "green cube", (-0.03, 0.05)),), 8,
+    errors=(StepError(0, {"green cube": "58 mm off"}, {"green cube": "displaced"}),),
+)  # fmt: skip
+
+
+def settings(folder: Path) -> DetectorsConfig:
+    """Of two episodes: an object is taken away, and put elsewhere."""
+    detectors = OmegaConf.merge(*(OmegaConf.load(CONF / f"{name}.yaml") for name in COMPARED))
+    group = OmegaConf.to_container(
+        OmegaConf.create({"checkpoint": None, "trunk": "encoder", "detector": detectors}), resolve=True
+    )
+    return DetectorsConfig(
+        episodes={"V": 2},
+        errors=str(folder / "errors"),
+        footage=str(folder / "footage"),
+        detector=group["detector"],
+        workers=1,
+        out=str(folder / "out"),
+    )
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("detectors")
+    (folder / "errors" / "V").mkdir(parents=True)
+    (folder / "errors" / "V" / EPISODES).write_text("".join(f"{episode.to_json()}\n" for episode in (GONE, MOVED)))
+    return folder, compare(settings(folder))
+
+
+def test_ours_notices_everything_and_nothing_else(compared):
+    folder, metrics = compared
+    assert metrics["moments"]["good"] == 4
+    assert metrics["moments"]["errors"] == 2
+    own = metrics["detectors"]["ours"]["own_thresholds"][0]
+    assert own["detection"]["value"] == 1.0
+    assert own["false_alarms"]["value"] == 0.0
+    assert metrics["detectors"]["ours"]["area"] == 1.0
+    assert {"config.yaml", "table.md", "detectors.png", "detectors.svg"} <= {p.name for p in (folder / "out").iterdir()}
+    table = (folder / "out" / "table.md").read_text()
+    assert all(f"| {name} |" in table for name in metrics["detectors"])
+
+
+def test_counting_notices_only_what_is_gone(compared):
+    _, metrics = compared
+    counted = metrics["detectors"]["object count"]["by_cause"]
+    assert {cause: share["value"] for cause, share in counted.items()} == {"removed": 1.0, "displaced": 0.0}
+
+
+def test_an_object_that_is_gone_fails_a_later_action(compared):
+    folder, metrics = compared
+    assert failing_later(GONE, folder / "footage") == {0: 1}
+    assert failing_later(MOVED, folder / "footage") == {0: None}, "the arm takes it where it is"
+    assert metrics["moments"]["errors_that_fail_an_action_later"] == 1
+    assert metrics["detectors"]["ours"]["own_thresholds"][0]["lead"]["value"] == 1.0
+
+
+def test_a_run_that_was_cut_off_goes_on(compared):
+    folder, metrics = compared
+    scores = folder / "out" / "scores.jsonl"
+    whole = scores.read_bytes()
+    scores.write_bytes(whole[: len(whole) // 2 + 100])
+    assert compare(settings(folder)) == metrics
+    assert scores.read_bytes() == whole
+
+
+def test_a_folder_keeps_to_its_settings(compared):
+    other = settings(compared[0])
+    other.views = ["left"]
+    with pytest.raises(InvalidConfiguration, match="views"):
+        compare(other)
+    other.detector = {}
+    with pytest.raises(InvalidConfiguration, match="Did you mean 'imagenet'"):
+        ImageSimilarity(trunk="imagenett")  # type: ignore[arg-type]
+    with pytest.raises(InvalidConfiguration, match="expected run of a detector"):
+        ObjectCount(run="twins")  # type: ignore[arg-type]
+    with pytest.raises(InvalidConfiguration, match="at least one detector"):
+        compare(other)
+
+
+def test_references_show_the_same_scene(compared):
+    folder, _ = compared
+    references = film_references(GONE, folder / "footage", ["left", "right"])
+    assert len(references) == len(PLAN) + 1
+    for pictures in references:
+        assert {run: visible(pictures[run]) for run in Run} == dict.fromkeys(Run, len(SCENE.objects))
+        assert pictures[Run.TWIN].rgb.shape[0] == 2
+    again = laid_out_again(SCENE, np.random.default_rng(0))
+    moved = np.array([a.position for a in again.objects]) - [b.position for b in SCENE.objects]
+    assert 0 < np.abs(moved).max() < 0.015
+
+
+def test_pictures_are_like_themselves(compared):
+    folder, _ = compared
+    first, last = (film_references(GONE, folder / "footage", ["left", "right"])[step] for step in (0, -1))
+    graph = SceneGraph((), np.zeros((0, 1), np.float32), np.zeros((0, 6), np.float32), np.zeros(0, np.bool_))
+    now = Moment(0, graph, Trace(Plan(PLAN.actions[:1]), (graph, graph)), graph, first[Run.TWIN])
+    for pooled in (True, False):
+        detector = ImageSimilarity(pooled, Run.TWIN)
+        same, other = (detector.scores(now, pair).after for pair in (first, last))
+        assert same == pytest.approx(1.0, abs=1e-5)
+        assert other < same
+    assert ObjectCount().scores(now, last).after == 1.0
+
+
+class Spy:
+    """Notes what it is given."""
+
+    thresholds = (0.0,)
+
+    def __init__(self) -> None:
+        self.given: list[tuple[Moment, References]] = []
+
+    def scores(self, moment: Moment, references: References) -> Scores:
+        self.given.append((moment, references))
+        return Scores(0.0, None)
+
+
+def test_a_moment_is_shown_with_the_picture_after_the_same_action(compared):
+    folder, spy = compared[0], Spy()
+    judge_episode((0, MOVED), {"spy": spy}, None, str(folder / "footage"), ["left", "right"])
+    references = film_references(MOVED, folder / "footage", ["left", "right"])
+    assert [moment.step for moment, _ in spy.given] == [0, 0, 1], "the error, what should have been, the last action"
+    for moment, given in spy.given:
+        for run in Run:
+            assert (given[run].rgb == references[moment.step + 1][run].rgb).all()
+
+
+def test_another_day_has_another_light_and_a_twin_the_same():
+    (twin, its_rig), (other, other_rig) = (_setup(MOVED, run) for run in (Run.TWIN, Run.ANOTHER_DAY))
+    assert (twin, its_rig.light) == (MOVED.scene, MOVED.light)
+    assert other_rig.light != MOVED.light
+    assert other != MOVED.scene
+
+
+def test_a_precondition_that_does_not_hold_is_an_alarm_before_the_action():
+    """All is as expected, but the next action wants something under a tower."""
+    system = nsrecover.load()
+    boxes = np.array([[0.5, 0, 0.0225, *[0.045] * 3], [0.5, 0, 0.0675, *[0.045] * 3], [0.6, 0.2, 0.0225, *[0.045] * 3]])
+    visual = np.eye(system.bundle.config.feature_size, dtype=np.float32)[:3]
+    graph = SceneGraph(("a", "b", "c"), visual, boxes.astype(np.float32), np.ones(3, np.bool_))
+    for text, alarm in (("top(c, b); top(a, c)", True), ("top(c, b); free(c)", False)):
+        trace = Trace(Plan.parse(text), (graph, graph, graph))
+        scores = Ours().scores(Moment(0, graph, trace, graph, None), {})
+        assert scores.after > 0.5
+        assert (scores.before == 0.0) is alarm
+
+
+def test_an_episode_that_goes_another_way_than_when_it_was_drawn_is_refused(tmp_path):
+    with pytest.raises(InvalidConfiguration, match=r"episode 0 of V to go wrong as it did .* draw the datasets anew"):
+        film(replace(GONE, errors=()), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_detector_without_thresholds_is_refused_before_anything_is_filmed(tmp_path):
+    config = settings(tmp_path)
+    config.detector = {"x": {"_target_": "eval.detectors.graph.Relations", "thresholds": []}}
+    (tmp_path / "errors" / "V").mkdir(parents=True)
+    (tmp_path / "errors" / "V" / EPISODES).write_text("".join(f"{episode.to_json()}\n" for episode in (GONE, MOVED)))
+    with pytest.raises(InvalidConfiguration, match="at least one threshold of the detector 'x'"):
+        compare(config)
+    assert not (tmp_path / "footage").exists()
+
+
+# -- figures worked by hand
+
+
+def judged(wrong: str, score: float, later: int | None = None, doomed: bool = False) -> Judged:
+    return Judged(0, (wrong,) if wrong else (), later, doomed, {"x": Scores(score, score), "y": Scores(-score, None)})
+
+
+EPISODE = JudgedEpisode(
+    0,
+    "I",
+    0,
+    (
+        *(judged("", 0.5 + number / 100) for number in range(40)),
+        judged("push", 0.1, later=2),
+        judged("push", 0.501),
+        judged("swap", 0.505, later=1),
+        judged("swap", 0.9),
+        judged("", 0.4, doomed=True),
+    ),
+)
+
+
+def test_evidence_is_sorted_by_the_truth():
+    found = equal_rate.evidence([EPISODE], "x")
+    assert (len(found.good), len(found.bad)) == (41, 4)
+    assert (len(found.good_before), found.failing_before.tolist()) == (40, [0.1, 0.505])
+    assert found.doomed_before.tolist() == [0.4]
+    assert len(equal_rate.evidence([EPISODE], "y").failing_before) == 0
+
+
+def test_thresholds_keep_to_the_rate():
+    good = np.arange(100.0)
+    for rate, alarms in ((0.0, 0), (0.01, 1), (0.05, 5), (0.055, 5)):
+        threshold = equal_rate.threshold_at(good, rate)
+        assert (good < threshold).sum() == alarms
+    tied = np.repeat([1.0, 2.0], [10, 90])
+    assert (tied < equal_rate.threshold_at(tied, 0.05)).sum() == 0, "never more alarms than asked for"
+
+
+def test_equal_rates():
+    found = equal_rate.evidence([EPISODE], "x")
+    rows = equal_rate.at_equal_rates(found, found)
+    assert rows["0.001"]["threshold"] == 0.4  # no false alarm allowed among 41: below the lowest of them
+    assert rows["0.001"]["detection"]["value"] == 0.25
+    assert rows["0.05"]["threshold"] == 0.51  # two are allowed
+    assert rows["0.05"]["detection"]["value"] == 0.75
+    assert rows["0.05"]["false_alarms"]["value"] == round(2 / 41, 5)
+    assert rows["0.05"]["lead"]["value"] == 1.0
+    assert rows["0.05"]["lead_next"]["of"] == 1  # the other one fails an action later
+    assert rows["0.05"]["natural_failures_announced"]["value"] == 1.0
+    assert rows["0.05"]["only_first"] == rows["0.05"]["only_this"] == 0
+    other = equal_rate.at_equal_rates(equal_rate.evidence([EPISODE], "y"), found)
+    assert other["0.05"]["only_first"] == 3  # it finds 0.9 only
+    assert other["0.05"]["only_this"] == 1
+    assert other["0.05"]["p"] == 0.625  # 3 against 1: two tails of four tosses, 2 (1 + 4) / 16
+    assert other["0.05"]["first_ahead"]["value"] == 0.5
+    assert rows["0.05"]["first_ahead"] == {"value": 0.0, "low": 0.0, "high": 0.0}
+
+
+def test_between_two_thresholds_a_detector_may_toss_a_coin():
+    """At 4 of 10 false alarms it finds all, at none half: at 2 of 10, three quarters."""
+    good, bad = np.repeat([1.0, 2.0], [4, 6]), np.array([0.0, 1.0])
+    assert equal_rate.on_curve(good, bad, 0.2) == 0.75
+    assert equal_rate.on_curve(good, bad, 0.0) == 0.5
+    assert equal_rate.on_curve(good, np.array([]), 0.2) is None
+
+
+def test_episodes_drawn_again_show_how_much_hangs_on_each():
+    """Of two alike episodes nothing hangs on which; where one is found and the other not, everything does."""
+    alike = [replace(EPISODE, number=number) for number in range(2)]
+    shares = equal_rate.resampled(equal_rate.evidence(alike, "x"), 0.05)
+    assert set(shares) == {0.75}
+    found = JudgedEpisode(0, "I", 0, (judged("", 0.5), judged("push", 0.1)))
+    missed = JudgedEpisode(1, "I", 1, (judged("", 0.5), judged("push", 0.9)))
+    shares = equal_rate.resampled(equal_rate.evidence([found, missed], "x"), 0.05)
+    assert set(shares) == {0.0, 0.5, 1.0}
+    assert np.mean(shares == 0.5) == pytest.approx(0.5, abs=0.05)
+
+
+def test_groups_share_a_threshold():
+    found, every = equal_rate.evidence([EPISODE], "x"), equal_rate.errors([EPISODE])
+    shares = equal_rate.by_group(every, found, equal_rate.only_cause, rate=0.05)
+    assert {name: share["value"] for name, share in shares.items()} == {"push": 1.0, "swap": 0.5}
+
+
+def test_a_line_reads_back():
+    assert JudgedEpisode.from_json(EPISODE.to_json()) == EPISODE
+    assert "\n" not in EPISODE.to_json()
+    assert json.loads(EPISODE.to_json())["dataset"] == "I"

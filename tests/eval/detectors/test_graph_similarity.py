@@ -1,0 +1,114 @@
+"""Scene-graph similarity worked by hand from the formulae of Yu et al., appendix B."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from eval.detectors.base import Moment
+from eval.detectors.distance import GONE_M, Distance
+from eval.detectors.graph import (
+    GraphSimilarity,
+    Relations,
+    directions,
+    edge_similarity,
+    found,
+    node_similarity,
+    structural_similarity,
+)
+from nsrecover.core.actions import Plan, Trace
+from nsrecover.core.observation import Observation
+from nsrecover.core.scene import SceneGraph
+
+SIDE = 0.05
+PLAN = Plan.parse("top(a, b)")
+
+
+def scene(**places: tuple[float, float, float]) -> SceneGraph:
+    """Cubes of 5 cm, each of a look of its own."""
+    boxes = np.array([[*place, SIDE, SIDE, SIDE] for place in places.values()], dtype=np.float32)
+    visual = np.eye(4, dtype=np.float32)[["abcd".index(name) for name in places]]
+    return SceneGraph(tuple(places), visual, boxes, np.ones(len(places), np.bool_))
+
+
+# the edges: a on b, b on the table, c on the table
+EXPECTED = scene(a=(0.5, 0.0, 0.075), b=(0.5, 0.0, 0.025), c=(0.5, 0.3, 0.025))
+
+
+def moment(seen: SceneGraph) -> Moment:
+    empty = np.zeros((0, 2, 2), dtype=np.int32)
+    nothing = Observation(np.zeros((0, 2, 2, 3), np.uint8), empty.astype(np.float32), empty, (), {})
+    return Moment(0, EXPECTED, Trace(PLAN, (EXPECTED, EXPECTED)), seen, nothing)
+
+
+def test_a_cube_that_fell_off() -> None:
+    """Edges: a, b and c on the table; 2 of 4 different ones are in both. Degrees: 1, 1, 1 instead of 1, 2, 1."""
+    fallen = scene(a=(0.5, -0.3, 0.025), b=(0.5, 0.0, 0.025), c=(0.5, 0.3, 0.025))
+    assert node_similarity(EXPECTED, fallen) == pytest.approx(1.0)
+    assert edge_similarity(EXPECTED, fallen) == pytest.approx(2 / 4)
+    assert structural_similarity(EXPECTED, fallen) == pytest.approx(1 - (1 / 3) * (1 / 2))
+    similarity = (1 + 1 / 2 + 5 / 6) / 3
+    assert GraphSimilarity().scores(moment(fallen), {}).after == pytest.approx(similarity)
+    assert GraphSimilarity(edge=False).scores(moment(fallen), {}).after == pytest.approx((1 + 5 / 6) / 2)
+    assert GraphSimilarity(node=False).scores(moment(fallen), {}).after == pytest.approx((1 / 2 + 5 / 6) / 2)
+    assert GraphSimilarity(structure=False).scores(moment(fallen), {}).after == pytest.approx((1 + 1 / 2) / 2)
+    assert Relations().scores(moment(fallen), {}).after == -2
+
+
+def test_a_cube_that_is_gone() -> None:
+    """Two of three nodes and two of three edges are left; the degrees of those two are as expected."""
+    gone = replace(EXPECTED, seen=np.array([True, True, False]))
+    assert found(gone).names == ("a", "b")
+    assert node_similarity(EXPECTED, found(gone)) == pytest.approx(2 / 3)
+    assert edge_similarity(EXPECTED, found(gone)) == pytest.approx(2 / 3)
+    assert structural_similarity(EXPECTED, found(gone)) == 1.0
+    assert GraphSimilarity().scores(moment(gone), {}).after == pytest.approx((2 / 3 + 2 / 3 + 1) / 3)
+
+
+def test_a_cube_that_has_appeared() -> None:
+    more = EXPECTED.joined_by(scene(d=(0.5, -0.3, 0.025)))
+    assert node_similarity(EXPECTED, more) == pytest.approx(3 / 4)
+    assert edge_similarity(EXPECTED, more) == pytest.approx(3 / 4)
+    assert structural_similarity(EXPECTED, more) == 1.0
+
+
+def test_a_cube_that_looks_different() -> None:
+    painted = EXPECTED.with_node(0, EXPECTED.boxes[0], np.array([0.6, 0.8, 0.0, 0.0], np.float32))
+    assert node_similarity(EXPECTED, painted) == pytest.approx((0.6 + 1 + 1) / 3)
+    assert edge_similarity(EXPECTED, painted) == 1.0
+
+
+def test_what_relations_cannot_tell() -> None:
+    """A lone cube 5 cm off has the relations it had: the reason why the similarity misses it."""
+    off = scene(a=(0.5, 0.0, 0.075), b=(0.5, 0.0, 0.025), c=(0.55, 0.3, 0.025))
+    assert GraphSimilarity().scores(moment(off), {}).after == 1.0
+
+
+def test_directions_between_every_two_objects_tell_more() -> None:
+    """Three edges of support, and six directions, two of each pair."""
+    edges = directions(EXPECTED)
+    assert len(edges) == 9
+    assert {"c left b", "b right c", "c on table"} <= {f"{a} {relation} {b}" for a, relation, b in edges}
+    # a ends up in front of b and c instead of on b: 3 of the 5 edges that it takes part in are others
+    fallen = scene(a=(0.3, 0.2, 0.025), b=(0.5, 0.0, 0.025), c=(0.5, 0.3, 0.025))
+    same = directions(EXPECTED) & directions(fallen)
+    assert edge_similarity(EXPECTED, fallen, directions) == len(same) / len(edges | directions(fallen)) < 1
+    far = GraphSimilarity(every_pair=True).scores(moment(fallen), {}).after
+    assert far < 1.0
+
+
+def test_the_control_measures_distances() -> None:
+    """The cube farthest from its place is 5 cm off; one that is gone is far away, wherever it was seen last."""
+    off = scene(a=(0.5, 0.0, 0.075), b=(0.5, 0.01, 0.025), c=(0.53, 0.34, 0.025))
+    assert Distance().scores(moment(off), {}).after == pytest.approx(-0.05)
+    assert Distance().thresholds == (-0.02,)
+    gone = replace(EXPECTED, seen=np.array([True, True, False]))
+    assert Distance().scores(moment(gone), {}).after == -GONE_M
+    assert Distance().scores(moment(EXPECTED), {}).after == 0.0
+
+
+def test_before_the_next_action_there_has_to_be_one() -> None:
+    assert GraphSimilarity().scores(moment(EXPECTED), {}).before is None
+    longer = Plan.parse("top(a, b); top(c, a)")
+    now = replace(moment(EXPECTED), course=Trace(longer, (EXPECTED,) * 3))
+    assert GraphSimilarity().scores(now, {}) == (1.0, 1.0)

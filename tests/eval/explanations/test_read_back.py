@@ -1,0 +1,63 @@
+"""The parser that reads explanations back: every cause in both registers, and nothing that is not said."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from eval.explanations.read_back import read_back
+from nsrecover.core.discrepancy import Cause
+from nsrecover.core.explanation import Fact
+from nsrecover.explanation import Register
+from nsrecover.explanation import templates as realise
+
+NAMES = ("red cube", "dark red cube", "green die")
+STEP = Fact("step", ("13", "top(red cube, green die)", "after"))
+DETAILS = {Cause.HELPED: "5", Cause.MISSING: "nowhere", Cause.SWAPPED: "nowhere", Cause.BLOCKING: "nowhere"}
+
+
+@pytest.mark.parametrize(("cause", "register"), list(itertools.product(Cause, Register)))
+def test_every_cause_is_read_back_in_every_turn_of_phrase(cause: Cause, register: Register) -> None:
+    other = {Cause.SWAPPED: "dark red cube", Cause.BLOCKING: "green die", Cause.MISSING: "nowhere"}.get(cause, "table")
+    said = {"red cube", "dark red cube"} if cause is Cause.SWAPPED else {"red cube"}
+    for distance in range(1, 20):
+        detail = DETAILS.get(cause, f"{distance} cm to the left of its place")
+        facts = (
+            STEP,
+            Fact(cause.value, ("red cube", other, detail)),
+            Fact("unachieved", ("top(red cube, green die)",)),
+        )
+        text = " ".join(sentence.text for sentence in realise(facts, register))
+        reading = read_back(text, NAMES)
+        assert reading.unread == ()
+        assert reading.causes == dict.fromkeys(said, cause), text
+        assert reading.step == 13
+
+
+def test_several_objects_share_a_sentence() -> None:
+    reading = read_back("Step 2, top(a, b), went wrong: the tower fell. The red cube and the green die toppled.", NAMES)
+    assert reading.step == 2
+    assert reading.causes == {"red cube": Cause.TOPPLED, "green die": Cause.TOPPLED}
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The red cube did not topple.",
+        "The red cube may have toppled.",
+        "The red cube toppled onto the purple cube.",
+        "It was the red cube that was dropped.",
+    ],
+)
+def test_what_is_not_understood_is_not_taken_for_agreement(sentence: str) -> None:
+    reading = read_back(f"Step 2, top(a, b), went wrong: the tower fell. {sentence}", NAMES)
+    assert reading.causes == {}
+    assert reading.unread
+
+
+def test_two_stories_about_one_object_are_noticed() -> None:
+    text = "The first step, putting the a on the b, went wrong: x. The red cube toppled. The red cube is in the way."
+    reading = read_back(text, NAMES)
+    assert reading.step == 1
+    assert reading.unread

@@ -1,0 +1,89 @@
+"""`python -m eval.logs` on logs written for it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.logs.command import LogsConfig, measure, with_file_named
+from eval.logs.household_world import HouseholdWorld, conditions_of, judge
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.explanation.logs import Step
+
+ROOT = Path(__file__).parents[3]
+
+
+def log(truth: dict[str, Any]) -> dict[str, Any]:
+    empty = "nothing is inside robot gripper."
+    events = [
+        "00:04. Action: Pick up jug. Visual observation: jug (empty and clean). jug is inside robot gripper.",
+        f"00:09. Action: Move to sink. Visual observation: faucet (turned off), sink. {empty}",
+        f"00:12. Action: Put jug in sink. Visual observation: faucet (turned off), sink. {empty}",
+    ]
+    return {
+        "id": "spilt",
+        "task": "water the plant",
+        "plan": ["(pick_up, jug)", "(put_in, jug, sink)"],
+        "success_state": "the house plant is filled with water.",
+        "event_summary": events,
+        "subgoal_summary": [events[0].replace("Action", "Goal"), events[2].replace("Action", "Goal")],
+        "final_state": f"jug (empty and clean), house plant (empty), sink, faucet (turned off). {empty}",
+        "truth": truth,
+    }
+
+
+def test_what_is_annotated_is_compared(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    right, wrong = {"kind": "execution", "steps": ["00:09"]}, {"kind": "planning", "steps": ["4"]}
+    path.write_text("".join(f"{json.dumps(log(truth))}\n" for truth in (right, wrong)))
+    metrics = measure(LogsConfig(str(path), str(tmp_path / "out")))
+    assert metrics == json.loads((tmp_path / "out" / "metrics.json").read_text())
+    assert (metrics["kind"]["right"], metrics["step"]["right"], metrics["logs"]) == (1, 1, 2)
+    assert metrics["correction_accepted"]["fraction"] == 1.0
+    assert metrics["subgoal_verification"]["fraction"] == 1.0
+    table = (tmp_path / "out" / "table.md").read_text()
+    assert "- spilt: dropped at 00:09 (kind differs) (step differs)" in table
+
+
+def test_the_file_is_asked_for_and_may_be_named_without_key(tmp_path: Path) -> None:
+    with pytest.raises(InvalidConfiguration, match="expected a file of logs"):
+        measure(LogsConfig())
+    path = tmp_path / "a log = b.json"
+    path.write_text(json.dumps({key: value for key, value in log({}).items() if key != "truth"}))
+    (tmp_path / "plain.json").write_text(path.read_text())
+    assert with_file_named(["--help"]) == ["--help"]
+    done = subprocess.run(
+        [sys.executable, "-m", "eval.logs", str(tmp_path / "plain.json"), f"out={tmp_path / 'out'}"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "kind of failure | not annotated" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("steps", "refused"),
+    [
+        ((("pick_up", "mug"),), "behind a closed door"),
+        ((("open_obj", "fridge"), ("pick_up", "mug"), ("pick_up", "pot")), "the gripper holds the mug"),
+        ((("toggle_on", "microwave"), ("open_obj", "microwave")), "is running"),
+        ((("open_obj", "microwave"), ("toggle_on", "microwave")), "is open"),
+        ((("pick_up", "pot"), ("put_on", "pot", "first stove burner")), "the pan is in the first stove burner"),
+        ((("pick_up", "pot"), ("pour", "pot", "sink")), "the pot is empty"),
+        ((("slice_obj", "pear"),), "no knife"),
+        ((("open_obj", "fridge"), ("pick_up", "mug")), "not so in the end"),
+    ],
+)
+def test_the_household_refuses_what_cannot_be(steps: tuple[tuple[str, ...], ...], refused: str) -> None:
+    world = HouseholdWorld(
+        where={"mug": {"fridge"}, "pot": {"countertop"}, "pan": {"first stove burner"}, "pear": set()}
+    )
+    wanted = conditions_of("a mug of warm water is on the dining table.", ())
+    assert wanted is not None
+    verdict = judge(world, tuple(Step(operator, names) for operator, *names in steps), wanted)  # type: ignore[arg-type]
+    assert verdict is not None
+    assert refused in verdict

@@ -1,0 +1,100 @@
+"""`python -m eval.models` on a few real episodes: filmed, watched, measured, written."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from eval.common.footage import film, read, through
+from eval.common.watch import Setting, anonymous, watch
+from nsrecover import load
+from nsrecover.errors import InvalidConfiguration
+from sim.datasets.spec import ErrorEpisode, read_episodes
+from tests.commands import ROOT, run
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    command = [sys.executable, "-m", "eval.models", "seed=3", "episodes={I: 1, II: 1, III: 0, IV: 0}", "workers=2"]
+    command += ["variants=cameras", f"errors={folder}/errors", f"footage={folder}/footage", f"out={folder}/out"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=400, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout
+
+
+def first(folder: Path, dataset: str) -> ErrorEpisode:
+    return next(read_episodes(folder / "errors" / dataset))
+
+
+def test_it_leaves_metrics_tables_and_figures(measured):
+    folder, printed = measured
+    assert printed == (folder / "out" / "table.md").read_text()
+    metrics = json.loads((folder / "out" / "metrics.json").read_text())
+    assert set(metrics["variants"]) == {"two cameras", "one camera", "three cameras"}
+    figures = metrics["variants"]["two cameras"]["datasets"]
+    assert figures["I"]["steps"]["accuracy"]["of"] == 6  # five steps as they should go, one as it went
+    assert figures["II"]["steps"]["accuracy"]["of"] == 2
+    assert metrics["detection"]["recall"] == 1.0
+    assert metrics["association"] > 0.9
+    assert metrics["box_error_mm"]["1"] < 10
+    rows = metrics["timing"]["objects"]
+    assert metrics["monitor_step_ms"] == rows["10"]["median_ms"] > rows["10"]["perceive_ms"] > 0
+    assert f"| 10 | {rows['10']['median_ms']} ms |" in printed
+    assert {"config.yaml", "models.png", "models.svg"} <= {path.name for path in (folder / "out").iterdir()}
+
+
+def test_footage_is_as_the_specification_says(measured):
+    folder, _ = measured
+    episode = first(folder, "I")
+    before = {path: path.stat().st_mtime_ns for path in (folder / "footage").iterdir()}
+    footage = read(episode, film(episode, folder / "footage")).through(["front"])
+    assert {path: path.stat().st_mtime_ns for path in (folder / "footage").iterdir()} == before, "filmed once"
+    assert len(footage.course) == len(episode.plan) + 1 == len(footage.places)
+    assert set(footage.outcomes) == {error.step for error in episode.errors}
+    assert [camera.name for camera in footage.course[0].cameras] == ["front"]
+    with pytest.raises(InvalidConfiguration, match="Did you mean 'front'"):
+        through(footage.course[0], ["frnt"])
+
+
+def test_nothing_tells_the_monitor_who_is_who(measured):
+    folder, _ = measured
+    observation = read(first(folder, "I"), next((folder / "footage").iterdir())).course[0]
+    shown, truth = anonymous(observation, np.random.default_rng(0), named=False)
+    assert not set(shown.labels.values()) & set(observation.labels.values())
+    for number, name in truth.items():
+        old = next(key for key, value in observation.labels.items() if value == name)
+        np.testing.assert_array_equal(shown.instances == number, observation.instances == old)
+
+
+def test_an_object_that_the_monitor_cannot_see_moving_is_not_blamed(measured):
+    """The monitor judges what the cameras show: with the outcome replaced by the good one, there is no alarm."""
+    folder, _ = measured
+    episode = first(folder, "I")
+    footage = read(episode, film(episode, folder / "footage")).through(["left", "right"])
+    step = episode.errors[0].step
+    footage.outcomes[step] = footage.course[step + 1]
+    verdicts, _ = watch(footage, load(), Setting())
+    assert all(not verdict.blamed for verdict in verdicts)
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("episodes={VI: 3}", "expected datasets among I, II, III, IV, V, found 'VI'"),
+        ("episodes={I: 0}", "at least one episode"),
+        ("checkpoint=/nowhere", "expected a checkpoint folder"),
+        ("variants=camera", "Could not find 'variants/camera'"),
+        ("sede=1", "sede"),
+    ],
+)
+def test_mistakes_get_one_clear_error(argument, message, tmp_path):
+    arguments = ["~episodes", f"+{argument}"] if argument.startswith("episodes") else [argument]
+    done = run("eval.models", f"out={tmp_path}/out", "variants=main", *arguments)
+    assert done.code != 0
+    assert message in done.err
+    assert "Traceback" not in done.err
+    assert not list(tmp_path.glob("out/*"))

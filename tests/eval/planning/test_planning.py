@@ -1,0 +1,114 @@
+"""`python -m eval.planning` on a few real episodes: perceived, planned, carried out, measured, written."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from eval.common.error_states import ErrorState, error_states
+from eval.common.optimum import fewest, puzzle_of
+from eval.common.plans import PlannerSetting, plan_all, way_of
+from eval.common.rejoin import Way, judge
+from nsrecover import load
+from nsrecover.core.actions import Action
+from nsrecover.errors import InvalidConfiguration
+from sim.datasets.spec import read_episodes
+from tests.commands import ROOT, run
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("planning")
+    command = [sys.executable, "-m", "eval.planning", "seed=3", "episodes={I: 1, II: 0, III: 0, V: 1}", "check=1"]
+    command += ["planner=[ours,original]", f"errors={folder}/errors", f"footage={folder}/footage", "workers=2"]
+    command += [f"states={folder}/states", f"out={folder}/out"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=400, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout
+
+
+@pytest.fixture(scope="module")
+def state(measured) -> ErrorState:
+    folder, _ = measured
+    episode = next(read_episodes(folder / "errors" / "I"))
+    before = {path: path.stat().st_mtime_ns for path in (folder / "states").iterdir()}
+    (found,) = error_states(episode, folder / "footage", folder / "states")
+    assert {path: path.stat().st_mtime_ns for path in (folder / "states").iterdir()} == before, "made once"
+    return found
+
+
+def test_it_leaves_metrics_tables_figures_and_cases(measured):
+    folder, printed = measured
+    assert printed == (folder / "out" / "table.md").read_text()
+    metrics = json.loads((folder / "out" / "metrics.json").read_text())
+    assert metrics["error_states"] == 2
+    assert metrics["recovery"] == 1.0
+    assert metrics["l_over_opt"] >= 1.0
+    assert {"l_per_err", "t_per_err_s", "proven_optimal", "expansions"} <= set(metrics)
+    assert set(metrics["planners"]) == {"ours", "original"}
+    assert metrics["optimum"]["checked"] == metrics["optimum"]["agree"] == 1
+    assert metrics["decisions"]["ours"]["explained"]["of"] == 1  # the first episode of V has no way back
+    cases = [json.loads(line) for line in (folder / "out" / "cases.jsonl").read_text().splitlines()]
+    assert [case["dataset"] for case in cases] == ["I", "V"]
+    assert {"config.yaml", "planning.png", "planning.svg"} <= {path.name for path in (folder / "out").iterdir()}
+
+
+def test_what_is_perceived_is_near_what_is_true(state):
+    for name, box in zip(state.graph.names, state.graph.boxes, strict=True):
+        assert np.linalg.norm(box[:3] - state.truth.position(name)) < 0.01
+    imagined = state.trace.graphs[-1]
+    for name, box in zip(imagined.names, imagined.boxes, strict=True):
+        assert np.linalg.norm(box[:3] - state.course[-1].position(name)) < 0.02
+    assert set(state.discrepancy(load()).culprit_names) == set(state.error.deviations)
+
+
+def test_a_way_back_is_judged_by_what_becomes_of_it(state):
+    system, discrepancy = load(), state.discrepancy(load())
+    recovery = system.planner.recover(state.graph, state.trace, discrepancy, budget_s=30.0)
+    good = way_of(state, recovery)
+    assert good is not None
+    ways = {"good": good, "nothing": Way((), (), state.step + 1)}
+    aside = Action("free", (recovery.actions[-1].arguments[0],))
+    ways["too much"] = Way((*good.actions, aside), (), good.subgoal)
+    judgement = judge(state, ways)
+    assert judgement.unsteady == ()
+    assert judgement.outcomes["good"].recovered
+    assert judgement.outcomes["good"].completed
+    assert set(judgement.outcomes["nothing"].wrong) == set(state.error.deviations)
+    assert not judgement.outcomes["too much"].recovered
+
+
+def test_no_plan_is_shorter_than_the_optimum(state):
+    puzzle = puzzle_of(state)
+    assert puzzle is not None
+    best = fewest(puzzle)
+    assert best is not None
+    settings = {"ours": PlannerSetting(), "K = 1": PlannerSetting(subgoals=1)}
+    plans = plan_all(state, state.discrepancy(load()), settings, load(), budget_s=30.0)
+    assert plans["ours"].cost == best.cost
+    assert plans["K = 1"].cost >= best.cost
+    assert plans["ours"].improvements[-1][1] == plans["ours"].cost
+
+
+@pytest.mark.parametrize("subgoals", ["al", 0, 1.5])
+def test_subgoals_are_a_word_or_a_number(subgoals):
+    with pytest.raises(InvalidConfiguration, match="Known: all, goal, step"):
+        PlannerSetting(subgoals=subgoals).wanted()
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("planner=our", "Could not find 'planner/our'"),
+        ("planner.ours.rejoin=POSES", "POSES"),
+        ("fidelty=PHYSICS", "fidelty"),
+    ],
+)
+def test_mistakes_get_one_clear_error(argument, message, tmp_path):
+    done = run("eval.planning", f"out={tmp_path}/out", argument)
+    assert done.code != 0
+    assert message in done.err
+    assert "Traceback" not in done.err
+    assert not list(tmp_path.glob("out/*"))

@@ -1,0 +1,106 @@
+"""The numbers of `python -m eval.planning`, worked by hand."""
+
+import pytest
+
+from eval.common.plans import Planned, PlannerSetting
+from eval.common.rejoin import Outcome, Way
+from eval.planning import tables as planning_tables
+from eval.planning.cases import Best, Case
+from nsrecover.core.actions import Action
+from nsrecover.planning.planner import Rejoin
+
+SETTINGS = {"ours": PlannerSetting(), "original": PlannerSetting(subgoals="step")}
+MOVE = Action("restore", ("a",))
+
+
+def planned(actions: int, cost: float, seconds: float = 0.01, subgoal: int = 2, proven: bool = True) -> Planned:
+    return Planned("recovered", Way((MOVE,) * actions, (), subgoal), cost, proven, 5, seconds, seconds)
+
+
+def case(
+    ours: Planned, original: Planned | None = None, best: int = 4, wrong: dict[str, str] | None = None, **facts: object
+) -> Case:
+    known = {"dataset": "III", "episode": 0, "step": 1, "objects": 6, "errors": 2, "length": 5, "causes": ("push",)}
+    plans = {"ours": ours, "original": original or ours}
+    outcomes = {"ours": Outcome(wrong or {}), "original": Outcome()}
+    best_way = Best(best, 2, {2: 2}, True)
+    return Case(**(known | facts), recoverable=True, lost={}, plans=plans, outcomes=outcomes, best=best_way)  # type: ignore[arg-type]
+
+
+def test_lengths_and_times() -> None:
+    cases = [case(planned(2, 4, 0.01)), case(planned(4, 6, 0.03), best=4)]
+    figures = planning_tables.summary(cases, SETTINGS)
+    row = figures["planners"]["ours"]["datasets"]["III"]
+    assert row["recovery"]["value"] == 1.0
+    assert row["l_per_err"] == pytest.approx(1.5)  # 2 and 4 actions, 2 errors each
+    assert row["l_over_opt"] == pytest.approx((1.0 + 1.5) / 2)
+    assert row["l_over_opt_to_subgoal"] == pytest.approx((1.0 + 2.0) / 2)
+    assert row["t_per_err_s"]["median"] == pytest.approx(0.01)  # 5 and 15 ms an error
+    assert row["optimal"]["value"] == 0.5
+    assert figures["l_over_opt"] == row["l_over_opt"]
+    assert figures["expansions"] == 5
+
+
+def test_a_plan_that_does_not_lead_back_counts_for_nothing_but_time() -> None:
+    cases = [case(planned(2, 4)), case(planned(1, 3), wrong={"a": "30 mm off"})]
+    figures = planning_tables.summary(cases, SETTINGS)
+    row = figures["planners"]["ours"]["datasets"]["III"]
+    assert row["recovery"]["value"] == 0.5
+    assert row["l_over_opt"] == 1.0
+    assert [failure["wrong"] for failure in figures["failures"]["ours"]] == [{"a": "30 mm off"}]
+
+
+def test_late_proofs_do_not_count() -> None:
+    cases = [case(planned(2, 4, 0.5)), case(planned(2, 4, 2.0)), case(planned(2, 4, 0.5, proven=False))]
+    row = planning_tables.summary(cases, SETTINGS)["planners"]["ours"]["datasets"]["III"]
+    assert row["proven_optimal"]["value"] == pytest.approx(1 / 3, abs=1e-5)
+
+
+def test_anytime_lengths_have_the_rest_of_the_plan_in_them() -> None:
+    cases = [case(planned(2, 3), planned(3, 6)), case(planned(2, 4), planned(2, 4)), case(planned(9, 9), objects=9)]
+    rows = planning_tables.summary(cases, SETTINGS)["anytime"]
+    assert rows["ours"]["l_plan_over_l_orig"] == pytest.approx(0.7)
+    assert rows["ours"]["l_plan_over_l_orig_mean"] == pytest.approx(0.75)
+    assert rows["ours"]["actions_to_subgoal_over_orig"] == pytest.approx(0.8)
+    assert rows["original"]["l_plan_over_l_orig"] == 1.0
+
+
+def test_planners_are_compared_state_by_state() -> None:
+    cases = [case(planned(2, 4, 0.01), planned(2, 6, 0.05)), case(planned(2, 4, 0.01), planned(1, 3, 0.03))]
+    row = planning_tables.summary(cases, SETTINGS)["compared"]["original"]["III"]
+    assert (row["shorter_in_total"], row["longer_in_total"], row["actions_saved"]) == (1, 1, -1.0)
+    assert row["time_ratio_of_medians"] == pytest.approx(4.0)
+    assert row["saved_by_cause"]["push"] == {"states": 2, "shorter": 1, "actions": -1}
+
+
+def test_where_relations_count_so_does_what_the_plan_promises() -> None:
+    setting = {"ours": PlannerSetting(rejoin=Rejoin.RELATIONS)}
+    elsewhere = case(planned(2, 4), wrong={"a": "90 mm off"})
+    assert planning_tables.succeeded(elsewhere, "ours", setting)
+    assert not planning_tables.succeeded(elsewhere, "ours", SETTINGS)
+
+
+@pytest.mark.parametrize(
+    ("status", "blamed", "reason", "right"),
+    [
+        ("impossible", ("a",), "the a cannot be found any more, and the plan needs it", True),
+        ("impossible", ("b",), "the b cannot be found any more, and the plan needs it", False),
+        ("impossible", ("a",), "the a is out of the robot's reach", False),
+        ("recovered", (), "", False),
+    ],
+)
+def test_what_is_impossible_has_the_right_reason(
+    status: str, blamed: tuple[str, ...], reason: str, right: bool
+) -> None:
+    plan = Planned(status, None, float("inf"), True, 0, 0.01, 0.01, reason=reason, blamed=blamed)
+    hopeless = Case("V", 0, 1, 5, 1, 5, ("removed",), False, {"a": "removed"}, {"ours": plan})
+    figures = planning_tables.summary([hopeless], {"ours": PlannerSetting()})
+    assert figures["decisions"]["ours"]["explained"]["value"] == float(right)
+    assert figures["decisions"]["ours"]["decided"]["value"] == float(status == "impossible")
+    assert bool(figures["failures"]["ours"]) is not right
+
+
+def test_tables_can_be_made_of_it() -> None:
+    text = planning_tables.markdown(planning_tables.summary([case(planned(2, 4), planned(3, 6))], SETTINGS))
+    assert "| ours | III | 1 | 100.00 %" in text
+    assert "] | 0.667 |" in text  # L_plan/L_orig

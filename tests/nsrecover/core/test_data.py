@@ -1,0 +1,145 @@
+"""Bad input: one clear error each, saying what was expected and what was found."""
+
+import numpy as np
+import pytest
+
+from nsrecover.core.actions import Action, Plan, Trace
+from nsrecover.core.observation import Camera, Observation
+from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.tabletop.operators import check_plan
+from nsrecover.errors import InvalidAction, InvalidObservation, InvalidPlan, UnknownObject
+
+
+def arrays(**changes: object) -> dict[str, object]:
+    camera = Camera(np.eye(3, dtype=np.float32), np.eye(4, dtype=np.float32))
+    return {
+        "rgb": np.zeros((2, 6, 8, 3), np.uint8),
+        "depth_m": np.ones((2, 6, 8), np.float32),
+        "instances": np.zeros((2, 6, 8), np.int32),
+        "cameras": (camera, camera),
+        "labels": {1: "red cube", 2: "blue cube"},
+        **changes,
+    }
+
+
+def graph(*names: str) -> SceneGraph:
+    count = len(names)
+    boxes = np.tile(np.array([0.5, 0, 0.02, 0.04, 0.04, 0.04], np.float32), (count, 1))
+    boxes[:, 1] = 0.1 * np.arange(count)
+    return SceneGraph(names, np.zeros((count, 4), np.float32), boxes, np.ones(count, bool))
+
+
+def with_nan() -> np.ndarray:
+    depth = np.ones((2, 6, 8), np.float32)
+    depth[1, 2, 3] = np.nan
+    return depth
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"depth_m": with_nan()}, "expected finite depth_m, found 1 NaN"),
+        ({"instances": None}, r"expected instances of shape \(2, 6, 8\), found none"),
+        ({"depth_m": np.ones((2, 5, 8), np.float32)}, r"expected depth_m of shape \(2, 6, 8\).*found \(2, 5, 8\)"),
+        ({"rgb": np.zeros((2, 6, 8, 3), np.float32)}, "uint8, found .*float32"),
+        ({"rgb": np.zeros((6, 8, 3), np.uint8)}, r"found \(6, 8, 3\)"),
+        ({"instances": np.zeros((2, 6, 8))}, "integer type, found float64"),
+        ({"cameras": ()}, "expected one camera for each of the 2 views, found 0"),
+        ({"labels": {1: "red cube", 2: "red cube"}}, "expected a different name"),
+    ],
+)
+def test_observations_that_cannot_be_used_are_refused(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(InvalidObservation, match=message):
+        Observation(**arrays(**changes))
+
+
+def test_a_good_observation_is_accepted() -> None:
+    assert Observation(**arrays()).labels[1] == "red cube"
+
+
+def test_cameras_need_finite_matrices_of_the_right_shape() -> None:
+    with pytest.raises(InvalidObservation, match="intrinsics"):
+        Camera(np.eye(4), np.eye(4))
+    with pytest.raises(InvalidObservation, match="world_from_camera"):
+        Camera(np.eye(3), np.full((4, 4), np.inf))
+
+
+def test_plans_are_read_from_text_and_printed_the_same() -> None:
+    plan = Plan.parse("top(red cube, blue cube); free(red cube)")
+    assert plan[0] == Action("top", ("red cube", "blue cube"))
+    assert Plan.parse(str(plan)) == plan
+    assert Plan.parse(["top(red cube,blue cube)", " free( red cube )"]) == plan
+
+
+@pytest.mark.parametrize("text", ["top red blue", "top(red, blue", "(red)", "top(red)(blue)"])
+def test_text_that_is_no_action_is_refused(text: str) -> None:
+    with pytest.raises(InvalidAction, match="expected an action like"):
+        Action.parse(text)
+
+
+def test_an_empty_plan_is_refused() -> None:
+    with pytest.raises(InvalidPlan, match="at least one action"):
+        Plan.parse("")
+
+
+@pytest.mark.parametrize(
+    ("plan", "error", "message"),
+    [
+        ("top(red cube, blu cube)", UnknownObject, "'blu cube'. Did you mean 'blue cube'"),
+        ("topp(red cube, blue cube)", InvalidAction, "'topp'.*Did you mean 'top'"),
+        ("top(red cube)", InvalidAction, r"expected 2 arguments \(moved, support\).*found 1"),
+        ("free(red cube, blue cube)", InvalidAction, "expected 1 arguments"),
+        ("top(red cube, red cube)", InvalidAction, "expected different objects"),
+        ("restore(red cube)", InvalidAction, "target"),
+    ],
+)
+def test_plans_that_do_not_fit_the_scene_are_refused(plan: str, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        check_plan(Plan.parse(plan), graph("red cube", "blue cube"))
+
+
+def test_scene_graphs_check_their_shapes() -> None:
+    with pytest.raises(InvalidObservation, match=r"boxes \(2, 6\)"):
+        SceneGraph(("a", "b"), np.zeros((2, 4), np.float32), np.zeros((3, 6), np.float32), np.ones(2, bool))
+
+
+def test_changing_a_node_leaves_the_original_alone() -> None:
+    before = graph("red cube", "blue cube")
+    after = before.with_node(0, [1, 2, 3, 4, 5, 6])
+    assert before.boxes[0, 0] == np.float32(0.5)
+    assert after.boxes[0].tolist() == [1, 2, 3, 4, 5, 6]
+    assert after.visual is before.visual
+
+
+def test_a_trace_has_one_graph_more_than_actions() -> None:
+    with pytest.raises(InvalidPlan, match="expected 2 graphs for 1 actions, found 1"):
+        Trace(Plan.parse("free(a)"), (graph("a"),))
+
+
+def _scene(names: tuple[str, ...], hidden: list[bool] | None = None) -> SceneGraph:
+    count = len(names)
+    return SceneGraph(
+        names,
+        np.eye(count, 4, dtype=np.float32),
+        np.arange(6 * count, dtype=np.float32).reshape(count, 6),
+        np.array([name != "b" for name in names]),
+        None if hidden is None else np.array(hidden),
+    )
+
+
+def test_what_is_neither_seen_nor_hidden_is_missing() -> None:
+    assert _scene(("a", "b")).missing.tolist() == [False, True]
+    assert _scene(("a", "b"), [False, True]).missing.tolist() == [False, False]
+    with pytest.raises(InvalidObservation, match="expected hidden"):
+        _scene(("a", "b"), [True])
+
+
+def test_objects_that_appear_join_every_scene_of_a_course() -> None:
+    expected, observed = _scene(("a", "b")), _scene(("c", "a", "b"))
+    trace = Trace(Plan.parse("top(a, b)"), (expected, expected)).joined_by(observed)
+    for graph in trace.graphs:
+        assert graph.names == ("a", "b", "c")
+        np.testing.assert_array_equal(graph.boxes[2], observed.boxes[0])
+        np.testing.assert_array_equal(graph.boxes[:2], expected.boxes)
+        assert graph.missing.tolist() == [False, True, False]
+    assert trace.joined_by(observed) is trace

@@ -1,0 +1,140 @@
+"""Reports of our own episodes, in both registers, and questions about them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from nsrecover.core.actions import Trace
+from nsrecover.core.discrepancy import Phase
+from nsrecover.core.episode import EpisodeStatus, StepRecord
+from nsrecover.explanation import Register
+from nsrecover.explanation.counterfactuals import Whereabouts, shortest
+from nsrecover.explanation.episodes import report_of_episode
+from nsrecover.explanation.grammar import ordinal
+from nsrecover.explanation.questions import ask
+from tests.nsrecover.explanation.made_episodes import FIRST, ON_RED, PLAN, SECOND, compared, fallen, flawless, scene
+
+
+def answer(question: str, *before: str) -> str:
+    return ask(fallen(), [*before, question])[-1].text
+
+
+def test_the_report_says_what_when_and_what_to_do() -> None:
+    report = report_of_episode(fallen())
+    assert report["kind"] == "execution"
+    assert report["steps"] == ["00:24"]
+    assert set(report["objects"]) == {"blue cube", "white lego", "green die"}
+    assert report["correction"] == ["free(white lego)", "restore(blue cube)", "top(green die, blue cube)"]
+    assert report["verified"]
+    assert report["errors"][0]["step"] == 2
+    assert report["errors"][0]["causes"] == {"green die": "not_lifted", "blue cube": "moved", "white lego": "moved"}
+
+
+def test_lay_people_read_ordinals_and_engineers_actions() -> None:
+    lay, engineer = (report_of_episode(fallen(), register)["text"] for register in (Register.LAY, Register.ENGINEER))
+    assert "second step, putting the green die on the blue cube" in lay
+    assert "top(" not in lay
+    assert re.search(r"\bstep \d", lay) is None
+    assert "Step 2, top(green die, blue cube), went wrong" in engineer
+    assert "about 29 cm to the left" in lay
+    assert "about 29" not in engineer
+
+
+def test_the_same_log_gets_the_same_text_and_another_one_other_words() -> None:
+    assert report_of_episode(fallen())["text"] == report_of_episode(fallen())["text"]
+    openings = set()
+    for distance in range(8):
+        seen = scene(blue_cube=(0.7, 0.2 + distance / 100, 0.02))
+        trace = Trace(PLAN, (scene(), FIRST, SECOND))
+        record = StepRecord(PLAN[1], False, seen, compared(SECOND, seen, 1, trace, Phase.AFTER), PLAN)
+        episode = replace(fallen(), records=(fallen().records[0], record))
+        openings.add(" ".join(report_of_episode(episode)["text"].split()[:3]))
+    assert len(openings) > 1
+
+
+def test_nothing_wrong_is_said_so() -> None:
+    report = report_of_episode(flawless())
+    assert (report["kind"], report["steps"], report["correction"]) == ("none", [], [])
+    assert report["text"] == "Nothing went wrong: both steps did what they should."
+
+
+def test_a_step_whose_needs_are_not_met_is_the_plans_fault() -> None:
+    record = fallen().records[0]
+    violated = ("the red cube stands on the green die",)
+    found = replace(record.discrepancy, step=1, phase=Phase.BEFORE, action=PLAN[1], violated=violated)
+    records = (replace(record, discrepancy=found),)
+    asked = replace(fallen(), status=EpisodeStatus.ASKED_FOR_HELP, reason="nobody can say.", records=records)
+    report = report_of_episode(asked)
+    assert (report["kind"], report["root_cause"]) == ("planning", "precondition")
+    assert report["text"].endswith("The robot stopped there and asked for help: nobody can say.")
+
+
+def test_steps_are_counted_as_the_plan_counts_them_after_a_recovery() -> None:
+    """The failing step comes second in the plan that is left, third in the original one."""
+    episode = fallen()
+    first, bad = episode.records[:2]
+    left = replace(bad.recovery, actions=bad.recovery.actions[:1], graphs=bad.recovery.graphs[:1], subgoal=1)
+    again = replace(first, discrepancy=replace(bad.discrepancy, step=0), graph=bad.graph, recovery=left)
+    later = replace(bad, discrepancy=replace(bad.discrepancy, step=1))
+    report = report_of_episode(replace(episode, records=(again, later)))
+    assert [error["step"] for error in report["errors"]] == [1, 2]
+    assert report["text"].startswith("Two errors were noticed. The first:")
+
+
+@pytest.mark.parametrize(
+    ("number", "word"), [(1, "first"), (12, "twelfth"), (13, "13th"), (21, "21st"), (112, "112th")]
+)
+def test_ordinals(number: int, word: str) -> None:
+    assert ordinal(number) == word
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("why did you move the white lego?", ("white lego had been moved", "set the white lego aside")),
+        ("Why did you move the blue block?", ("blue cube had been moved", "put the blue cube back on the red cube")),
+        ("why did you not move the red cube?", ("I did not move the red cube",)),
+        ("what happened to the blue cube?", ("After the second step", "on the table")),
+        ("where is the green die?", ("the green die stood on the blue cube",)),
+        ("what did you do about it?", ("set the white lego aside", "put the green die on the blue cube")),
+        ("what went wrong?", ("second step", "not lifted")),
+    ],
+)
+def test_questions_are_answered_from_the_facts(question: str, parts: tuple[str, ...]) -> None:
+    for part in parts:
+        assert part in answer(question)
+
+
+def test_what_if_not_is_about_the_object_asked_about_before() -> None:
+    told = answer("what if you had not?", "why did you move the white lego?")
+    assert told == (
+        "Without moving the white lego there would have been no way back onto the plan: "
+        "the white lego stood where the blue cube had to go."
+    )
+    told = answer("what if you had not?", "why did you move the blue cube?")
+    assert "would have stayed on the table, and the plan needs it on the red cube" in told
+    assert answer("what if you had not moved the red cube?").startswith("Nothing would be different")
+
+
+@pytest.mark.parametrize("question", ["sing me a song", "why did you move the purple cube?", "why?"])
+def test_what_is_not_understood_says_what_can_be_asked(question: str) -> None:
+    (found,) = ask(fallen(), [question])
+    assert not found.understood
+    assert "You can ask, for example" in found.text
+    assert "the white lego" in found.text
+
+
+def test_the_search_without_an_object_finds_the_shortest_way() -> None:
+    start = scene(blue_cube=(0.7, 0.2, 0.02), white_lego=ON_RED)
+    course = shortest(start, SECOND, {"blue cube", "green die"})
+    assert course is not None
+    assert course.moves == (
+        ("white lego", Whereabouts.PLACE), ("blue cube", Whereabouts.PLACE), ("green die", Whereabouts.PLACE),
+    )  # fmt: skip
+    assert shortest(start, SECOND, {"blue cube"}, {"white lego"}) is None
+    still = shortest(SECOND, SECOND, set(SECOND.names))
+    assert still is not None
+    assert still.moves == ()

@@ -1,0 +1,69 @@
+"""`nsrecover explain` on every kind of file, in a process of its own: quick, and without torch."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nsrecover.errors import InvalidRecording
+from nsrecover.explanation.logs import document_of
+from nsrecover.explanation.summary import summary_of
+from nsrecover.records import episode_log
+from nsrecover.records.explain_file import explain_file
+from tests.nsrecover.explanation.made_episodes import fallen
+
+RUN = """
+import sys
+sys.argv[0] = "nsrecover"
+from nsrecover.cli import main
+try:
+    main()
+finally:
+    loaded = {"torch", "torchvision", "torch_geometric", "scipy"} & set(sys.modules)
+    print(f"loaded: {sorted(loaded)}", file=sys.stderr)
+"""
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("logs")
+    paths = {"ours": folder / "episode.json", "reflect": folder / "household.json"}
+    episode_log.save(fallen(), paths["ours"])
+    paths["reflect"].write_text(json.dumps(document_of(summary_of(fallen()).log)))
+    return paths
+
+
+@pytest.mark.parametrize("kind", ["ours", "reflect"])
+def test_no_log_needs_torch(logs: dict[str, Path], kind: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, "explain", str(logs[kind]), "--json", "--ask", "what went wrong?"],
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "loaded: []" in done.stderr
+    report = json.loads(done.stdout)
+    assert {"kind", "steps", "root_cause", "objects", "text", "correction", "verified"} <= set(report)
+    assert report["answers"][0]["understood"]
+
+
+def test_a_recording_is_explained_with_the_models() -> None:
+    (report,) = explain_file(Path("example"), questions=["why did you move the blue die?", "what if you had not?"])
+    assert (report["kind"], report["root_cause"], report["status"]) == ("execution", "toppled", "reviewed")
+    assert set(report["objects"]) == {"magenta die", "cyan die", "blue die", "orange cube", "green cube"}
+    assert report["errors"][0]["step"] == 4
+    assert report["verified"]
+    assert "had toppled" in report["answers"][0]["text"]
+    assert "no way back" in report["answers"][1]["text"]
+
+
+def test_a_file_of_no_known_kind_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "image.png").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00")
+    with pytest.raises(InvalidRecording, match=r"recorded episode \(\.npz\)"):
+        explain_file(tmp_path / "image.png")
+    (tmp_path / "new.json").write_text('{"format": "nsrecover episode", "schema": 99}')
+    with pytest.raises(InvalidRecording, match="schema 99"):
+        explain_file(tmp_path / "new.json")

@@ -1,0 +1,169 @@
+"""Free places: the nearest one is exact, held against a fine grid; no proposal gets through the check that collides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from nsrecover.models.free_place import ALIKE_M, MARGINS_M, find_free_place, footprints, is_free, nearest_free_place
+
+SIDE = 0.05
+
+
+@dataclass
+class Proposer:
+    """A table, and a model that proposes what it is told to."""
+
+    workspace: tuple[float, float, float, float] = (0.3, -0.35, 0.75, 0.35)
+    reach_m: tuple[float, float] = (0.28, 0.81)
+    centre: tuple[float, float] = (0.5, 0.0)
+
+    def free_box(self, boxes, moved):
+        box = np.asarray(boxes)[np.arange(len(boxes)), moved].copy()
+        box[:, :2] = self.centre
+        return box
+
+
+WIDE = Proposer()
+NARROW = Proposer(workspace=(-0.1, -0.3, 0.4, 0.3), reach_m=(0.2, 0.33))  # both circles cut the workspace
+
+
+def random_boxes(rng: np.random.Generator, table: Proposer, count: int) -> np.ndarray:
+    boxes = np.empty((count, 6), np.float32)
+    boxes[:, 0] = rng.uniform(table.workspace[0] - 0.03, table.workspace[2] + 0.03, count)
+    boxes[:, 1] = rng.uniform(table.workspace[1] - 0.03, table.workspace[3] + 0.03, count)
+    boxes[:, 3:] = rng.uniform(0.03, 0.07, (count, 3))
+    boxes[:, 2] = boxes[:, 5] / 2
+    return boxes
+
+
+def by_brute_force(box, obstacles, table, gap_m, spacing_m=0.003) -> float:
+    """Distance to the nearest free point of a grid; its own arithmetic, point by point."""
+    best = np.inf
+    x_min, y_min, x_max, y_max = table.workspace
+    for x in np.arange(x_min + box[3] / 2, x_max - box[3] / 2, spacing_m):
+        y = np.arange(y_min + box[4] / 2, y_max - box[4] / 2, spacing_m)
+        free = (np.hypot(x, y) >= table.reach_m[0]) & (np.hypot(x, y) <= table.reach_m[1])
+        for other in obstacles:
+            gap_x = abs(x - other[0]) - (box[3] + other[3]) / 2
+            gap_y = np.abs(y - other[1]) - (box[4] + other[4]) / 2
+            free &= (gap_x >= gap_m) | (gap_y >= gap_m)
+        if free.any():
+            best = min(best, np.hypot(x - box[0], y[free] - box[1]).min())
+    return best
+
+
+@pytest.mark.parametrize("table", [WIDE, NARROW], ids=["wide", "narrow"])
+@pytest.mark.parametrize("gap_m", [0.0, 0.03])
+def test_the_nearest_place_is_exact(table: Proposer, gap_m: float) -> None:
+    rng = np.random.default_rng(3)
+    rooms = full = 0
+    for count in (1, 3, 6, 10, 20, 40, 300):
+        obstacles = random_boxes(rng, table, count)
+        for box in (obstacles[0], random_boxes(rng, table, 1)[0]):
+            found = nearest_free_place(box, obstacles, table, gap_m)
+            on_grid = by_brute_force(box, obstacles, table, gap_m)
+            if found is None:
+                assert np.isinf(on_grid)
+                full += 1
+                continue
+            assert is_free(found, obstacles, table, gap_m)
+            np.testing.assert_array_equal(found[3:], box[3:])
+            assert found[2] == pytest.approx(box[5] / 2)
+            distance = np.linalg.norm(found[:2] - box[:2])
+            assert distance <= on_grid + 5e-5
+            # where the free region is wider than the grid's spacing, the grid has a point next to the nearest one
+            assert np.isinf(on_grid) or distance > on_grid - 0.03
+            rooms += 1
+    assert rooms > 7
+    assert full > 0 or gap_m == 0
+
+
+def test_an_object_that_is_in_nobodys_way_stays() -> None:
+    box = np.array([0.5, 0.0, 0.2, SIDE, SIDE, SIDE], np.float32)
+    far = np.array([[0.5, 0.2, 0.025, SIDE, SIDE, SIDE]], np.float32)
+    np.testing.assert_allclose(nearest_free_place(box, far, WIDE, 0.03), [0.5, 0.0, 0.025, SIDE, SIDE, SIDE], atol=1e-6)
+    none = np.zeros((0, 6), np.float32)
+    np.testing.assert_allclose(nearest_free_place(box, none, WIDE, 0.03)[:2], [0.5, 0.0], atol=1e-6)
+
+
+def test_out_of_reach_leads_to_the_edge_of_the_reach_or_of_the_workspace() -> None:
+    none = np.zeros((0, 6), np.float32)
+    beyond = np.array([0.3, 0.4, 0.025, SIDE, SIDE, SIDE], np.float32)  # 0.5 from the base; the reach ends at 0.33
+    np.testing.assert_allclose(nearest_free_place(beyond, none, NARROW, 0.0)[:2], [0.198, 0.264], atol=1e-4)
+    within = np.array([0.06, 0.08, 0.025, SIDE, SIDE, SIDE], np.float32)  # 0.1 from the base; the reach begins at 0.2
+    np.testing.assert_allclose(nearest_free_place(within, none, NARROW, 0.0)[:2], [0.12, 0.16], atol=1e-4)
+    off = np.array([1.0, 0.1, 0.025, SIDE, SIDE, SIDE], np.float32)
+    np.testing.assert_allclose(nearest_free_place(off, none, WIDE, 0.0)[:2], [0.725, 0.1], atol=1e-4)
+
+
+def test_a_proposal_that_holds_is_taken_as_it_is() -> None:
+    box = np.array([0.5, 0.0, 0.075, SIDE, SIDE, SIDE], np.float32)
+    found = find_free_place(Proposer(centre=(0.6, 0.2)), box, box[None])
+    np.testing.assert_allclose(found, [0.6, 0.2, 0.025, SIDE, SIDE, SIDE], atol=1e-6)
+
+
+def test_the_check_never_passes_a_place_that_collides() -> None:
+    rng = np.random.default_rng(5)
+    replaced = kept = 0
+    for count in (2, 5, 10, 15, 20, 25, 30) * 12:
+        obstacles = random_boxes(rng, WIDE, count)
+        box = obstacles[int(rng.integers(count))]
+        model = Proposer(centre=tuple(rng.uniform((0.25, -0.4), (0.8, 0.4))))
+        found = find_free_place(model, box, obstacles)
+        if found is None:
+            assert nearest_free_place(box, obstacles, WIDE, MARGINS_M[-1]) is None
+            continue
+        gaps = np.abs(found[:2] - obstacles[:, :2]) - (found[3:5] + obstacles[:, 3:5]) / 2
+        assert gaps.max(axis=1).min() >= MARGINS_M[-1] - 1e-6
+        assert found[0] - found[3] / 2 >= 0.3
+        assert found[0] + found[3] / 2 <= 0.75
+        assert np.abs(found[1]) + found[4] / 2 <= 0.35
+        assert 0.28 <= np.hypot(*found[:2]) <= 0.81
+        moved = not np.allclose(found[:2], model.centre)
+        replaced, kept = replaced + moved, kept + (not moved)
+    assert replaced > 10
+    assert kept > 5
+
+
+def test_the_largest_gap_that_there_is_room_for_is_kept() -> None:
+    # a corridor of free table 90 mm wide between two walls: 20 mm on both sides of a cube of 50 mm
+    walls = np.array([[0.395, 0.0, 0.05, 0.19, 0.7, 0.1], [0.665, 0.0, 0.05, 0.17, 0.7, 0.1]], np.float32)
+    box = np.array([0.53, 0.0, 0.15, SIDE, SIDE, SIDE], np.float32)
+    found = find_free_place(Proposer(centre=(0.4, 0.0)), box, walls)
+    assert is_free(found, walls, WIDE, 0.015)
+    assert not is_free(found, walls, WIDE, 0.03)
+
+
+def test_a_full_table_has_no_place() -> None:
+    lid = np.array([[0.525, 0.0, 0.05, 0.45, 0.7, 0.1]], np.float32)
+    box = np.array([0.5, 0.0, 0.15, SIDE, SIDE, SIDE], np.float32)
+    assert nearest_free_place(box, lid, WIDE, 0.0) is None
+    assert find_free_place(WIDE, box, lid) is None
+    small = Proposer(workspace=(0.5, 0.0, 0.54, 0.04))  # the object does not fit on it
+    assert nearest_free_place(box, lid[:0], small, 0.0) is None
+
+
+def test_a_tower_and_a_place_imagined_twice_are_one_footprint() -> None:
+    rng = np.random.default_rng(3)
+    apart = np.array([[0.4, y, 0.025, 0.05, 0.05, 0.05] for y in (-0.2, -0.1, 0.0, 0.1)], np.float32)
+    again = np.repeat(apart, 6, axis=0)
+    again[:, :2] += rng.uniform(-0.4, 0.4, (24, 2)) * ALIKE_M
+    again[::2, 2] += 0.05
+    found = footprints(again)
+    np.testing.assert_allclose(np.sort(found[:, 1]), [-0.2, -0.1, 0.0, 0.1], atol=ALIKE_M)
+    assert footprints(found).tolist() == found.tolist()
+    assert footprints(np.zeros((0, 6), np.float32)).shape == (0, 6)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_fewer_footprints_cover_all_of_them(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    boxes = random_boxes(rng, WIDE, 4).repeat(5, axis=0)
+    boxes[:, :5] += rng.uniform(-1.5, 1.5, (20, 5)) * ALIKE_M
+    found = footprints(boxes.astype(np.float32))
+    assert len(found) < len(boxes)
+    sticks_out = np.abs(boxes[:, None, :2] - found[:, :2]) + (boxes[:, None, 3:5] - found[:, 3:5]) / 2
+    assert np.all(sticks_out.max(axis=2).min(axis=1) < 2 * ALIKE_M)

@@ -1,0 +1,131 @@
+"""Monitoring by geometry alone: probabilities of distances, calibration on successes, boxes made into one course."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import nsrecover
+from nsrecover import BoxesPerceiver, Plan, SceneGraph, scene_of_boxes
+from nsrecover.core.discrepancy import Cause
+from nsrecover.errors import InvalidConfiguration, InvalidObservation
+
+SIDE = 0.04
+PLAN = Plan.parse("top(red, blue)")
+
+
+def cube(x: float, y: float, z: float = SIDE / 2) -> tuple[float, ...]:
+    return (x, y, z, SIDE, SIDE, SIDE)
+
+
+BEFORE = {"red": cube(0.4, 0.0), "blue": cube(0.6, 0.1), "grey": cube(0.5, -0.2)}
+AFTER = {**BEFORE, "red": cube(0.6, 0.1, 1.5 * SIDE)}
+
+
+def test_the_probability_falls_with_distance_and_is_a_half_at_the_tolerance() -> None:
+    models = nsrecover.geometric(tolerance_m=0.01).models
+    box = np.array([cube(0.5, 0.0)] * 4, np.float32)
+    shifted = box.copy()
+    shifted[:, 1] += [0.0, 0.005, 0.01, 0.05]
+    found = models.same(np.zeros((4, 0)), box, np.zeros((4, 0)), shifted)
+    assert found[0] == 1
+    assert found[2] == pytest.approx(0.5, abs=1e-4)
+    assert list(found) == sorted(found, reverse=True)
+    assert found[3] < 1e-6
+
+
+@pytest.mark.parametrize(("off_m", "noticed"), [(0.015, False), (0.019, False), (0.021, True), (0.2, True)])
+def test_what_is_off_by_more_than_the_tolerance_is_noticed(off_m: float, noticed: bool) -> None:
+    for axis in range(2):
+        offset = np.zeros(6)
+        offset[axis] = off_m
+        found = nsrecover.geometric().monitor(PLAN, BEFORE).step(
+            PLAN[0], {**AFTER, "grey": tuple(np.array(BEFORE["grey"]) + offset)}
+        )  # fmt: skip
+        assert found.culprit_names == (("grey",) if noticed else ())
+
+
+def good_episode(rng: np.random.Generator, noise_m: float) -> tuple[Plan, list[dict[str, np.ndarray]]]:
+    noise = np.array([noise_m] * 3 + [0.0] * 3)
+    return PLAN, [{n: np.array(b) + rng.normal(size=6) * noise for n, b in scene.items()} for scene in (BEFORE, AFTER)]
+
+
+def test_the_calibrated_threshold_keeps_its_promise_and_fits_the_noise() -> None:
+    rng, alpha = np.random.default_rng(0), 0.05
+    systems = {}
+    for noise_m in (0.001, 0.006):
+        system = nsrecover.geometric().calibrated([good_episode(rng, noise_m) for _ in range(400)], alpha)
+        alarms = 0
+        for _ in range(600):
+            plan, (before, after) = good_episode(rng, noise_m)
+            alarms += bool(system.monitor(plan, before).step(plan[0], after))
+        # 5 % of 600 are 30; four standard deviations above that are 51
+        assert 8 <= alarms <= 51
+        systems[noise_m] = system
+    assert systems[0.001].models.threshold > 0.9 > systems[0.006].models.threshold
+    shifted = {**AFTER, "grey": cube(0.5, -0.19)}
+    assert systems[0.001].monitor(PLAN, BEFORE).step(PLAN[0], shifted)
+    assert not nsrecover.geometric().monitor(PLAN, BEFORE).step(PLAN[0], shifted), "the original is left alone"
+
+
+def test_too_few_successes_are_told_of() -> None:
+    rng = np.random.default_rng(0)
+    episodes = [good_episode(rng, 0.001) for _ in range(10)]
+    with pytest.raises(InvalidConfiguration, match=r"at least 99 successful steps .* found 10"):
+        nsrecover.geometric().calibrated(episodes, 0.01)
+    with pytest.raises(InvalidConfiguration, match="alpha"):
+        nsrecover.geometric().calibrated(episodes, 0.0)
+    with pytest.raises(InvalidConfiguration, match="expected 2 observations for 1 actions, found 1"):
+        nsrecover.geometric().calibrated([(PLAN, [BEFORE])], 0.1)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"tolerance_m": 0.0}, {"workspace": (0.5, 0.0, 0.4, 0.1)}, {"reach_m": (0.8, 0.3)}],
+)
+def test_settings_that_make_no_sense_are_refused(options: dict[str, object]) -> None:
+    with pytest.raises(InvalidConfiguration, match="expected"):
+        nsrecover.geometric(**options)
+
+
+def test_order_does_not_matter_and_what_appears_comes_last() -> None:
+    perceive = BoxesPerceiver()
+    perceive(BEFORE)
+    later = perceive(dict(reversed({**AFTER, "new": cube(0.7, 0.0)}.items())))
+    assert later.names == ("red", "blue", "grey", "new")
+    np.testing.assert_allclose(later.boxes[0], AFTER["red"])
+    assert later.seen.all()
+
+
+def test_what_is_not_mentioned_is_missing_and_what_is_none_is_where_it_should_be() -> None:
+    monitor = nsrecover.geometric().monitor(PLAN, BEFORE)
+    found = monitor.step(PLAN[0], {"red": AFTER["red"], "blue": None})
+    assert [(culprit.name, culprit.cause) for culprit in found.culprits] == [("grey", Cause.MISSING)]
+    hidden = nsrecover.geometric().monitor(PLAN, BEFORE)
+    assert not hidden.step(PLAN[0], {**AFTER, "red": None}), "it may well be where it should be"
+
+
+def test_what_appears_takes_part_from_then_on() -> None:
+    plan = Plan.parse("top(red, blue); top(grey, red)")
+    monitor = nsrecover.geometric().monitor(plan, BEFORE)
+    # at the table's edge: as expected from then on
+    assert not monitor.step(plan[0], {**AFTER, "cup": cube(0.7, -0.3)})
+    done = {**AFTER, "grey": cube(0.6, 0.1, 2.5 * SIDE), "cup": cube(0.7, 0.3)}
+    assert monitor.step(plan[1], done).culprit_names == ("cup",)
+
+
+@pytest.mark.parametrize(
+    "boxes",
+    [{}, {"red": (1, 2, 3)}, {"red": "here"}, {"red": (0, 0, 0, 1, 1, -1)}, {"red": (0, 0, float("nan"), 1, 1, 1)}],
+)
+def test_what_is_no_box_is_refused_by_name(boxes: dict[str, object]) -> None:
+    with pytest.raises(InvalidObservation, match=r"'red'|at least one object"):
+        scene_of_boxes(boxes)
+
+
+def test_features_of_another_length_than_before_are_refused() -> None:
+    perceive = BoxesPerceiver()
+    perceive(BEFORE)
+    boxes = np.array(list(BEFORE.values()), np.float32)
+    with pytest.raises(InvalidObservation, match="length 0, as at first, found 4"):
+        perceive(SceneGraph(tuple(BEFORE), np.zeros((3, 4), np.float32), boxes, np.ones(3, np.bool_)))

@@ -1,0 +1,65 @@
+"""A brick on another side is not as the plan has it, even where it should stand."""
+
+import numpy as np
+import pytest
+
+from nsrecover.core.discrepancy import Cause
+from nsrecover.core.geometry import turned_over
+from nsrecover.models.geometric import GeometricModels
+from nsrecover.models.same_place import same_place
+from nsrecover.monitoring.comparison import Comparison
+from nsrecover.monitoring.imagination import Imagination
+from nsrecover.planning.planner import RecoveryPlanner
+from nsrecover.planning.problem import Request
+from tests.nsrecover.planning.geometric import plan, table
+
+BRICK = (0.06, 0.04, 0.025)
+NOWHERE = np.zeros((1, 0), np.float32)
+
+
+@pytest.mark.parametrize(
+    ("sides", "turned"),
+    [
+        ((0.06, 0.04, 0.025), False),
+        ((0.04, 0.06, 0.025), False),  # turned, with the same side down
+        ((0.06, 0.025, 0.04), True),
+        ((0.025, 0.04, 0.06), True),
+        ((0.028, 0.043, 0.057), True),  # as well as a camera sees it
+        ((0.06, 0.04, 0.015), False),  # partly hidden
+        ((0.065, 0.05, 0.045), False),  # askew
+    ],
+)
+def test_a_box_is_turned_over_if_its_sides_are_the_same_and_another_one_is_upright(
+    sides: tuple[float, float, float], turned: bool
+) -> None:
+    there, here = np.array([[0.5, 0, 0.02, *BRICK]], np.float32), np.array([[0.5, 0, 0.02, *sides]], np.float32)
+    assert turned_over(here, there).tolist() == turned_over(there, here).tolist() == [turned]
+    probability = same_place(GeometricModels(), NOWHERE, here, NOWHERE, there)
+    assert probability.tolist() == [0.0 if turned else 1.0]
+
+
+def test_a_bit_of_occlusion_is_not_taken_for_a_turn() -> None:
+    """A cube of 44 mm whose top is hidden by 8: two of its sides are nearly as long as its height was."""
+    assert not turned_over((0.5, 0, 0.02, 0.043, 0.045, 0.036), (0.5, 0, 0.02, 0.043, 0.045, 0.0445))
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_a_brick_that_tipped_over_in_its_place_is_noticed_and_laid_down_again(together: bool) -> None:
+    models, graph = GeometricModels(), table((0.45, 0.06), (0.45, -0.06), (0.6, 0.2))
+    brick = graph.index("red cube")
+    graph = graph.with_node(brick, (*graph.boxes[brick, :2], BRICK[2] / 2, *BRICK))
+    trace = Imagination(models).trace(graph, plan("top blue green"))
+    tipped = trace.graphs[1].with_node(brick, (*graph.boxes[brick, :2], BRICK[1] / 2, BRICK[0], BRICK[2], BRICK[1]))
+    discrepancy = Comparison(models).after(tipped, trace, 0)
+    (culprit,) = discrepancy.culprits
+    assert (culprit.name, culprit.cause) == ("red cube", Cause.TOPPLED)
+    assert culprit.distance_m < 0.01
+    planner = RecoveryPlanner(models)
+    if together:
+        (recovery,) = planner.recover_many([Request(tipped, trace, discrepancy)])
+    else:
+        recovery = planner.recover(tipped, trace, discrepancy)
+    (action,) = recovery.actions
+    assert (action.operator, action.arguments) == ("restore", ("red cube",))
+    assert action.target is not None
+    np.testing.assert_allclose(action.target, graph.boxes[brick], atol=1e-6)

@@ -1,0 +1,72 @@
+"""Imagined scenes: what an action changes, and what it leaves alone."""
+
+import numpy as np
+import pytest
+
+from nsrecover import load
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.geometry import gaps
+from nsrecover.core.scene import SceneGraph
+from nsrecover.errors import InvalidAction, UnknownObject
+from nsrecover.system import System
+
+SIDE = 0.042
+
+
+@pytest.fixture(scope="module")
+def system() -> System:
+    return load()
+
+
+@pytest.fixture
+def graph() -> SceneGraph:
+    boxes = np.array([[0.5, 0.12 * i - 0.2, SIDE / 2, SIDE, SIDE, SIDE] for i in range(4)], np.float32)
+    looks = np.random.default_rng(0).normal(size=(4, 64)).astype(np.float32)
+    looks /= np.linalg.norm(looks, axis=1, keepdims=True)
+    return SceneGraph(("a", "b", "c", "d"), looks, boxes, np.ones(4, bool))
+
+
+@pytest.mark.parametrize("text", ["top(a, b)", "left(a, d)", "front(a, c)", "free(a)"])
+def test_only_the_moved_object_changes(system: System, graph: SceneGraph, text: str) -> None:
+    after = system.imagination.step(graph, Action.parse(text))
+    np.testing.assert_array_equal(after.boxes[1:], graph.boxes[1:])
+    np.testing.assert_array_equal(after.visual[1:], graph.visual[1:])
+    assert np.linalg.norm(after.boxes[0, :3] - graph.boxes[0, :3]) > 0.02
+
+
+def test_a_trace_has_a_scene_for_every_step_and_each_follows_from_the_last(system: System, graph: SceneGraph) -> None:
+    plan = Plan.parse("top(a, b); top(c, a)")
+    trace = system.imagination.trace(graph, plan)
+    assert len(trace.graphs) == 3
+    assert trace.graphs[0] is graph
+    np.testing.assert_array_equal(trace.graphs[2].boxes, system.imagination.step(trace.graphs[1], plan[1]).boxes)
+    assert trace.graphs[2].boxes[2, 2] > trace.graphs[1].boxes[0, 2] > graph.boxes[1, 2]
+
+
+def test_free_is_given_a_place_that_is_free_so_that_robot_and_imagination_agree(
+    system: System, graph: SceneGraph
+) -> None:
+    trace = system.imagination.trace(graph, Plan.parse("free(b)"))
+    target = trace.plan[0].target
+    assert target is not None
+    np.testing.assert_allclose(trace.graphs[1].boxes[1], target, atol=1e-6)
+    assert (gaps(target, graph.boxes)[:, :2].max(axis=1) > 0).all()
+
+
+def test_rebasing_starts_from_what_was_observed_and_keeps_targets(system: System, graph: SceneGraph) -> None:
+    trace = system.imagination.trace(graph, Plan.parse("top(a, b); free(d); top(c, a)"))
+    shifted = trace.graphs[1].boxes[0].copy()
+    shifted[:2] += 0.008
+    observed = trace.graphs[1].with_node(0, shifted)
+    rebased = system.imagination.rebase(trace, 1, observed)
+    assert rebased.graphs[0] is trace.graphs[0]
+    assert rebased.graphs[1] is observed
+    assert rebased.plan[1].target == trace.plan[1].target
+    np.testing.assert_allclose(rebased.graphs[3].boxes[2, :2] - trace.graphs[3].boxes[2, :2], [0.008, 0.008], atol=1e-4)
+
+
+def test_actions_that_do_not_fit_are_refused(system: System, graph: SceneGraph) -> None:
+    with pytest.raises(UnknownObject):
+        system.imagination.step(graph, Action("top", ("a", "z")))
+    with pytest.raises(InvalidAction):
+        system.imagination.step(graph, Action("top", ("a",)))

@@ -1,0 +1,272 @@
+"""The monitor in loops of other people: a recorded episode with the shipped checkpoint, and boxes without pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+import nsrecover
+from nsrecover import Action, BoxesPerceiver, Discrepancy, Plan, Recording, SceneGraph, System
+from nsrecover.core.discrepancy import Cause, Phase
+from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.errors import InvalidAction, InvalidConfiguration, InvalidObservation, InvalidPlan, UnknownObject
+from nsrecover.records import recording
+
+SIDE = 0.04
+PLACES = {"red": (0.45, -0.1), "green": (0.45, 0.0), "blue": (0.55, 0.1), "grey": (0.6, -0.15)}
+PLAN = Plan.parse("top(green, red); top(blue, green)")
+Boxes = dict[str, tuple[float, ...]]
+
+
+def table(**moved: tuple[float, ...]) -> Boxes:
+    """Four cubes; those that are named have another centre (x, y, z)."""
+    centres = {name: (*place, SIDE / 2) for name, place in PLACES.items()} | moved
+    return {name: (*centre, SIDE, SIDE, SIDE) for name, centre in centres.items()}
+
+
+def on(name: str, level: int = 1) -> tuple[float, ...]:
+    return (*PLACES[name], SIDE / 2 + level * SIDE)
+
+
+GOOD = (table(), table(green=on("red")), table(green=on("red"), blue=on("red", 2)))
+
+
+@pytest.fixture(scope="module")
+def learned() -> System:
+    return nsrecover.load()
+
+
+@pytest.fixture(scope="module")
+def collapse() -> Recording:
+    return recording.example("collapse")
+
+
+@pytest.fixture
+def system() -> System:
+    return nsrecover.geometric()
+
+
+def test_the_loop_of_the_manual_works_as_written(learned: System, collapse: Recording) -> None:
+    class Robot:
+        done: list[Action] = []
+
+        def do(self, action: Action) -> None:
+            self.done.append(action)
+
+    class Camera:
+        def read(self) -> nsrecover.Observation:
+            return collapse.observations[len(Robot.done)]
+
+    class Planner:
+        asked: list[tuple[SceneGraph, tuple[str, ...]]] = []
+
+        def replan(self, from_state: SceneGraph, blame: tuple[nsrecover.Culprit, ...]) -> None:
+            self.asked.append((from_state, tuple(culprit.name for culprit in blame)))
+
+    plan, my_robot, my_camera, my_planner = collapse.plan, Robot(), Camera(), Planner()
+    monitor = learned.monitor(plan, my_camera.read())
+    for action in plan:
+        my_robot.do(action)
+        d = monitor.step(action, my_camera.read())
+        if d:
+            my_planner.replan(from_state=d.observed, blame=d.culprits)
+    ((state, blamed),) = my_planner.asked
+    assert state is monitor.graph
+    assert tuple(sorted(blamed)) == ("blue die", "cyan die", "green cube", "magenta die", "orange cube")
+    assert monitor.following is None
+
+
+def test_a_plan_that_goes_well_raises_no_alarm_and_ends(system: System) -> None:
+    monitor = system.monitor(PLAN, GOOD[0])
+    for step, (action, after) in enumerate(zip(PLAN, GOOD[1:], strict=True)):
+        assert (monitor.done, monitor.following) == (step, action)
+        assert not monitor.check()
+        assert not monitor.step(action, after)
+    assert monitor.following is None
+    with pytest.raises(InvalidPlan, match="expected no further action, found top"):
+        monitor.step(PLAN[1], GOOD[2])
+    with pytest.raises(InvalidPlan, match="all 2 done"):
+        monitor.check()
+
+
+def test_an_error_is_told_once_and_not_after_every_later_step(system: System) -> None:
+    monitor = system.monitor(PLAN, GOOD[0])
+    displaced = (0.6, -0.2, SIDE / 2)
+    first = monitor.step(PLAN[0], table(green=on("red"), grey=displaced))
+    assert [(culprit.name, culprit.cause) for culprit in first.culprits] == [("grey", Cause.MOVED)]
+    assert not monitor.step(PLAN[1], table(green=on("red"), blue=on("red", 2), grey=displaced))
+
+
+def test_what_creeps_away_is_told_once_it_is_no_longer_where_it_was(system: System) -> None:
+    plan = Plan.parse("top(green, red); top(blue, green); left(blue, red); top(blue, green); right(blue, red)")
+    monitor = system.monitor(plan, GOOD[0])
+    scene: Boxes = dict(GOOD[0])
+    told = []
+    for step, action in enumerate(plan):
+        monitor.check()
+        expected = monitor.trace.graphs[step + 1]
+        scene["blue"], scene["green"] = (tuple(expected.boxes[expected.index(name)]) for name in ("blue", "green"))
+        scene["grey"] = table(grey=(PLACES["grey"][0] + 0.007 * (step + 1), PLACES["grey"][1], SIDE / 2))["grey"]
+        told.append(monitor.step(action, scene))
+    assert [found.culprit_names for found in told] == [(), (), ("grey",), (), ()]
+    belongs = told[2].expected.boxes[told[2].expected.index("grey"), :2]
+    np.testing.assert_allclose(belongs, PLACES["grey"], atol=1e-6)
+
+
+def test_what_crept_away_is_put_back(system: System) -> None:
+    monitor = system.monitor(PLAN, GOOD[0])
+    near, far = ((PLACES["grey"][0] + shift, PLACES["grey"][1], SIDE / 2) for shift in (0.012, 0.024))
+    assert not monitor.step(PLAN[0], table(green=on("red"), grey=near))
+    found = monitor.step(PLAN[1], table(green=on("red"), blue=on("red", 2), grey=far))
+    plan = monitor.rejoin(system.planner.recover(found.observed, monitor.trace, found))
+    (action,) = plan
+    assert str(action) == "restore(grey)"
+    np.testing.assert_allclose(action.target[:2], PLACES["grey"], atol=1e-6)
+    assert not monitor.step(action, GOOD[2])
+
+
+def test_another_action_than_the_next_one_is_refused_and_changes_nothing(system: System) -> None:
+    monitor = system.monitor(PLAN, GOOD[0])
+    with pytest.raises(InvalidPlan, match=r"expected top\(green, red\), step 1 of the plan, found top\(blue, green\)"):
+        monitor.step(PLAN[1], GOOD[1])
+    assert monitor.done == 0
+    assert not monitor.step(PLAN[0], GOOD[1])
+
+
+def test_after_an_error_the_loop_goes_on_with_the_plan_of_another_planner(system: System) -> None:
+    monitor = system.monitor(PLAN, GOOD[0])
+    fallen = (0.5, -0.05, SIDE / 2)
+    assert monitor.step(PLAN[0], table(green=fallen)).culprit_names == ("green",)
+    new = Plan.parse("top(red, green); top(blue, red)")
+    monitor.follow(new)
+    assert monitor.plan == new
+    low = table(green=fallen, red=(*fallen[:2], 1.5 * SIDE))
+    assert not monitor.step(new[0], low)
+    assert monitor.step(new[1], low).culprits[0].cause is Cause.NOT_LIFTED
+
+
+def test_the_last_action_can_be_tried_again(system: System) -> None:
+    monitor = system.monitor(PLAN, GOOD[0])
+    assert monitor.step(PLAN[0], GOOD[0]).culprits[0].cause is Cause.NOT_LIFTED
+    with pytest.raises(InvalidPlan, match=r"monitor\.follow\(monitor\.plan, done=0\)"):
+        monitor.step(PLAN[0], GOOD[1])
+    monitor.follow(monitor.plan, done=0)
+    assert not monitor.step(PLAN[0], GOOD[1])
+    assert monitor.step(PLAN[1], GOOD[1]).culprits[0].cause is Cause.NOT_LIFTED
+    monitor.follow(monitor.plan, done=1)
+    again = monitor.step(PLAN[1], GOOD[2])
+    assert not again
+    assert again.step == 1
+
+
+def test_by_way_of_a_recovery_it_goes_on_to_the_end(system: System) -> None:
+    monitor = system.monitor(PLAN, GOOD[0])
+    fallen = table(green=on("red"), blue=(0.45, 0.1, SIDE / 2), grey=(0.6, -0.2, SIDE / 2))
+    monitor.step(PLAN[0], GOOD[1])
+    found = monitor.step(PLAN[1], fallen)
+    assert found.culprit_names == ("blue", "grey")
+    recovery = system.planner.recover(found.observed, monitor.trace, found)
+    plan = monitor.rejoin(recovery)
+    assert sorted(str(action) for action in plan) == ["restore(grey)", "top(blue, green)"]
+    scene: Mapping[str, tuple[float, ...]] = fallen
+    for action in plan:
+        assert not monitor.check()
+        name = action.arguments[0]
+        scene = {**scene, name: GOOD[2][name]}
+        assert not monitor.step(action, scene)
+    assert monitor.following is None
+
+
+def test_a_recovery_that_found_no_way_cannot_be_followed(system: System) -> None:
+    monitor = system.monitor(PLAN, GOOD[0])
+    found = monitor.step(PLAN[0], {name: box for name, box in GOOD[1].items() if name != "blue"})
+    assert [(culprit.name, culprit.cause) for culprit in found.culprits] == [("blue", Cause.MISSING)]
+    recovery = system.planner.recover(found.observed, monitor.trace, found)
+    assert recovery.status is RecoveryStatus.IMPOSSIBLE
+    with pytest.raises(InvalidPlan, match="the blue cannot be found"):
+        monitor.rejoin(recovery)
+
+
+def test_looking_again_before_an_action_tells_what_has_changed_and_what_is_in_the_way(system: System) -> None:
+    monitor = system.monitor(PLAN, GOOD[0])
+    found = monitor.check(table(grey=on("green")))
+    assert found.phase is Phase.BEFORE
+    assert found.violated == ("the grey stands on the green",)
+    assert found.culprit_names == ("grey",)
+    # told once: from now on that is how it is, but the precondition still does not hold
+    again = monitor.check()
+    assert again.violated
+    assert not again.culprits
+
+
+def test_an_action_that_says_where_it_leads_is_taken_at_its_word(system: System) -> None:
+    plan = Plan.parse("free(grey); top(green, red)")
+    monitor = system.monitor(plan, GOOD[0])
+    (x, y, *_) = monitor.plan[0].target or ()
+    elsewhere = (0.7, 0.25, SIDE / 2)
+    assert np.hypot(x - elsewhere[0], y - elsewhere[1]) > 0.05
+    after = table(grey=elsewhere)
+    assert system.monitor(plan, GOOD[0]).step(plan[0], after).culprit_names == ("grey",)
+    assert not monitor.step(Action("free", ("grey",), target=(*elsewhere, SIDE, SIDE, SIDE)), after)
+    assert not monitor.step(plan[1], table(grey=elsewhere, green=on("red")))
+
+
+def test_an_observation_that_cannot_be_used_can_be_taken_again(system: System) -> None:
+    monitor = system.monitor(PLAN, GOOD[0])
+    with pytest.raises(InvalidObservation, match="box of 'red'"):
+        monitor.step(PLAN[0], {**GOOD[1], "red": (float("nan"),) * 6})
+    assert not monitor.step(PLAN[0], GOOD[1])
+
+
+@pytest.mark.parametrize(
+    ("plan", "error"),
+    [("top(geen, red)", UnknownObject), ("topp(green, red)", InvalidAction), ("top(green)", InvalidAction)],
+)
+def test_a_plan_that_does_not_fit_is_refused_at_once_with_a_hint(
+    system: System, plan: str, error: type[Exception]
+) -> None:
+    with pytest.raises(error, match=r"Did you mean|arguments"):
+        system.monitor(Plan.parse(plan), GOOD[0])
+    monitor = system.monitor(PLAN, GOOD[0])
+    with pytest.raises(error):
+        monitor.follow(Plan.parse(plan))
+    assert monitor.plan == PLAN
+    with pytest.raises(InvalidPlan, match="from 0 to the 2"):
+        monitor.follow(PLAN, done=3)
+
+
+def test_perception_can_be_replaced_by_anything_that_makes_scene_graphs(system: System) -> None:
+    class Metres(BoxesPerceiver):
+        """Takes centres in millimetres, as some tracker reports them."""
+
+        def __call__(self, observation: object, expected: SceneGraph | None = None) -> SceneGraph:
+            assert isinstance(observation, str)
+            rows = [line.split() for line in observation.splitlines()]
+            boxes = {row[0]: [float(value) / 1000 for value in row[1:]] + [SIDE] * 3 for row in rows}
+            return super().__call__(boxes, expected)
+
+    def written(boxes: Boxes) -> str:
+        return "\n".join(f"{name} {x * 1000} {y * 1000} {z * 1000}" for name, (x, y, z, *_) in boxes.items())
+
+    monitor = system.monitor(PLAN, written(GOOD[0]), perceiver=Metres())
+    assert not monitor.step(PLAN[0], written(GOOD[1]))
+    assert monitor.step(PLAN[1], written(table(blue=on("red", 2)))).culprit_names == ("green",)
+
+
+def test_features_and_boxes_of_other_perception_go_into_the_learned_system(
+    learned: System, collapse: Recording
+) -> None:
+    perceive = learned.perceiver()
+    graphs = [perceive(observation) for observation in collapse.observations]
+    monitor = learned.monitor(collapse.plan, graphs[0])
+    found: list[Discrepancy] = [monitor.step(*seen) for seen in zip(collapse.plan, graphs[1:], strict=True)]
+    assert [bool(each) for each in found] == [False, False, False, True]
+    with pytest.raises(InvalidObservation, match=r"length 64.*nsrecover\.geometric\(\)"):
+        learned.monitor(PLAN, GOOD[0])
+
+
+def test_without_learned_parts_there_is_no_perceiver_of_images(system: System, collapse: Recording) -> None:
+    with pytest.raises(InvalidConfiguration, match="geometry alone"):
+        system.monitor(collapse.plan, collapse.observations[0])

@@ -1,0 +1,63 @@
+"""Detections are matched to known objects by looks, place and size; what fits nothing is new."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nsrecover.perception.association import associate, association_costs
+
+RED, GREEN, BLUE = np.eye(3, dtype=np.float32)
+
+
+def box(x: float, y: float, side: float = 0.04) -> list[float]:
+    return [x, y, side / 2, side, side, side]
+
+
+def match(looks, boxes, seen_looks, seen_boxes, first_looks=None) -> list[int]:
+    boxes, seen_boxes = np.array(boxes, np.float32), np.array(seen_boxes, np.float32).reshape(-1, 6)
+    seen_looks = np.array(seen_looks, np.float32).reshape(-1, 3)
+    visual = np.stack([looks, looks if first_looks is None else first_looks], axis=1)
+    sizes = np.stack([boxes[:, 3:]] * 2, axis=1)
+    return associate(association_costs(visual, sizes, boxes[:, None, :3], seen_looks, seen_boxes)).tolist()
+
+
+def test_looks_outweigh_places_when_two_objects_are_swapped() -> None:
+    assert match([RED, BLUE], [box(0.4, 0), box(0.6, 0)], [RED, BLUE], [box(0.6, 0), box(0.4, 0)]) == [0, 1]
+
+
+def test_places_tell_objects_apart_that_look_alike() -> None:
+    assert match([RED, RED], [box(0.4, 0), box(0.6, 0)], [RED, RED], [box(0.6, 0.01), box(0.4, 0.01)]) == [1, 0]
+
+
+def test_sizes_tell_objects_apart_that_look_alike_and_were_moved() -> None:
+    known = [box(0.4, 0, 0.03), box(0.6, 0, 0.06)]
+    assert match([RED, RED], known, [RED, RED], [box(0.5, 0.2, 0.06), box(0.5, -0.2, 0.03)]) == [1, 0]
+
+
+def test_how_objects_looked_at_first_tells_them_apart_when_the_last_look_was_poor() -> None:
+    reddish, orange = (np.array([1, g, 0], np.float32) / np.hypot(1, g) for g in (0.2, 0.9))
+    places, now = [box(0.4, 0), box(0.4, 0.1)], [box(0.45, 0.07), box(0.45, 0.03)]
+    # lying askew and half hidden, the first one looked like the second, near whose place it is now
+    assert match([orange, orange], places, [reddish, orange], now) == [1, 0]
+    assert match([orange, orange], places, [reddish, orange], now, first_looks=[reddish, orange]) == [0, 1]
+
+
+def test_an_object_that_is_not_detected_has_no_match() -> None:
+    assert match([RED, BLUE], [box(0.4, 0), box(0.6, 0)], [BLUE], [box(0.6, 0)]) == [-1, 0]
+    assert match([RED], [box(0.4, 0)], [], []) == [-1]
+
+
+def test_something_else_in_another_place_is_no_match() -> None:
+    assert match([RED], [box(0.4, 0)], [GREEN], [box(0.7, 0.3)]) == [-1]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 8), st.integers(1, 8))
+def test_the_order_of_detections_does_not_matter(seed: int, objects: int, detections: int) -> None:
+    rng = np.random.default_rng(seed)
+    costs = rng.uniform(0, 1.4, (objects, detections)).astype(np.float32)
+    order = rng.permutation(detections)
+    plain, mixed = associate(costs), associate(costs[:, order])
+    assert [order[i] if i >= 0 else -1 for i in mixed] == plain.tolist()
+    matched = plain[plain >= 0]
+    assert len(set(matched.tolist())) == len(matched)

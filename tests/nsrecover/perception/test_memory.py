@@ -1,0 +1,129 @@
+"""Objects that are hidden, wholly or in part, are remembered; objects that moved, or are gone, are not."""
+
+import numpy as np
+import pytest
+
+from nsrecover.core.scene import FloatArray
+from nsrecover.perception.memory import Memory, blend, complete
+
+BOX = np.array([0.5, 0.0, 0.02, 0.04, 0.06, 0.04], np.float32)
+ELSEWHERE = np.array([0.6, 0.2, 0.02, 0.04, 0.06, 0.04], np.float32)
+
+
+def known() -> Memory:
+    return Memory.empty(2).add(("a",), BOX[None], np.array([[1.0, 0.0]], np.float32), np.array([100.0], np.float32))
+
+
+def nothing_empty(boxes: FloatArray) -> FloatArray:
+    return np.zeros(len(boxes), np.float32)
+
+
+def wall(from_y: float):
+    """Everything with y above a wall can be seen, and is empty apart from what is detected."""
+
+    def seen_through(boxes: FloatArray) -> FloatArray:
+        low, high = boxes[:, 1] - boxes[:, 4] / 2, boxes[:, 1] + boxes[:, 4] / 2
+        return np.clip((high - np.maximum(low, from_y)) / (high - low), 0, 1).astype(np.float32)
+
+    return seen_through
+
+
+@pytest.mark.parametrize(
+    ("now", "kept"),
+    [
+        ([0.5, -0.025, 0.02, 0.04, 0.01, 0.04], True),  # only one end is seen, where it was
+        ([0.5, 0.0, 0.03, 0.04, 0.06, 0.02], True),  # the lower half is hidden
+        ([0.5, 0.03, 0.02, 0.04, 0.06, 0.04], False),  # moved, all of it seen
+        ([0.501, 0.001, 0.021, 0.04, 0.06, 0.04], False),  # seen as well as before: the new measurement counts
+    ],
+)
+def test_a_partly_hidden_object_keeps_its_box_only_if_nothing_speaks_against_it(now: list[float], kept: bool) -> None:
+    box = complete(np.array(now, np.float32), BOX, BOX[None, 3:], nothing_empty, BOX)[0]
+    np.testing.assert_allclose(box, BOX if kept else now, atol=1e-6)
+
+
+def test_the_hidden_part_of_a_moved_object_is_where_nothing_speaks_against_it() -> None:
+    visible = np.array([0.5, 0.105, 0.02, 0.04, 0.01, 0.04], np.float32)  # y from 0.10 to 0.11
+    behind = complete(visible, BOX, BOX[None, 3:], wall(0.11), BOX)[0]
+    np.testing.assert_allclose(behind, [0.5, 0.08, 0.02, 0.04, 0.06, 0.04], atol=1e-3)
+
+
+def test_where_the_cameras_say_nothing_the_expectation_decides() -> None:
+    visible = np.array([0.5, 0.105, 0.02, 0.04, 0.01, 0.04], np.float32)
+    for y in (0.08, 0.105, 0.13):
+        expected = np.array([0.5, y, 0.02, 0.04, 0.06, 0.04], np.float32)
+        box = complete(visible, BOX, BOX[None, 3:], nothing_empty, expected)[0]
+        assert abs(box[1] - y) < 0.005
+
+
+def test_an_object_that_was_turned_is_taken_as_it_is_seen() -> None:
+    turned = np.array([0.5, 0.0, 0.02, 0.06, 0.04, 0.04], np.float32)
+    box, size = complete(turned, BOX, BOX[None, 3:], lambda boxes: np.ones(len(boxes), np.float32), BOX)
+    np.testing.assert_allclose(box, turned)
+    np.testing.assert_allclose(size, turned[3:])
+
+
+def test_nothing_thin_is_added_to_a_box_where_the_cameras_see_past_it() -> None:
+    """A cube that lay askew seemed larger; on a tower, with only its bottom hidden, it is as large as it looks."""
+    visible = np.array([0.5, 0.0, 0.10, 0.044, 0.044, 0.044], np.float32)
+    low, high = visible[:3] - visible[3:] / 2, visible[:3] + visible[3:] / 2
+
+    def beside_is_empty(boxes: FloatArray) -> FloatArray:
+        line = np.linspace(-0.4, 0.4, 9)  # samples lie a little inside, as those of the cameras
+        points = boxes[:, None, :3] + np.stack(np.meshgrid(line, line, line), -1).reshape(-1, 3) * boxes[:, None, 3:]
+        outside = ((points < low) | (points > high)).any(axis=2) & (points[..., 2] > low[2])
+        return outside.mean(axis=1).astype(np.float32)
+
+    askew = np.array([0.3, 0.0, 0.022, 0.060, 0.060, 0.044], np.float32)
+    box, size = complete(visible, askew, askew[None, 3:], beside_is_empty, visible)
+    np.testing.assert_allclose(box, visible)
+    np.testing.assert_allclose(size, visible[3:])
+
+
+def test_what_lay_askew_is_taken_for_as_large_as_it_was_before() -> None:
+    """Its box was larger while it leaned; back on its side, with something on it, it is not."""
+    lying, leaning = BOX[3:], np.array([0.04, 0.07, 0.062], np.float32)
+    visible = np.array([0.5, -0.02, 0.02, 0.04, 0.02, 0.04], np.float32)  # the rest is hidden
+    expected = np.array([0.5, 0.0, 0.02, *lying], np.float32)
+    box, size = complete(visible, ELSEWHERE, np.stack([lying, leaning]), nothing_empty, expected)
+    np.testing.assert_allclose(box, expected, atol=0.004)
+    np.testing.assert_allclose(size, lying)
+
+
+def look(seen_through, expected: FloatArray | None = None) -> Memory:
+    nothing = np.zeros((0, 6), np.float32), np.zeros((0, 2), np.float32), np.zeros(0, np.float32)
+    return known().look(*nothing, np.array([-1]), seen_through, None if expected is None else expected[None])
+
+
+def test_an_unseen_object_behind_something_keeps_its_box_and_looks() -> None:
+    after = look(nothing_empty)
+    np.testing.assert_allclose(after.boxes[0], BOX)
+    np.testing.assert_allclose(after.visual[0], [1.0, 0.0])
+    assert not after.seen[0]
+    assert after.hidden[0]
+    assert not after.graph().missing[0]
+
+
+def test_an_unseen_object_whose_place_is_empty_is_missing() -> None:
+    after = look(lambda boxes: np.ones(len(boxes), np.float32))
+    assert not after.hidden[0]
+    assert after.graph().missing[0]
+
+
+def test_an_unseen_object_may_be_hidden_where_it_was_to_be_put() -> None:
+    after = look(lambda boxes: (boxes[:, 1] < 0.1).astype(np.float32), ELSEWHERE)
+    np.testing.assert_allclose(after.boxes[0], ELSEWHERE)
+    assert after.hidden[0]
+
+
+def test_what_appears_is_added() -> None:
+    memory = known().add(("b",), ELSEWHERE[None], np.array([[0.0, 1.0]], np.float32), np.ones(1, np.float32))
+    assert memory.names == ("a", "b")
+    assert memory.graph().seen.tolist() == [True, True]
+
+
+def test_memory_stands_in_for_the_pixels_that_are_hidden() -> None:
+    red, blue = np.eye(2, dtype=np.float32)
+    np.testing.assert_allclose(blend(blue, 100, red, 100), blue)  # as much of it is seen as ever
+    np.testing.assert_allclose(blend(blue, 50, red, 100), [0.5**0.5, 0.5**0.5], atol=1e-6)  # half of it is hidden
+    np.testing.assert_allclose(blend(blue, 100, red, 50), blue)

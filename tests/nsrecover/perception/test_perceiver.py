@@ -1,0 +1,147 @@
+"""Scene graphs from rendered RGB-D views, compared with where things truly are."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from nsrecover.core.observation import Observation
+from nsrecover.errors import InvalidObservation
+from nsrecover.models.bundle import Bundle
+from nsrecover.perception.perceiver import Association, ScenePerceiver, crop_objects, lift_boxes, object_names
+from sim.tabletop.sampling import sample_scene
+from sim.tabletop.truth import Truth
+from sim.tabletop.world import TabletopWorld
+
+
+@pytest.fixture(scope="module")
+def seen() -> tuple[Observation, Truth]:
+    with TabletopWorld(sample_scene(np.random.default_rng(5), 5)) as world:
+        return world.observe(), world.truth()
+
+
+def without(observation: Observation, name: str) -> Observation:
+    """The same picture with one object hidden."""
+    number = next(key for key, value in observation.labels.items() if value == name)
+    return replace(observation, instances=np.where(observation.instances == number, 0, observation.instances))
+
+
+def test_boxes_are_within_a_few_millimetres_of_the_truth(seen: tuple[Observation, Truth]) -> None:
+    observation, truth = seen
+    names = object_names(observation)
+    boxes, visible = lift_boxes(observation, sorted(observation.labels))
+    assert visible.all()
+    for name, box in zip(names, boxes, strict=True):
+        position = truth.positions[truth.names.index(name)]
+        assert np.linalg.norm(box[:3] - position) < 0.004, name
+        assert abs(box[2] - box[5] / 2) < 0.003, f"{name} should stand on the table"
+
+
+def test_crops_show_the_object_alone_and_fill_the_frame(seen: tuple[Observation, Truth]) -> None:
+    observation = seen[0]
+    crops, owners, pixels = crop_objects(observation, sorted(observation.labels), 64)
+    assert crops.shape == (len(owners), 64, 64, 3)
+    assert sorted(set(owners.tolist())) == list(range(5))
+    for crop, count in zip(crops, pixels, strict=True):
+        filled = crop.any(axis=2)
+        assert filled.any(axis=0).mean() > 0.6 or filled.any(axis=1).mean() > 0.6
+        assert not filled.all()
+        assert count > 0
+
+
+def behind_a_board(observation: Observation, name: str) -> Observation:
+    """The same picture with something flat held before one object."""
+    mask = without(observation, name).instances != observation.instances
+    return replace(without(observation, name), depth_m=np.where(mask, 0.5, observation.depth_m).astype(np.float32))
+
+
+def shuffled(observation: Observation, seed: int) -> Observation:
+    """The same picture from a detector that numbers its detections anew and knows no names."""
+    numbers = np.random.default_rng(seed).permutation(np.arange(1, 1 + max(observation.labels)))
+    table = np.concatenate([[0], numbers]).astype(np.int32)
+    labels = {int(table[number]): f"thing {table[number]}" for number in observation.labels}
+    return replace(observation, instances=table[np.maximum(observation.instances, 0)], labels=labels)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_objects_are_followed_without_their_names(seen: tuple[Observation, Truth], seed: int) -> None:
+    observation, bundle = seen[0], Bundle.load()
+    perceive = ScenePerceiver(bundle)
+    before = perceive(observation)
+    other = shuffled(observation, seed)
+    after = perceive(other)
+    assert after.names == before.names
+    np.testing.assert_allclose(after.boxes, before.boxes, atol=1e-6)
+    assert sorted(perceive.instances) == sorted(before.names)
+    known = ScenePerceiver(bundle, association=Association.KNOWN)
+    known(observation)
+    assert not known(other).seen[:5].any(), "labels that nobody knows are other objects"
+
+
+def test_what_appears_gets_a_name_of_its_own(seen: tuple[Observation, Truth]) -> None:
+    observation, bundle = seen[0], Bundle.load()
+    perceive = ScenePerceiver(bundle)
+    newcomer = object_names(observation)[1]
+    number = next(key for key, name in observation.labels.items() if name == newcomer)
+    labels = {key: name for key, name in observation.labels.items() if key != number}
+    first = perceive(replace(without(observation, newcomer), labels=labels))
+    second = perceive(observation)
+    assert newcomer not in first.names
+    assert second.names == (*first.names, "new object")
+    assert second.seen.all()
+    assert perceive.instances["new object"] == number
+
+
+def test_a_fork_goes_its_own_way(seen: tuple[Observation, Truth]) -> None:
+    observation = seen[0]
+    perceive = ScenePerceiver(Bundle())
+    before = perceive(observation)
+    other = perceive.fork()
+    assert not other(without(observation, before.names[2])).seen[2]
+    assert set(perceive.instances) == set(before.names)
+    assert set(other.instances) == set(before.names) - {before.names[2]}
+
+
+def test_an_object_that_is_taken_away_is_missing() -> None:
+    with TabletopWorld(sample_scene(np.random.default_rng(5), 5)) as world:
+        perceive = ScenePerceiver(Bundle())
+        before = perceive(world.observe())
+        world.put_out_of_sight(before.names[2])
+        after = perceive(world.observe())
+    assert after.missing.tolist() == [name == before.names[2] for name in after.names]
+
+
+def test_without_memory_a_hidden_object_is_missing(seen: tuple[Observation, Truth]) -> None:
+    observation = seen[0]
+    perceive = ScenePerceiver(Bundle(), remember=False)
+    before = perceive(observation)
+    assert perceive(behind_a_board(observation, before.names[2])).missing[2]
+
+
+def test_an_object_out_of_sight_is_remembered_where_it_was(seen: tuple[Observation, Truth]) -> None:
+    observation = seen[0]
+    perceive = ScenePerceiver(Bundle())
+    before = perceive(observation)
+    hidden = before.names[2]
+    after = perceive(behind_a_board(observation, hidden))
+    assert after.seen.tolist() == [name != hidden for name in after.names]
+    assert after.hidden is not None
+    assert after.hidden.tolist() == [name == hidden for name in after.names]
+    assert not after.missing.any()
+    np.testing.assert_array_equal(after.boxes[2], before.boxes[2])
+    np.testing.assert_array_equal(after.visual[2], before.visual[2])
+    np.testing.assert_allclose(np.delete(after.boxes, 2, 0), np.delete(before.boxes, 2, 0))
+
+
+def test_perceivers_do_not_share_memory(seen: tuple[Observation, Truth]) -> None:
+    bundle = Bundle()
+    first, second = ScenePerceiver(bundle), ScenePerceiver(bundle)
+    first(seen[0])
+    graph = second(without(seen[0], object_names(seen[0])[0]))
+    assert not graph.seen[0]
+    assert graph.boxes[0].tolist() == [0] * 6
+
+
+def test_a_scene_without_objects_is_refused(seen: tuple[Observation, Truth]) -> None:
+    with pytest.raises(InvalidObservation, match="at least one labelled instance"):
+        ScenePerceiver(Bundle())(replace(seen[0], labels={}))

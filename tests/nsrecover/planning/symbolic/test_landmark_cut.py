@@ -1,0 +1,106 @@
+"""LM-cut never exceeds the true cost, and sees what the delete relaxation can see."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from nsrecover.planning.symbolic.landmark_cut import LandmarkCut
+from nsrecover.planning.symbolic.relaxation import Propositions, Relaxation
+from nsrecover.planning.symbolic.strips import StripsTask
+from tests.nsrecover.planning.symbolic.strips_tasks import distances, optimum, random_task
+
+
+def parts(task: StripsTask) -> tuple[Propositions, Relaxation, LandmarkCut]:
+    propositions = Propositions(len(task.facts), task.actions, [task.goal])
+    costs = [action.cost for action in task.actions]
+    relaxation = Relaxation(propositions, task.actions, costs)
+    cut = LandmarkCut(len(propositions), relaxation.before, relaxation.achieved, costs, propositions.of(task.goal))
+    return propositions, relaxation, cut
+
+
+def total(landmarks: list) -> float:
+    return sum(least for least, _ in landmarks)
+
+
+def test_it_is_a_lower_bound_and_often_exact() -> None:
+    exact, solvable = 0, 0
+    for seed in range(200):
+        task = random_task(seed, unit=seed % 2 == 0)
+        propositions, _, cut = parts(task)
+        best = optimum(task)
+        bound = total(cut(np.flatnonzero(propositions.true_in(task.initial)).tolist()))
+        assert bound <= best + 1e-9
+        if all(action.cost > 0 for action in task.actions):
+            assert (bound == 0) == task.goal.holds(task.initial)
+        if best < np.inf:
+            solvable += 1
+            exact += bound == pytest.approx(best)
+    assert solvable > 70
+    assert exact > 0.7 * solvable
+
+
+def test_landmarks_of_the_state_before_are_landmarks_after() -> None:
+    for seed in range(100):
+        task = random_task(seed)
+        propositions, _, cut = parts(task)
+        before = cut(np.flatnonzero(propositions.true_in(task.initial)).tolist())
+        for number, action in enumerate(task.actions):
+            if action.precondition.holds(task.initial) and total(before) < np.inf:
+                after = action.apply(task.initial)
+                known = [landmark for landmark in before if number not in landmark[1]]
+                bound = total(cut(np.flatnonzero(propositions.true_in(after)).tolist(), known))
+                assert bound <= optimum(replace(task, initial=after)) + 1e-9
+                assert bound >= total(known)
+
+
+def test_it_can_be_cut_short() -> None:
+    task = next(t for t in map(random_task, range(100)) if 2 < optimum(t) < np.inf)
+    propositions, _, cut = parts(task)
+    holds = np.flatnonzero(propositions.true_in(task.initial)).tolist()
+    assert cut(holds, stop=lambda: True) == []
+    assert len(cut(holds)) > 1
+
+
+def test_the_relaxation_says_infinite_only_where_there_is_no_way() -> None:
+    told = 0
+    for seed in range(200):
+        task = random_task(seed, actions=5)
+        propositions, relaxation, cut = parts(task)
+        holds = propositions.true_in(task.initial)
+        value, _ = relaxation.additive(holds)
+        hopeless = bool(np.isinf(value[propositions.of(task.goal)]).any())
+        assert hopeless == np.isinf(total(cut(np.flatnonzero(holds).tolist())))
+        if hopeless:
+            told += 1
+            assert optimum(task) == np.inf
+        for state in distances(task):
+            true = propositions.true_in(state)
+            assert np.isfinite(value[:-1][true]).all()
+    assert told > 12
+
+
+def test_a_relaxed_plan_can_be_run_without_deletes() -> None:
+    planned = 0
+    for seed in range(200):
+        task = random_task(seed, unit=False)
+        task = replace(task, actions=tuple(replace(a, cost=a.cost + 0.25) for a in task.actions))
+        propositions, relaxation, _ = parts(task)
+        holds = propositions.true_in(task.initial)
+        value, need = relaxation.additive(holds)
+        goal = propositions.of(task.goal)
+        if not np.isfinite(value[goal]).all():
+            continue
+        planned += 1
+        plan = relaxation.plan(goal, value, need)
+        assert plan.cost == pytest.approx(sum(task.actions[a].cost for a in plan.actions))
+        assert all(task.actions[a].precondition.holds(task.initial) for a in plan.helpful)
+        reached, waiting = set(np.flatnonzero(holds).tolist()), set(plan.actions)
+        while ready := {a for a in waiting if reached.issuperset(relaxation.before[a])}:
+            waiting -= ready
+            reached.update(p for a in ready for p in relaxation.achieved[a])
+        assert not waiting
+        assert reached.issuperset(goal)
+    assert planned > 80

@@ -1,0 +1,128 @@
+"""What may stay where it is: recoveries that restore relations instead of places."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nsrecover.core.actions import Trace
+from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.tabletop.operators import operator_of
+from nsrecover.monitoring.monitor import rejoined
+from nsrecover.planning.alternative_trace import standing_course
+from nsrecover.planning.planner import RecoveryPlanner, Rejoin
+from tests.nsrecover.planning.geometric import SIDE, GeometricModels, compare, imagine, moved, plan, step, table
+
+H = SIDE / 2
+FIVE = ((0.5, 0.0), (0.4, 0.2), (0.4, -0.2), (0.6, 0.2), (0.6, -0.2))
+TOWER = "top green red; top blue green; top yellow blue"
+
+
+def both(models: GeometricModels, graph: SceneGraph, trace: Trace, number: int) -> dict[Rejoin, Recovery]:
+    """Recoveries by place and by relation, each carried out along with the rest of the plan."""
+    found = {}
+    for kind in Rejoin:
+        planner = RecoveryPlanner(models, rejoin=kind)
+        recovery = planner.recover(graph, trace, compare(models, graph, trace, number), budget_s=None)
+        found[kind] = recovery
+        if not recovery.found:
+            continue
+        assert recovery.proven_optimal
+        course = rejoined(graph, trace, recovery)
+        now = graph
+        for action, imagined in zip(course.plan, course.graphs[1:], strict=True):
+            assert operator_of(action).violated(now, action) == (), str(action)
+            now = step(models, now, action)
+            assert (models.same(imagined.visual, imagined.boxes, now.visual, now.boxes) >= 0.5).all(), str(action)
+        for action in trace.plan:  # what the plan was for
+            assert operator_of(action).achieved(now, action), str(action)
+    return found
+
+
+def test_a_tower_is_built_again_where_its_base_stands_now(models: GeometricModels) -> None:
+    trace = imagine(models, table(*FIVE), plan(TOWER))
+    fallen = moved(trace.graphs[2], red=(0.5, 0.09, H), green=(0.4, 0.05, H), blue=(0.5, -0.1, H))
+    found = both(models, fallen, trace, 1)
+    assert len(found[Rejoin.POSE].actions) == 3
+    assert [str(action).replace(" cube", "") for action in found[Rejoin.RELATIONS].actions] == [
+        "top(green, red)",
+        "top(blue, green)",
+    ]
+    assert found[Rejoin.RELATIONS].cost == found[Rejoin.POSE].cost - 1
+
+
+def test_what_nothing_refers_to_may_lie_anywhere(models: GeometricModels) -> None:
+    trace = imagine(models, table(*FIVE), plan(TOWER))
+    pushed = moved(trace.graphs[1], white=(0.66, -0.1, H))
+    found = both(models, pushed, trace, 0)
+    assert len(found[Rejoin.POSE].actions) == 1
+    assert found[Rejoin.POSE].staying == ()
+    assert found[Rejoin.RELATIONS].status is RecoveryStatus.ALREADY_AT_SUBGOAL
+    assert found[Rejoin.RELATIONS].staying == ("white cube",)
+
+
+def test_it_does_not_stay_where_a_later_step_needs_the_place(models: GeometricModels) -> None:
+    trace = imagine(models, table(*FIVE), plan("top green red; left blue red"))
+    in_way = moved(trace.graphs[1], white=(0.5, 0.09, H))  # left of red
+    found = both(models, in_way, trace, 0)
+    assert found[Rejoin.RELATIONS].cost == found[Rejoin.POSE].cost == 2
+
+
+def test_it_does_not_stay_where_something_would_come_to_rest_on_it_too(models: GeometricModels) -> None:
+    """Red will carry a wide brick, which would reach over to white, as high as red and close beside it."""
+    graph = table(*FIVE)
+    wide = graph.boxes[graph.index("green cube")].copy()
+    wide[4] = 0.13  # sideways
+    graph = graph.with_node(graph.index("green cube"), wide)
+    trace = imagine(models, graph, plan("behind blue yellow; top green red"))
+    beside = moved(trace.graphs[1], white=(0.5, 0.055, H))
+    found = both(models, beside, trace, 0)
+    assert [str(action) for action in found[Rejoin.RELATIONS].actions] == ["restore(white cube)"]
+    farther = both(models, moved(trace.graphs[1], white=(0.5, 0.12, H)), trace, 0)
+    assert farther[Rejoin.RELATIONS].actions == ()
+
+
+def test_a_relation_that_no_longer_holds_is_restored(models: GeometricModels) -> None:
+    trace = imagine(models, table(*FIVE), plan("left blue red; top green red"))
+    found = both(models, moved(trace.graphs[1], blue=(0.42, -0.15, H)), trace, 0)
+    assert found[Rejoin.RELATIONS].cost == found[Rejoin.POSE].cost == 2
+    still_left = both(models, moved(trace.graphs[1], blue=(0.5, 0.11, H)), trace, 0)
+    assert len(still_left[Rejoin.POSE].actions) == 1
+    assert still_left[Rejoin.RELATIONS].status is RecoveryStatus.ALREADY_AT_SUBGOAL
+
+
+def test_nothing_displaced_means_no_other_course(models: GeometricModels) -> None:
+    trace = imagine(models, table(*FIVE), plan(TOWER))
+    assert standing_course(trace.graphs[1], trace, 1, (), models) is None
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_restoring_relations_never_takes_more_actions(models: GeometricModels, seed: int) -> None:
+    """Random collapses and pushes on random plans."""
+    rng = np.random.default_rng(seed)
+    colours = ["green", "blue", "yellow", "white"]
+    rng.shuffle(colours)
+    text, top, base = [], "red", "red"
+    for colour in colours[:3]:
+        if rng.random() < 0.6:
+            text.append(f"top {colour} {top}")
+            top = colour
+        else:
+            text.append(f"{rng.choice(['left', 'behind'])} {colour} {base}")
+            top = base = colour
+    trace = imagine(models, table(*FIVE), plan("; ".join(text)))
+    number = int(rng.integers(3))
+    graph = trace.graphs[number + 1]
+    for name in rng.permutation(graph.names)[: int(rng.integers(1, 4))]:
+        if any(operator_of(action).violated(graph, action) for action in plan(f"free {name.split()[0]}")):
+            continue  # something stands on it
+        for _ in range(100):
+            place = np.array([rng.uniform(0.35, 0.7), rng.uniform(-0.3, 0.3), H])
+            others = np.delete(graph.boxes, graph.index(name), axis=0)
+            if (np.abs(others[:, :2] - place[:2]).max(axis=1) > SIDE + 0.01).all():
+                graph = moved(graph, **{name.split()[0]: tuple(place)})
+                break
+    found = both(models, graph, trace, number)
+    assert found[Rejoin.RELATIONS].found == found[Rejoin.POSE].found
+    assert found[Rejoin.RELATIONS].cost <= found[Rejoin.POSE].cost

@@ -1,0 +1,148 @@
+"""The world model over places, against exhaustive search with the operators' own preconditions and no pruning."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+import pytest
+
+from nsrecover.core.actions import Action, Trace
+from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.tabletop.operators import operator_of
+from nsrecover.planning.neural_model import NeuralModel
+from nsrecover.planning.planner import RecoveryPlanner
+from tests.nsrecover.planning.geometric import SIDE, GeometricModels, compare, imagine, moved, plan, table
+
+SPOTS = tuple((x, y) for x in (0.38, 0.52, 0.66) for y in (-0.2, 0.0, 0.2))
+
+
+def disturb(rng: np.random.Generator, graph: SceneGraph, stack: float = 0.5) -> SceneGraph:
+    """All blocks set down again at random: on spots of the table or on each other."""
+    boxes = graph.boxes.copy()
+    spots, tops = [SPOTS[i] for i in rng.permutation(len(SPOTS))], []
+    for i in rng.permutation(len(graph)):
+        if rng.random() < 0.3:  # this one may stay, if nobody took its place
+            spot = tuple(graph.boxes[i, :2])
+            free = not any(np.abs(np.subtract(spot, boxes[j, :2])).max() < SIDE for j in tops)
+            if free and float(graph.boxes[i, 2]) < SIDE:
+                boxes[i] = graph.boxes[i]
+                tops.append(int(i))
+                spots = [s for s in spots if np.abs(np.subtract(s, spot)).max() > SIDE]
+                continue
+        if tops and rng.random() < stack:
+            below = tops.pop(int(rng.integers(len(tops))))
+            boxes[i, :3] = boxes[below, 0], boxes[below, 1], boxes[below, 2] + SIDE
+        else:
+            taken = [boxes[j, :2] for j in range(len(graph)) if j in tops]
+            x, y = next(s for s in spots if all(np.abs(np.subtract(s, t)).max() > SIDE for t in taken))
+            spots.remove((x, y))
+            boxes[i, :3] = x, y, SIDE / 2
+        tops.append(int(i))
+    result = graph
+    for i, box in enumerate(boxes):
+        result = result.with_node(i, box)
+    return result
+
+
+def exhaustive(models: GeometricModels, graph: SceneGraph, trace: Trace) -> float:
+    """Cheapest total cost when any clear block may go to any place known for it, or to a free corner of its own."""
+    corners = [(0.33, -0.32), (0.33, 0.32), (0.72, -0.32), (0.72, 0.32)]
+    places = []
+    for i in range(len(graph)):
+        boxes = [graph.boxes[i], *(g.boxes[i] for g in trace.graphs)]
+        boxes.append(np.array([*corners[i], SIDE / 2, SIDE, SIDE, SIDE], dtype=np.float32))
+        places.append(np.unique(np.round(boxes, 5), axis=0).astype(np.float32))
+
+    def at(state: tuple[int, ...]) -> SceneGraph:
+        scene = graph
+        for i, place in enumerate(state):
+            scene = scene.with_node(i, places[i][place])
+        return scene
+
+    start = tuple(int(np.abs(options - graph.boxes[i]).sum(axis=1).argmin()) for i, options in enumerate(places))
+    cost, queue, best = {start: 0}, deque([start]), np.inf
+    while queue:
+        state = queue.popleft()
+        scene = at(state)
+        for t, goal in enumerate(trace.graphs):
+            if (models.same(goal.visual, goal.boxes, scene.visual, scene.boxes) >= models.threshold).all():
+                best = min(best, cost[state] + len(trace.plan) - t)
+        for i, options in enumerate(places):
+            for place in range(len(options)):
+                after = (*state[:i], place, *state[i + 1 :])
+                action = Action("restore", (graph.names[i],), tuple(map(float, options[place])))
+                if after not in cost and not operator_of(action).violated(scene, action):
+                    cost[after] = cost[state] + 1
+                    queue.append(after)
+    return float(best)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_pruning_loses_nothing(models: GeometricModels, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    start = table(*(SPOTS[i] for i in rng.permutation(len(SPOTS))[:4]))
+    trace = imagine(
+        models, start, plan("top green red; top blue green" if seed % 2 else "top blue yellow; top red green")
+    )
+    graph = disturb(rng, trace.graphs[2 if seed % 3 else 1])
+    recovery = RecoveryPlanner(models).recover(graph, trace, compare(models, graph, trace, 1), budget_s=None)
+    best = exhaustive(models, graph, trace)
+    assert recovery.found
+    assert recovery.proven_optimal or recovery.status is RecoveryStatus.ALREADY_AT_SUBGOAL
+    assert recovery.cost == best
+
+
+def test_masks_agree_with_the_operators(models: GeometricModels) -> None:
+    """Every move offered can be run, in every state that a search may meet."""
+    rng = np.random.default_rng(0)
+    offered = 0
+    for _ in range(10):
+        trace = imagine(models, table(*SPOTS[:6]), plan("top green red; top blue green; top yellow white"))
+        graph = disturb(rng, trace.graphs[3])
+        model = NeuralModel(models, graph, [trace], range(4), {})
+        state, scene = model.start, graph
+        for _ in range(12):
+            moves = model.applicable(state) + model.detours(state)
+            for move in moves:
+                target = tuple(map(float, model.places[move.place].box))
+                action = Action("restore", (graph.names[move.owner],), target)
+                assert operator_of(action).violated(scene, action) == ()
+                offered += 1
+            if not moves:
+                break
+            move = moves[int(rng.integers(len(moves)))]
+            (state,) = model.successors(state, [move])
+            scene = scene.with_node(move.owner, model.places[move.place].box)
+    assert offered > 100
+
+
+def test_the_networks_are_asked_once_a_search_and_once_a_free_place(models: GeometricModels) -> None:
+    trace = imagine(models, table(*SPOTS[:5]), plan("top green red; top blue green; top yellow blue; top white yellow"))
+    fallen = moved(trace.graphs[4], green=(0.6, 0.1, 0.025), blue=(0.6, -0.1, 0.025), yellow=(0.45, 0.1, 0.025))
+    discrepancy = compare(models, fallen, trace, 3)
+    models.calls = 0
+    recovery = RecoveryPlanner(models).recover(fallen, trace, discrepancy)
+    assert recovery.found
+    assert models.calls == 1  # nothing has to get out of the way
+
+
+def test_the_bound_is_the_number_of_misplaced_objects(models: GeometricModels) -> None:
+    trace = imagine(models, table(*SPOTS[:4]), plan("top green red; top blue green"))
+    graph = moved(trace.graphs[1], yellow=(0.7, 0.3, 0.025))
+    model = NeuralModel(models, graph, [trace], range(3), {})
+    distance, bound = model.discrepancy([model.start])
+    assert bound.tolist() == [[2.0, 1.0, 2.0]]
+    assert (distance > 0.5).all()
+    assert distance.argmin() == 1
+    assert model.misplaced(model.start, 1) == (3,)
+
+
+def test_order_comes_from_the_plan(models: GeometricModels) -> None:
+    trace = imagine(models, table(*SPOTS[:4]), plan("top green red; left yellow blue"))
+    graph = moved(trace.graphs[2], green=(0.6, 0.1, 0.025), yellow=(0.6, -0.1, 0.025))
+    first = NeuralModel(models, graph, [trace], [2], {"green cube": 0, "yellow cube": 1})
+    second = NeuralModel(models, graph, [trace], [2], {"green cube": 1, "yellow cube": 0})
+    assert [move.owner for move in first.applicable(first.start)] == [1, 3]
+    assert [move.owner for move in second.applicable(second.start)] == [3, 1]

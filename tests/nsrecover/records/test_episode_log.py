@@ -1,0 +1,81 @@
+"""Logs of episodes: written, read back as they were, and refused when they are something else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nsrecover.core.discrepancy import Cause
+from nsrecover.core.episode import Episode, EpisodeStatus
+from nsrecover.errors import InvalidRecording
+from nsrecover.explanation import facts_of
+from nsrecover.records import episode_log
+from nsrecover.records.recording import example
+from nsrecover.records.review import episode_of, review
+from nsrecover.system import load
+
+
+@pytest.fixture(scope="module")
+def reviewed() -> Episode:
+    recording = example()
+    return episode_of(list(review(load(), recording)), recording)
+
+
+def test_what_is_written_is_read_back(reviewed: Episode, tmp_path: Path) -> None:
+    path = tmp_path / "new" / "episode.json"
+    episode_log.save(reviewed, path)
+    back = episode_log.load(path)
+    assert episode_log.to_document(back) == episode_log.to_document(reviewed)
+    assert [r.time_s for r in back.records] == [r.time_s for r in reviewed.records]
+    for old, new in zip(reviewed.records, back.records, strict=True):
+        assert new.graph.names == old.graph.names
+        np.testing.assert_allclose(new.graph.boxes, old.graph.boxes, atol=1e-5)
+        assert bool(new.discrepancy) == bool(old.discrepancy)
+        assert facts_of(new.discrepancy, new.recovery) == facts_of(old.discrepancy, old.recovery)
+        assert (new.explanation and new.explanation.text) == (old.explanation and old.explanation.text)
+    assert {c.cause for c in back.records[-1].discrepancy.culprits} >= {Cause.TOPPLED, Cause.DROPPED}
+    assert back.status is EpisodeStatus.REVIEWED
+
+
+def test_it_is_small_and_has_no_images(reviewed: Episode, tmp_path: Path) -> None:
+    episode_log.save(reviewed, tmp_path / "episode.json")
+    assert (tmp_path / "episode.json").stat().st_size < 60_000
+
+
+def test_a_failed_write_leaves_the_old_file(reviewed: Episode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "episode.json"
+    path.write_text("old")
+    monkeypatch.setattr(episode_log, "to_document", lambda episode: {"no": object()})
+    with pytest.raises(TypeError):
+        episode_log.save(reviewed, path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"format": "something"}, "something else"),
+        ({"schema": 99}, "schema 99"),
+        ({"records": [{}]}, "whole log"),
+        ({"status": "asleep"}, "asleep"),
+        ({"start": {"boxes": {"a": [1, 2]}, "unseen": [], "hidden": [], "held": None, "states": {}}}, "whole log"),
+        ({"plan": None}, "whole log"),
+    ],
+)
+def test_what_is_no_log_is_refused(reviewed: Episode, change: dict[str, object], told: str, tmp_path: Path) -> None:
+    path = tmp_path / "episode.json"
+    path.write_text(json.dumps({**episode_log.to_document(reviewed), **change}))
+    with pytest.raises(InvalidRecording, match=told):
+        episode_log.load(path)
+
+
+def test_a_file_that_is_not_there_or_no_json_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InvalidRecording, match=r"nowhere\.json"):
+        episode_log.load(tmp_path / "nowhere.json")
+    (tmp_path / "half.json").write_text('{"format": ')
+    with pytest.raises(InvalidRecording, match=r"half\.json"):
+        episode_log.load(tmp_path / "half.json")

@@ -1,0 +1,99 @@
+"""Cameras: calibration, masks, depth, and an arm that is out of the way."""
+
+import numpy as np
+import pytest
+
+from nsrecover.errors import InvalidConfiguration
+from sim.common.cameras import FRONT, LEFT, CameraRig, Light, take_picture
+from sim.common.rotations import matrix_of
+from sim.tabletop.scenes import COLOURS, ObjectKind, ObjectSpec, SceneSpec
+from sim.tabletop.world import TabletopWorld
+
+PLACES = [(0.32, -0.33), (0.32, 0.33), (0.525, 0.0), (0.68, -0.33), (0.68, 0.33), (0.74, 0.0)]
+SCENE = SceneSpec(
+    tuple(
+        ObjectSpec(
+            f"{colour} {kind}", kind, colour, (0.056, 0.036, 0.036) if kind == "lego" else (0.04,) * 3, place, yaw
+        )
+        for colour, kind, place, yaw in zip(
+            COLOURS, [*ObjectKind] * 2, PLACES, [0.0, 0.4, 0.8, 0.2, 1.2, 0.6], strict=False
+        )
+    )
+)
+
+
+@pytest.fixture(scope="module")
+def world():
+    with TabletopWorld(SCENE) as world:
+        yield world
+
+
+def _points(observation, view, number):
+    """Pixels of an instance lifted into the world; pixel centres are at one half."""
+    camera = observation.cameras[view]
+    rows, columns = np.nonzero(observation.instances[view] == number)
+    depth = observation.depth_m[view][rows, columns]
+    pixels = np.stack([columns + 0.5, rows + 0.5, np.ones(len(rows))])
+    points = np.linalg.inv(camera.intrinsics) @ pixels * depth
+    return (camera.world_from_camera[:3, :3] @ points).T + camera.world_from_camera[:3, 3]
+
+
+def test_lifted_pixels_lie_on_the_true_boxes(world):
+    observation, truth = world.observe(), world.truth()
+    assert sorted(observation.labels.values()) == sorted(SCENE.names)
+    for number, name in observation.labels.items():
+        i = truth.index(name)
+        points = np.concatenate([_points(observation, view, number) for view in range(2)])
+        local = (points - truth.positions[i]) @ matrix_of(truth.orientations[i])
+        half = np.array(SCENE[name].size) / 2
+        outside = np.linalg.norm(np.maximum(np.abs(local) - half, 0.0), axis=1)
+        inside = np.minimum((np.abs(local) - half).max(axis=1), 0.0)
+        assert np.abs(outside + inside).max() < 0.0015, name
+        # two opposed views see the whole extent of every object
+        assert np.all(half - local.max(axis=0) < 0.004), name
+        assert np.all(local.min(axis=0)[:2] + half[:2] < 0.004), name
+
+
+def test_arm_hides_nothing(world):
+    for view in world.rig.views:
+        picture = take_picture(world.client, view, 320, 240, Light())
+        assert np.count_nonzero(picture.bodies == world.arm.body) < 3000
+    truth, observation = world.truth(), world.observe()
+    for view, camera in enumerate(observation.cameras):
+        for number, name in observation.labels.items():
+            into = np.linalg.inv(camera.world_from_camera)
+            top = truth.position(name) + np.array([0, 0, SCENE[name].size[2] / 2])
+            seen = camera.intrinsics @ (into[:3, :3] @ top + into[:3, 3])
+            column, row = (seen[:2] / seen[2]).astype(int)
+            assert observation.instances[view, row, column] == number, (camera.name, name)
+
+
+def test_observing_changes_nothing_and_repeats(world):
+    first, second = world.observe(), world.observe()
+    assert np.array_equal(first.rgb, second.rgb)
+    assert np.array_equal(first.depth_m, second.depth_m)
+
+
+def test_light_and_views_can_be_chosen(world):
+    rig = CameraRig(views=(LEFT, FRONT), width=160, height=120, light=Light(ambient=0.3))
+    with TabletopWorld(SCENE, rig=rig) as darker:
+        observation = darker.observe()
+    assert observation.rgb.shape == (2, 120, 160, 3)
+    assert [camera.name for camera in observation.cameras] == ["left", "front"]
+    assert observation.rgb[0].mean() < world.observe().rgb[0].mean() - 5
+
+
+def test_bad_rig_raises():
+    with pytest.raises(InvalidConfiguration, match="different camera names"):
+        CameraRig(views=(LEFT, LEFT))
+    with pytest.raises(InvalidConfiguration, match="at least one view"):
+        CameraRig(views=())
+
+
+def test_frames_for_a_video():
+    frames = []
+    with TabletopWorld(SCENE, frame_steps=40, on_frame=lambda seen: frames.append(seen.time_s)) as world:
+        world.hand.carry(SCENE.names[0], (0.4, 0.0, 0.02))
+        assert world.render(96, 64).shape == (64, 96, 3)
+    assert len(frames) > 5
+    assert np.allclose(np.diff(frames), 40 / 200)

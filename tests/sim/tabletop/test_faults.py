@@ -1,0 +1,334 @@
+"""Every fault really changes what it claims to change, only that, only then, and always in the same way."""
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+import pybullet
+import pytest
+
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.discrepancy import Cause
+from nsrecover.domains.tabletop.operators import operator_of
+from nsrecover.errors import InvalidConfiguration
+from sim.common.arm import FINGER_FRICTION, GRIP_FORCE_N
+from sim.common.rotations import matrix_of, rotation_vector
+from sim.tabletop.faults import (
+    FAULTS,
+    BlockedPlace,
+    Drop,
+    ErrorClass,
+    Fault,
+    HelpingPerson,
+    Misled,
+    MissedGrasp,
+    Moment,
+    OffsetPlacement,
+    OutOfReach,
+    Slip,
+    Swap,
+    WrongSupport,
+    WrongYaw,
+    fault_from_dict,
+)
+from sim.tabletop.placing import true_graph
+from sim.tabletop.sampling import Structure, sample_plan, sample_scene
+from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
+from sim.tabletop.truth import Truth, deviations
+from sim.tabletop.world import SavedWorld, TabletopWorld
+
+MOMENTS = (
+    (Structure.ROW, 1, 3),
+    (Structure.MIXED, 2, 1),
+    (Structure.TOWER, 3, 2),
+    (Structure.TOWER, 4, 2),
+    (Structure.TOWER, 5, 3),
+)
+"""Structure, seed and step."""
+ENOUGH = 3
+"""Moments that every fault is tried at."""
+NEAR_M = 0.15
+"""What comes nearer than this to something that a fault acts on may have been hit by it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """A world that is about to carry out an action, and what comes of it if nothing goes wrong."""
+
+    world: TabletopWorld
+    saved: SavedWorld
+    moment: Moment
+    twin: Truth
+
+    def run(self, *faults: Fault) -> Truth:
+        """What comes of the action with faults."""
+        self.world.restore(self.saved)
+        self.world.faults = faults
+        self.world.execute(self.moment.action)
+        return self.world.truth()
+
+
+@pytest.fixture(scope="module")
+def branches() -> Iterator[list[Branch]]:
+    made = []
+    for structure, seed, step in MOMENTS:
+        rng = np.random.default_rng(seed)
+        scene = sample_scene(rng, 6, seed=seed)
+        plan = sample_plan(rng, scene, structure, 5)
+        world = TabletopWorld(scene, plan=plan)
+        for action in plan.actions[:step]:
+            world.execute(action)
+        saved, before = world.save(), world.estimates()
+        world.execute(plan[step])
+        made.append(Branch(world, saved, Moment(step, plan, before, world.estimates()), world.truth()))
+    yield made
+    for branch in made:
+        branch.world.close()
+
+
+def _sampled(name: str, branches: list[Branch]) -> list[tuple[Branch, Fault]]:
+    """A fault of a kind for each of the first moments that it fits."""
+    pairs = [(branch, FAULTS[name].sample(branch.moment, np.random.default_rng(7))) for branch in branches]
+    found = [(branch, fault) for branch, fault in pairs if fault is not None][:ENOUGH]
+    assert len(found) == ENOUGH, f"{name} fits too few moments"
+    return found
+
+
+def _turned(truth: Truth, twin: Truth, name: str) -> float:
+    """Angle between two orientations of an object, radians."""
+    first, second = (matrix_of(state.orientations[state.index(name)]) for state in (truth, twin))
+    return float(np.linalg.norm(rotation_vector(first.T @ second)))
+
+
+def _distance_to_way(point: np.ndarray, corners: list[np.ndarray]) -> float:
+    """Horizontal distance of a point from a way along corners."""
+    points = [a + share * (b - a) for a, b in pairwise(corners) for share in np.linspace(0, 1, 20)]
+    return min(float(np.linalg.norm((point - other)[:2])) for other in points)
+
+
+@pytest.mark.parametrize("name", list(FAULTS))
+def test_a_fault_really_does_what_it_claims_and_only_that(name, branches):
+    for branch, fault in _sampled(name, branches):
+        action, moment, twin = branch.moment.action, branch.moment, branch.twin
+        truth = branch.run(fault)
+        touched = fault.touched(action)
+        wrong = deviations(truth, twin)
+        assert touched
+        assert touched <= set(moment.before.names)
+        if name == "wrong_yaw":
+            assert _turned(truth, twin, action.arguments[0]) > math.radians(20.0)
+        else:
+            assert touched & set(wrong), f"{fault} changed nothing: {wrong}"
+        assert all(isinstance(fault.cause_of(item, action), Cause) for item in touched)
+        gone = {item for item, here in zip(truth.names, truth.present, strict=True) if not here}
+        assert gone == (touched if name == "removed" else set())
+        # whatever else is elsewhere was near enough to be hit
+        ways = {
+            item: [moment.before.positions[moment.before.index(item)], twin.position(item), truth.position(item)]
+            for item in touched - gone
+        }
+        for item in set(truth.names) - touched:
+            off = float(np.linalg.norm(truth.position(item) - twin.position(item)))
+            reached = min((_distance_to_way(twin.position(item), way) for way in ways.values()), default=math.inf)
+            assert off < 0.003 or reached < NEAR_M, f"{fault} moved the {item} by {off} m"
+
+
+@pytest.mark.parametrize("name", list(FAULTS))
+def test_a_fault_strikes_at_its_step_repeats_itself_and_leaves_no_trace(name, branches):
+    branch, fault = _sampled(name, branches)[0]
+    read = fault_from_dict(json.loads(json.dumps(fault.to_dict())))
+    assert read == fault
+    first = branch.run(fault)
+    arm, client = branch.world.arm, branch.world.client
+    constraints = pybullet.getNumConstraints(physicsClientId=client)
+    np.testing.assert_array_equal(branch.run(read).positions, first.positions)
+    assert pybullet.getNumConstraints(physicsClientId=client) == constraints
+    assert arm.grip_force_n == GRIP_FORCE_N
+    assert pybullet.getDynamicsInfo(arm.body, 9, physicsClientId=client)[1] == FINGER_FRICTION
+    for other in (branch.moment.step - 1, branch.moment.step + 1):
+        np.testing.assert_array_equal(branch.run(replace(fault, at_step=other)).positions, branch.twin.positions)
+
+
+@pytest.mark.parametrize("name", list(FAULTS))
+def test_samplers_follow_the_generator_and_leave_alone_what_is_taken(name, branches):
+    kind = FAULTS[name]
+    for branch in branches:
+        moment = branch.moment
+        for seed in range(4):
+            fault = kind.sample(moment, np.random.default_rng(seed))
+            assert fault == kind.sample(moment, np.random.default_rng(seed))
+            if fault is None:
+                continue
+            assert fault.at_step == moment.step
+            touched = fault.touched(moment.action)
+            again = kind.sample(replace(moment, taken=touched), np.random.default_rng(seed))
+            assert again is None or not again.touched(moment.action) & touched
+        everything = frozenset(moment.before.names)
+        assert kind.sample(replace(moment, taken=everything), np.random.default_rng(0)) is None
+
+
+def test_all_kinds_of_errors_can_be_injected():
+    assert {kind.error_class for kind in FAULTS.values()} == set(ErrorClass) - {ErrorClass.NATURAL}
+    assert all(kind.kind == name for name, kind in FAULTS.items())
+
+
+def test_a_missed_object_stays_where_it_is(branches):
+    for branch, fault in _sampled("missed_grasp", branches):
+        name = branch.moment.action.arguments[0]
+        before = branch.moment.before
+        assert np.linalg.norm(branch.run(fault).position(name) - before.positions[before.index(name)]) < 0.01
+
+
+def test_a_blocked_place_bars_a_later_action(branches):
+    for branch, fault in _sampled("blocked_place", branches):
+        branch.run(fault)
+        graph = true_graph(branch.world.estimates())
+        later = branch.moment.plan.actions[branch.moment.step + 1 :]
+        assert isinstance(fault, BlockedPlace)
+        reasons = [reason for action in later for reason in operator_of(action).violated(graph, action)]
+        assert any(fault.name in reason for reason in reasons), (later, fault, reasons)
+
+
+def test_what_is_out_of_reach_is_still_seen(branches):
+    for branch, fault in _sampled("out_of_reach", branches):
+        assert isinstance(fault, OutOfReach)
+        assert np.linalg.norm(branch.run(fault).position(fault.name)[:2]) > 0.83
+        seen = branch.world.observe()
+        number = {name: i for i, name in seen.labels.items()}[fault.name]
+        assert all(np.count_nonzero(view == number) > 50 for view in seen.instances)
+
+
+def _cube(colour: str, x: float, y: float, side: float = 0.045) -> ObjectSpec:
+    return ObjectSpec(f"{colour} cube", ObjectKind.CUBE, colour, (side, side, side), (x, y))
+
+
+SCENE = SceneSpec(
+    (
+        _cube("red", 0.45, 0.0),
+        _cube("green", 0.45, 0.2),
+        _cube("blue", 0.45, -0.22),
+        _cube("yellow", 0.60, 0.12, 0.04),
+        _cube("cyan", 0.60, -0.12, 0.05),
+    )
+)
+PLAN = Plan.parse("top(green cube, red cube); top(blue cube, green cube); left(yellow cube, cyan cube)")
+
+
+def _run(*faults: Fault, steps: int = 2) -> list[Truth]:
+    """The truth after each of the first steps."""
+    with TabletopWorld(SCENE, faults) as world:
+        truths = []
+        for action in PLAN.actions[:steps]:
+            world.execute(action)
+            truths.append(world.truth())
+        return truths
+
+
+@pytest.fixture(scope="module")
+def twin() -> list[Truth]:
+    return _run(steps=3)
+
+
+def test_a_dropped_object_falls_between_its_place_and_its_goal():
+    fallen = _run(Drop(1, progress=0.4))[1]
+    assert fallen.supports["blue cube"] == "table"
+    assert -0.2 < fallen.position("blue cube")[1] < -0.03
+
+
+def test_a_slipping_object_falls_back_to_its_place():
+    fallen = _run(Slip(1))[1]
+    assert np.linalg.norm(fallen.position("blue cube")[:2] - [0.45, -0.22]) < 0.03
+
+
+def test_the_grip_is_as_strong_as_ever_after_a_slip(twin):
+    last = _run(Slip(1), steps=3)[2]
+    assert set(deviations(last, twin[2])) == {"blue cube"}
+
+
+def test_swapped_objects_stand_at_each_others_places(twin):
+    after = _run(Swap(1, "yellow cube", "cyan cube"))[1]
+    for name, other in (("yellow cube", "cyan cube"), ("cyan cube", "yellow cube")):
+        assert np.linalg.norm(after.position(name)[:2] - twin[1].position(other)[:2]) < 0.005
+        assert after.supports[name] == "table"
+
+
+def test_the_person_does_what_the_robot_would_have_done(twin):
+    after = _run(HelpingPerson(1, (PLAN[2],)))[1]
+    assert deviations(after, twin[2]) == {}
+
+
+def test_a_misled_arm_knocks_the_tower_over():
+    after = _run(Misled(1, ("red cube", "green cube"), height_share=0.05))[1]
+    assert after.supports["green cube"] != "red cube"
+
+
+def test_an_object_beyond_the_edge_of_its_support_falls_off():
+    fallen = _run(OffsetPlacement(1, (0.034, 0.0)))[1]
+    assert fallen.supports["green cube"] == "red cube"
+    assert fallen.position("blue cube")[2] < 0.05
+
+
+def test_an_object_may_be_put_on_another_one_or_the_table():
+    assert _run(WrongSupport(1, "cyan cube"))[1].supports["blue cube"] == "cyan cube"
+    lying = _run(WrongSupport(1, "table", (0.5, -0.3)))[1]
+    assert lying.supports["blue cube"] == "table"
+    assert np.linalg.norm(lying.position("blue cube")[:2] - [0.5, -0.3]) < 0.01
+
+
+def test_a_turned_object_stands_in_its_place(twin):
+    turned = _run(WrongYaw(1, 0.6))[1]
+    assert deviations(turned, twin[1]) == {}
+    assert abs(_turned(turned, twin[1], "blue cube") - 0.6) < 0.05
+
+
+def test_an_object_cannot_be_swapped_with_itself():
+    with pytest.raises(InvalidConfiguration, match="two different objects"):
+        Swap(0, "red cube", "red cube")
+
+
+def test_what_cannot_be_done_by_hand_is_noted():
+    far = Action("top", ("red cube", "purple cube"))
+    with TabletopWorld(SCENE, (HelpingPerson(0, (far,)), Swap(0, "red cube", "purple cube"))) as world:
+        world.execute(PLAN[0])
+        assert sum("cannot" in line for line in world.log) == 2
+
+
+def test_actions_keep_their_targets_in_files():
+    target = (0.5, 0.1, 0.02, 0.04, 0.04, 0.04)
+    fault = HelpingPerson(1, (Action("free", ("red cube",), target), PLAN[1]))
+    read = fault_from_dict(json.loads(json.dumps(fault.to_dict())))
+    assert isinstance(read, HelpingPerson)
+    assert read.actions[0].target == target
+    assert read.actions[1] == PLAN[1]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"fault": "slipp", "at_step": 1}, "Did you mean 'slip'"),
+        ({"at_step": 1}, "expected a fault"),
+        ({"fault": "slip", "at_step": 1, "progres": 0.5}, "Did you mean 'progress'"),
+        ({"fault": "slip", "progress": 0.5}, "'at_step'"),
+        ({"fault": "slip", "at_step": 1, "progress": "half"}, "'progress' of the fault 'slip' as float"),
+        ({"fault": "slip", "at_step": 1.5}, "'at_step' of the fault 'slip' as int"),
+        ({"fault": "missed_grasp", "at_step": 1, "offset_m": [0.1, 0.1]}, "'offset_m'"),
+        ({"fault": "helping_person", "at_step": 1, "actions": ["top(a, b)"]}, "'actions'"),
+        ({"fault": "helping_person", "at_step": 1, "actions": [{"action": "top"}]}, "'actions'"),
+        (
+            {"fault": "helping_person", "at_step": 1, "actions": [{"action": "top(a, b)", "target": [1, 2]}]},
+            "6 numbers in 'actions'",
+        ),
+    ],
+)
+def test_wrong_files_are_refused_by_name(data, message):
+    with pytest.raises(InvalidConfiguration, match=message.replace("(", r"\(")):
+        fault_from_dict(data)
+
+
+def test_a_person_who_blocks_is_told_apart_from_one_who_helps():
+    assert FAULTS["blocked_place"].cause is Cause.BLOCKING
+    assert HelpingPerson(0, (PLAN[1],)).cause_of("blue cube", PLAN[0]) is Cause.HELPED
+    assert MissedGrasp(0, (0.0, 0.0, 0.05)).cause_of("green cube", PLAN[0]) is Cause.NOT_LIFTED

@@ -1,0 +1,190 @@
+"""The world as a whole: repeatable to the last bit, saved and restored, faults at their hooks."""
+
+import json
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.protocols import World
+from nsrecover.errors import InvalidConfiguration
+from sim.tabletop.faults.base import Fault, SkillPhase
+from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
+from sim.tabletop.truth import deviations
+from sim.tabletop.world import TabletopWorld
+
+SCENE = SceneSpec(
+    (
+        ObjectSpec("red cube", ObjectKind.CUBE, "red", (0.040, 0.040, 0.040), (0.45, 0.0), 0.2),
+        ObjectSpec("blue die", ObjectKind.DIE, "blue", (0.044, 0.044, 0.044), (0.55, 0.15), -0.1),
+        ObjectSpec("white lego", ObjectKind.LEGO, "white", (0.056, 0.036, 0.036), (0.60, -0.12), 0.1),
+    ),
+    seed=3,
+)
+STACK = Action("top", ("blue die", "red cube"))
+ROW = Action("left", ("white lego", "red cube"))
+
+
+def _poses(world):
+    truth = world.truth()
+    return np.concatenate([truth.positions, truth.orientations], axis=1)
+
+
+def test_two_worlds_agree_to_the_last_bit():
+    results = []
+    for _ in range(2):
+        with TabletopWorld(SCENE) as world:
+            world.execute(STACK)
+            world.execute(ROW)
+            results.append(_poses(world))
+    assert np.array_equal(*results)
+
+
+def test_save_and_restore_repeat_exactly():
+    with TabletopWorld(SCENE) as world:
+        world.execute(STACK)
+        saved = world.save()
+        at_save = _poses(world)
+        outcomes = []
+        for _ in range(2):
+            world.execute(ROW)
+            outcomes.append(_poses(world))
+            world.restore(saved)
+            assert np.array_equal(_poses(world), at_save)
+            assert world.step == 1
+        assert np.array_equal(*outcomes)
+        assert not np.array_equal(outcomes[0], at_save)
+        world.release(saved)
+        with pytest.raises(InvalidConfiguration, match="released"):
+            world.restore(saved)
+
+
+def test_it_is_a_world_and_closes_twice():
+    world = TabletopWorld(SCENE)
+    assert isinstance(world, World)
+    world.close()
+    world.close()
+
+
+@dataclass(frozen=True)
+class _Recorder(Fault):
+    """Notes what it is called with, and lets go of the object in transport if it is to."""
+
+    drop: bool = False
+    phases: list = field(default_factory=list)
+    done: list = field(default_factory=list)
+
+    def during(self, world, action, phase, progress):
+        self.phases.append((phase, progress))
+        if self.drop and phase is SkillPhase.TRANSPORT:
+            world.weaken_grip(force_n=0.0, friction=0.0)
+
+    def after(self, world, action):
+        self.done.append((world.step, action))
+
+
+def test_fault_hooks_run_in_every_phase_and_weaken_one_action_only():
+    faults = _Recorder(0), _Recorder(1, drop=True), _Recorder(7)
+    with TabletopWorld(SCENE, faults) as world:
+        for action in (ROW, STACK, STACK):
+            world.execute(action)
+            if world.step == 2:
+                assert world.truth().supports["blue die"] != "red cube", "the grip was to fail"
+        phases = [phase for phase, _ in faults[0].phases]
+        assert list(dict.fromkeys(phases)) == list(SkillPhase)
+        for phase in SkillPhase:
+            shares = [share for each, share in faults[0].phases if each is phase]
+            assert shares[0] == 0.0
+            assert shares[-1] == 1.0
+        assert [fault.done for fault in faults] == [[(0, ROW)], [(1, STACK)], []]
+        assert world.truth().supports["blue die"] == "red cube", "the grip was to be good again"
+
+
+def test_with_a_plan_a_fault_strikes_at_its_action_once_whatever_else_is_done():
+    aside = Action("free", ("white lego",), (0.6, -0.2, 0.018, 0.056, 0.036, 0.036))
+    fault = _Recorder(1)
+    with TabletopWorld(SCENE, (fault,), plan=Plan((ROW, STACK, aside))) as world:
+        for action in (ROW, ROW, aside):
+            world.execute(action)
+        assert fault.done == [], "a step that is not carried out does not strike"
+        assert world.is_next(STACK)
+        start = world.save()
+        for action in (STACK, STACK):
+            world.execute(action)
+        assert fault.done == [(3, STACK)], "it strikes when it is, though the third step was done before"
+        assert not world.is_next(STACK)
+        world.restore(start)
+        assert world.is_next(STACK)
+    fault = _Recorder(1)
+    with TabletopWorld(SCENE, (fault,), plan=Plan((ROW, STACK, aside))) as world:
+        for action in (ROW, ROW, STACK, STACK):
+            world.execute(action)
+    assert fault.done == [(2, STACK)]
+
+
+class _Misled(Fault):
+    def estimates(self, action, estimates, rng):
+        return estimates.shifted("red cube", (0.0, -0.1, 0.0))
+
+
+def test_wrong_estimates_mislead_the_arm():
+    with TabletopWorld(SCENE, faults=[_Misled(0)]) as world:
+        world.execute(STACK)
+        truth = world.truth()
+        assert truth.supports["blue die"] == "table"
+        assert truth.position("blue die")[1] < -0.05
+
+
+def test_carry_moves_one_object_physically():
+    with TabletopWorld(SCENE) as world:
+        heights = []
+        world.on_frame = lambda seen: heights.append(seen.pose("blue die")[0][2])
+        before = world.truth()
+        world.hand.carry("blue die", (*before.position("red cube")[:2], 0.062))
+        truth = world.truth()
+        assert truth.supports["blue die"] == "red cube"
+        assert np.linalg.norm(truth.position("blue die")[:2] - before.position("red cube")[:2]) < 0.004
+        assert max(heights) > 0.1
+        assert np.linalg.norm(truth.position("white lego") - before.position("white lego")) < 0.001
+
+
+def test_what_falls_off_the_table_is_gone():
+    with TabletopWorld(SCENE) as world, TabletopWorld(SCENE) as twin:
+        assert deviations(world.truth(), twin.truth()) == {}
+        world.hand.carry("blue die", (0.5, 0.75, 0.1))
+        truth = world.truth()
+        assert not truth.present[truth.index("blue die")]
+        assert truth.supports["blue die"] is None
+        assert deviations(truth, twin.truth()) == {"blue die": "gone from the table"}
+        assert "blue die" not in world.observe().labels.values()
+        world.execute(STACK)
+        assert "not on the table" in world.log[-1]
+
+
+def test_deviations_name_what_is_off_and_why():
+    with TabletopWorld(SCENE) as world, TabletopWorld(SCENE) as twin:
+        world.hand.carry("white lego", (0.60, -0.16, 0.018))
+        world.hand.carry("blue die", (*world.pose("red cube")[0][:2], 0.062))
+        reasons = deviations(world.truth(), twin.truth())
+        assert reasons == {"blue die": "rests on the red cube instead of the table", "white lego": "40 mm off"}
+
+
+def test_scene_survives_json():
+    assert SceneSpec.from_dict(json.loads(json.dumps(SCENE.to_dict()))) == SCENE
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"position": (0.46, 0.01)}, "overlaps the red cube"),
+        ({"position": (1.2, 0.0)}, "the blue die does not fit on the table"),
+        ({"size": (0.1, 0.04, 0.04)}, "the blue die does not fit the gripper"),
+        ({"colour": "bleu"}, "Did you mean 'blue'"),
+    ],
+)
+def test_scene_that_does_not_fit_raises(change, message):
+    data = SCENE.to_dict()
+    data["objects"][1] |= change
+    with pytest.raises(InvalidConfiguration, match=message):
+        TabletopWorld(SceneSpec.from_dict(data))
