@@ -24,6 +24,7 @@ from rich.text import Text
 
 import nsrecover
 from eval.common import report
+from eval.common.command import CONF
 from eval.common.results import DemoResult, summary_line
 from eval.common.video import Film
 from eval.demo.episode import AgentFactory, Watcher, run_scenario
@@ -210,7 +211,7 @@ def _summary(results: list[DemoResult]) -> Table:
     return table
 
 
-@hydra.main(version_base="1.3", config_path="../../conf", config_name="demo")
+@hydra.main(version_base="1.3", config_path=str(CONF), config_name="demo")
 def _main(config: DictConfig) -> None:
     runtime = HydraConfig.get()
     sweep = runtime.mode is RunMode.MULTIRUN

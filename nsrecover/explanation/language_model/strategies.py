@@ -177,7 +177,7 @@ def wording(name: str, version: int) -> Wording:
     Raises:
         InvalidConfiguration: there is none of that name and version.
     """
-    folder = resources.files("nsrecover.explanation").joinpath(_FOLDER)
+    folder = resources.files("nsrecover.explanation.language_model").joinpath(_FOLDER)
     file = folder.joinpath(f"{name}.v{version}.json")
     if not file.is_file():
         known = [path.name.removesuffix(".json") for path in folder.iterdir()]

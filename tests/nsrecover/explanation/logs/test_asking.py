@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from household_failures import TASKS, failures, success
 
 from nsrecover.explanation.logs import HouseholdLog, explain_log, log_of
 from nsrecover.explanation.logs.correction import correct
 from nsrecover.explanation.logs.questions import ask_log
 from nsrecover.explanation.logs.run import run_of
 from nsrecover.explanation.logs.telling import act
+from tests.nsrecover.explanation.logs.household_failures import TASKS, failures, success
 
 
 def dropped() -> HouseholdLog:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from household_failures import TASKS, failures
 
 from tests.commands import run
+from tests.nsrecover.explanation.logs.household_failures import TASKS, failures
 
 explain = partial(run, "nsrecover.cli", "explain")
 

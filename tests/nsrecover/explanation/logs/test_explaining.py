@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from household_failures import TASKS, failures, success
-from household_runs import Fault, Injected, Task, steps_of, story, world_of
 
 from eval.logs.household_world import conditions_of, judge, world_at_the_end
 from nsrecover.explanation.audience import Register
 from nsrecover.explanation.logs import explain_log, log_of, report_of
+from tests.nsrecover.explanation.logs.household_failures import TASKS, failures, success
+from tests.nsrecover.explanation.logs.household_runs import Fault, Injected, Task, steps_of, story, world_of
 
 by_name = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
 

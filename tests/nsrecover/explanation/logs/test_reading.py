@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from household_failures import TASKS, failures
 
 from nsrecover.errors import InvalidRecording
 from nsrecover.explanation.logs import document_of, is_household_log, log_of, read_logs
@@ -17,6 +16,7 @@ from nsrecover.explanation.logs.names import normal, same
 from nsrecover.explanation.logs.reading import action_of, observation_of, step_of
 from nsrecover.explanation.logs.records import Related, Remark, Step
 from nsrecover.explanation.logs.writing import told
+from tests.nsrecover.explanation.logs.household_failures import TASKS, failures
 
 
 @pytest.fixture
