@@ -1,0 +1,383 @@
+"""What a domain is: object kinds, state variables, relations, operators, laws and words, all as data.
+
+Facts are tuples of strings, a predicate and objects: `("at", "mug", "sink")`. A state is the set of facts
+that hold; what is not in it does not. Formulas and effects are written with variables, which begin with a question mark:
+
+    put_in = Operator(
+        "put_in",
+        (Parameter("?thing"), Parameter("?place")),
+        preconditions=(fact("holding", "?thing"), fact("accessible", "?place")),
+        effects=(Effect(adds=(("at", "?thing", "?place"),), deletes=(("holding", "?thing"),)),),
+        words=Words("put {thing} in {place}", "put {thing} in {place}"),
+    )
+
+A `Domain` is general knowledge. `Instance` is the domain over the objects of one scene: it evaluates formulas, applies
+operators, and lets laws act. The recovery search over an instance is `nsrecover.planning.symbolic.domain_model`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+from nsrecover.errors import InvalidAction, did_you_mean
+
+Fact = tuple[str, ...]
+"""A predicate and the objects it is about."""
+
+State = frozenset[Fact]
+"""All facts that hold."""
+
+Binding = Mapping[str, str]
+"""Variable -> object."""
+
+
+# --- formulas
+
+
+@dataclass(frozen=True)
+class Atom:
+    """A fact that has to hold; of the state, or derived from it."""
+
+    predicate: str
+    terms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Not:
+    """A formula that must not hold."""
+
+    part: Formula
+
+
+@dataclass(frozen=True)
+class And:
+    """All parts hold; true without any."""
+
+    parts: tuple[Formula, ...]
+
+
+@dataclass(frozen=True)
+class Or:
+    """One part holds; false without any."""
+
+    parts: tuple[Formula, ...]
+
+
+@dataclass(frozen=True)
+class Exists:
+    """For one object that has a trait (any object if the trait is empty) a formula holds."""
+
+    variable: str
+    part: Formula
+    trait: str = ""
+
+
+@dataclass(frozen=True)
+class ForAll:
+    """For every object that has a trait (every object if the trait is empty) a formula holds."""
+
+    variable: str
+    part: Formula
+    trait: str = ""
+
+
+@dataclass(frozen=True)
+class Has:
+    """An object has a trait; never changes."""
+
+    term: str
+    trait: str
+
+
+@dataclass(frozen=True)
+class Same:
+    """Two terms are the same object; never changes."""
+
+    one: str
+    other: str
+
+
+Formula = Atom | Not | And | Or | Exists | ForAll | Has | Same
+
+
+def fact(predicate: str, *terms: str) -> Atom:
+    """A fact that has to hold."""
+    return Atom(predicate, terms)
+
+
+def absent(predicate: str, *terms: str) -> Not:
+    """A fact that must not hold."""
+    return Not(Atom(predicate, terms))
+
+
+def both(*parts: Formula) -> And:
+    """All of them."""
+    return And(parts)
+
+
+def either(*parts: Formula) -> Or:
+    """At least one of them."""
+    return Or(parts)
+
+
+# --- what a domain is made of
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of object.
+
+    Attributes:
+        name: the noun.
+        traits: what is true of every object of the kind.
+    """
+
+    name: str
+    traits: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class StateVariable:
+    """Something about an object that can change.
+
+    Attributes:
+        name: the predicate; with two values it is a fact about the object alone, else the value is its second term.
+        values: what it can be, the normal value first.
+        trait: which objects have it; all if empty.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    trait: str = ""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An argument of an operator or law: a variable, and the trait that its object needs (any if empty)."""
+
+    variable: str
+    trait: str = ""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What changes, for every binding of `for_each` under which `when` held before.
+
+    A fact that is both deleted and added holds afterwards. A term `*` in a deleted fact stands for any object.
+    """
+
+    adds: tuple[Fact, ...] = ()
+    deletes: tuple[Fact, ...] = ()
+    when: Formula = And(())
+    for_each: tuple[Parameter, ...] = ()
+
+
+@dataclass(frozen=True)
+class Words:
+    """How to say something, with variables (without their question mark) in braces."""
+
+    imperative: str = ""
+    past: str = ""
+
+
+@dataclass(frozen=True)
+class Operator:
+    """A kind of action.
+
+    Attributes:
+        name: as plans write it.
+        parameters: its arguments in order.
+        preconditions: what has to hold before, in the order in which it is best brought about.
+        effects: what it changes.
+        cost: what it costs; positive.
+        words: how to say it.
+        reversible: False if what it does cannot be undone by other operators (slicing, cracking).
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    preconditions: tuple[Formula, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    cost: float = 1.0
+    words: Words = Words()
+    reversible: bool = True
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A predicate that follows from others; may refer to itself, but not below a `Not`."""
+
+    predicate: str
+    variables: tuple[str, ...]
+    definition: Formula
+
+
+@dataclass(frozen=True)
+class Law:
+    """What follows in a state without an action: running water fills what is in the sink."""
+
+    name: str
+    effect: Effect
+
+
+@dataclass(frozen=True)
+class Domain:
+    """General knowledge about scenes of one sort.
+
+    Attributes:
+        name: of the domain.
+        kinds: noun -> kind.
+        variables: state variables by name.
+        relations: predicates between two objects.
+        operators: by name, in a fixed order.
+        derived: predicates that follow from facts, by name.
+        laws: applied in order after every action.
+        words: predicate -> how to say that it holds, with {0}, {1} for its terms.
+    """
+
+    name: str
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    variables: Mapping[str, StateVariable] = field(default_factory=dict)
+    relations: tuple[str, ...] = ()
+    operators: Mapping[str, Operator] = field(default_factory=dict)
+    derived: Mapping[str, Derived] = field(default_factory=dict)
+    laws: tuple[Law, ...] = ()
+    words: Mapping[str, Words] = field(default_factory=dict)
+
+
+# --- a domain over the objects of a scene
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A domain over the objects of one scene.
+
+    Attributes:
+        domain: the general knowledge.
+        objects: object -> its traits.
+    """
+
+    domain: Domain
+    objects: Mapping[str, frozenset[str]]
+
+    def having(self, trait: str) -> tuple[str, ...]:
+        """The objects that have a trait, in order; all objects if it is empty."""
+        return tuple(name for name, traits in self.objects.items() if not trait or trait in traits)
+
+    def bindings(self, parameters: Sequence[Parameter]) -> Iterator[dict[str, str]]:
+        """Every way to fill parameters with objects that have their traits."""
+        names = [parameter.variable for parameter in parameters]
+        for chosen in product(*(self.having(parameter.trait) for parameter in parameters)):
+            yield dict(zip(names, chosen, strict=True))
+
+    def holds(self, state: State, formula: Formula, binding: Binding | None = None) -> bool:
+        """Whether a formula holds in a state, with objects for its free variables."""
+        return self._holds(state, formula, dict(binding or {}), frozenset())
+
+    def _holds(self, state: State, formula: Formula, at: dict[str, str], above: frozenset[Fact]) -> bool:
+        match formula:
+            case Atom(predicate, terms):
+                ground = (predicate, *(at.get(term, term) for term in terms))
+                rule = self.domain.derived.get(predicate)
+                if rule is None:
+                    return ground in state
+                if ground in above:  # least fixpoint: a fact does not support itself
+                    return False
+                inner = dict(zip(rule.variables, ground[1:], strict=True))
+                return self._holds(state, rule.definition, inner, above | {ground})
+            case Not(part):
+                return not self._holds(state, part, at, above)
+            case And(parts):
+                return all(self._holds(state, part, at, above) for part in parts)
+            case Or(parts):
+                return any(self._holds(state, part, at, above) for part in parts)
+            case Exists(variable, part, trait):
+                return any(self._holds(state, part, {**at, variable: name}, above) for name in self.having(trait))
+            case ForAll(variable, part, trait):
+                return all(self._holds(state, part, {**at, variable: name}, above) for name in self.having(trait))
+            case Has(term, trait):
+                return trait in self.objects.get(at.get(term, term), frozenset())
+            case Same(one, other):
+                return at.get(one, one) == at.get(other, other)
+
+    def operator(self, name: str, arguments: Sequence[str]) -> tuple[Operator, dict[str, str]]:
+        """An operator and the binding of its parameters.
+
+        Raises:
+            InvalidAction: there is none of that name, or it takes another number of arguments.
+        """
+        operator = self.domain.operators.get(name)
+        if operator is None:
+            raise InvalidAction(
+                f"expected an operator of the domain {self.domain.name!r}, found {name!r}."
+                f"{did_you_mean(name, self.domain.operators)}"
+            )
+        if len(arguments) != len(operator.parameters):
+            raise InvalidAction(
+                f"expected {len(operator.parameters)} arguments for {name!r}, found {len(arguments)}: {list(arguments)}"
+            )
+        return operator, dict(zip((p.variable for p in operator.parameters), arguments, strict=True))
+
+    def unmet(self, state: State, name: str, arguments: Sequence[str]) -> list[Formula]:
+        """The preconditions of an action that do not hold, with objects for its variables."""
+        operator, at = self.operator(name, arguments)
+        return [bound(need, at) for need in operator.preconditions if not self.holds(state, need, at)]
+
+    def apply(self, state: State, name: str, arguments: Sequence[str]) -> State:
+        """The state after an action, and after the laws have acted; preconditions are not asked."""
+        operator, at = self.operator(name, arguments)
+        return self.settle(self._changed(state, operator.effects, at))
+
+    def settle(self, state: State) -> State:
+        """A state after every law has acted once, in order."""
+        for law in self.domain.laws:
+            state = self._changed(state, (law.effect,), {})
+        return state
+
+    def _changed(self, state: State, effects: Sequence[Effect], at: Binding) -> State:
+        gone, new = set[Fact](), set[Fact]()
+        for effect in effects:
+            for each in self.bindings(effect.for_each):
+                inner = {**at, **each}
+                if self.holds(state, effect.when, inner):
+                    new.update(_ground(fact, inner) for fact in effect.adds)
+                    for pattern in (_ground(fact, inner) for fact in effect.deletes):
+                        gone.update(fact for fact in state if _matches(fact, pattern)) if "*" in pattern else gone.add(
+                            pattern
+                        )
+        return (state - gone) | new
+
+
+def bound(formula: Formula, at: Binding) -> Formula:
+    """A formula with objects for its free variables."""
+    match formula:
+        case Atom(predicate, terms):
+            return Atom(predicate, tuple(at.get(term, term) for term in terms))
+        case Not(part):
+            return Not(bound(part, at))
+        case And(parts):
+            return And(tuple(bound(part, at) for part in parts))
+        case Or(parts):
+            return Or(tuple(bound(part, at) for part in parts))
+        case Exists(variable, part, trait):
+            return Exists(variable, bound(part, {k: v for k, v in at.items() if k != variable}), trait)
+        case ForAll(variable, part, trait):
+            return ForAll(variable, bound(part, {k: v for k, v in at.items() if k != variable}), trait)
+        case Has(term, trait):
+            return Has(at.get(term, term), trait)
+        case Same(one, other):
+            return Same(at.get(one, one), at.get(other, other))
+
+
+def _ground(pattern: Fact, at: Binding) -> Fact:
+    return (pattern[0], *(at.get(term, term) for term in pattern[1:]))
+
+
+def _matches(found: Fact, pattern: Fact) -> bool:
+    return (
+        len(found) == len(pattern)
+        and found[0] == pattern[0]
+        and all(p in ("*", f) for f, p in zip(found[1:], pattern[1:], strict=True))
+    )
