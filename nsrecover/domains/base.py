@@ -1,7 +1,7 @@
 """What a domain is: object kinds, state variables, relations, operators, laws and words, all as data.
 
 Facts are tuples of strings, a predicate and objects: `("at", "mug", "sink")`. A state is the set of facts
-that hold; what is not in it does not. Formulas and effects are written with variables, which begin with a question mark:
+that hold; what is not in it does not. Formulas and effects have variables, which begin with a question mark:
 
     put_in = Operator(
         "put_in",
