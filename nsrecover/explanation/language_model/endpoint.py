@@ -26,8 +26,8 @@ LONGEST_ANSWER = 1_000_000
 """Bytes of an answer after which nothing more is read: some thousand sentences with all that goes around them."""
 
 KEY = "OPENAI_API_KEY"
-_PAUSE_S = 0.2
-_TRY_AGAIN = (408, 409, 429)
+_TOO_LONG = f"the answer is longer than {LONGEST_ANSWER:,} bytes"
+_NOT_AN_ANSWER = "the answer is not what an OpenAI-compatible endpoint sends"
 
 
 @dataclass(frozen=True)
@@ -107,117 +107,89 @@ class Endpoint:
         raise result
 
     async def _ask(self, prompt: Prompt, on_text: Listener | None) -> Completion:
+        """Ask with the answer's schema, and once more without it if the server does not support schemas."""
         import openai
 
-        problem = ""
-        schema = prompt.schema is not None
-        for attempt in range(self.retries + 1):
-            if attempt:
-                await asyncio.sleep(_PAUSE_S * 2 ** (attempt - 1))
-            # A client for each attempt: its connections belong to this loop.
-            client = _client_class()(
-                base_url=self.url, api_key=self.key or os.environ.get(KEY) or "none", max_retries=0, timeout=None
-            )
-            try:
-                return await self._once(client, prompt, schema, on_text, attempt + 1)
-            except openai.APIStatusError as error:
-                code = error.status_code
-                problem = f"HTTP status {code}"
-                if code in (400, 422) and schema:
-                    schema = False  # some servers know no schemas; the answer is checked in any case
-                elif code < 500 and code not in _TRY_AGAIN:
-                    break
-            except openai.APIConnectionError as error:
-                problem = f"connection failed ({_innermost(error)})"
-            except openai.OpenAIError as error:
-                problem = type(error).__name__
-            except (OSError, _Broken) as error:
-                problem = str(error) or type(error).__name__
-            except Exception as error:
-                # Libraries below the client raise errors of their own when a connection drops in mid-answer.
-                problem = f"connection failed ({_innermost(error)})"
-            finally:
-                await client.close()
+        key = self.key or os.environ.get(KEY) or "none"
+        try:
+            async with _client_class()(
+                base_url=self.url, api_key=key, max_retries=self.retries, timeout=None
+            ) as client:
+                model = self.model or await _first_model(client)
+                try:
+                    return await self._answer(client, model, prompt, prompt.schema is not None, on_text)
+                except openai.APIStatusError as error:
+                    if prompt.schema is None or error.status_code not in (400, 422):
+                        raise
+                    return await self._answer(client, model, prompt, False, on_text)
+        except openai.APIStatusError as error:
+            problem = f"HTTP status {error.status_code}"
+        except openai.APIConnectionError as error:
+            problem = f"connection failed ({_innermost(error)})"
+        except openai.APIError:
+            problem = "the endpoint reports an error in its answer"
+        except _Broken as error:
+            problem = str(error)
+        except (ValueError, AttributeError, TypeError):
+            problem = _NOT_AN_ANSWER
+        except Exception as error:
+            # Libraries below the client raise errors of their own when a connection drops during the answer.
+            problem = f"connection failed ({_innermost(error)})"
         raise ModelFailure(f"the endpoint {self.name} gave no answer: {problem}")
 
-    async def _once(
-        self, client: AsyncOpenAI, prompt: Prompt, schema: bool, on_text: Listener | None, attempt: int
+    async def _answer(
+        self, client: AsyncOpenAI, model: str, prompt: Prompt, schema: bool, on_text: Listener | None
     ) -> Completion:
-        model = self.model or await _first_model(client)
-        body: dict[str, Any] = {
-            "model": model,
-            "messages": [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
-            "temperature": self.temperature,
-            "max_tokens": prompt.max_tokens,
-            "stream": True,
-            "stream_options": {"include_usage": True},
-        }
-        if schema:
-            described = {"name": "explanation", "schema": prompt.schema, "strict": True}
-            body["response_format"] = {"type": "json_schema", "json_schema": described}
-        pieces, usage, cut = list[str](), dict[str, Any](), False
-        async with client.chat.completions.with_streaming_response.create(**body) as response:
-            async for event in _events(response.iter_bytes()):
-                usage = event.get("usage") or usage
-                for choice in (event.get("choices") or [])[:1]:
-                    piece = (choice.get("delta") or choice.get("message") or {}).get("content") or ""
-                    cut = cut or choice.get("finish_reason") == "length"
-                    if piece:
-                        pieces.append(piece)
-                        if on_text is not None:
-                            on_text(piece)
+        described = {"name": "explanation", "schema": prompt.schema, "strict": True}
+        options: Any = {"response_format": {"type": "json_schema", "json_schema": described}} if schema else {}
+        answer = await client.chat.completions.with_raw_response.create(
+            model=model,
+            messages=[{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
+            temperature=self.temperature,
+            max_tokens=prompt.max_tokens,
+            stream=True,
+            stream_options={"include_usage": True},
+            **options,
+        )
+        pieces, size, usage, cut = list[str](), 0, dict[str, Any](), False
+        async for event in _events(answer):
+            usage = event.get("usage") or usage
+            for choice in (event.get("choices") or [])[:1]:
+                piece = (choice.get("delta") or choice.get("message") or {}).get("content") or ""
+                cut = cut or choice.get("finish_reason") == "length"
+                size += len(piece)
+                if size > LONGEST_ANSWER:
+                    raise _Broken(_TOO_LONG)
+                if piece:
+                    pieces.append(piece)
+                    if on_text is not None:
+                        on_text(piece)
         if not pieces:
             raise _Broken("the answer is empty, or not what an OpenAI-compatible endpoint sends")
         asked, told = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
         cost = None
         if self.price is not None and asked is not None and told is not None:
             cost = (asked * self.price.prompt + told * self.price.completion) / 1e6
-        return Completion("".join(pieces), asked, told, attempts=attempt, cost=cost, truncated=cut)
+        attempts = 1 + answer.retries_taken
+        return Completion("".join(pieces), asked, told, attempts=attempts, cost=cost, truncated=cut)
 
 
 class _Broken(Exception):
-    """An answer that is no answer."""
+    """The answer of the endpoint cannot be used."""
 
 
-async def _events(chunks: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
-    """The JSON objects of an event stream, or the one of an endpoint that does not stream."""
-    buffer, total, whole = b"", 0, b""
-    async for chunk in chunks:
-        total += len(chunk)
-        if total > LONGEST_ANSWER:
-            raise _Broken(f"the answer is longer than {LONGEST_ANSWER:,} bytes")
-        whole += chunk
-        buffer += chunk
-        *lines, buffer = buffer.split(b"\n")
-        for line in lines:
-            event = _event(line)
-            if event is not None:
-                yield event
-    event = _event(buffer)
-    if event is not None:
-        yield event
-    if whole.strip() and not whole.lstrip().startswith((b"data:", b":", b"event:")):
-        try:
-            document = json.loads(whole)
-        except ValueError:
-            raise _Broken("the answer is not what an OpenAI-compatible endpoint sends") from None
-        if isinstance(document, dict):
-            yield document
-
-
-def _event(line: bytes) -> dict[str, Any] | None:
-    data = line.strip().removeprefix(b"data:").strip()
-    if not line.lstrip().startswith(b"data:") or data == b"[DONE]":
-        return None
-    try:
-        event = json.loads(data)
-    except ValueError:
-        raise _Broken("the answer is not what an OpenAI-compatible endpoint sends") from None
-    if not isinstance(event, dict):
-        raise _Broken("the answer is not what an OpenAI-compatible endpoint sends")
-    if event.get("error"):
-        raise _Broken("the endpoint reports an error in its answer")
-    return event
+async def _events(answer: Any) -> AsyncIterator[dict[str, Any]]:
+    """The events of a streamed answer, or the single document of an endpoint that does not stream."""
+    if "text/event-stream" in answer.headers.get("content-type", ""):
+        async for chunk in answer.parse():
+            yield chunk.model_dump()
+        return
+    body = b""
+    async for part in answer.http_response.aiter_bytes():
+        body += part
+        if len(body) > LONGEST_ANSWER:
+            raise _Broken(_TOO_LONG)
+    yield json.loads(body)
 
 
 async def _first_model(client: AsyncOpenAI) -> str:
