@@ -96,7 +96,7 @@ def serve(
 
 
 def _need_extra() -> None:
-    for package in ("fastapi", "uvicorn", "python_multipart"):
+    for package in ("fastapi", "uvicorn", "python_multipart", "sse_starlette", "jinja2"):
         if find_spec(package) is None:
             raise missing(package, "server")
 

@@ -1,4 +1,4 @@
-"""Server-sent events of one session: a short memory, and whoever listens."""
+"""Server-sent events of one session: the latest events are kept for listeners that connect later or reconnect."""
 
 from __future__ import annotations
 
@@ -7,96 +7,84 @@ import json
 from collections import deque
 from collections.abc import AsyncIterator
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
+
+from sse_starlette import ServerSentEvent
 
 MEMORY = 256
-"""Events kept for those who listen later, or again."""
+"""Number of events kept for listeners that connect later or reconnect."""
 
 SILENCE_S = 10.0
-"""After so long without an event a comment is sent, so that nobody in between closes the connection."""
+"""Interval of the comments that keep an idle connection open, seconds."""
 
 
 class EventKind(StrEnum):
-    """What can happen in a session."""
+    """Kind of an event of a session."""
 
     STEP = "step"
-    """An observation was compared with what should be."""
+    """An observation was compared with the expected scene."""
     IMPROVEMENT = "improvement"
-    """A search has found a way back, or a better one."""
+    """A search has found a recovery, or a better one."""
     RECOVERY = "recovery"
-    """A search is over."""
+    """A search has ended."""
     PLAN = "plan"
-    """Another plan is followed."""
-
-
-class Event(NamedTuple):
-    """Something that happened: its number in the session, its kind and its data."""
-
-    number: int
-    kind: EventKind
-    data: dict[str, Any]
-
-    @property
-    def text(self) -> str:
-        """As it is sent."""
-        return f"id: {self.number}\nevent: {self.kind}\ndata: {json.dumps(self.data)}\n\n"
+    """The session follows another plan."""
 
 
 class Events:
-    """What happened in a session; publishing is allowed from any thread, everything else from the loop's.
+    """Events of one session. `publish` may be called from any thread, everything else from the event loop only.
 
     Args:
-        loop: of the server.
+        loop: the event loop of the server.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._kept: deque[Event] = deque(maxlen=MEMORY)
+        self._kept: deque[tuple[int, EventKind, dict[str, Any]]] = deque(maxlen=MEMORY)
         self._news = asyncio.Event()
         self._number = 0
         self.closed = False
         self.listeners = 0
 
     def publish(self, kind: EventKind, data: dict[str, Any]) -> None:
-        """Tell everybody who listens, now or later."""
+        """Send an event to all present and future listeners."""
         self._loop.call_soon_threadsafe(self._add, kind, data)
 
     def close(self) -> None:
-        """Let everybody go."""
+        """End the answers to all listeners."""
         self.closed = True
         self._wake()
 
-    async def follow(self, after: int, seconds: float) -> AsyncIterator[str]:
-        """What happens, as it is sent.
+    async def follow(self, after: int, seconds: float) -> AsyncIterator[ServerSentEvent]:
+        """Yield events as they are published.
 
         Args:
-            after: number of the last event that is known already; 0 for none.
+            after: number of the last event that the listener has; 0 for none.
             seconds: how long to listen.
         """
         until = self._loop.time() + seconds
         self.listeners += 1
         try:
-            # so that the answer begins at once, and browsers come back soon after its end
-            yield "retry: 1000\n\n"
+            # The first message starts the answer at once; browsers reconnect one second after its end.
+            yield ServerSentEvent(retry=1000, sep="\n")
             while True:
                 news = self._news
-                for event in [each for each in self._kept if each.number > after]:
-                    after = event.number
-                    yield event.text
+                for number, kind, data in [each for each in self._kept if each[0] > after]:
+                    after = number
+                    yield ServerSentEvent(json.dumps(data), event=kind, id=str(number), sep="\n")
                 left = until - self._loop.time()
                 if self.closed or left <= 0:
                     return
                 try:
-                    await asyncio.wait_for(news.wait(), min(left, SILENCE_S))
+                    await asyncio.wait_for(news.wait(), left)
                 except TimeoutError:
-                    if left > SILENCE_S:
-                        yield ": still here\n\n"
+                    return
         finally:
             self.listeners -= 1
 
     def _add(self, kind: EventKind, data: dict[str, Any]) -> None:
         self._number += 1
-        self._kept.append(Event(self._number, kind, data))
+        self._kept.append((self._number, kind, data))
         self._wake()
 
     def _wake(self) -> None:

@@ -1,12 +1,12 @@
-"""What is checked before a request is looked into: who asks, from where, how much and how long."""
+"""Checks before a request is processed: the caller, the size of the body and the time it takes to arrive."""
 
 from __future__ import annotations
 
 import asyncio
 import hmac
 import ipaddress
+import re
 from collections.abc import Mapping
-from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -14,11 +14,14 @@ from nsrecover.integrations.server.limits import Limits
 from nsrecover.integrations.server.problems import Refused, answer, shown
 
 OPEN = frozenset({"/v1/health", "/docs", "/openapi.json"})
-"""Paths that say nothing but what the program itself says; they need no token."""
+"""Paths that need no token; they reveal nothing beyond the published program."""
+
+_HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^][:@/\\\s]+)(?::\d+)?")
+"""Value of a `Host` header: a name or an address, with or without a port."""
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only programs on the same machine can reach an address. Names other than localhost count as no."""
+    """Return whether an address is reachable from this machine only; of host names, only localhost counts."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -26,22 +29,22 @@ def is_loopback(host: str) -> bool:
 
 
 class Guard:
-    """Refuses, in this order: strangers, bodies that are too large, requests that take too long to arrive.
+    """Middleware that refuses unauthorised callers, bodies that are too large and requests that arrive too slowly.
 
-    Without a token only programs of this machine may ask; so that no web page in a browser of this machine can, the
-    request has to name the server by a loopback address, and must not come from a page of another origin.
+    Without a token, only programs on this machine may send requests. To keep out web pages in a browser on this
+    machine, the request must address the server by a loopback address, and must not come from another origin.
 
     Args:
-        app: what is guarded.
-        limits: how much and how long.
-        token: what a client has to know; None on loopback only.
+        app: the application to protect.
+        limits: maximum body size and arrival time.
+        token: the token that clients must send; None allows loopback only.
     """
 
     def __init__(self, app: ASGIApp, limits: Limits, token: str | None) -> None:
         self._app, self._limits, self._token = app, limits, token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or answer it."""
+        """Pass a request on, or answer it with a refusal."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -60,7 +63,7 @@ class Guard:
         except Refused as refused:
             if started:
                 raise
-            # what is left of the body is not read
+            # The rest of the body is not read.
             response = answer(refused.problem, refused.status_code, {**(refused.headers or {}), "Connection": "close"})
             await response(scope, receive, send)
 
@@ -75,14 +78,16 @@ class Guard:
                     {"WWW-Authenticate": "Bearer"},
                 )  # fmt: skip
             return
-        host = urlsplit(f"//{headers.get('host', '')}")
-        origin = headers.get("origin")
-        if not is_loopback(_hostname(host.netloc)):
+        host, origin = headers.get("host", ""), headers.get("origin")
+        # Not Starlette's TrustedHostMiddleware: that one takes a list of names instead of all loopback addresses, and
+        # refuses with status 400 and plain text instead of a problem.
+        named = _HOST.fullmatch(host)
+        if named is None or not is_loopback(named[1]):
             raise Refused(
-                403, "foreign_host", f"expected the server to be addressed as localhost, found {shown(host.netloc)}; "
+                403, "foreign_host", f"expected the server to be addressed as localhost, found {shown(host)}; "
                 "to be reached from elsewhere, start it with a token",
             )  # fmt: skip
-        if origin is not None and urlsplit(origin).netloc != host.netloc:
+        if origin is not None and origin.partition("://")[2] != host:
             raise Refused(
                 403, "foreign_origin", f"expected no request from a page of another site, found {shown(origin)}; start "
                 "the server with a token and send that",
@@ -94,13 +99,13 @@ class Guard:
             raise self._too_large(f"{length} bytes")
 
     def _limited(self, receive: Receive) -> Receive:
-        """Counts what arrives, and waits for it so long and no longer."""
+        """Return a receiver that enforces the limits on body size and arrival time."""
         loop = asyncio.get_running_loop()
         until, left, whole = loop.time() + self._limits.receive_s, self._limits.body_bytes, False
 
         async def limited() -> Message:
             nonlocal left, whole
-            if whole:  # what follows is the client going away, for which there is no hurry
+            if whole:  # Only the disconnect message can follow; it has no deadline.
                 return await receive()
             try:
                 message = await asyncio.wait_for(receive(), max(until - loop.time(), 0))
@@ -125,8 +130,3 @@ class Guard:
             f"expected a body of at most {self._limits.body_bytes} bytes, found {found}; send smaller images, or start "
             "the server with a higher limit",
         )
-
-
-def _hostname(netloc: str) -> str:
-    """Without the port."""
-    return netloc.partition("]")[0].lstrip("[") if netloc.startswith("[") else netloc.partition(":")[0]

@@ -8,13 +8,13 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, File, Form, Header, Path, Query, Request, Response, UploadFile
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import StreamingResponse
 from fastapi.routing import APIRoute
 from pydantic import ValidationError
+from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from nsrecover.core.discrepancy import Cause, Phase
 from nsrecover.integrations.server import convert, messages
-from nsrecover.integrations.server.events import EventKind
+from nsrecover.integrations.server.events import SILENCE_S, EventKind
 from nsrecover.integrations.server.limits import VIEWS
 from nsrecover.integrations.server.problems import Refused, refusals
 from nsrecover.integrations.server.service import Service, state_of
@@ -233,7 +233,7 @@ async def follow_recovery(service: Serving, session: InSession) -> messages.Sess
 @router.get(
     "/sessions/{session}/events",
     tags=["events"],
-    response_class=StreamingResponse,
+    response_class=EventSourceResponse,
     responses={
         **refusals(404, 429),
         200: {"description": "Events", "content": {"text/event-stream": {"schema": EVENT}}},
@@ -244,7 +244,7 @@ async def listen(
     session: InSession,
     last_event_id: Annotated[str | None, Header(max_length=20, description="Number of the last event known.")] = None,
     wait_s: Annotated[float, Query(ge=0, le=3600, allow_inf_nan=False, description="How long to listen.")] = 60.0,
-) -> StreamingResponse:
+) -> EventSourceResponse:
     """Follow a session as server-sent events: `step`, `improvement` (of a search), `recovery` and `plan`.
 
     The answer ends after a while; browsers and other clients come back with the number of the last event they know.
@@ -257,8 +257,8 @@ async def listen(
         )  # fmt: skip
     known = last_event_id or ""
     after = int(known) if known.isascii() and known.isdigit() else 0
-    return StreamingResponse(
+    return EventSourceResponse(
         session.events.follow(after, min(wait_s, service.limits.events_s)),
-        media_type="text/event-stream",
-        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+        ping=SILENCE_S,
+        ping_message_factory=lambda: ServerSentEvent(comment="still here", sep="\n"),
     )

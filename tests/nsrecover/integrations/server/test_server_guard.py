@@ -81,8 +81,9 @@ def test_with_a_token_nothing_is_told_without_it(system: System) -> None:
 
 
 def test_without_a_token_web_pages_of_others_cannot_ask(http: TestClient) -> None:
-    foreign = http.get("/v1/causes", headers={"Host": "evil.example"})
-    assert (foreign.status_code, foreign.json()["code"]) == (403, "foreign_host")
+    for host in ("evil.example", "[::1", "a@localhost", "127.0.0.1\\@evil.example", "localhost.evil.example"):
+        foreign = http.get("/v1/causes", headers={"Host": host})
+        assert (foreign.status_code, foreign.json()["code"]) == (403, "foreign_host"), host
     crossing = http.post("/v1/sessions", json={"plan": ["top(a, b)"]}, headers={"Origin": "http://evil.example"})
     assert (crossing.status_code, crossing.json()["code"]) == (403, "foreign_origin")
     for host in ("localhost:8765", "127.0.0.1:8765", "[::1]:8765"):
