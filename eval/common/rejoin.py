@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-import pybullet
-
 from eval.common.error_states import ErrorState
 from nsrecover.core.actions import Action, Plan
 from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.errors import UnknownObject
+from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.placing import true_graph
 from sim.tabletop.poses import poses_of
 from sim.tabletop.scenes import SceneSpec
 from sim.tabletop.truth import TABLE, Truth, deviations
-from sim.tabletop.world import Fidelity, TabletopWorld
+from sim.tabletop.world import TabletopWorld
 
 RESTORED_M = 0.005
 """Objects that move farther than this when an error state is put together again count as not restored."""
@@ -111,10 +110,7 @@ def put_in_place(world: TabletopWorld, truth: Truth) -> None:
         if not truth.present[i]:
             world.put_out_of_sight(name)
             continue
-        body, client = world.body(name), world.client
-        place, attitude = truth.positions[i].tolist(), truth.orientations[i].tolist()
-        pybullet.resetBasePositionAndOrientation(body, place, attitude, physicsClientId=client)
-        pybullet.resetBaseVelocity(body, [0, 0, 0], [0, 0, 0], physicsClientId=client)
+        world.put(name, truth.positions[i], truth.orientations[i])
     world.settle()
 
 

@@ -27,7 +27,9 @@ from eval.common.error_states import ErrorState
 from eval.common.rejoin import put_in_place
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause
-from sim.tabletop.faults import BlockedPlace, Displaced, Fault, HelpingPerson, OutOfReach, SkillPhase, Swap, Unstack
+from sim.tabletop.fault_context import FaultContext
+from sim.tabletop.faults import BlockedPlace, Displaced, Fault, HelpingPerson, OutOfReach, Swap, Unstack
+from sim.tabletop.phases import SkillPhase
 from sim.tabletop.placing import boxes
 from sim.tabletop.truth import TOLERANCE_M, Truth
 from sim.tabletop.world import TabletopWorld
@@ -59,11 +61,11 @@ class Witness(Fault):
         """Nothing."""
         return frozenset()
 
-    def during(self, world: TabletopWorld, action: Action, phase: SkillPhase, progress: float) -> None:
+    def during(self, context: FaultContext, action: Action, phase: SkillPhase, progress: float) -> None:
         """Note where the object is when a phase begins."""
         if phase not in self.seen:
             name = action.arguments[0]
-            self.seen[phase] = world.in_hand(name)[0].copy(), world.pose(name)[0].copy()
+            self.seen[phase] = context.scene.in_hand(name)[0].copy(), context.scene.pose(name)[0].copy()
 
 
 def true_causes(state: ErrorState) -> dict[str, Cause]:

@@ -12,7 +12,7 @@ from eval.common.optimum_room import room_for
 from eval.common.plans import Planned
 from eval.common.rejoin import Judgement, Outcome, judge
 from sim.datasets.spec import CONSEQUENCE
-from sim.tabletop.world import Fidelity
+from sim.tabletop.kinematic import Fidelity
 
 GONE, FAR = "removed", "out_of_reach"
 """Faults that no recovery can undo."""

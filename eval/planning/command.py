@@ -29,7 +29,7 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.planning.planner import Request
 from sim.common.folder import write_json, write_whole
 from sim.common.parallel import run_parallel
-from sim.tabletop.world import Fidelity
+from sim.tabletop.kinematic import Fidelity
 
 CASES = "cases.jsonl"
 

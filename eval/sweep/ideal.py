@@ -10,9 +10,10 @@ import pybullet
 
 from eval.common.rejoin import carry_out, put_in_place
 from nsrecover.core.actions import Action
+from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.scenes import SceneSpec
 from sim.tabletop.truth import Truth, deviations
-from sim.tabletop.world import Fidelity, TabletopWorld
+from sim.tabletop.world import TabletopWorld
 
 
 class IdealHand:

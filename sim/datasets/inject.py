@@ -83,7 +83,7 @@ def inject(
                 continue
             tried += 1
             checkpoint = world.save()
-            further.after(world, moment.action)
+            further.after(world.fault_context, moment.action)
             with_it = _shown(world, moment, (*faults, further), twin)
             if with_it is None:
                 world.restore(checkpoint)

@@ -209,7 +209,7 @@ class Unrecoverable:
             fault = _moved_off(moment, name, rng) if recoverable else _lost(moment, name, reason, rng)
             if fault is None:
                 return None
-            fault.after(world, plan[step])
+            fault.after(world.fault_context, plan[step])
             error = step_error(step, plan[step], (fault,), world.truth(), twin)
             if error is None or set(error.deviations) != {name}:
                 return None

@@ -10,8 +10,9 @@ from nsrecover.core.observation import Observation
 from sim.common.cameras import DEFAULT_RIG, CameraRig
 from sim.datasets.spec import CONSEQUENCE, NATURAL, ErrorEpisode, StepError
 from sim.tabletop.faults import Fault
+from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.truth import Truth, deviations
-from sim.tabletop.world import Fidelity, TabletopWorld
+from sim.tabletop.world import TabletopWorld
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,16 +6,15 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, islice, product
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.actions import Action
 from sim.common.arm import DOWN, HOME_POSITION_M, Arm, Leg
 from sim.common.rotations import about, matrix_of, quaternion_of, rotation_vector, squared_up
-from sim.tabletop.faults.base import SkillPhase
+from sim.tabletop.execution import Execution
 from sim.tabletop.grasp import BACK_OFF_M, TIP_M, Grasp, choose_grasps
+from sim.tabletop.phases import SkillPhase
 from sim.tabletop.placing import boxes, extents, free_places, is_far_turn, tipped
 from sim.tabletop.poses import PoseEstimates
 
@@ -49,35 +48,6 @@ SPOTS = 12
 """Places tried for an object that is set down on its way."""
 TURNS = tuple(math.radians(degrees) for degrees in (0, 90, -90, 180, 45, -45, 135, -135))
 """Directions in which what is laid down may fall, from the first one that offers itself."""
-
-
-class Cell(Protocol):
-    """What a skill needs from the world it acts in."""
-
-    @property
-    def arm(self) -> Arm:
-        """The arm."""
-        ...
-
-    def tick(self, phase: SkillPhase, progress: float) -> None:
-        """Run one physics step."""
-        ...
-
-    def goal(self, action: Action, estimates: PoseEstimates) -> tuple[Array, Array] | None:
-        """Where the moved object is to be put: centre (3,) and rotation (3, 3); None if there is no free place."""
-        ...
-
-    def estimates(self) -> PoseEstimates:
-        """Where objects are, seen anew."""
-        ...
-
-    def in_hand(self, name: str) -> tuple[Array, Array]:
-        """Pose of an object in the tool's frame: position (3,) and rotation (3, 3)."""
-        ...
-
-    def note(self, text: str) -> None:
-        """Write into the log."""
-        ...
 
 
 def _transit_height(start: Array, goal: Array, others: Array, hanging_m: float) -> float:
@@ -120,21 +90,28 @@ class _Lost(Exception):
 class PickAndPlace:
     """One pick-and-place: made for one action, run once."""
 
-    def __init__(self, cell: Cell, estimates: PoseEstimates, action: Action) -> None:
-        self._cell, self._arm = cell, cell.arm
-        self._estimates, self._action = estimates, action
-        self._name = action.arguments[0]
+    def __init__(self, execution: Execution, arm: Arm, estimates: PoseEstimates) -> None:
+        """Prepare it.
+
+        Args:
+            execution: the action.
+            arm: carries it out.
+            estimates: what the arm believes about the objects.
+        """
+        self._execution, self._action, self._scene = execution, execution.action, execution.scene
+        self._arm, self._estimates = arm, estimates
+        self._name = self._action.arguments[0]
 
     def run(self) -> None:
         """Carry the action out as well as possible; the arm is home again afterwards, whatever happened."""
         missing = [name for name in self._action.arguments if name not in self._estimates]
         if missing:
-            self._cell.note(f"{self._action}: the {missing[0]} is not on the table")
+            self._scene.note(f"{self._action}: the {missing[0]} is not on the table")
             return
         try:
             self._run()
         except _Lost as reason:
-            self._cell.note(f"{self._action}: {reason}")
+            self._scene.note(f"{self._action}: {reason}")
             self._abort()
         self._arm.rest()
 
@@ -171,7 +148,7 @@ class PickAndPlace:
         return matrix_of(self._estimates.orientations[row]), self._estimates.sizes[row]
 
     def _place(self) -> tuple[Array, Array]:
-        place = self._cell.goal(self._action, self._estimates)
+        place = self._execution.goal(self._estimates)
         if place is None:
             raise _Lost("there is no free place")
         return place
@@ -217,7 +194,7 @@ class PickAndPlace:
         matrix, size = self._own()
         way = tipped(matrix, size, rotation)
         if way is None:
-            self._cell.note(f"{self._action}: there is no way to lay it down")
+            self._scene.note(f"{self._action}: there is no way to lay it down")
             return
         tilted, axis = way
         spread = 1.5 * float(size.max())
@@ -241,7 +218,7 @@ class PickAndPlace:
             self._put(grasp, centre, attitude)
             self._look_again()
             return
-        self._cell.note(f"{self._action}: the arm finds no way to lay it down")
+        self._scene.note(f"{self._action}: the arm finds no way to lay it down")
 
     def _can_leave(self, position: Array, rotation: Array, joints: Array) -> bool:
         """Whether the arm can rise straight from a place, and back off from it."""
@@ -250,7 +227,7 @@ class PickAndPlace:
 
     def _look_again(self) -> None:
         """See where the object is now; what is believed of the others stays."""
-        seen = self._cell.estimates()
+        seen = self._scene.estimates()
         if self._name not in seen:
             raise _Lost("the object is lost")
         row = seen.index(self._name)
@@ -265,7 +242,7 @@ class PickAndPlace:
 
     def _ticker(self, phase: SkillPhase, start: float, end: float) -> Callable[[float], None]:
         """A tick that reports its motion as the part from `start` to `end` of a phase."""
-        return lambda share: self._cell.tick(phase, start + (end - start) * share)
+        return lambda share: self._execution.tick(phase, start + (end - start) * share)
 
     def _go(
         self,
@@ -302,16 +279,16 @@ class PickAndPlace:
                 problem = problem if number else reason
                 continue
             if grasp.room_m < 0.0:
-                self._cell.note(f"{self._action}: touches something, {grasp.room_m * 1000:.0f} mm")
+                self._scene.note(f"{self._action}: touches something, {grasp.room_m * 1000:.0f} mm")
             self._arm.follow(legs, self._ticker(SkillPhase.APPROACH, 0.0, 1.0), gripping=False)
             return grasp
         raise problem
 
     def _close(self) -> None:
         """Close the fingers on the object."""
-        self._cell.tick(SkillPhase.GRASP, 0.0)
+        self._execution.tick(SkillPhase.GRASP, 0.0)
         opening = self._arm.close(self._ticker(SkillPhase.GRASP, 0.0, 0.99))
-        self._cell.tick(SkillPhase.GRASP, 1.0)
+        self._execution.tick(SkillPhase.GRASP, 1.0)
         if opening < HELD_M:
             raise _Lost("there is nothing between the fingers")
 
@@ -330,7 +307,7 @@ class PickAndPlace:
         over = np.array([*position[:2], max(height, position[2] + 0.06)])
         self._go([(over, attitude, CARRY_M_S)], SkillPhase.TRANSPORT, gripping=True)
         self._holding()
-        self._cell.tick(SkillPhase.LOWER, 0.0)
+        self._execution.tick(SkillPhase.LOWER, 0.0)
         position, attitude = self._tool_for(centre, rotation)
         self._go([(position + UP * CLOSE_BY_M, attitude, CARRY_M_S)], SkillPhase.LOWER, True, (0.0, 0.5))
         self._holding()
@@ -341,7 +318,7 @@ class PickAndPlace:
 
     def _tool_for(self, centre: Array, rotation: Array) -> tuple[Array, Array]:
         """Where the tool has to be so that the held object is in its place."""
-        offset, turn = self._cell.in_hand(self._name)
+        offset, turn = self._scene.in_hand(self._name)
         if float(np.linalg.norm(offset)) > 0.05 or float(np.linalg.norm(rotation_vector(turn))) > 3.2:
             raise _Lost("the object is lost")
         attitude = rotation @ turn.T
@@ -349,7 +326,7 @@ class PickAndPlace:
 
     def _let_go(self, grasp: Grasp, others: Array) -> None:
         opening = min(self._arm.measured_opening_m() + 0.018, max(grasp.opening_m, HELD_M))
-        self._cell.tick(SkillPhase.RELEASE, 0.0)
+        self._execution.tick(SkillPhase.RELEASE, 0.0)
         self._arm.open(opening, 24, self._ticker(SkillPhase.RELEASE, 0.0, 1.0))
         position, attitude = self._arm.commanded_tool()
         back = attitude[:, 2]
@@ -380,26 +357,3 @@ class PickAndPlace:
             leg = self._arm.between(start, self._arm.home)
         leg[0][-1] = self._arm.home
         self._arm.follow([*legs, leg], tick, gripping=False)
-
-
-def run_action(cell: Cell, estimates: PoseEstimates, action: Action) -> None:
-    """Carry out an action with the arm.
-
-    Args:
-        cell: the world.
-        estimates: what the arm believes about the objects.
-        action: a well-formed action.
-    """
-    PickAndPlace(cell, estimates, action).run()
-
-
-def in_hand_pose(arm: Arm, position: Array, orientation: Array) -> tuple[Array, Array]:
-    """Pose of an object relative to the tool: position (3,) and rotation (3, 3).
-
-    Args:
-        arm: the arm.
-        position: of the object in the world, (3,).
-        orientation: of the object, quaternion xyzw.
-    """
-    tool, attitude = arm.tool()
-    return attitude.T @ (position - tool), attitude.T @ matrix_of(orientation)

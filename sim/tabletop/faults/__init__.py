@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nsrecover.errors import InvalidConfiguration, did_you_mean
-from sim.tabletop.faults.base import ErrorClass, Fault, Moment, SkillPhase
+from sim.tabletop.faults.base import ErrorClass, Fault, Moment
 from sim.tabletop.faults.blocked import BlockedPlace
 from sim.tabletop.faults.displaced import Displaced
 from sim.tabletop.faults.drop import Drop
@@ -77,7 +77,6 @@ __all__ = [
     "OutOfReach",
     "Push",
     "Removed",
-    "SkillPhase",
     "Slip",
     "Swap",
     "Unstack",

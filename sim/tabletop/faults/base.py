@@ -9,40 +9,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Cause
+from sim.tabletop.fault_context import FaultContext
 from sim.tabletop.faults.plain import plain
+from sim.tabletop.phases import SkillPhase
 from sim.tabletop.poses import PoseEstimates
 
-if TYPE_CHECKING:
-    from sim.tabletop.world import TabletopWorld
-
-
 Array = npt.NDArray[np.float64]
-
-
-class SkillPhase(StrEnum):
-    """The phases of a pick-and-place, in order."""
-
-    APPROACH = "approach"
-    """From home to the object, fingers open."""
-    GRASP = "grasp"
-    """Closing the fingers."""
-    LIFT = "lift"
-    """Straight up to transit height."""
-    TRANSPORT = "transport"
-    """Sideways, at transit height."""
-    LOWER = "lower"
-    """Down to the place."""
-    RELEASE = "release"
-    """Opening the fingers."""
-    RETREAT = "retreat"
-    """Up and back home."""
 
 
 class ErrorClass(StrEnum):
@@ -152,18 +131,17 @@ class Fault:
         """
         return place
 
-    def during(self, world: TabletopWorld, action: Action, phase: SkillPhase, progress: float) -> None:
+    def during(self, context: FaultContext, action: Action, phase: SkillPhase, progress: float) -> None:
         """Called every few physics steps while the arm moves.
 
-        Useful here: `world.weaken_grip(force_n=..., friction=...)`, which lasts until the end of the action.
-
         Args:
-            world: the world; do not call `execute`, `observe` or `restore` on it from here, nor its hand.
+            context: `context.grip.weaken_grip(force_n=..., friction=...)` lasts until the end of the action. Do not use
+                the agent from here.
             action: the action.
             phase: what the arm is doing.
             progress: share of the phase that is done, 0 to 1. Every phase that takes place is reported at least once
                 with progress 0 and once with progress 1.
         """
 
-    def after(self, world: TabletopWorld, action: Action) -> None:
-        """Called when the arm is home again; `world.hand` moves objects without the robot (see `sim.tabletop.hand`)."""
+    def after(self, context: FaultContext, action: Action) -> None:
+        """Called when the arm is home again; `context.agent` moves objects without the robot."""

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause
+from sim.tabletop.fault_context import FaultContext
 from sim.tabletop.faults.base import ErrorClass, Fault, Moment
 from sim.tabletop.faults.choosing import bystanders, in_workspace, rest_of_plan, room_at, standing_sides
 from sim.tabletop.placing import boxes
-
-if TYPE_CHECKING:
-    from sim.tabletop.world import TabletopWorld
 
 ROOM_M = 0.008
 """Gap that the object keeps from what stands around the place."""
@@ -70,7 +68,7 @@ class BlockedPlace(Fault):
         """The object."""
         return frozenset([self.name])
 
-    def after(self, world: TabletopWorld, action: Action) -> None:
+    def after(self, context: FaultContext, action: Action) -> None:
         """Carry it there."""
-        if self.name in world.estimates():
-            world.hand.carry(self.name, self.position_m)
+        if self.name in context.scene.estimates():
+            context.agent.carry(self.name, self.position_m)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause
+from sim.tabletop.fault_context import FaultContext
 from sim.tabletop.faults.base import ErrorClass, Fault, Moment
 from sim.tabletop.faults.choosing import bystanders, random_place
-
-if TYPE_CHECKING:
-    from sim.tabletop.world import TabletopWorld
 
 FARTHEST_M = 0.25
 """How far the hand moves an object at most."""
@@ -53,8 +51,8 @@ class Displaced(Fault):
         """What the action itself had just moved counts as put down wrongly."""
         return Cause.MISPLACED if name == action.arguments[0] else self.cause
 
-    def after(self, world: TabletopWorld, action: Action) -> None:
+    def after(self, context: FaultContext, action: Action) -> None:
         """Lift the object, and set it down at the same height."""
-        if self.name in world.estimates():
-            position, _ = world.pose(self.name)
-            world.hand.carry(self.name, position + np.array([*self.offset_m, 0.0]))
+        if self.name in context.scene.estimates():
+            position, _ = context.scene.pose(self.name)
+            context.agent.carry(self.name, position + np.array([*self.offset_m, 0.0]))

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause
 from sim.common.rotations import matrix_of, squared_up
+from sim.tabletop.fault_context import FaultContext
 from sim.tabletop.faults.base import ErrorClass, Fault, Moment
 from sim.tabletop.placing import place_for
-
-if TYPE_CHECKING:
-    from sim.tabletop.world import TabletopWorld
 
 MOST = 3
 """Actions that a person does at most, if drawn at random."""
@@ -50,14 +48,14 @@ class HelpingPerson(Fault):
         """What the person moves."""
         return frozenset(done.arguments[0] for done in self.actions)
 
-    def after(self, world: TabletopWorld, action: Action) -> None:
+    def after(self, context: FaultContext, action: Action) -> None:
         """Carry each object where its action puts it."""
         for done in self.actions:
-            estimates = world.estimates()
+            estimates = context.scene.estimates()
             place = place_for(done, estimates) if all(name in estimates for name in done.arguments) else None
             if place is None:
-                world.note(f"the person cannot do {done}")
+                context.scene.note(f"the person cannot do {done}")
                 return
             name = done.arguments[0]
-            turn = place[1] @ squared_up(matrix_of(world.pose(name)[1])).T
-            world.hand.carry(name, place[0], yaw=math.atan2(turn[1, 0], turn[0, 0]))
+            turn = place[1] @ squared_up(matrix_of(context.scene.pose(name)[1])).T
+            context.agent.carry(name, place[0], yaw=math.atan2(turn[1, 0], turn[0, 0]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +13,10 @@ import numpy.typing as npt
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause
 from sim.common.cameras import DEFAULT_RIG
+from sim.tabletop.fault_context import FaultContext
 from sim.tabletop.faults.base import ErrorClass, Fault, Moment
 from sim.tabletop.faults.choosing import bystanders, room_at, standing_sides
 from sim.tabletop.placing import boxes
-
-if TYPE_CHECKING:
-    from sim.tabletop.world import TabletopWorld
 
 RADIUS_M = (0.85, 1.00)
 """Distance from the robot base: the arm reaches 0.81 m."""
@@ -78,10 +76,10 @@ class OutOfReach(Fault):
         """What the action itself had just moved counts as dropped."""
         return Cause.DROPPED if name == action.arguments[0] else self.cause
 
-    def after(self, world: TabletopWorld, action: Action) -> None:
+    def after(self, context: FaultContext, action: Action) -> None:
         """Carry it there."""
-        if self.name in world.estimates():
-            world.hand.carry(self.name, self.position_m)
+        if self.name in context.scene.estimates():
+            context.agent.carry(self.name, self.position_m)
 
 
 def _seen(centre: npt.NDArray[np.float64], sides: npt.NDArray[np.float64]) -> bool:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause
+from sim.tabletop.fault_context import FaultContext
 from sim.tabletop.faults.base import ErrorClass, Fault, Moment
 from sim.tabletop.faults.choosing import bystanders, in_workspace, obstacles, room_at, standing_sides
 from sim.tabletop.objects import DENSITY_KG_M3
-
-if TYPE_CHECKING:
-    from sim.tabletop.world import TabletopWorld
 
 DISTANCE_M = (0.04, 0.10)
 """How far an object is to slide."""
@@ -71,7 +69,7 @@ class Push(Fault):
         """What the action itself had just moved counts as put down wrongly."""
         return Cause.MISPLACED if name == action.arguments[0] else self.cause
 
-    def after(self, world: TabletopWorld, action: Action) -> None:
+    def after(self, context: FaultContext, action: Action) -> None:
         """Hit it."""
-        if self.name in world.estimates():
-            world.hand.push(self.name, self.impulse_n_s)
+        if self.name in context.scene.estimates():
+            context.agent.push(self.name, self.impulse_n_s)

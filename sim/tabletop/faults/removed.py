@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause
+from sim.tabletop.fault_context import FaultContext
 from sim.tabletop.faults.base import ErrorClass, Fault, Moment
 from sim.tabletop.faults.choosing import clear_objects
-
-if TYPE_CHECKING:
-    from sim.tabletop.world import TabletopWorld
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class Removed(Fault):
         """The object."""
         return frozenset([self.name])
 
-    def after(self, world: TabletopWorld, action: Action) -> None:
+    def after(self, context: FaultContext, action: Action) -> None:
         """Take it away."""
-        if self.name in world.estimates():
-            world.hand.take_away(self.name)
+        if self.name in context.scene.estimates():
+            context.agent.take_away(self.name)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause
-from sim.tabletop.faults.base import ErrorClass, Fault, Moment, SkillPhase
-
-if TYPE_CHECKING:
-    from sim.tabletop.world import TabletopWorld
+from sim.tabletop.fault_context import FaultContext
+from sim.tabletop.faults.base import ErrorClass, Fault, Moment
+from sim.tabletop.phases import SkillPhase
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Slip(Fault):
         """What is picked up."""
         return frozenset(action.arguments[:1])
 
-    def during(self, world: TabletopWorld, action: Action, phase: SkillPhase, progress: float) -> None:
+    def during(self, context: FaultContext, action: Action, phase: SkillPhase, progress: float) -> None:
         """Take force and friction from the fingers."""
         if phase is SkillPhase.LIFT and progress >= self.progress:
-            world.weaken_grip(self.force_n, self.friction)
+            context.grip.weaken_grip(self.force_n, self.friction)

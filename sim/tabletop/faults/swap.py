@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -12,13 +12,11 @@ from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause
 from nsrecover.errors import InvalidConfiguration
 from sim.common.rotations import matrix_of, squared_up
+from sim.tabletop.fault_context import FaultContext
 from sim.tabletop.faults.base import ErrorClass, Fault, Moment
 from sim.tabletop.faults.choosing import ROOM_M, clear_objects, room_at, standing_sides, support_of
 from sim.tabletop.placing import boxes, extents, free_places
 from sim.tabletop.poses import PoseEstimates
-
-if TYPE_CHECKING:
-    from sim.tabletop.world import TabletopWorld
 
 
 @dataclass(frozen=True)
@@ -55,11 +53,11 @@ class Swap(Fault):
         if self.first == self.second:
             raise InvalidConfiguration(f"expected two different objects to swap, found {self.first!r} twice")
 
-    def after(self, world: TabletopWorld, action: Action) -> None:
+    def after(self, context: FaultContext, action: Action) -> None:
         """Put one aside, the other one in its place, and the first where the other one was."""
-        estimates = world.estimates()
+        estimates = context.scene.estimates()
         if self.first not in estimates or self.second not in estimates:
-            world.note(f"the {self.first} and the {self.second} cannot be swapped: one of them is gone")
+            context.scene.note(f"the {self.first} and the {self.second} cannot be swapped: one of them is gone")
             return
         places, heights = {}, {}
         for name in (self.first, self.second):
@@ -78,12 +76,12 @@ class Swap(Fault):
         )
         aside = next(free_places(taken, self.first, sides), None)
         if aside is None:
-            world.note(f"the {self.first} and the {self.second} cannot be swapped: the table is full")
+            context.scene.note(f"the {self.first} and the {self.second} cannot be swapped: the table is full")
             return
-        world.hand.carry(self.first, [*aside, sides[2] / 2])
+        context.agent.carry(self.first, [*aside, sides[2] / 2])
         for name, other in ((self.second, self.first), (self.first, self.second)):
             floor = places[other][2] - heights[other] / 2
-            world.hand.carry(name, np.array([*places[other][:2], floor + heights[name] / 2]))
+            context.agent.carry(name, np.array([*places[other][:2], floor + heights[name] / 2]))
 
 
 def _fits(moment: Moment, name: str, other: str) -> bool:

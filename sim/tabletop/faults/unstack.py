@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause
 from nsrecover.domains.tabletop.relations import TABLE
+from sim.tabletop.fault_context import FaultContext
 from sim.tabletop.faults.base import ErrorClass, Fault, Moment
 from sim.tabletop.faults.choosing import clear_objects, random_place, support_of
-
-if TYPE_CHECKING:
-    from sim.tabletop.world import TabletopWorld
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,7 @@ class Unstack(Fault):
         """What the action had just stacked counts as put down wrongly."""
         return Cause.MISPLACED if name == action.arguments[0] else self.cause
 
-    def after(self, world: TabletopWorld, action: Action) -> None:
+    def after(self, context: FaultContext, action: Action) -> None:
         """Carry it down."""
-        if self.name in world.estimates():
-            world.hand.carry(self.name, self.position_m)
+        if self.name in context.scene.estimates():
+            context.agent.carry(self.name, self.position_m)

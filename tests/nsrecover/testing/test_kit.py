@@ -175,7 +175,7 @@ class OneBuffer(Table):
 class Nudges(Table):
     def seen(self, observation: Observation) -> Observation:
         x, y, z = self.pose("red cube")[0]
-        self.hand.carry("red cube", (x + 0.02, y, z))
+        self.external_agent.carry("red cube", (x + 0.02, y, z))
         return observation
 
 
@@ -227,7 +227,7 @@ class AnyArguments(Table):
 class ActsBeforeRefusing(Table):
     def execute(self, action: Action) -> None:
         if action.arguments == ("nowhere",):
-            self.hand.carry("red cube", (0.40, 0.27, 0.02))
+            self.external_agent.carry("red cube", (0.40, 0.27, 0.02))
         super().execute(action)
 
 
@@ -276,14 +276,14 @@ class DoesNothing(Table):
 class MissesItsPlace(Table):
     def execute(self, action: Action) -> None:
         super().execute(action)
-        self.hand.carry(action.arguments[0], (0.40, 0.27, 0.02))
+        self.external_agent.carry(action.arguments[0], (0.40, 0.27, 0.02))
 
 
 class Clumsy(Table):
     def execute(self, action: Action) -> None:
         super().execute(action)
         x, y, z = self.pose("green die")[0]
-        self.hand.carry("green die", (x - 0.05, y, z))
+        self.external_agent.carry("green die", (x - 0.05, y, z))
 
 
 class Different(Table):
@@ -292,7 +292,7 @@ class Different(Table):
     def __init__(self) -> None:
         super().__init__()
         Different.made += 1
-        self.hand.carry("red cube", (0.45 + 0.03 * (Different.made % 2), -0.05, 0.02))
+        self.external_agent.carry("red cube", (0.45 + 0.03 * (Different.made % 2), -0.05, 0.02))
 
 
 class Leaks(Table):
@@ -301,7 +301,7 @@ class Leaks(Table):
     def __init__(self) -> None:
         super().__init__()
         if Leaks.acted:
-            self.hand.carry("red cube", (0.40, 0.2, 0.02))
+            self.external_agent.carry("red cube", (0.40, 0.2, 0.02))
 
     def execute(self, action: Action) -> None:
         super().execute(action)

@@ -93,7 +93,7 @@ def test_bad_rig_raises():
 def test_frames_for_a_video():
     frames = []
     with TabletopWorld(SCENE, frame_steps=40, on_frame=lambda seen: frames.append(seen.time_s)) as world:
-        world.hand.carry(SCENE.names[0], (0.4, 0.0, 0.02))
+        world.external_agent.carry(SCENE.names[0], (0.4, 0.0, 0.02))
         assert world.render(96, 64).shape == (64, 96, 3)
     assert len(frames) > 5
     assert np.allclose(np.diff(frames), 40 / 200)

@@ -7,8 +7,9 @@ import pytest
 
 from nsrecover.core.actions import Action
 from nsrecover.errors import InvalidConfiguration
-from sim.tabletop.faults.base import Fault, SkillPhase
+from sim.tabletop.faults.base import Fault
 from sim.tabletop.kinematic import Fidelity
+from sim.tabletop.phases import SkillPhase
 from sim.tabletop.placing import place_for
 from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
 from sim.tabletop.world import TabletopWorld
@@ -39,7 +40,7 @@ class Watching(Fault):
 
     seen: tuple = ()
 
-    def during(self, world, action, phase, progress):
+    def during(self, context, action, phase, progress):
         self.seen[0].append((phase, progress))
 
 
@@ -50,9 +51,9 @@ class Slack(Fault):
     phase: SkillPhase = SkillPhase.TRANSPORT
     progress: float = 0.5
 
-    def during(self, world, action, phase, progress):
+    def during(self, context, action, phase, progress):
         if phase is self.phase and progress >= self.progress:
-            world.weaken_grip(force_n=0.0, friction=0.0)
+            context.grip.weaken_grip(force_n=0.0, friction=0.0)
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ def test_leaning_object_is_set_down_flat():
     )
     with TabletopWorld(scene) as world:
         # half beside the flat one: let go, it tips over its edge and leans on it
-        world.hand.carry("cyan lego", world.pose("red lego")[0] + np.array([0.030, 0.0, 0.029]))
+        world.external_agent.carry("cyan lego", world.pose("red lego")[0] + np.array([0.030, 0.0, 0.029]))
         tilt = np.abs(matrix_of(world.pose("cyan lego")[1])[2]).max()
         assert tilt < math.cos(math.radians(10)), "the object was to lean"
         world.execute(Action("left", ("cyan lego", "red lego")))
@@ -159,7 +159,7 @@ def test_tower_of_seven_stands_while_the_arm_works_beside_it():
         for number, item in enumerate(tower):
             # a little off the middle, as an arm stacks
             place = [0.6 + 0.004 * (-1) ** number, -0.003 * (number % 3), height + item.size[2] / 2]
-            world.hand.carry(item.name, place)
+            world.external_agent.carry(item.name, place)
             height += item.size[2] + 0.0005
         world.settle()
         before = world.truth()
@@ -188,7 +188,7 @@ def test_another_grasp_is_taken_if_the_arm_finds_no_way_to_the_best_one():
             ("cyan die", (0.576, -0.264, 0.095)),
             ("white lego", (0.576, -0.265, 0.134)),
         ):
-            world.hand.carry(name, place)
+            world.external_agent.carry(name, place)
         world.settle()
         world.execute(Action("front", ("yellow cube", "magenta die")))
         assert not any("no way" in line for line in world.log)
@@ -216,7 +216,7 @@ def test_what_cannot_be_taken_as_it_has_to_be_put_is_set_down_on_its_way():
     )
     with TabletopWorld(scene) as world:
         for name, height in heights.items():
-            world.hand.carry(name, (0.393, 0.103, height))
+            world.external_agent.carry(name, (0.393, 0.103, height))
         before = world.truth()
         world.execute(Action("behind", ("magenta die", "orange lego")))
         truth = world.truth()

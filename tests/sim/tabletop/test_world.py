@@ -9,7 +9,8 @@ import pytest
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.protocols import World
 from nsrecover.errors import InvalidConfiguration
-from sim.tabletop.faults.base import Fault, SkillPhase
+from sim.tabletop.faults.base import Fault
+from sim.tabletop.phases import SkillPhase
 from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
 from sim.tabletop.truth import deviations
 from sim.tabletop.world import TabletopWorld
@@ -75,13 +76,13 @@ class _Recorder(Fault):
     phases: list = field(default_factory=list)
     done: list = field(default_factory=list)
 
-    def during(self, world, action, phase, progress):
+    def during(self, context, action, phase, progress):
         self.phases.append((phase, progress))
         if self.drop and phase is SkillPhase.TRANSPORT:
-            world.weaken_grip(force_n=0.0, friction=0.0)
+            context.grip.weaken_grip(force_n=0.0, friction=0.0)
 
-    def after(self, world, action):
-        self.done.append((world.step, action))
+    def after(self, context, action):
+        self.done.append((context.scene.step, action))
 
 
 def test_fault_hooks_run_in_every_phase_and_weaken_one_action_only():
@@ -141,7 +142,7 @@ def test_carry_moves_one_object_physically():
         heights = []
         world.on_frame = lambda seen: heights.append(seen.pose("blue die")[0][2])
         before = world.truth()
-        world.hand.carry("blue die", (*before.position("red cube")[:2], 0.062))
+        world.external_agent.carry("blue die", (*before.position("red cube")[:2], 0.062))
         truth = world.truth()
         assert truth.supports["blue die"] == "red cube"
         assert np.linalg.norm(truth.position("blue die")[:2] - before.position("red cube")[:2]) < 0.004
@@ -152,7 +153,7 @@ def test_carry_moves_one_object_physically():
 def test_what_falls_off_the_table_is_gone():
     with TabletopWorld(SCENE) as world, TabletopWorld(SCENE) as twin:
         assert deviations(world.truth(), twin.truth()) == {}
-        world.hand.carry("blue die", (0.5, 0.75, 0.1))
+        world.external_agent.carry("blue die", (0.5, 0.75, 0.1))
         truth = world.truth()
         assert not truth.present[truth.index("blue die")]
         assert truth.supports["blue die"] is None
@@ -164,8 +165,8 @@ def test_what_falls_off_the_table_is_gone():
 
 def test_deviations_name_what_is_off_and_why():
     with TabletopWorld(SCENE) as world, TabletopWorld(SCENE) as twin:
-        world.hand.carry("white lego", (0.60, -0.16, 0.018))
-        world.hand.carry("blue die", (*world.pose("red cube")[0][:2], 0.062))
+        world.external_agent.carry("white lego", (0.60, -0.16, 0.018))
+        world.external_agent.carry("blue die", (*world.pose("red cube")[0][:2], 0.062))
         reasons = deviations(world.truth(), twin.truth())
         assert reasons == {"blue die": "rests on the red cube instead of the table", "white lego": "40 mm off"}
 

@@ -1,0 +1,73 @@
+"""One action while it is carried out: where it puts its object, and the faults that strike in its phases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from nsrecover.core.actions import Action
+from sim.tabletop.fault_context import FaultContext
+from sim.tabletop.faults.base import Fault
+from sim.tabletop.phases import SkillPhase
+from sim.tabletop.physics import SOLVER_ITERATIONS, SOLVER_ITERATIONS_EMPTY
+from sim.tabletop.placing import place_for
+from sim.tabletop.poses import PoseEstimates
+
+Array = npt.NDArray[np.float64]
+
+_FAULT_STEPS = 4
+"""Faults are called at every fourth physics step."""
+_EMPTY = frozenset({SkillPhase.APPROACH, SkillPhase.RETREAT})
+
+
+class Execution:
+    """An action that is being carried out.
+
+    Attributes:
+        action: a well-formed action.
+        scene: the physics scene.
+    """
+
+    def __init__(self, action: Action, context: FaultContext, faults: Sequence[Fault]) -> None:
+        """Begin an action.
+
+        Args:
+            action: a well-formed action.
+            context: what its faults act on.
+            faults: those that strike at this action, in their order.
+        """
+        self.action, self.scene = action, context.scene
+        self._context, self._faults = context, faults
+        self._phase: SkillPhase | None = None
+
+    def goal(self, estimates: PoseEstimates) -> tuple[Array, Array] | None:
+        """Where the moved object is to be put, according to the action and the faults.
+
+        Args:
+            estimates: what the controller believes.
+
+        Returns:
+            Centre (3,), metres, and rotation (3, 3); None if there is no free place.
+        """
+        place = place_for(self.action, estimates)
+        for fault in self._faults:
+            if place is not None:
+                place = fault.goal(self.action, estimates, place)
+        return place
+
+    def tick(self, phase: SkillPhase, progress: float) -> None:
+        """Run one physics step of a phase, of which a share `progress` is done; call the faults when they are due."""
+        if phase is not self._phase or progress >= 1.0 or self.scene.ticks % _FAULT_STEPS == 0:
+            self.report(phase, progress)
+        self.scene.advance()
+
+    def report(self, phase: SkillPhase, progress: float) -> None:
+        """Call the faults; the first call of a phase has progress 0."""
+        before, self._phase = self._phase, phase
+        if (phase in _EMPTY) != (before in _EMPTY):
+            fast = phase in _EMPTY and not self.scene.has_tall_tower()
+            self.scene.limit_iterations(SOLVER_ITERATIONS_EMPTY if fast else SOLVER_ITERATIONS)
+        for fault in self._faults:
+            fault.during(self._context, self.action, phase, 0.0 if phase is not before else progress)

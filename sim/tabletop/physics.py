@@ -1,0 +1,185 @@
+"""The physics scene: a table, objects and possibly an arm in one PyBullet client, advanced step by step."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+import pybullet
+
+from nsrecover.errors import UnknownObject, did_you_mean
+from sim.common.arm import STEP_S, Arm
+from sim.common.rotations import matrix_of
+from sim.tabletop.objects import create_object, create_table
+from sim.tabletop.poses import PoseEstimates
+from sim.tabletop.scenes import SceneSpec
+from sim.tabletop.truth import Truth, read_truth
+
+Array = npt.NDArray[np.float64]
+
+GONE_BELOW_M = -0.10
+"""An object whose centre is lower has fallen off the table."""
+SOLVER_ITERATIONS = 80
+"""Maximum iterations of the constraint solver in a physics step; with fewer, a gripped object creeps."""
+SOLVER_ITERATIONS_EMPTY = 20
+"""The same while the empty gripper moves: nothing is pressed then, and it takes a fifth of the time."""
+_PIT_M = -50.0
+_SETTLE_STEPS = 200
+_TALL = 6
+"""A tower of this many objects collapses with `SOLVER_ITERATIONS_EMPTY`; with `SOLVER_ITERATIONS`, seven stand."""
+_COLUMN_M = 0.05
+"""Objects farther than this from the highest one, horizontally, do not belong to its tower."""
+
+
+class PhysicsScene:
+    """A table with objects, and possibly a robot arm, in a physics client of its own.
+
+    Use it as a context manager, or call `close`.
+
+    Attributes:
+        scene: what stood on the table at the start.
+        client: number of the physics client.
+        arm: the robot arm; None in a scene without one.
+        log: what happened, in words, for debugging.
+        step: actions executed so far.
+        time_s: simulated time.
+        ticks: physics steps so far.
+    """
+
+    def __init__(self, scene: SceneSpec, with_arm: bool = True) -> None:
+        """Build the scene; it is not at rest yet.
+
+        Args:
+            scene: what stands on the table.
+            with_arm: whether a robot arm stands at it.
+
+        Raises:
+            InvalidConfiguration: the scene does not fit; the message names the object.
+        """
+        scene.check()
+        self.scene = scene
+        self.log: list[str] = []
+        self.step, self.time_s, self.ticks = 0, 0.0, 0
+        self.client = client = pybullet.connect(pybullet.DIRECT)
+        pybullet.setGravity(0, 0, -9.81, physicsClientId=client)
+        pybullet.setPhysicsEngineParameter(
+            fixedTimeStep=STEP_S,
+            numSolverIterations=SOLVER_ITERATIONS,
+            solverResidualThreshold=1e-5,
+            deterministicOverlappingPairs=1,
+            # the cache would keep the marks of every object that was ever created
+            enableFileCaching=0,
+            physicsClientId=client,
+        )
+        self._table = create_table(client, scene.table, scene.seed)
+        # objects that fell off the table are kept on this ground, out of sight
+        ground = pybullet.createCollisionShape(pybullet.GEOM_PLANE, physicsClientId=client)
+        pybullet.createMultiBody(0.0, ground, -1, [0, 0, _PIT_M], physicsClientId=client)
+        self.arm = Arm(client) if with_arm else None
+        self._bodies = {item.name: create_object(client, item, scene.seed + i) for i, item in enumerate(scene.objects)}
+
+    def body(self, name: str) -> int:
+        """Body number of an object.
+
+        Raises:
+            UnknownObject: the scene has no object of that name.
+        """
+        if name not in self._bodies:
+            raise UnknownObject(f"expected an object of the scene, found {name!r}.{did_you_mean(name, self._bodies)}")
+        return self._bodies[name]
+
+    def pose(self, name: str) -> tuple[Array, Array]:
+        """True centre (3,), metres, and orientation (4,), a quaternion xyzw, of an object."""
+        position, orientation = pybullet.getBasePositionAndOrientation(self.body(name), physicsClientId=self.client)
+        return np.array(position), np.array(orientation)
+
+    def in_hand(self, name: str) -> tuple[Array, Array]:
+        """Pose of an object in the tool's frame: position (3,), metres, and rotation (3, 3). Needs an arm."""
+        assert self.arm is not None, "without an arm there is no tool frame"
+        (position, orientation), (tool, attitude) = self.pose(name), self.arm.tool()
+        return attitude.T @ (position - tool), attitude.T @ matrix_of(orientation)
+
+    def put(
+        self, name: str, position: npt.ArrayLike, orientation: npt.ArrayLike, velocity: npt.ArrayLike = (0.0, 0.0, 0.0)
+    ) -> None:
+        """Set an object's centre (3,), its orientation (quaternion xyzw) and its velocity (3,) m/s at once."""
+        place, attitude, speed = (np.asarray(values, float).tolist() for values in (position, orientation, velocity))
+        pybullet.resetBasePositionAndOrientation(self.body(name), place, attitude, physicsClientId=self.client)
+        pybullet.resetBaseVelocity(self.body(name), speed, [0.0, 0.0, 0.0], physicsClientId=self.client)
+
+    def put_out_of_sight(self, name: str) -> None:
+        """Remove an object from the table for good."""
+        self.put(name, [5.0 + list(self._bodies).index(name), 0.0, _PIT_M + 0.03], [0, 0, 0, 1])
+
+    def advance(self) -> None:
+        """Run one physics step."""
+        pybullet.stepSimulation(physicsClientId=self.client)
+        self.time_s += STEP_S
+        self.ticks += 1
+
+    def settle(self) -> None:
+        """Advance until nothing moves, or for one second."""
+        for step in range(_SETTLE_STEPS):
+            self.advance()
+            if step % 8 == 7 and self._is_quiet():
+                break
+        for name in self._bodies:
+            position = self.pose(name)[0]
+            if _PIT_M + 1.0 < position[2] < GONE_BELOW_M:
+                self.note(f"the {name} fell off the table")
+                self.put_out_of_sight(name)
+
+    def limit_iterations(self, most: int) -> None:
+        """Set the maximum iterations of the constraint solver."""
+        pybullet.setPhysicsEngineParameter(numSolverIterations=most, physicsClientId=self.client)
+
+    def has_tall_tower(self) -> bool:
+        """Whether a tower is so high that it needs the full number of solver iterations."""
+        positions = np.array([self.pose(name)[0] for name in self._bodies]).reshape(-1, 3)
+        if len(positions) < _TALL:
+            return False
+        distances = np.linalg.norm(positions[:, :2] - positions[positions[:, 2].argmax(), :2], axis=1)
+        return int((distances < _COLUMN_M).sum()) >= _TALL
+
+    def estimates(self) -> PoseEstimates:
+        """Exact poses of all objects that are on the table."""
+        names = [name for name in self._bodies if self.pose(name)[0][2] > GONE_BELOW_M]
+        poses = [self.pose(name) for name in names]
+        return PoseEstimates(
+            tuple(names),
+            np.array([position for position, _ in poses]).reshape(-1, 3),
+            np.array([orientation for _, orientation in poses]).reshape(-1, 4),
+            np.array([self.scene[name].size for name in names]).reshape(-1, 3),
+            self.scene.table,
+        )
+
+    def truth(self) -> Truth:
+        """Poses and supports of all objects, for judging outcomes."""
+        return read_truth(self.client, self._bodies, self._table, GONE_BELOW_M)
+
+    def note(self, text: str) -> None:
+        """Add a line to the log."""
+        self.log.append(f"step {self.step}: {text}")
+
+    def close(self) -> None:
+        """End the physics client. A second call does nothing."""
+        if self.client >= 0:
+            pybullet.disconnect(physicsClientId=self.client)
+            self.client = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _is_quiet(self) -> bool:
+        for body in self._bodies.values():
+            linear, angular = pybullet.getBaseVelocity(body, physicsClientId=self.client)
+            if max(map(abs, linear)) > 0.004 or max(map(abs, angular)) > 0.08:
+                return False
+        return True
