@@ -25,7 +25,7 @@ from nsrecover.core.protocols import LanguageModel
 from nsrecover.core.recovery import Recovery
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.explanation.language_model.explainer import LanguageExplainer, model_at
-from nsrecover.explanation.language_model.strategies import Reflect, Strategy, Structured
+from nsrecover.explanation.language_model.prompting import PromptStrategy, ReflectPrompt, StructuredPrompt
 from sim.common.folder import write_json, write_whole
 
 CASES = "cases.jsonl"
@@ -91,13 +91,13 @@ class Outcome:
     model_cpu_s: float
 
 
-def strategy_of(name: str, most: int) -> Strategy:
+def strategy_of(name: str, most: int) -> PromptStrategy:
     """A strategy by its name.
 
     Raises:
         InvalidConfiguration: there is none of that name.
     """
-    known: dict[str, Strategy] = {"structured": Structured(most=most), "reflect": Reflect()}
+    known: dict[str, PromptStrategy] = {"structured": StructuredPrompt(most=most), "reflect": ReflectPrompt()}
     if name not in known:
         raise InvalidConfiguration(f"expected a strategy, found {name!r}.{did_you_mean(name, known)}")
     return known[name]
@@ -108,7 +108,7 @@ def outcome_of(
     discrepancy: Discrepancy,
     recovery: Recovery | None,
     model: LanguageModel,
-    strategy: Strategy,
+    strategy: PromptStrategy,
     limit_s: float,
 ) -> Outcome:
     """Word a discrepancy and have everything judged."""

@@ -21,11 +21,11 @@ from nsrecover.core.protocols import LanguageModel
 from nsrecover.core.recovery import Recovery
 from nsrecover.explanation.facts import facts_of
 from nsrecover.explanation.grounded import GroundedExplainer
-from nsrecover.explanation.language_model.case import case_of
 from nsrecover.explanation.language_model.embedded import EmbeddedModel
 from nsrecover.explanation.language_model.endpoint import Endpoint
-from nsrecover.explanation.language_model.strategies import Strategy, Structured
-from nsrecover.explanation.language_model.wording import Worded, word
+from nsrecover.explanation.language_model.prompting import PromptStrategy, StructuredPrompt
+from nsrecover.explanation.language_model.rewording import Reworded, reword
+from nsrecover.explanation.language_model.rewording_task import task_of
 
 LOCAL = "local"
 
@@ -61,7 +61,7 @@ class LanguageExplainer:
     """
 
     model: LanguageModel
-    strategy: Strategy = field(default_factory=Structured)
+    strategy: PromptStrategy = field(default_factory=StructuredPrompt)
     fallback: GroundedExplainer = field(default_factory=GroundedExplainer)
     timeout_s: float = 20.0
     on_text: Listener | None = None
@@ -79,14 +79,14 @@ class LanguageExplainer:
         """
         return self._explained(discrepancy, recovery)[0]
 
-    def worded(self, discrepancy: Discrepancy, recovery: Recovery | None) -> tuple[Explanation, Worded]:
+    def worded(self, discrepancy: Discrepancy, recovery: Recovery | None) -> tuple[Explanation, Reworded]:
         """The same, with the model's answers, their tokens and what was refused."""
         return self._explained(discrepancy, recovery)
 
-    def _explained(self, discrepancy: Discrepancy, recovery: Recovery | None) -> tuple[Explanation, Worded]:
+    def _explained(self, discrepancy: Discrepancy, recovery: Recovery | None) -> tuple[Explanation, Reworded]:
         grounded = self.fallback(discrepancy, recovery)
-        case = case_of(discrepancy, facts_of(discrepancy, recovery, self.fallback.operators), grounded.sentences)
-        result = word(case, self.model, self.strategy, self.timeout_s, self.on_text)
+        case = task_of(discrepancy, facts_of(discrepancy, recovery, self.fallback.operators), grounded.sentences)
+        result = reword(case, self.model, self.strategy, self.timeout_s, self.on_text)
         source = self.model.name if result.used else grounded.source
         # What the model said was judged sentence by sentence; the rest is as good as the grounded text.
         return Explanation(result.sentences, grounded.step, source, grounded.verified, result.note), result

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from nsrecover.core.explanation import Fact, Sentence
 from nsrecover.explanation.audience import Register
-from nsrecover.explanation.language_model.case import Case, Story
-from nsrecover.explanation.language_model.reading import LONGEST, MARK, Vocabulary, sentences_of
-from nsrecover.explanation.language_model.verdict import UNREADABLE, Verdict
+from nsrecover.explanation.language_model.judge import UNREADABLE, Judgement
+from nsrecover.explanation.language_model.parser import LONGEST, MARK, Vocabulary, sentences_of
+from nsrecover.explanation.language_model.rewording_task import RewordingTask, RobotExperience
 from nsrecover.explanation.logs.explaining import LogExplanation
 from nsrecover.explanation.logs.household import Household
 from nsrecover.explanation.logs.records import HouseholdLog
@@ -73,7 +73,7 @@ _TIME = re.compile(r",? ?\bat (\d+:\d{2})\b,?")
 
 @dataclass(frozen=True)
 class PhraseJudge:
-    """Judges sentences about one log; a `nsrecover.explanation.language_model.case.SentenceJudge`.
+    """Judges sentences about one log; a `nsrecover.explanation.language_model.rewording_task.SentenceJudge`.
 
     Attributes:
         vocabulary: the names of the household.
@@ -83,13 +83,13 @@ class PhraseJudge:
     vocabulary: Vocabulary
     forms: dict[str, str | None]
 
-    def __call__(self, sentence: str) -> Verdict:
+    def __call__(self, sentence: str) -> Judgement:
         """Whether a sentence is so."""
         form = normal_form(sentence, self.vocabulary)
         if form is None or form not in self.forms:
-            return Verdict(UNREADABLE)
+            return Judgement(UNREADABLE)
         point = self.forms[form]
-        return Verdict("", frozenset({point} if point else ()))
+        return Judgement("", frozenset({point} if point else ()))
 
 
 def normal_form(sentence: str, vocabulary: Vocabulary) -> str | None:
@@ -117,7 +117,7 @@ def _stand_in(name: str, vocabulary: Vocabulary) -> str:
     return f"{MARK}{vocabulary.names.index(name)}n"
 
 
-def household_case(log: HouseholdLog, explanation: LogExplanation, register: Register = Register.LAY) -> Case:
+def household_case(log: HouseholdLog, explanation: LogExplanation, register: Register = Register.LAY) -> RewordingTask:
     """An explained log as something that a language model can word.
 
     Args:
@@ -137,7 +137,7 @@ def household_case(log: HouseholdLog, explanation: LogExplanation, register: Reg
         Sentence(text, way if text.lower().startswith(_INSTRUCTED) and way else facts)
         for text in sentences_of(tell(explanation, register), vocabulary)
     ]
-    return Case(tuple(sentences), _judge(sentences, vocabulary), vocabulary.names, _story(log, explanation))
+    return RewordingTask(tuple(sentences), _judge(sentences, vocabulary), vocabulary.names, _story(log, explanation))
 
 
 def _judge(sentences: Sequence[Sentence], vocabulary: Vocabulary) -> PhraseJudge:
@@ -155,11 +155,11 @@ def _judge(sentences: Sequence[Sentence], vocabulary: Vocabulary) -> PhraseJudge
     return PhraseJudge(vocabulary, forms)
 
 
-def _story(log: HouseholdLog, explanation: LogExplanation) -> Story:
+def _story(log: HouseholdLog, explanation: LogExplanation) -> RobotExperience:
     """What REFLECT gives a model: the events before the failure, or the plan and the final state."""
     if explanation.failed is None or explanation.failed >= len(log.subgoals):
         plan = tuple(map(str, log.plan))
-        return Story(f"{log.task}; it succeeds if {log.success_state}", "the end", plan, told(log.final))
+        return RobotExperience(f"{log.task}; it succeeds if {log.success_state}", "the end", plan, told(log.final))
     frame = log.subgoals[explanation.failed]
     history = tuple(line_of(event) for event in log.events if event.seconds < frame.seconds)
-    return Story(log.task, frame.time, history[-12:], line_of(frame))
+    return RobotExperience(log.task, frame.time, history[-12:], line_of(frame))

@@ -7,8 +7,8 @@ from typing import Any
 from nsrecover.core.completion import Listener
 from nsrecover.core.protocols import LanguageModel
 from nsrecover.explanation.audience import Register
-from nsrecover.explanation.language_model.strategies import Strategy, Structured
-from nsrecover.explanation.language_model.wording import word
+from nsrecover.explanation.language_model.prompting import PromptStrategy, StructuredPrompt
+from nsrecover.explanation.language_model.rewording import reword
 from nsrecover.explanation.logs.explaining import LogExplanation
 from nsrecover.explanation.logs.judging import household_case
 from nsrecover.explanation.logs.records import HouseholdLog
@@ -20,7 +20,7 @@ def reworded(
     register: Register,
     model: LanguageModel,
     timeout_s: float,
-    strategy: Strategy | None = None,
+    strategy: PromptStrategy | None = None,
     on_text: Listener | None = None,
 ) -> dict[str, Any]:
     """What a language model makes of an explained log, to replace that in `report_of`.
@@ -31,7 +31,7 @@ def reworded(
         register: whom the text is for.
         model: who words it.
         timeout_s: for all questions to it.
-        strategy: how it is asked; `Structured()` if None.
+        strategy: how it is asked; `StructuredPrompt()` if None.
         on_text: gets its answers piece by piece, unjudged.
 
     Returns:
@@ -39,7 +39,7 @@ def reworded(
         is; empty if it is), `sentences` (each with its source) and `tokens` (asked and answered, as far as known).
     """
     case = household_case(log, explanation, register)
-    result = word(case, model, strategy or Structured(), timeout_s, on_text)
+    result = reword(case, model, strategy or StructuredPrompt(), timeout_s, on_text)
     return {
         "text": " ".join(sentence.text for sentence in result.sentences),
         "source": model.name if result.used else "grounded",

@@ -13,8 +13,8 @@ from nsrecover.errors import InvalidConfiguration, ModelFailure
 from nsrecover.explanation import GroundedExplainer, facts_of
 from nsrecover.explanation.language_model.embedded import VARIABLE, EmbeddedModel, find_weights
 from nsrecover.explanation.language_model.explainer import LanguageExplainer
-from nsrecover.explanation.language_model.strategies import Reflect, Structured
-from nsrecover.explanation.language_model.verdict import judge_of
+from nsrecover.explanation.language_model.judge import judge_of
+from nsrecover.explanation.language_model.prompting import ReflectPrompt, StructuredPrompt
 from tests.nsrecover.explanation.language_model.language_cases import BACK, CASES
 from tests.nsrecover.explanation.test_explain import COLLAPSE
 
@@ -53,8 +53,10 @@ def test_its_slots_hold_only_what_the_schema_allows(model: EmbeddedModel) -> Non
 
 
 @needs_weights
-@pytest.mark.parametrize("strategy", [Structured(most=1), Reflect()], ids=["structured", "reflect"])
-def test_whatever_it_says_only_truths_are_shown(model: EmbeddedModel, strategy: Structured | Reflect) -> None:
+@pytest.mark.parametrize("strategy", [StructuredPrompt(most=1), ReflectPrompt()], ids=["structured", "reflect"])
+def test_whatever_it_says_only_truths_are_shown(
+    model: EmbeddedModel, strategy: StructuredPrompt | ReflectPrompt
+) -> None:
     case, recovery = CASES["toppled"]
     explanation, worded = LanguageExplainer(model, strategy, timeout_s=120).worded(case, recovery)
     assert worded.answers

@@ -17,7 +17,7 @@ from nsrecover.errors import InvalidConfiguration, ModelFailure
 from nsrecover.explanation import GroundedExplainer
 from nsrecover.explanation.language_model.endpoint import Endpoint, Price
 from nsrecover.explanation.language_model.explainer import LanguageExplainer, model_at
-from nsrecover.explanation.language_model.strategies import wording
+from nsrecover.explanation.language_model.prompting import prompt_template
 from tests.nsrecover.explanation.language_model.fake_endpoint import MISBEHAVIOURS, answering, hang, served, status
 from tests.nsrecover.explanation.language_model.language_cases import BACK
 from tests.nsrecover.explanation.test_explain import COLLAPSE
@@ -130,7 +130,7 @@ def test_what_is_no_address_is_refused(address: str) -> None:
 
 def test_a_prompt_that_there_is_not_is_refused() -> None:
     with pytest.raises(InvalidConfiguration, match=r"structured\.v1"):
-        wording("structured", 99)
+        prompt_template("structured", 99)
 
 
 def test_without_the_client_the_extra_is_named() -> None:

@@ -10,12 +10,12 @@ import pytest
 from nsrecover.core.discrepancy import Cause, Discrepancy
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.explanation import GroundedExplainer, facts_of
-from nsrecover.explanation.language_model.case import case_of
 from nsrecover.explanation.language_model.endpoint import Endpoint
 from nsrecover.explanation.language_model.explainer import LanguageExplainer
-from nsrecover.explanation.language_model.reading import sentences_of
-from nsrecover.explanation.language_model.strategies import Reflect, Structured
-from nsrecover.explanation.language_model.verdict import Judge, judge_of
+from nsrecover.explanation.language_model.judge import Judge, judge_of
+from nsrecover.explanation.language_model.parser import sentences_of
+from nsrecover.explanation.language_model.prompting import ReflectPrompt, StructuredPrompt
+from nsrecover.explanation.language_model.rewording_task import task_of
 from tests.nsrecover.explanation.language_model.fake_endpoint import answering, served
 from tests.nsrecover.explanation.language_model.language_cases import CASES, LIES, Scene
 from tests.nsrecover.explanation.language_model.paraphrases import DISTANT, FRESH, NEAR
@@ -53,7 +53,7 @@ def test_a_model_that_only_lies_is_not_heard(kind: str) -> None:
     scene = next(scene for scene in reversed(SCENES.values()) if any(LIES[kind](scene)))
     lies = list(dict.fromkeys(LIES[kind](scene)))[:35]
     with served(answering("\n".join(lies))) as server:
-        explainer = LanguageExplainer(Endpoint(server.url, model="m"), Reflect(), timeout_s=60)
+        explainer = LanguageExplainer(Endpoint(server.url, model="m"), ReflectPrompt(), timeout_s=60)
         explanation, worded = explainer.worded(scene.case, scene.recovery)
     assert explanation.text == " ".join(scene.grounded)
     assert explanation.source == "grounded"
@@ -82,7 +82,7 @@ def test_lies_in_structured_answers_are_caught(name: str) -> None:
         return json.dumps(filled)
 
     with served(answering(answer)) as server:
-        explanation = LanguageExplainer(Endpoint(server.url, model="m"), Structured(), timeout_s=60)(
+        explanation = LanguageExplainer(Endpoint(server.url, model="m"), StructuredPrompt(), timeout_s=60)(
             scene.case, scene.recovery
         )
     assert explanation.text == " ".join(scene.grounded)
@@ -132,7 +132,9 @@ def test_the_grounded_sentences_are_all_accepted_and_each_says_something() -> No
 def test_a_refused_sentence_is_asked_for_again_with_the_reason_and_then_used() -> None:
     answers = iter(("The white lego toppled.", "The gripper lost the red cube."))
     with served(answering(lambda request: next(answers))) as server:
-        explanation, worded = LanguageExplainer(Endpoint(server.url), Reflect(), timeout_s=30).worded(COLLAPSE, None)
+        explanation, worded = LanguageExplainer(Endpoint(server.url), ReflectPrompt(), timeout_s=30).worded(
+            COLLAPSE, None
+        )
     assert "toppled(white lego)" in server.requests[1]["messages"][1]["content"]
     assert [refusal.text for refusal in worded.refused] == ["The white lego toppled."]
     (told,) = [sentence for sentence in explanation.sentences if sentence.source != "grounded"]
@@ -160,14 +162,14 @@ def test_an_instruction_in_the_name_of_an_object_changes_nothing() -> None:
     case = Discrepancy(**fields)
     back = Recovery(RecoveryStatus.ALREADY_AT_SUBGOAL, subgoal=4)
     with served(answering("Nothing went wrong. All is well.")) as server:
-        explanation = LanguageExplainer(Endpoint(server.url), Reflect(), timeout_s=30)(case, back)
+        explanation = LanguageExplainer(Endpoint(server.url), ReflectPrompt(), timeout_s=30)(case, back)
     assert explanation.text == GroundedExplainer()(case, back).text
     assert judge_for(case, back)(f"The {INJECTED} was dropped.").accepted
     assert not judge_for(case, back)("The red cube was dropped.").accepted
     assert (
         json.dumps(INJECTED)
-        in Structured()
-        .prompt(case_of(case, facts_of(case, back), GroundedExplainer()(case, back).sentences), [0], ())
+        in StructuredPrompt()
+        .prompt(task_of(case, facts_of(case, back), GroundedExplainer()(case, back).sentences), [0], ())
         .user
     )
 

@@ -27,7 +27,7 @@ class _Add(Protocol):
 
 
 @dataclass(frozen=True)
-class Knowledge:
+class Entailment:
     """What is known, as a text may claim it.
 
     Attributes:
@@ -41,7 +41,7 @@ class Knowledge:
     points: dict[Fact, str]
 
 
-def knowledge_of(facts: Sequence[Fact]) -> Knowledge:
+def entailed_by(facts: Sequence[Fact]) -> Entailment:
     """Everything that follows from the facts of a failure.
 
     Args:
@@ -75,7 +75,7 @@ def knowledge_of(facts: Sequence[Fact]) -> Knowledge:
         if Fact(Cause.TOPPLED.value, (pair[0],)) in true:
             add("", "fell_from", *pair)
     _add_recovery(known, add)
-    return Knowledge(frozenset(true), tuple(_ways(*does[1:]) for does in known["does"]), points)
+    return Entailment(frozenset(true), tuple(_ways(*does[1:]) for does in known["does"]), points)
 
 
 def _add_step(known: dict[str, list[tuple[str, ...]]], add: _Add) -> None:

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 from nsrecover.core.explanation import Fact
 from nsrecover.domains.tabletop.relations import TABLE
-from nsrecover.explanation.language_model.knowledge import Knowledge, knowledge_of
-from nsrecover.explanation.language_model.reading import Claim, Reader, Vocabulary
-from nsrecover.explanation.language_model.rules import FAILURE_RULES
-from nsrecover.explanation.language_model.rules_recovery import RECOVERY_RULES
+from nsrecover.explanation.language_model.entailment import Entailment, entailed_by
+from nsrecover.explanation.language_model.failure_rules import FAILURE_RULES
+from nsrecover.explanation.language_model.parser import Claim, Parser, Vocabulary
+from nsrecover.explanation.language_model.recovery_rules import RECOVERY_RULES
 
 UNREADABLE = "it says something that cannot be checked; use plain statements about what is known, and nothing else"
 _ORDERED = "do"
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Judgement:
     """What is to be thought of a sentence.
 
     Attributes:
@@ -43,15 +43,15 @@ class Judge:
         knowledge: what is so.
     """
 
-    reader: Reader
-    knowledge: Knowledge
+    reader: Parser
+    knowledge: Entailment
 
     @property
     def vocabulary(self) -> Vocabulary:
         """What is data in a sentence."""
         return self.reader.vocabulary
 
-    def __call__(self, sentence: str) -> Verdict:
+    def __call__(self, sentence: str) -> Judgement:
         """Whether a sentence is so; every way to understand it has to be.
 
         Args:
@@ -59,12 +59,12 @@ class Judge:
         """
         readings = [reading for reading in self.reader.read(sentence) if reading]
         if not readings:
-            return Verdict(UNREADABLE)
+            return Judgement(UNREADABLE)
         for reading in readings:
             reason = self._wrong(reading)
             if reason:
-                return Verdict(reason)
-        return Verdict("", frozenset.intersection(*map(self._points, readings)))
+                return Judgement(reason)
+        return Judgement("", frozenset.intersection(*map(self._points, readings)))
 
     def _wrong(self, reading: Sequence[Claim]) -> str:
         for said in reading:
@@ -91,4 +91,4 @@ def judge_of(facts: Sequence[Fact], names: Sequence[str]) -> Judge:
     quotes = tuple(fact.arguments[0].rstrip(". ") for fact in facts if fact.predicate in ("reason", "violated"))
     known = tuple(dict.fromkeys((*names, TABLE)))
     vocabulary = Vocabulary(known, quotes, aside=(TABLE,))
-    return Judge(Reader(vocabulary, (*FAILURE_RULES, *RECOVERY_RULES)), knowledge_of(facts))
+    return Judge(Parser(vocabulary, (*FAILURE_RULES, *RECOVERY_RULES)), entailed_by(facts))

@@ -39,7 +39,7 @@ _PLAIN = str.maketrans(
 _SHORT = {"can't": "cannot", "won't": "will not", "it's": "it is", "they're": "they are", "that's": "that is"}
 
 
-class Kind(StrEnum):
+class Topic(StrEnum):
     """What a clause is about: which clauses may give a reason for which others hangs on it."""
 
     FAILURE = "failure"
@@ -49,7 +49,7 @@ class Kind(StrEnum):
     DETAIL = "detail"
 
 
-class Place(StrEnum):
+class Position(StrEnum):
     """Where in a sentence a rule applies."""
 
     OPENING = "opening"
@@ -73,7 +73,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Said:
+class RuleMatch:
     """The words that a rule matched, for the rule to say what they claim.
 
     Attributes:
@@ -110,7 +110,7 @@ class Said:
         return found[0], found[-1]
 
 
-Says = Callable[[Said], Iterable[Claim]]
+ClaimMaker = Callable[[RuleMatch], Iterable[Claim]]
 
 
 @dataclass(frozen=True)
@@ -125,14 +125,16 @@ class Rule:
         only_after: for a modifier, kinds of clauses that it can follow; any if empty.
     """
 
-    place: Place
+    place: Position
     pattern: re.Pattern[str]
-    says: Says
-    kind: Kind = Kind.DETAIL
-    only_after: frozenset[Kind] = frozenset()
+    says: ClaimMaker
+    kind: Topic = Topic.DETAIL
+    only_after: frozenset[Topic] = frozenset()
 
 
-def rule(place: Place, pattern: str, says: Says, kind: Kind = Kind.DETAIL, only_after: Sequence[Kind] = ()) -> Rule:
+def rule(
+    place: Position, pattern: str, says: ClaimMaker, kind: Topic = Topic.DETAIL, only_after: Sequence[Topic] = ()
+) -> Rule:
     """A rule.
 
     Args:
@@ -157,7 +159,7 @@ def claim(predicate: str, *arguments: str) -> Claim:
     return Claim(frozenset({Fact(predicate, arguments)}))
 
 
-def each(*predicates: str) -> Says:
+def each(*predicates: str) -> ClaimMaker:
     """Says that one of the predicates is so of every subject."""
     return lambda said: [Claim(frozenset(Fact(p, (name,)) for p in predicates)) for name in said.subjects]
 
@@ -279,7 +281,7 @@ _IDLE = re.compile(r"(?:unfortunately|sorry|also|in addition|now|moreover|note t
 
 
 @dataclass(frozen=True)
-class Reader:
+class Parser:
     """Understands sentences of one domain.
 
     Attributes:
@@ -289,10 +291,10 @@ class Reader:
 
     vocabulary: Vocabulary
     rules: tuple[Rule, ...]
-    _by_place: dict[Place, list[Rule]] = field(init=False, repr=False, compare=False, default_factory=dict)
+    _by_place: dict[Position, list[Rule]] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        for place in Place:
+        for place in Position:
             self._by_place[place] = [each for each in self.rules if each.place is place]
 
     def read(self, sentence: str) -> tuple[tuple[Claim, ...], ...]:
@@ -309,7 +311,7 @@ class Reader:
         body = masked.text.removesuffix(".").rstrip()
         return tuple(dict.fromkeys(_Attempt(self, Masked(body, masked.tokens, masked.objects)).parses()))
 
-    def of_place(self, place: Place) -> list[Rule]:
+    def of_place(self, place: Position) -> list[Rule]:
         """The rules that apply somewhere in a sentence."""
         return self._by_place[place]
 
@@ -317,17 +319,17 @@ class Reader:
 class _Attempt:
     """One sentence being read: a depth-first search over rules."""
 
-    def __init__(self, reader: Reader, masked: Masked) -> None:
+    def __init__(self, reader: Parser, masked: Masked) -> None:
         self._reader, self._masked, self._text = reader, masked, masked.text
         self._left = _ATTEMPTS
 
     def parses(self) -> Iterator[tuple[Claim, ...]]:
         start = _SO.match(self._text)
         if start:
-            yield from self._clause(start.end(), (), (Kind.CONSEQUENCE, Kind.REMEDY))
+            yield from self._clause(start.end(), (), (Topic.CONSEQUENCE, Topic.REMEDY))
         yield from self._opening(0, ())
 
-    def _matches(self, place: Place, position: int) -> Iterator[tuple[Rule, re.Match[str]]]:
+    def _matches(self, place: Position, position: int) -> Iterator[tuple[Rule, re.Match[str]]]:
         for each_rule in self._reader.of_place(place):
             self._left -= 1
             match = each_rule.pattern.match(self._text, position) if self._left > 0 else None
@@ -341,18 +343,18 @@ class _Attempt:
 
     def _opening(self, position: int, told: tuple[Claim, ...]) -> Iterator[tuple[Claim, ...]]:
         yield from self._clause(position, told)
-        for opening, match in self._matches(Place.OPENING, position):
+        for opening, match in self._matches(Position.OPENING, position):
             end = _after_comma(self._text, match.end())
             if end > position:
-                yield from self._opening(end, (*told, *opening.says(Said(match, (), self._masked))))
+                yield from self._opening(end, (*told, *opening.says(RuleMatch(match, (), self._masked))))
 
     def _clause(
-        self, position: int, told: tuple[Claim, ...], kinds: Sequence[Kind] = ()
+        self, position: int, told: tuple[Claim, ...], kinds: Sequence[Topic] = ()
     ) -> Iterator[tuple[Claim, ...]]:
         """A clause with its own subject; of some kinds only, if any are given."""
-        for found, match in self._matches(Place.CLAUSE, position):
+        for found, match in self._matches(Position.CLAUSE, position):
             if not kinds or found.kind in kinds:
-                claims = tuple(found.says(Said(match, (), self._masked)))
+                claims = tuple(found.says(RuleMatch(match, (), self._masked)))
                 yield from self._after(match.end(), (), (*told, *claims), found.kind)
         for subjects, end in self._subjects(position):
             yield from self._predicate(end, subjects, told, kinds)
@@ -374,37 +376,37 @@ class _Attempt:
                 yield mentioned, pronoun.end() + 1
 
     def _predicate(
-        self, position: int, subjects: tuple[str, ...], told: tuple[Claim, ...], kinds: Sequence[Kind] = ()
+        self, position: int, subjects: tuple[str, ...], told: tuple[Claim, ...], kinds: Sequence[Topic] = ()
     ) -> Iterator[tuple[Claim, ...]]:
-        for found, match in self._matches(Place.PREDICATE, position):
+        for found, match in self._matches(Position.PREDICATE, position):
             if not kinds or found.kind in kinds:
-                claims = tuple(found.says(Said(match, subjects, self._masked)))
+                claims = tuple(found.says(RuleMatch(match, subjects, self._masked)))
                 yield from self._after(match.end(), subjects, (*told, *claims), found.kind)
 
     def _after(
-        self, position: int, subjects: tuple[str, ...], told: tuple[Claim, ...], kind: Kind
+        self, position: int, subjects: tuple[str, ...], told: tuple[Claim, ...], kind: Topic
     ) -> Iterator[tuple[Claim, ...]]:
         """Behind a whole clause: its end, more about it, or another clause."""
         if position == len(self._text):
             yield told
             return
-        for found, match in self._matches(Place.MODIFIER, position):
+        for found, match in self._matches(Position.MODIFIER, position):
             if match.end() > position and (not found.only_after or kind in found.only_after):
-                claims = tuple(found.says(Said(match, subjects, self._masked)))
+                claims = tuple(found.says(RuleMatch(match, subjects, self._masked)))
                 yield from self._after(match.end(), subjects, (*told, *claims), kind)
         link = _BREAK.match(self._text, position)
         if link is None or link.end() == position:
             return
         if link["cause"]:
             # That one event brought about another is known of none; that the step failed of them is.
-            kinds: tuple[Kind, ...] = (Kind.EVENT,) if kind is Kind.FAILURE else (Kind.DETAIL,)
-            if kind is Kind.FAILURE:
+            kinds: tuple[Topic, ...] = (Topic.EVENT,) if kind is Topic.FAILURE else (Topic.DETAIL,)
+            if kind is Topic.FAILURE:
                 yield from self._clause(link.end(), told, kinds)
             return
         if link["so"] or link["so2"]:
-            kinds = (Kind.CONSEQUENCE, Kind.REMEDY)
+            kinds = (Topic.CONSEQUENCE, Topic.REMEDY)
         elif link["then"] or link["then2"]:
-            kinds = (Kind.REMEDY,)
+            kinds = (Topic.REMEDY,)
         else:
             kinds = ()
         yield from self._clause(link.end(), told, kinds)

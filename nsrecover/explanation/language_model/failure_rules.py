@@ -7,8 +7,18 @@ from collections.abc import Iterable
 
 from nsrecover.core.discrepancy import Cause, Phase
 from nsrecover.core.explanation import Fact
-from nsrecover.explanation.language_model.knowledge import SEVERAL, direction
-from nsrecover.explanation.language_model.reading import Claim, Kind, Place, Rule, Said, Says, claim, each, rule
+from nsrecover.explanation.language_model.entailment import SEVERAL, direction
+from nsrecover.explanation.language_model.parser import (
+    Claim,
+    ClaimMaker,
+    Position,
+    Rule,
+    RuleMatch,
+    Topic,
+    claim,
+    each,
+    rule,
+)
 
 _BE = r"(?:is|are|was|were|has been|have been|got)"
 _HAVE = r"(?:(?:has|have) )?"
@@ -66,45 +76,45 @@ _EVENTS: dict[Cause, str] = {
 """What a predicate has to say to mean that cause."""
 
 
-def _placed(said: Said) -> Iterable[Claim]:
+def _placed(said: RuleMatch) -> Iterable[Claim]:
     (support,) = said.names("x")
     return [claim("on", name, support) for name in said.subjects]
 
 
-def _kind(cause: Cause) -> Kind:
+def _kind(cause: Cause) -> Topic:
     """A helping hand is nothing that happened at this step."""
-    return Kind.DETAIL if cause is Cause.HELPED else Kind.EVENT
+    return Topic.DETAIL if cause is Cause.HELPED else Topic.EVENT
 
 
 def _event_rules() -> list[Rule]:
     found = [
-        rule(Place.PREDICATE, rf"(?:{words})", each(cause.value), _kind(cause)) for cause, words in _EVENTS.items()
+        rule(Position.PREDICATE, rf"(?:{words})", each(cause.value), _kind(cause)) for cause, words in _EVENTS.items()
     ]
     either = (Cause.TOPPLED.value, Cause.DROPPED.value)
     return [
         *found,
         rule(
-            Place.PREDICATE,
+            Position.PREDICATE,
             rf"{_HAVE}(?:fell(?: down)?|fallen(?: down)?|came down|dropped down)",
             each(*either),
-            Kind.EVENT,
+            Topic.EVENT,
         ),
         rule(
-            Place.PREDICATE,
+            Position.PREDICATE,
             r"(?:is|are) (?:not where (?:it|they) should be|out of place)",
             each("displaced"),
-            Kind.EVENT,
+            Topic.EVENT,
         ),
-        rule(Place.PREDICATE, rf"{_STAND} {_ON} <object:x>", _placed, Kind.EVENT),
-        rule(Place.MODIFIER, rf" (?:{_ON}|to|down onto|down on) <object:x>", _placed, only_after=[Kind.EVENT]),
+        rule(Position.PREDICATE, rf"{_STAND} {_ON} <object:x>", _placed, Topic.EVENT),
+        rule(Position.MODIFIER, rf" (?:{_ON}|to|down onto|down on) <object:x>", _placed, only_after=[Topic.EVENT]),
         rule(
-            Place.MODIFIER,
+            Position.MODIFIER,
             r" (?:off|from|from on top of) <object:x>",
             lambda said: [claim("fell_from", name, *said.names("x")) for name in said.subjects],
-            only_after=[Kind.EVENT],
+            only_after=[Topic.EVENT],
         ),
         rule(
-            Place.PREDICATE,
+            Position.PREDICATE,
             r"(?:is|are|stands?) in the way of <object:x>|(?:is|are) blocking <object:y>|"
             r"blocks? (?:the way of )?<object:z>",
             lambda said: [
@@ -112,46 +122,46 @@ def _event_rules() -> list[Rule]:
                 for name in said.subjects
                 for other in (*said.names("x"), *said.names("y"), *said.names("z"))
             ],
-            Kind.EVENT,
+            Topic.EVENT,
         ),
         rule(
-            Place.PREDICATE,
+            Position.PREDICATE,
             rf"(?:{_EVENTS[Cause.HELPED]}) after step <number:n>",
             lambda said: [claim("right_after", name, said.number("n")) for name in said.subjects],
             _kind(Cause.HELPED),
         ),
         rule(
-            Place.CLAUSE,
+            Position.CLAUSE,
             rf"{_ARM} (?:has )?(?:accidentally )?(?:lost its grip on|lost hold of|lost|dropped|let go of) <objects:x>",
             lambda said: [claim("dropped", name) for name in said.names("x")],
-            Kind.EVENT,
+            Topic.EVENT,
         ),
         rule(
-            Place.CLAUSE,
+            Position.CLAUSE,
             rf"{_ARM} (?:failed to|did not|could not|was not able to|was unable to|did not manage to) "
             r"(?:lift|pick up|grasp|grip) <objects:x>",
             lambda said: [claim("not_lifted", name) for name in said.names("x")],
-            Kind.EVENT,
+            Topic.EVENT,
         ),
         rule(
-            Place.CLAUSE,
+            Position.CLAUSE,
             r"(?:i|the robot|the cameras?|we) (?:can no longer|cannot|could not|can not|no longer) "
             r"(?:see|sees|find|finds) "
             r"<objects:x>",
             lambda said: [claim("missing", name) for name in said.names("x")],
-            Kind.EVENT,
+            Topic.EVENT,
         ),
         rule(
-            Place.CLAUSE,
+            Position.CLAUSE,
             r"(?:the way of )?<object:x> (?:is|was) blocked by <object:y>",
             lambda said: [claim("blocks", *said.names("y"), *said.names("x"))],
-            Kind.EVENT,
+            Topic.EVENT,
         ),
         rule(
-            Place.CLAUSE,
+            Position.CLAUSE,
             rf"{_ARM} (?:came up|stayed|remained|was) empty",
             lambda s: [claim("some", "not_lifted")],
-            Kind.EVENT,
+            Topic.EVENT,
         ),
         *_swap_rules(),
         *_several_rules(),
@@ -166,23 +176,23 @@ def _swap_rules() -> list[Rule]:
         r"(?:took|have taken) each other's places?)"
     )
 
-    def together(said: Said) -> Iterable[Claim]:
+    def together(said: RuleMatch) -> Iterable[Claim]:
         yield from each("swapped")(said)
         if len(said.subjects) > 1:
             yield claim("swapped_together", *sorted(said.subjects))
 
     return [
         rule(
-            Place.PREDICATE,
+            Position.PREDICATE,
             rf"{words}(?: with one another| with each other| with something else)?",
             together,
-            Kind.EVENT,
+            Topic.EVENT,
         ),
         rule(
-            Place.PREDICATE,
+            Position.PREDICATE,
             rf"{words} with <object:x>",
             lambda said: [claim("swapped_with", name, *said.names("x")) for name in said.subjects],
-            Kind.EVENT,
+            Topic.EVENT,
         ),
     ]
 
@@ -201,31 +211,31 @@ def _several_rules() -> list[Rule]:
     counted = {cause: words for cause, words in _EVENTS.items() if cause is not Cause.HELPED}
     counted[Cause.SWAPPED] = rf"{_BE} (?:exchanged|swapped)|{_HAVE}(?:changed|swapped) places"
 
-    def says(predicate: str, cause: Cause, number: bool) -> Says:
+    def says(predicate: str, cause: Cause, number: bool) -> ClaimMaker:
         return lambda said: [claim(predicate, cause.value, *([said.number("n")] if number else []))]
 
-    found = [rule(Place.CLAUSE, words, says(SEVERAL, cause, False), Kind.EVENT) for cause, words in several.items()]
+    found = [rule(Position.CLAUSE, words, says(SEVERAL, cause, False), Topic.EVENT) for cause, words in several.items()]
     found += [
         rule(
-            Place.CLAUSE,
+            Position.CLAUSE,
             rf"<number:n> (?:{_THINGS[3:-1]}|object|block|thing|item) (?:{words})",
             says("count", cause, True),
-            Kind.EVENT,
+            Topic.EVENT,
         )
         for cause, words in counted.items()
     ]
     found.append(
         rule(
-            Place.CLAUSE,
+            Position.CLAUSE,
             r"part of the work is (?:already done|done already)",
             says("some", Cause.HELPED, False),
-            Kind.EVENT,
+            Topic.EVENT,
         )
     )
     return found
 
 
-def _off(said: Said) -> Iterable[Claim]:
+def _off(said: RuleMatch) -> Iterable[Claim]:
     size = f"{said['n']} {'mm' if said['unit'].startswith('m') else 'cm'}"
     towards = direction(said["where"].replace("further", "farther").replace("closer", "nearer"))
     for name in said.subjects:
@@ -242,25 +252,25 @@ def _detail_rules() -> list[Rule]:
     )
     nothing = lambda said: ()  # noqa: E731
     return [
-        rule(Place.MODIFIER, rf",? ?{offset}", _off, only_after=[Kind.EVENT]),
-        rule(Place.PREDICATE, rf"(?:now )?(?:is|are)(?: now)? {offset}", _off, Kind.EVENT),
+        rule(Position.MODIFIER, rf",? ?{offset}", _off, only_after=[Topic.EVENT]),
+        rule(Position.PREDICATE, rf"(?:now )?(?:is|are)(?: now)? {offset}", _off, Topic.EVENT),
         rule(
-            Place.MODIFIER,
+            Position.MODIFIER,
             r",? (?:though|although|even though) nothing (?:was to|should have|was supposed to|was meant to) "
             r"touch(?:ed)? (?:it|them)",
             lambda said: [claim("moved", name) for name in said.subjects],
-            only_after=[Kind.EVENT],
+            only_after=[Topic.EVENT],
         ),
         rule(
-            Place.MODIFIER,
+            Position.MODIFIER,
             r" (?:on the way|in transit|while being moved|while it was being moved|during the move|while being carried|"
             r"while it was being carried|before reaching its place|before it reached its place)",
             lambda said: [claim("dropped", name) for name in said.subjects],
-            only_after=[Kind.EVENT],
+            only_after=[Topic.EVENT],
         ),
-        rule(Place.MODIFIER, r" elsewhere| somewhere else", nothing, only_after=[Kind.EVENT]),
-        rule(Place.PREDICATE, rf"{_STAND} (?:elsewhere|somewhere else)", each("displaced"), Kind.EVENT),
-        rule(Place.MODIFIER, r" in the process", nothing, only_after=[Kind.EVENT]),
+        rule(Position.MODIFIER, r" elsewhere| somewhere else", nothing, only_after=[Topic.EVENT]),
+        rule(Position.PREDICATE, rf"{_STAND} (?:elsewhere|somewhere else)", each("displaced"), Topic.EVENT),
+        rule(Position.MODIFIER, r" in the process", nothing, only_after=[Topic.EVENT]),
     ]
 
 
@@ -272,80 +282,89 @@ def _step_rules() -> list[Rule]:
     )
     named = r"step <number:n>(?:(?:,| -|:)? ?\(?<action:a>\)?,?)?"
 
-    def told(predicate: str) -> Says:
-        def says(said: Said) -> Iterable[Claim]:
+    def told(predicate: str) -> ClaimMaker:
+        def says(said: RuleMatch) -> Iterable[Claim]:
             yield claim(predicate, *([said.number("n")] if predicate not in ("unexpected", "ahead") else []))
             yield from _step_named(said)
 
         return says
 
-    def when(*phases: Phase) -> Says:
-        def says(said: Said) -> Iterable[Claim]:
+    def when(*phases: Phase) -> ClaimMaker:
+        def says(said: RuleMatch) -> Iterable[Claim]:
             yield Claim(frozenset(Fact("at_step", (said.number("n"), phase.value)) for phase in phases))
             yield from _step_named(said)
 
         return says
 
     return [
-        rule(Place.CLAUSE, rf"{named} {failed}", told("failed"), Kind.FAILURE),
+        rule(Position.CLAUSE, rf"{named} {failed}", told("failed"), Topic.FAILURE),
         rule(
-            Place.CLAUSE,
+            Position.CLAUSE,
             rf"(?:the action )?<action:a>,? {failed}",
             lambda said: [claim("failed_action", *said.tokens("a", "a"))],
-            Kind.FAILURE,
+            Topic.FAILURE,
         ),
         rule(
-            Place.CLAUSE,
+            Position.CLAUSE,
             rf"(?:something|things) went wrong (?:in|at|during|with|around) {named}",
             told("trouble"),
-            Kind.FAILURE,
+            Topic.FAILURE,
         ),
         rule(
-            Place.CLAUSE,
+            Position.CLAUSE,
             rf"(?:there was|we had|i found) (?:a problem|an error|a failure|trouble) (?:in|at|during|with) {named}",
             told("trouble"),
-            Kind.FAILURE,
+            Topic.FAILURE,
         ),
         rule(
-            Place.CLAUSE,
+            Position.CLAUSE,
             rf"{named} (?:cannot|can not) be (?:done|carried out|executed|run)(?: as things are)?",
             told("cannot"),
-            Kind.FAILURE,
+            Topic.FAILURE,
         ),
         rule(
-            Place.CLAUSE,
+            Position.CLAUSE,
             rf"{named} (?:did what it should|did its job|worked(?: as (?:planned|intended|expected))?|succeeded|"
             r"was successful)",
             told("worked"),
-            Kind.FAILURE,
+            Topic.FAILURE,
         ),
-        rule(Place.CLAUSE, r"something (?:was|is) not as expected", lambda said: [claim("unexpected")], Kind.FAILURE),
-        rule(Place.CLAUSE, r"the scene is already ahead of (?:the )?plan", lambda said: [claim("ahead")], Kind.FAILURE),
         rule(
-            Place.CLAUSE,
+            Position.CLAUSE, r"something (?:was|is) not as expected", lambda said: [claim("unexpected")], Topic.FAILURE
+        ),
+        rule(
+            Position.CLAUSE,
+            r"the scene is already ahead of (?:the )?plan",
+            lambda said: [claim("ahead")],
+            Topic.FAILURE,
+        ),
+        rule(
+            Position.CLAUSE,
             r"<quote:q>",
             lambda said: [claim("quoted", text) for text in said.tokens("q", "q")],
-            Kind.EVENT,
+            Topic.EVENT,
         ),
-        rule(Place.OPENING, rf"(?:after|following) {named}", when(Phase.AFTER)),
+        rule(Position.OPENING, rf"(?:after|following) {named}", when(Phase.AFTER)),
         rule(
-            Place.OPENING,
+            Position.OPENING,
             rf"(?:in|at|during|on|while (?:the robot was )?(?:doing|carrying out)) {named}",
             when(Phase.AFTER),
         ),
-        rule(Place.OPENING, rf"before {named}", when(Phase.BEFORE)),
-        rule(Place.OPENING, rf"(?:although|even though) {named} (?:worked|succeeded|was successful)", told("worked")),
+        rule(Position.OPENING, rf"before {named}", when(Phase.BEFORE)),
         rule(
-            Place.MODIFIER,
+            Position.OPENING, rf"(?:although|even though) {named} (?:worked|succeeded|was successful)", told("worked")
+        ),
+        rule(
+            Position.MODIFIER,
             rf",? (?:in|at|during|after) {named}",
             when(Phase.AFTER),
-            only_after=[Kind.EVENT, Kind.FAILURE],
+            only_after=[Topic.EVENT, Topic.FAILURE],
         ),
-        rule(Place.MODIFIER, rf",? before {named}", when(Phase.BEFORE), only_after=[Kind.FAILURE]),
+        rule(Position.MODIFIER, rf",? before {named}", when(Phase.BEFORE), only_after=[Topic.FAILURE]),
     ]
 
 
-def _step_named(said: Said) -> Iterable[Claim]:
+def _step_named(said: RuleMatch) -> Iterable[Claim]:
     for action in said.tokens("a", "a"):
         yield claim("step_action", said.number("n"), action)
 
@@ -363,66 +382,66 @@ RELATIONS = {
 def _consequence_rules() -> list[Rule]:
     found = []
 
-    def says(predicate: str, operator: str) -> Says:
+    def says(predicate: str, operator: str) -> ClaimMaker:
         return lambda said: [claim(predicate, operator, name, *said.names("x")) for name in said.subjects]
 
-    def elliptic(operator: str) -> Says:
+    def elliptic(operator: str) -> ClaimMaker:
         return lambda said: [claim("meant", operator, *said.names("y"), *said.names("x"))]
 
     for operator, words in RELATIONS.items():
         found += [
             rule(
-                Place.PREDICATE,
+                Position.PREDICATE,
                 rf"(?:is|are) not (?:(?:standing|placed|resting) )?(?:{words}) <object:x>",
                 says("unkept", operator),
-                Kind.CONSEQUENCE,
+                Topic.CONSEQUENCE,
             ),
             rule(
-                Place.PREDICATE,
+                Position.PREDICATE,
                 rf"(?:(?:should|ought to) (?:now )?(?:be|stand|rest|have been|have ended up)|(?:is|are|was|were) "
                 rf"(?:supposed|meant|expected) to (?:be|stand|rest)|belongs?)(?: placed)? (?:{words}) <object:x>",
                 says("meant", operator),
-                Kind.CONSEQUENCE,
+                Topic.CONSEQUENCE,
             ),
             # `the green die should be on the white lego and the blue cube on the green die`
             rule(
-                Place.CLAUSE,
+                Position.CLAUSE,
                 rf"<object:y> (?:{words}) <object:x>",
                 elliptic(operator),
-                Kind.CONSEQUENCE,
+                Topic.CONSEQUENCE,
             ),
             rule(
-                Place.MODIFIER,
+                Position.MODIFIER,
                 rf",? (?:instead of|rather than) (?:being )?(?:{words}) <object:x>",
                 says("meant", operator),
-                only_after=[Kind.EVENT],
+                only_after=[Topic.EVENT],
             ),
         ]
     return [
         *found,
         rule(
-            Place.PREDICATE,
+            Position.PREDICATE,
             r"(?:is|are) not out of the way",
             lambda said: [claim("unkept", "free", name) for name in said.subjects],
-            Kind.CONSEQUENCE,
+            Topic.CONSEQUENCE,
         ),
         rule(
-            Place.PREDICATE,
+            Position.PREDICATE,
             r"(?:is|are) not back in (?:its|their) places?",
             lambda said: [claim("unkept", "restore", name) for name in said.subjects],
-            Kind.CONSEQUENCE,
+            Topic.CONSEQUENCE,
         ),
         rule(
-            Place.CLAUSE,
+            Position.CLAUSE,
             r"<action:a> has not been achieved",
             lambda said: [claim("unkept", *_parts(said.tokens("a", "a")[0]))],
-            Kind.CONSEQUENCE,
+            Topic.CONSEQUENCE,
         ),
         rule(
-            Place.MODIFIER,
+            Position.MODIFIER,
             r",? (?:as|which) (?:the|this) step (?:was to bring about|should have (?:done|achieved)|was meant to do)",
             lambda said: [claim("promised")],
-            only_after=[Kind.CONSEQUENCE],
+            only_after=[Topic.CONSEQUENCE],
         ),
     ]
 

@@ -10,8 +10,8 @@ from nsrecover.core.completion import Completion, Listener
 from nsrecover.core.explanation import Sentence
 from nsrecover.core.protocols import LanguageModel
 from nsrecover.errors import ModelFailure
-from nsrecover.explanation.language_model.case import Case
-from nsrecover.explanation.language_model.strategies import Candidate, Strategy
+from nsrecover.explanation.language_model.prompting import Candidate, PromptStrategy
+from nsrecover.explanation.language_model.rewording_task import RewordingTask
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Refusal:
 
 
 @dataclass(frozen=True)
-class Worded:
+class Reworded:
     """An explanation, and how it came about.
 
     Attributes:
@@ -53,13 +53,13 @@ class Worded:
         return sum(sentence.source != "grounded" for sentence in self.sentences)
 
 
-def word(
-    case: Case,
+def reword(
+    case: RewordingTask,
     model: LanguageModel,
-    strategy: Strategy,
+    strategy: PromptStrategy,
     timeout_s: float,
     on_text: Listener | None = None,
-) -> Worded:
+) -> Reworded:
     """Have a language model word a failure.
 
     Every sentence it returns is judged. For what is not said then it is asked once more, with the reasons of refusal,
@@ -104,7 +104,7 @@ def word(
                 kept.append(_Kept(candidate.text, verdict))
                 said |= verdict
     sentences = _composed(case, needs, kept, model.name)
-    return Worded(sentences, _note(sentences, problem, refused), tuple(answers), offered, tuple(refused))
+    return Reworded(sentences, _note(sentences, problem, refused), tuple(answers), offered, tuple(refused))
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class _Kept:
     points: frozenset[str]
 
 
-def _judged(case: Case, candidate: Candidate) -> frozenset[str] | str:
+def _judged(case: RewordingTask, candidate: Candidate) -> frozenset[str] | str:
     """What a candidate says of what has to be said, or why it is refused."""
     if candidate.problem:
         return candidate.problem
@@ -121,7 +121,9 @@ def _judged(case: Case, candidate: Candidate) -> frozenset[str] | str:
     return verdict.points if verdict.accepted else verdict.reason
 
 
-def _composed(case: Case, needs: Sequence[frozenset[str]], kept: Sequence[_Kept], source: str) -> tuple[Sentence, ...]:
+def _composed(
+    case: RewordingTask, needs: Sequence[frozenset[str]], kept: Sequence[_Kept], source: str
+) -> tuple[Sentence, ...]:
     """The model's sentences where the grounded ones would say the same, and the grounded ones for the rest."""
     said = frozenset[str]().union(*(each.points for each in kept))
     # Where the grounded sentence stands that says the same, not where one only touches on it.

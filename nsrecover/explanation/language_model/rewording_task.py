@@ -10,8 +10,8 @@ from nsrecover.core.discrepancy import Discrepancy, Phase
 from nsrecover.core.explanation import Fact, Sentence
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.relations import TABLE, support_name
-from nsrecover.explanation.language_model.reading import Vocabulary
-from nsrecover.explanation.language_model.verdict import Verdict, judge_of
+from nsrecover.explanation.language_model.judge import Judgement, judge_of
+from nsrecover.explanation.language_model.parser import Vocabulary
 
 
 class SentenceJudge(Protocol):
@@ -22,13 +22,13 @@ class SentenceJudge(Protocol):
         """What is data in them."""
         ...
 
-    def __call__(self, sentence: str) -> Verdict:
+    def __call__(self, sentence: str) -> Judgement:
         """Whether a sentence is so, and what it says of that which has to be said."""
         ...
 
 
 @dataclass(frozen=True)
-class Story:
+class RobotExperience:
     """What a robot did and saw, for strategies that leave the reasoning to the model.
 
     Attributes:
@@ -45,7 +45,7 @@ class Story:
 
 
 @dataclass(frozen=True)
-class Case:
+class RewordingTask:
     """A failure to be worded.
 
     Attributes:
@@ -58,10 +58,10 @@ class Case:
     grounded: tuple[Sentence, ...]
     judge: SentenceJudge
     objects: tuple[str, ...]
-    story: Story
+    story: RobotExperience
 
 
-def case_of(discrepancy: Discrepancy, facts: Sequence[Fact], grounded: Sequence[Sentence]) -> Case:
+def task_of(discrepancy: Discrepancy, facts: Sequence[Fact], grounded: Sequence[Sentence]) -> RewordingTask:
     """A discrepancy as a case.
 
     Args:
@@ -72,13 +72,13 @@ def case_of(discrepancy: Discrepancy, facts: Sequence[Fact], grounded: Sequence[
     names = tuple(dict.fromkeys((*discrepancy.expected.names, *discrepancy.observed.names)))
     step = f"step {discrepancy.step + 1}"
     before = discrepancy.phase is Phase.BEFORE
-    story = Story(
+    story = RobotExperience(
         task=str(discrepancy.action),
         moment=f"{'the start of ' if before else ''}{step}, {discrepancy.action}",
         history=(f"Expected {'before' if before else 'after'} {step}: {_scene(discrepancy.expected)}",),
         observation=_scene(discrepancy.observed),
     )
-    return Case(tuple(grounded), judge_of(facts, names), names, story)
+    return RewordingTask(tuple(grounded), judge_of(facts, names), names, story)
 
 
 def _scene(graph: SceneGraph) -> str:

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from nsrecover.core.completion import Prompt
 from nsrecover.errors import InvalidConfiguration, ModelFailure, did_you_mean
-from nsrecover.explanation.language_model.case import Case
-from nsrecover.explanation.language_model.reading import sentences_of
+from nsrecover.explanation.language_model.parser import sentences_of
+from nsrecover.explanation.language_model.rewording_task import RewordingTask
 
 _FOLDER = "prompts"
 _TOKENS_PER_SENTENCE = 120
@@ -35,7 +35,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Wording:
+class PromptTemplate:
     """The words of a prompt, read from a file of the package.
 
     Attributes:
@@ -51,7 +51,7 @@ class Wording:
     again: str
 
 
-class Strategy(Protocol):
+class PromptStrategy(Protocol):
     """How a model is asked, and how its answer is cut into sentences."""
 
     @property
@@ -63,7 +63,7 @@ class Strategy(Protocol):
         """Of the grounded sentences that nobody has worded yet, those to ask for; none ends the questions."""
         ...
 
-    def prompt(self, case: Case, points: Sequence[int], refused: Sequence[tuple[str, str]]) -> Prompt:
+    def prompt(self, case: RewordingTask, points: Sequence[int], refused: Sequence[tuple[str, str]]) -> Prompt:
         """The question.
 
         Args:
@@ -73,7 +73,7 @@ class Strategy(Protocol):
         """
         ...
 
-    def candidates(self, case: Case, points: Sequence[int], answer: str) -> tuple[Candidate, ...]:
+    def candidates(self, case: RewordingTask, points: Sequence[int], answer: str) -> tuple[Candidate, ...]:
         """The sentences of an answer.
 
         Raises:
@@ -83,7 +83,7 @@ class Strategy(Protocol):
 
 
 @dataclass(frozen=True)
-class Structured:
+class StructuredPrompt:
     """The model words computed facts; its answer is JSON whose factual slots can only hold what there is.
 
     Attributes:
@@ -96,9 +96,9 @@ class Structured:
     most: int = 12
     name: str = field(default="structured", init=False)
 
-    def prompt(self, case: Case, points: Sequence[int], refused: Sequence[tuple[str, str]]) -> Prompt:
-        """See `Strategy`."""
-        words = wording(self.name, self.version)
+    def prompt(self, case: RewordingTask, points: Sequence[int], refused: Sequence[tuple[str, str]]) -> Prompt:
+        """See `PromptStrategy`."""
+        words = prompt_template(self.name, self.version)
         return Prompt(
             words.system,
             Template(words.again if refused else words.user).substitute(
@@ -111,8 +111,8 @@ class Structured:
             _TOKENS_PER_SENTENCE * len(points),
         )
 
-    def candidates(self, case: Case, points: Sequence[int], answer: str) -> tuple[Candidate, ...]:
-        """See `Strategy`."""
+    def candidates(self, case: RewordingTask, points: Sequence[int], answer: str) -> tuple[Candidate, ...]:
+        """See `PromptStrategy`."""
         try:
             document = json.loads(answer)
         except ValueError:
@@ -131,12 +131,12 @@ class Structured:
         return tuple(found)
 
     def asked(self, points: Sequence[int]) -> Sequence[int]:
-        """See `Strategy`."""
+        """See `PromptStrategy`."""
         return [number for number in points if number < self.most]
 
 
 @dataclass(frozen=True)
-class Reflect:
+class ReflectPrompt:
     """The model has to find the cause in the robot's experience, asked as REFLECT does; free text (for comparison).
 
     Attributes:
@@ -147,12 +147,12 @@ class Reflect:
     name: str = field(default="reflect", init=False)
 
     def asked(self, points: Sequence[int]) -> Sequence[int]:
-        """See `Strategy`."""
+        """See `PromptStrategy`."""
         return points
 
-    def prompt(self, case: Case, points: Sequence[int], refused: Sequence[tuple[str, str]]) -> Prompt:
-        """See `Strategy`."""
-        words, story = wording(self.name, self.version), case.story
+    def prompt(self, case: RewordingTask, points: Sequence[int], refused: Sequence[tuple[str, str]]) -> Prompt:
+        """See `PromptStrategy`."""
+        words, story = prompt_template(self.name, self.version), case.story
         text = Template(words.again if refused else words.user).substitute(
             task=story.task,
             moment=story.moment,
@@ -162,8 +162,8 @@ class Reflect:
         )
         return Prompt(words.system, text, None, _TOKENS_PER_SENTENCE)
 
-    def candidates(self, case: Case, points: Sequence[int], answer: str) -> tuple[Candidate, ...]:
-        """See `Strategy`."""
+    def candidates(self, case: RewordingTask, points: Sequence[int], answer: str) -> tuple[Candidate, ...]:
+        """See `PromptStrategy`."""
         found = sentences_of(answer, case.judge.vocabulary)
         if not found:
             raise ModelFailure("the answer is empty")
@@ -171,7 +171,7 @@ class Reflect:
 
 
 @lru_cache(maxsize=8)
-def wording(name: str, version: int) -> Wording:
+def prompt_template(name: str, version: int) -> PromptTemplate:
     """A prompt of the package.
 
     Raises:
@@ -185,14 +185,14 @@ def wording(name: str, version: int) -> Wording:
             f"expected a prompt, found {f'{name}.v{version}'!r}.{did_you_mean(f'{name}.v{version}', known)}"
         )
     document = json.loads(file.read_text(encoding="utf-8"))
-    return Wording(f"{name}.v{version}", document["system"], document["user"], document["again"])
+    return PromptTemplate(f"{name}.v{version}", document["system"], document["user"], document["again"])
 
 
 def _key(number: int) -> str:
     return f"point_{number + 1}"
 
 
-def _schema(case: Case, points: Sequence[int]) -> dict[str, Any]:
+def _schema(case: RewordingTask, points: Sequence[int]) -> dict[str, Any]:
     """What an answer may be: for every point a sentence, what it tells of and which objects, both from lists."""
     properties = {
         _key(number): {
@@ -215,16 +215,16 @@ def _schema(case: Case, points: Sequence[int]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
 
 
-def _events(case: Case, number: int) -> list[str]:
+def _events(case: RewordingTask, number: int) -> list[str]:
     return sorted({fact.predicate for fact in case.grounded[number].facts})
 
 
-def _objects(case: Case, number: int) -> list[str]:
+def _objects(case: RewordingTask, number: int) -> list[str]:
     """The objects of the scene that a point is about."""
     return [name for name in case.objects if name in case.judge.vocabulary.names_in(case.grounded[number].text)]
 
 
-def _slot_problem(case: Case, number: int, item: dict[str, Any]) -> str:
+def _slot_problem(case: RewordingTask, number: int, item: dict[str, Any]) -> str:
     """Whether the slots beside a sentence hold what they cannot; some endpoints do not keep to a schema."""
     named = item.get("objects")
     wrong = [
