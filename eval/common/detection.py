@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import binomtest
 
-from eval.common.watch import Verdict
+from eval.common.step_verdicts import StepVerdict
 
 Share = dict[str, Any]
 
@@ -56,13 +56,13 @@ class Confusion:
         }
 
 
-def by_step(verdicts: Iterable[Verdict]) -> Confusion:
+def by_step(verdicts: Iterable[StepVerdict]) -> Confusion:
     """Every step is a decision: is something wrong?"""
     counts = Counter((bool(verdict.wrong), bool(verdict.blamed)) for verdict in verdicts)
     return _confusion(counts)
 
 
-def by_object(verdicts: Iterable[Verdict]) -> Confusion:
+def by_object(verdicts: Iterable[StepVerdict]) -> Confusion:
     """Every object after every step is a decision: is it out of place?"""
     counts: Counter[tuple[bool, bool]] = Counter()
     for verdict in verdicts:
@@ -81,18 +81,18 @@ def _confusion(counts: Mapping[tuple[bool, bool], int]) -> Confusion:
     )
 
 
-def exact(verdicts: Iterable[Verdict]) -> Share:
+def exact(verdicts: Iterable[StepVerdict]) -> Share:
     """Of the errors that were noticed: with exactly the right culprits."""
     noticed = [verdict for verdict in verdicts if verdict.wrong and verdict.blamed]
     return share(sum(set(verdict.blamed) == set(verdict.wrong) for verdict in noticed), len(noticed))
 
 
-def association(verdicts: Sequence[Verdict]) -> Share:
+def association(verdicts: Sequence[StepVerdict]) -> Share:
     """Of the objects that are visible: taken for what they are."""
     return share(sum(verdict.matched for verdict in verdicts), sum(verdict.visible for verdict in verdicts))
 
 
-def recall_by_cause(verdicts: Iterable[Verdict]) -> dict[str, Share]:
+def recall_by_cause(verdicts: Iterable[StepVerdict]) -> dict[str, Share]:
     """Of the objects that each cause put out of place: blamed."""
     found: Counter[str] = Counter()
     total: Counter[str] = Counter()
@@ -103,15 +103,15 @@ def recall_by_cause(verdicts: Iterable[Verdict]) -> dict[str, Share]:
     return {cause: share(found[cause], total[cause]) for cause in sorted(total)}
 
 
-def grouped(verdicts: Iterable[Verdict], key: Callable[[Verdict], Any]) -> dict[Any, list[Verdict]]:
+def grouped(verdicts: Iterable[StepVerdict], key: Callable[[StepVerdict], Any]) -> dict[Any, list[StepVerdict]]:
     """The verdicts by a key, in the order of the keys."""
-    groups: dict[Any, list[Verdict]] = {}
+    groups: dict[Any, list[StepVerdict]] = {}
     for verdict in verdicts:
         groups.setdefault(key(verdict), []).append(verdict)
     return dict(sorted(groups.items()))
 
 
-def false_alarms(verdicts: Iterable[Verdict], thresholds: Mapping[float, float]) -> dict[str, Share]:
+def false_alarms(verdicts: Iterable[StepVerdict], thresholds: Mapping[float, float]) -> dict[str, Share]:
     """Measured rate of false alarms per good step at the threshold of each promised rate."""
     lowest = [min(verdict.probabilities.values()) for verdict in verdicts if not verdict.wrong]
     return {
@@ -120,7 +120,7 @@ def false_alarms(verdicts: Iterable[Verdict], thresholds: Mapping[float, float])
     }
 
 
-def object_scores(verdicts: Iterable[Verdict]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+def object_scores(verdicts: Iterable[StepVerdict]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """P(as expected) of every object after every step, and whether it truly was: (M,) and (M,)."""
     pairs = [
         (probability, name not in verdict.wrong)

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from eval.common.footage import Footage, film, read
+from eval.common.recordings import RecordedEpisode, load_recording, record_episode
+from eval.common.step_verdicts import MonitorSetting, perceived_steps
 from eval.common.variants import fingerprint, system_of
-from eval.common.watch import Setting, follow
 from nsrecover.core.actions import Plan, Trace
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.scene import SceneGraph
@@ -49,7 +49,7 @@ class ErrorState:
         graph: the scene as perceived.
         trace: what should have been, as imagined, over the same objects.
         truth: where everything really is.
-        course: (T + 1) where everything really would be before the first and after every action without the error.
+        fault_free: (T + 1) where everything really would be before the first and after every action without the error.
     """
 
     episode: ErrorEpisode
@@ -57,7 +57,7 @@ class ErrorState:
     graph: SceneGraph
     trace: Trace
     truth: Truth
-    course: tuple[Truth, ...]
+    fault_free: tuple[Truth, ...]
 
     @property
     def step(self) -> int:
@@ -95,26 +95,28 @@ def error_states(
     """
     path = Path(folder) / f"{_key(episode, checkpoint)}.npz"
     if not path.is_file():
-        states = list(_make(episode, read(episode, film(episode, Path(footage))), system_of(checkpoint)))
+        states = list(
+            _make(episode, load_recording(episode, record_episode(episode, Path(footage))), system_of(checkpoint))
+        )
         _write(path, states)
     return tuple(_read(path, episode))
 
 
-def _make(episode: ErrorEpisode, footage: Footage, system: System) -> Iterator[ErrorState]:
-    truths, course = _truths(episode)
+def _make(episode: ErrorEpisode, recorded: RecordedEpisode, system: System) -> Iterator[ErrorState]:
+    truths, fault_free = _truths(episode)
     errors = {error.step: error for error in episode.errors}
-    for step, graph, trace in perceived(footage.through(VIEWS), system):
-        yield ErrorState(episode, errors[step], graph, trace, truths[step], course)
+    for step, graph, trace in perceived(recorded.through(VIEWS), system):
+        yield ErrorState(episode, errors[step], graph, trace, truths[step], fault_free)
 
 
-def perceived(footage: Footage, system: System) -> Iterator[tuple[int, SceneGraph, Trace]]:
+def perceived(recorded: RecordedEpisode, system: System) -> Iterator[tuple[int, SceneGraph, Trace]]:
     """What is perceived where something goes wrong, in an episode that is followed as the monitor is measured.
 
     Yields:
         Number of the action, the scene after it with its errors, and the imagined trace over the same objects.
     """
-    last = max(footage.outcomes)
-    for look in follow(footage, system, Setting()):
+    last = max(recorded.failures)
+    for look in perceived_steps(recorded, system, MonitorSetting()):
         if look.failed:
             yield look.step, look.graph, look.trace
             if look.step == last:
@@ -149,7 +151,7 @@ def _write(path: Path, states: Sequence[ErrorState]) -> None:
             f"{k} seen": np.stack([graph.seen for graph in graphs]),
             f"{k} hidden": hidden,
         }
-        truths = (state.truth, *state.course)
+        truths = (state.truth, *state.fault_free)
         for name in ("positions", "orientations", "present"):
             arrays[f"{k} {name}"] = np.stack([getattr(truth, name) for truth in truths])
         notes.append(
@@ -175,14 +177,14 @@ def _read(path: Path, episode: ErrorEpisode) -> Iterator[ErrorState]:
             visual, boxes, seen = (arrays[f"{k} {name}"] for name in ("visual", "boxes", "seen"))
             graphs = [SceneGraph(names, *parts) for parts in zip(visual[1:], boxes[1:], seen[1:], strict=True)]
             plan = Plan(tuple(action_from(item, "the plan") for item in note["plan"]))
-            truth, *course = _read_truths(arrays, k, note["supports"], episode.scene.names)
+            truth, *fault_free = _read_truths(arrays, k, note["supports"], episode.scene.names)
             yield ErrorState(
                 episode,
                 errors[note["step"]],
                 SceneGraph(names, visual[0], boxes[0], seen[0], arrays[f"{k} hidden"]),
                 Trace(plan, tuple(graphs)),
                 truth,
-                tuple(course),
+                tuple(fault_free),
             )
 
 

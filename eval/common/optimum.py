@@ -1,7 +1,7 @@
 """L_opt: the fewest actions with which an error state can truly be led back onto its plan.
 
 Everything comes from the ground truth, nothing from the learned parts: boxes as they are turned, supports from
-contact, places where the undisturbed course really has the objects. A* with an admissible bound and without any pruning
+contact, places where the plan really puts the objects. A* with an admissible bound and without any pruning
 by what is implicated: every object that nothing rests on may go to each of its places, if that is empty and what has to
 carry it there stands there, or be set aside.
 
@@ -62,7 +62,7 @@ class Spot:
 
 
 @dataclass(frozen=True)
-class Step:
+class Move:
     """One object is moved: its row, and its new place or `ASIDE`."""
 
     owner: int
@@ -74,14 +74,14 @@ class Optimum:
     """The best way to one or more states of the course.
 
     Attributes:
-        subgoal: number of the state of the course that it leads to.
+        subgoal: number of the state of the plan that it leads to.
         steps: what to move.
         cost: steps, and actions of the plan from there on.
         expansions: arrangements that were looked at.
     """
 
     subgoal: int
-    steps: tuple[Step, ...]
+    steps: tuple[Move, ...]
     cost: int
     expansions: int
 
@@ -93,7 +93,7 @@ class Puzzle:
     Attributes:
         names: N objects.
         spots: all places; the first N are those where the objects are.
-        right: (S, T + 1) whether a place is where the course has its object after so many actions.
+        right: (S, T + 1) whether a place is where the plan has its object after t actions.
         clash: (S, S) whether two objects cannot be in both places at a time.
         above: (S, S) whether what is in the second place rests on what is in the first.
         sizes: (N, 3) sides of the objects.
@@ -143,7 +143,7 @@ class Puzzle:
         """For every place, as a mask, those of things that rest on what is there."""
         return [_mask(row) for row in self.above]
 
-    def steps(self, now: Arrangement) -> Iterator[Step]:
+    def steps(self, now: Arrangement) -> Iterator[Move]:
         """Everything that can be done."""
         taken = sum(1 << s for s in now if s != ASIDE)
         for i, here in enumerate(now):
@@ -153,9 +153,9 @@ class Puzzle:
             for s in self.choices[i]:
                 below = self.carriers[s]
                 if s != here and not self.clashing[s] & others and (not below or below & others):
-                    yield Step(i, s)
+                    yield Move(i, s)
             if here != ASIDE:
-                yield Step(i, ASIDE)
+                yield Move(i, ASIDE)
 
     def reached(self, now: Arrangement, subgoal: int) -> bool:
         """Whether everything is where the course has it."""
@@ -168,12 +168,12 @@ def _mask(row: npt.NDArray[np.bool_]) -> int:
 
 def puzzle_of(state: ErrorState) -> Puzzle | None:
     """The puzzle that an error state poses; None if something is gone."""
-    return puzzle_between(state.truth, state.course, state.episode.scene)
+    return puzzle_between(state.truth, state.fault_free, state.episode.scene)
 
 
 def puzzle_between(
     truth: Truth,
-    course: Sequence[Truth],
+    reference: Sequence[Truth],
     scene: SceneSpec,
     fixed: Collection[str] = (),
     tolerance_m: float = TOLERANCE_M,
@@ -182,7 +182,7 @@ def puzzle_between(
 
     Args:
         truth: where everything is.
-        course: (T + 1) where everything should be before the first and after every action of the plan.
+        reference: (T + 1) where everything should be before the first and after every action of the plan.
         scene: says how large everything is.
         fixed: objects that cannot be moved.
         tolerance_m: distance up to which an object is in its place.
@@ -196,19 +196,19 @@ def puzzle_between(
     spots, times = list[Spot](), list[set[int]]()
     for i in range(len(truth.names)):
         spots.append(_spot(truth, i))
-        times.append({t for t in range(len(course)) if _same(spots[i], _spot(course[t], i), tolerance_m)})
+        times.append({t for t in range(len(reference)) if _same(spots[i], _spot(reference[t], i), tolerance_m)})
     for i in range(len(truth.names)):
         own = list[int]()
-        for t, then in enumerate(course):
+        for t, then in enumerate(reference):
             spot = _spot(then, i)
             known = next((s for s in own if _same(spots[s], spot, STAYED_M)), None)
             if known is None:
                 own.append(len(spots))
                 spots.append(spot)
-                times.append({u for u in range(len(course)) if _same(spot, _spot(course[u], i), tolerance_m)})
+                times.append({u for u in range(len(reference)) if _same(spot, _spot(reference[u], i), tolerance_m)})
             else:
                 times[known].add(t)
-    right = np.zeros((len(spots), len(course)), dtype=np.bool_)
+    right = np.zeros((len(spots), len(reference)), dtype=np.bool_)
     for s, row in enumerate(times):
         right[s, sorted(row)] = True
     area = (table.x_m[0], table.y_m[0], table.x_m[1], table.y_m[1], *REACH_M)
@@ -251,7 +251,7 @@ def _relations(
         if spot.support is None:
             continue
         for below in np.flatnonzero(owner == spot.support):
-            # both where they are now, or both where the course has them at the same time
+            # both where they are now, or both where the plan has them at the same time
             now = s < objects and below < objects
             above[below, s] = now or bool((right[s] & right[below]).any())
     return clash, above
@@ -269,7 +269,7 @@ class _Entry:
 
 
 def fewest(puzzle: Puzzle, subgoals: Sequence[int] | None = None, limit: int = 300_000) -> Optimum | None:
-    """The best way to any of some states of the course, counting what the plan costs from there on.
+    """The best way to any of some states of the plan, counting what the plan costs from there on.
 
     Args:
         puzzle: the error state.
@@ -282,7 +282,7 @@ def fewest(puzzle: Puzzle, subgoals: Sequence[int] | None = None, limit: int = 3
     goals = list(range(puzzle.length + 1)) if subgoals is None else list(subgoals)
     bound = _Bound(puzzle, goals)
     best: dict[Arrangement, int] = {puzzle.start: 0}
-    came: dict[Arrangement, tuple[Arrangement, Step]] = {}
+    came: dict[Arrangement, tuple[Arrangement, Move]] = {}
     first = bound(puzzle.start)
     heap = [_Entry(first, first, 0, 0, puzzle.start)]
     expansions = 0
@@ -304,8 +304,8 @@ def fewest(puzzle: Puzzle, subgoals: Sequence[int] | None = None, limit: int = 3
     return None
 
 
-def _path(came: dict[Arrangement, tuple[Arrangement, Step]], now: Arrangement) -> tuple[Step, ...]:
-    steps: list[Step] = []
+def _path(came: dict[Arrangement, tuple[Arrangement, Move]], now: Arrangement) -> tuple[Move, ...]:
+    steps: list[Move] = []
     while now in came:
         now, step = came[now]
         steps.append(step)

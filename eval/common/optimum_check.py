@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from eval.common.optimum import ASIDE, NEVER, Optimum, Puzzle, Step
+from eval.common.optimum import ASIDE, NEVER, Move, Optimum, Puzzle
 from nsrecover.errors import InvalidConfiguration
 
 TIME_LIMIT_S = 60.0
@@ -70,7 +70,7 @@ def independent_optimum(
     return Optimum(end, steps, len(steps) + puzzle.length - end, 0)
 
 
-def _problem(puzzle: Puzzle, subgoals: Sequence[int] | None) -> tuple[Any, dict[str, Step], dict[str, int]]:
+def _problem(puzzle: Puzzle, subgoals: Sequence[int] | None) -> tuple[Any, dict[str, Move], dict[str, int]]:
     """The puzzle as a `unified_planning.model.Problem`: which object is in which place, one action for every move.
 
     The remaining plan is an action of its own for every subgoal, whose cost is the number of its steps. Also returned:
@@ -95,7 +95,7 @@ def _problem(puzzle: Puzzle, subgoals: Sequence[int] | None) -> tuple[Any, dict[
         problem.add_fluent(fluent, default_initial_value=False)
     for s in puzzle.start:
         problem.set_initial_value(taken[s], True)
-    costs, moves, ends = {}, dict[str, Step](), dict[str, int]()
+    costs, moves, ends = {}, dict[str, Move](), dict[str, int]()
     for i, choices in enumerate(puzzle.choices):
         leaving = [(f"spot{s}", taken[s], _bits(puzzle.burden[s])) for s in choices] + [("aside", aside[i], [])]
         coming = [(f"spot{s}", taken[s], s) for s in choices] + [("aside", aside[i], None)]
@@ -119,7 +119,7 @@ def _problem(puzzle: Puzzle, subgoals: Sequence[int] | None) -> tuple[Any, dict[
                 action.add_effect(there, True)
                 problem.add_action(action)
                 costs[action] = Int(1)
-                moves[action.name] = Step(i, ASIDE if s is None else s)
+                moves[action.name] = Move(i, ASIDE if s is None else s)
     for t in range(puzzle.length + 1) if subgoals is None else subgoals:
         right = [[taken[s] for s in choices if puzzle.right[s, t]] for choices in puzzle.choices]
         if not all(right):

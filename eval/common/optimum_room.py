@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eval.common.optimum import ASIDE, Array, Puzzle, Step
+from eval.common.optimum import ASIDE, Array, Move, Puzzle
 from sim.common.rotations import matrix_of
 from sim.tabletop.placing import extents
 
@@ -33,12 +33,12 @@ class Placing:
     aside: bool
 
 
-def room_for(puzzle: Puzzle, steps: Sequence[Step]) -> bool:
+def room_for(puzzle: Puzzle, steps: Sequence[Move]) -> bool:
     """Whether there is a place on the table for everything that is set aside, for as long as it stays there."""
     return placings(puzzle, steps) is not None
 
 
-def placings(puzzle: Puzzle, steps: Sequence[Step]) -> list[Placing] | None:
+def placings(puzzle: Puzzle, steps: Sequence[Move]) -> list[Placing] | None:
     """Where every step puts its object; None if there is no room for something that is set aside."""
     now, aside, found = puzzle.start, dict[int, Array](), list[Placing]()
     for k, step in enumerate(steps):

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from eval.common.error_states import ErrorState
-from eval.common.rejoin import Way
+from eval.common.rejoin import RecoveryRoute
 from eval.common.replan import RePlanner
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.recovery import Recovery
@@ -105,7 +105,7 @@ class Planned:
     """
 
     status: str
-    way: Way | None
+    way: RecoveryRoute | None
     cost: float
     proven: bool
     expansions: int
@@ -165,11 +165,11 @@ def plan_all(
     return plans
 
 
-def way_of(state: ErrorState, recovery: Recovery) -> Way | None:
+def way_of(state: ErrorState, recovery: Recovery) -> RecoveryRoute | None:
     """What a recovery means for the robot; None if there is none."""
     if not recovery.found or recovery.subgoal is None:
         return None
-    return Way(recovery.actions, state.trace.plan.actions[recovery.subgoal :], recovery.subgoal)
+    return RecoveryRoute(recovery.actions, state.trace.plan.actions[recovery.subgoal :], recovery.subgoal)
 
 
 def warm_up(states: Sequence[tuple[ErrorState, Discrepancy]], system: System) -> None:

@@ -21,7 +21,7 @@ RESTORED_M = 0.005
 
 
 @dataclass(frozen=True)
-class Way:
+class RecoveryRoute:
     """What is carried out: a recovery, without its imagination.
 
     Attributes:
@@ -36,14 +36,14 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RejoinOutcome:
     """What became of a way back.
 
     Attributes:
         wrong: objects that are not where the subgoal truly has them or do not rest on the right support: name -> why.
         wrong_at_the_end: the same after the rest of the plan, compared with the end of the undisturbed course.
         unmet: what the plan's actions promise of the end and does not hold there, though it holds in the undisturbed
-            course: relations, wherever they hold.
+            run: relations, wherever they hold.
         log: what the simulator noted while carrying it out.
     """
 
@@ -72,11 +72,11 @@ class Judgement:
         unsteady: objects that did not stay where they were when the error state was put together again.
     """
 
-    outcomes: Mapping[str, Outcome]
+    outcomes: Mapping[str, RejoinOutcome]
     unsteady: tuple[str, ...]
 
 
-def judge(state: ErrorState, ways: Mapping[str, Way], fidelity: Fidelity = Fidelity.KINEMATIC) -> Judgement:
+def judge(state: ErrorState, ways: Mapping[str, RecoveryRoute], fidelity: Fidelity = Fidelity.KINEMATIC) -> Judgement:
     """Carry out ways back from an error state, each from the same start, in a simulator in which nothing goes wrong.
 
     Args:
@@ -93,12 +93,12 @@ def judge(state: ErrorState, ways: Mapping[str, Way], fidelity: Fidelity = Fidel
             world.restore(start)
             world.log.clear()
             carry_out(world, way.actions)
-            wrong = deviations(world.truth(), state.course[way.subgoal])
+            wrong = deviations(world.truth(), state.fault_free[way.subgoal])
             carry_out(world, way.rest)
-            outcomes[name] = Outcome(
+            outcomes[name] = RejoinOutcome(
                 wrong,
-                deviations(world.truth(), state.course[-1]),
-                unmet_promises(state.episode.plan, state.episode.scene, state.course[-1], world.truth()),
+                deviations(world.truth(), state.fault_free[-1]),
+                unmet_promises(state.episode.plan, state.episode.scene, state.fault_free[-1], world.truth()),
                 tuple(world.log),
             )
     return Judgement(outcomes, unsteady)
@@ -124,10 +124,10 @@ def carry_out(world: TabletopWorld, actions: Iterable[Action]) -> None:
 
 
 def unmet_promises(plan: Plan, scene: SceneSpec, should: Truth, now: Truth) -> tuple[str, ...]:
-    """Relations that a plan promises of its end, that hold at the end of the undisturbed course, and not now.
+    """Relations that a plan promises of its end, that hold at the end of the fault-free run, and not now.
 
     Two-object actions promise their relation; every object that rests on another one at the end of the undisturbed
-    course has to rest on it now. Where things stand on the table does not count.
+    run has to rest on it now. Where things stand on the table does not count.
 
     Args:
         plan: what was to be done.

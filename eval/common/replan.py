@@ -32,7 +32,7 @@ GRAIN_M = 0.005
 """States whose objects all stand within about this of each other need not both be searched."""
 
 
-class Step(NamedTuple):
+class ForwardStep(NamedTuple):
     """An action, which object it moves, and the node it leads to."""
 
     action: Action
@@ -41,7 +41,7 @@ class Step(NamedTuple):
     visual: FloatArray
 
 
-class State(NamedTuple):
+class ForwardState(NamedTuple):
     """A scene and, for each object, P(as in the goal)."""
 
     graph: SceneGraph
@@ -61,22 +61,22 @@ class ForwardModel:
         self._bundle = bundle
         self._goal = goal
         self._learned = [name for name in bundle.config.operators if len(OPERATORS[name].arguments) == 2]
-        self.start = State(graph, same_place(bundle, goal.visual, goal.boxes, graph.visual, graph.boxes))
+        self.start = ForwardState(graph, same_place(bundle, goal.visual, goal.boxes, graph.visual, graph.boxes))
 
-    def applicable(self, state: State) -> Sequence[Step]:
+    def applicable(self, state: ForwardState) -> Sequence[ForwardStep]:
         """Every action whose preconditions hold and which leads to a free place in reach."""
         graph = state.graph
         names = range(len(graph))
         movable = [i for i in names if within_reach(graph.boxes[i], self._bundle) and self._runs(graph, "free", i)]
         pairs = [(name, i, j) for name in self._learned for i in movable for j in names if i != j]
         pairs = [(name, i, j) for name, i, j in pairs if self._runs(graph, name, i, j)]
-        steps: list[Step] = []
+        steps: list[ForwardStep] = []
         if pairs:
             known = self._bundle.config.operators
             operators, moved, reference = zip(*((known.index(name), i, j) for name, i, j in pairs), strict=True)
             boxes, features = self._bundle.predict_all(graph.visual, graph.boxes, operators, moved, reference)
             for (name, i, j), box, visual in zip(pairs, boxes, features, strict=True):
-                steps.append(Step(Action(name, (graph.names[i], graph.names[j])), i, box, visual))
+                steps.append(ForwardStep(Action(name, (graph.names[i], graph.names[j])), i, box, visual))
         for i in movable:
             steps.append(self._to(graph, "restore", i, self._goal.boxes[i]))
             place = find_free_place(self._bundle, graph.boxes[i], graph.boxes)
@@ -84,7 +84,7 @@ class ForwardModel:
                 steps.append(self._to(graph, "free", i, place))
         return [step for step, possible in zip(steps, self._possible(graph, steps), strict=True) if possible]
 
-    def detours(self, state: State) -> Sequence[Step]:
+    def detours(self, state: ForwardState) -> Sequence[ForwardStep]:
         """None: all actions are tried at once."""
         return ()
 
@@ -93,7 +93,7 @@ class ForwardModel:
         """Every action costs the same."""
         return 1.0
 
-    def successors(self, state: State, steps: Sequence[Step]) -> Sequence[State]:
+    def successors(self, state: ForwardState, steps: Sequence[ForwardStep]) -> Sequence[ForwardState]:
         """One object elsewhere; all are compared with the goal in one batch."""
         moved = [step.moved for step in steps]
         same = same_place(
@@ -107,20 +107,20 @@ class ForwardModel:
         for step, value in zip(steps, same, strict=True):
             probabilities = state.same.copy()
             probabilities[step.moved] = value
-            states.append(State(state.graph.with_node(step.moved, step.box, step.visual), probabilities))
+            states.append(ForwardState(state.graph.with_node(step.moved, step.box, step.visual), probabilities))
         return states
 
-    def discrepancy(self, states: Sequence[State]) -> tuple[FloatArray, FloatArray]:
+    def discrepancy(self, states: Sequence[ForwardState]) -> tuple[FloatArray, FloatArray]:
         """D = N - sum of P(same) (section IV-C), and the number of misplaced objects, both (B, 1)."""
         same = np.stack([state.same for state in states])
         wrong = same < self._bundle.threshold
         return (1.0 - same).sum(axis=1, keepdims=True), wrong.sum(axis=1, keepdims=True).astype(np.float32)
 
-    def cost(self, step: Step) -> float:
+    def cost(self, step: ForwardStep) -> float:
         """One."""
         return 1.0
 
-    def key(self, state: State) -> bytes:
+    def key(self, state: ForwardState) -> bytes:
         """Where everything is, rounded."""
         return np.round(state.graph.boxes[:, :3] / GRAIN_M).astype(np.int16).tobytes()
 
@@ -128,10 +128,10 @@ class ForwardModel:
         action = Action(name, tuple(graph.names[i] for i in objects))
         return not operator_of(action).violated(graph, action)
 
-    def _to(self, graph: SceneGraph, name: str, index: int, box: FloatArray) -> Step:
-        return Step(Action(name, (graph.names[index],), as_box(box)), index, box, self._goal.visual[index])
+    def _to(self, graph: SceneGraph, name: str, index: int, box: FloatArray) -> ForwardStep:
+        return ForwardStep(Action(name, (graph.names[index],), as_box(box)), index, box, self._goal.visual[index])
 
-    def _possible(self, graph: SceneGraph, steps: Sequence[Step]) -> npt.NDArray[np.bool_]:
+    def _possible(self, graph: SceneGraph, steps: Sequence[ForwardStep]) -> npt.NDArray[np.bool_]:
         """Which steps lead to a free place in reach, into which the object gets from above and on which it stands."""
         if not steps:
             return np.zeros(0, np.bool_)
@@ -182,7 +182,7 @@ class RePlanner:
             )
         model = ForwardModel(self._bundle, graph, trace.graphs[-1])
 
-        def finished(result: SearchResult[State, Step]) -> Recovery:
+        def finished(result: SearchResult[ForwardState, ForwardStep]) -> Recovery:
             return replace(_recovery(result, trace), seconds=time.perf_counter() - began)
 
         result = search(
@@ -196,7 +196,7 @@ class RePlanner:
         return finished(result)
 
 
-def _recovery(result: SearchResult[State, Step], trace: Trace) -> Recovery:
+def _recovery(result: SearchResult[ForwardState, ForwardStep], trace: Trace) -> Recovery:
     """Its last scene is the goal itself: what is only accepted as such would be the goal of the next search."""
     if result.subgoal is None:
         return Recovery(result.status, expansions=result.expansions, reason=str(result.ending))

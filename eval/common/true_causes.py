@@ -1,7 +1,7 @@
 """What truly happened to every object that is out of place, from the simulator alone.
 
 The definitions, in the order in which they are asked; nothing here looks at an image or at what the library made of
-one. Where things are is the simulator's truth before the action, after it, and along the course without errors;
+one. Where things are is the simulator's truth before the action, after it, and along the fault-free run;
 tolerances are those by which an object counts as out of place (`truth`). Of the faults it only counts what carried
 an object, a hand or nothing.
 
@@ -81,7 +81,7 @@ def true_causes(state: ErrorState) -> dict[str, Cause]:
 
 
 def _cause(state: ErrorState, name: str) -> Cause:
-    truth, before, action = state.truth, state.course[state.step], state.episode.plan[state.step]
+    truth, before, action = state.truth, state.fault_free[state.step], state.episode.plan[state.step]
     if not truth.present[truth.index(name)]:
         return Cause.MISSING
     if any(_swapped(state, name, other) for other in state.error.deviations if other != name):
@@ -89,7 +89,7 @@ def _cause(state: ErrorState, name: str) -> Cause:
     moved = name == action.arguments[0]
     if moved and _stands_as(truth, before, name):
         return Cause.NOT_LIFTED
-    if any(_stands_as(truth, later, name) for later in state.course[state.step + 2 :]):
+    if any(_stands_as(truth, later, name) for later in state.fault_free[state.step + 2 :]):
         return Cause.HELPED
     carried = any(
         isinstance(fault, CARRIED_BY_HAND) and name in fault.touched(action)
@@ -111,7 +111,7 @@ def _stands_as(truth: Truth, other: Truth, name: str) -> bool:
 
 def _swapped(state: ErrorState, name: str, other: str) -> bool:
     """Whether two objects stand in each other's places; how high they reach is their own affair."""
-    truth, twin = state.truth, state.course[state.step + 1]
+    truth, twin = state.truth, state.fault_free[state.step + 1]
     if not truth.present[truth.index(other)]:
         return False
     ways = ((name, other), (other, name))
@@ -134,7 +134,7 @@ def _fell(state: ErrorState, name: str) -> bool:
     witness = Witness(state.step, {})
     faults = (*state.episode.faults_at(state.step), witness)
     with TabletopWorld(state.episode.scene, faults, seed=state.episode.seed) as world:
-        put_in_place(world, state.course[state.step])
+        put_in_place(world, state.fault_free[state.step])
         world.step = state.step
         world.execute(state.episode.plan[state.step])
     seen = witness.seen
@@ -145,7 +145,7 @@ def _fell(state: ErrorState, name: str) -> bool:
     (gripped, _), (held, released) = seen[SkillPhase.LIFT], seen[SkillPhase.RELEASE]
     if np.linalg.norm(held - gripped) > IN_HAND_M:
         return True
-    return bool(released[2] - state.truth.position(name)[2] > _height(state, state.course[state.step], name) / 2)
+    return bool(released[2] - state.truth.position(name)[2] > _height(state, state.fault_free[state.step], name) / 2)
 
 
 def _blocks(state: ErrorState, name: str) -> bool:
@@ -155,7 +155,7 @@ def _blocks(state: ErrorState, name: str) -> bool:
         action = state.episode.plan[step]
         if action.arguments[0] == name:
             return support in action.arguments[1:]  # it goes away before it is in the way of anything later
-        wanted = _box(state, state.course[step + 1], action.arguments[0])
+        wanted = _box(state, state.fault_free[step + 1], action.arguments[0])
         shared = (here[3:] + wanted[3:]) / 2 - np.abs(here[:3] - wanted[:3])
         if bool(np.all(shared > OVERLAP_M)) or support == action.arguments[0]:
             return True

@@ -1,4 +1,4 @@
-"""Ways to run the monitor, side by side on the same footage; what worker processes do."""
+"""Ways to run the monitor, side by side on the same recorded; what worker processes do."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from functools import lru_cache
 from pathlib import Path
 
 import nsrecover
-from eval.common.footage import film, read
-from eval.common.watch import Imagined, Setting, Verdict, watch
+from eval.common.recordings import load_recording, record_episode
+from eval.common.step_verdicts import ImaginationAccuracy, MonitorSetting, StepVerdict, judge_steps
 from nsrecover.system import System
 from sim.datasets.spec import ErrorEpisode
 
 
 @dataclass
-class Variant(Setting):
+class Variant(MonitorSetting):
     """One way to run the monitor; an entry of conf/variants.
 
     Attributes:
@@ -28,7 +28,7 @@ class Variant(Setting):
     views: list[str] = field(default_factory=lambda: ["left", "right"])
 
 
-Watched = Mapping[str, tuple[Sequence[Verdict], Sequence[Imagined]]]
+Watched = Mapping[str, tuple[Sequence[StepVerdict], Sequence[ImaginationAccuracy]]]
 """What every variant made of one episode: its name -> verdicts and imagination."""
 
 
@@ -50,9 +50,9 @@ def fingerprint(checkpoint: str | None, parts: tuple[str, ...] = ("encoder", "tr
 
 
 def assess(episode: ErrorEpisode, folder: str, variants: Mapping[str, Variant]) -> Watched:
-    """Film an episode unless it was filmed before, and watch it with every variant."""
-    footage = read(episode, film(episode, Path(folder)))
+    """VideoWriter an episode unless it was filmed before, and judge_steps it with every variant."""
+    recorded = load_recording(episode, record_episode(episode, Path(folder)))
     return {
-        name: watch(footage.through(variant.views), system_of(variant.checkpoint), variant)
+        name: judge_steps(recorded.through(variant.views), system_of(variant.checkpoint), variant)
         for name, variant in variants.items()
     }

@@ -12,7 +12,7 @@ import imageio.v2 as imageio
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from eval.common.results import Picture
+from eval.common.demo_result import Picture
 from sim.common.cameras import View
 
 FRAME_SIZE = (416, 320)
@@ -22,7 +22,7 @@ CAPTION_HEIGHT = 64
 FRAMES_A_SECOND = 10
 """Of the film."""
 
-FILM_VIEW = View("film", (1.20, -0.70, 0.62), (0.43, 0.0, 0.17), math.radians(38.0))
+VIDEO_VIEW = View("film", (1.20, -0.70, 0.62), (0.43, 0.0, 0.17), math.radians(38.0))
 """Of the film: the arm at work and the whole reach of its table."""
 PHOTO_VIEW = View("photo", (1.08, -0.50, 0.50), (0.52, 0.0, 0.07), math.radians(32.0))
 """Of the pictures before and after an action: the objects, as large as they can be."""
@@ -31,7 +31,7 @@ PLAIN, WRONG, RECOVERING, DONE = (235, 236, 238), (255, 112, 117), (246, 184, 72
 """Colours of the second line of a caption."""
 
 
-class Film:
+class VideoWriter:
     """Writes an mp4 as it goes; use it as a context manager.
 
     Args:
@@ -74,7 +74,7 @@ class Film:
         """Finish the file."""
         self._writer.close()
 
-    def __enter__(self) -> Film:
+    def __enter__(self) -> VideoWriter:
         return self
 
     def __exit__(

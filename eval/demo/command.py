@@ -23,11 +23,11 @@ from rich.table import Table
 from rich.text import Text
 
 import nsrecover
-from eval.common import report
+from eval.common import demo_report
 from eval.common.command import CONF
-from eval.common.results import DemoResult, summary_line
-from eval.common.video import Film
-from eval.demo.episode import AgentFactory, Watcher, run_scenario
+from eval.common.demo_result import DemoResult, summary_line
+from eval.common.scenario_run import AgentFactory, Watcher, run_scenario
+from eval.common.video import VideoWriter
 from nsrecover.core.actions import Action
 from nsrecover.core.episode import StepRecord
 from nsrecover.core.recovery import Recovery, RecoveryStatus
@@ -38,7 +38,7 @@ from sim.tabletop.scenarios import SCENARIOS, Scenario, scenario
 
 ALL = "all"
 DEFAULT_FOLDER = "outputs/demo"
-REPORT, FILM, METRICS, CONFIG = "report.html", "episode.mp4", "metrics.json", "config.yaml"
+REPORT, VIDEO, METRICS, CONFIG = "report.html", "episode.mp4", "metrics.json", "config.yaml"
 LOG = "episode.json"
 
 
@@ -96,13 +96,13 @@ def _run_one(
 ) -> DemoResult:
     """Run, judge, and write the files of one scenario; an older run's files do not survive beside them."""
     place.mkdir(parents=True, exist_ok=True)
-    for name in (REPORT, FILM, METRICS, LOG):
+    for name in (REPORT, VIDEO, METRICS, LOG):
         (place / name).unlink(missing_ok=True)
     printer.opening(item)
-    film_path = place / FILM
-    with Film(film_path) if filmed else contextlib.nullcontext() as film:
+    film_path = place / VIDEO
+    with VideoWriter(film_path) if filmed else contextlib.nullcontext() as film:
         result = run_scenario(item, system, agent, film, Watcher(printer.started, printer.turned))
-    report.write(result, place, film_path if filmed else None)
+    demo_report.write(result, place, film_path if filmed else None)
     if result.episode is not None:
         episode_log.save(result.episode, place / LOG)
     printer.closing(result, place)

@@ -21,14 +21,14 @@ class Moment:
     Attributes:
         step: number of the action, from 0.
         expected: the scene as it was imagined.
-        course: all that is imagined of the plan, with the objects that have appeared since.
+        trace: everything that is imagined of the plan, with the objects that have appeared since.
         seen: the scene as it is perceived.
         observation: the pictures that it is perceived from.
     """
 
     step: int
     expected: SceneGraph
-    course: Trace
+    trace: Trace
     seen: SceneGraph
     observation: Observation
 
@@ -65,7 +65,7 @@ class Detector(Protocol):
 
 def both(moment: Moment, score: float) -> Scores:
     """The scores of a detector that compares scenes only: before an action as after the last one."""
-    return Scores(score, score if moment.step + 1 < len(moment.course.plan) else None)
+    return Scores(score, score if moment.step + 1 < len(moment.trace.plan) else None)
 
 
 def part(graph: SceneGraph, rows: npt.NDArray[np.intp]) -> SceneGraph:

@@ -19,7 +19,7 @@ from eval.common.variants import fingerprint, system_of
 from eval.detectors import figures, tables
 from eval.detectors.base import Detector
 from eval.detectors.equal_rate import area, at_equal_rates, at_own_thresholds, by_group, errors, evidence, only_cause
-from eval.detectors.judged import JudgedEpisode, judge_episode
+from eval.detectors.judged_moments import JudgedEpisode, judge_episode
 from eval.models.command import ModelsConfig, episodes_of
 from nsrecover.errors import InvalidConfiguration
 from sim.common.folder import claimed, read_ledger, write_json, write_whole

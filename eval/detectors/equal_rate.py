@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy.stats import binomtest
 
 from eval.common import detection
-from eval.detectors.judged import Judged, JudgedEpisode
+from eval.detectors.judged_moments import JudgedEpisode, JudgedMoment
 
 RATES = (0.001, 0.01, 0.05)
 """Shares of good steps at which a detector may alarm when detectors are compared."""
@@ -47,7 +47,7 @@ class Evidence:
     bad_episode: npt.NDArray[np.intp]
 
 
-def errors(episodes: Iterable[JudgedEpisode]) -> list[tuple[str, Judged]]:
+def errors(episodes: Iterable[JudgedEpisode]) -> list[tuple[str, JudgedMoment]]:
     """The moments at which something is wrong, each with its dataset."""
     return [(episode.dataset, moment) for episode in episodes for moment in episode.moments if moment.causes]
 
@@ -60,7 +60,7 @@ def evidence(episodes: Sequence[JudgedEpisode], detector: str) -> Evidence:
         found = [(moment.scores[detector].after, number) for number, moment in every if bool(moment.causes) is wrong]
         return np.array([score for score, _ in found], np.float64), np.array([number for _, number in found], np.intp)
 
-    def before(which: Callable[[Judged], bool]) -> tuple[Values, npt.NDArray[np.bool_]]:
+    def before(which: Callable[[JudgedMoment], bool]) -> tuple[Values, npt.NDArray[np.bool_]]:
         found = [(moment.scores[detector].before, moment) for _, moment in every if which(moment)]
         told = [(score, moment.fails_later == moment.step + 1) for score, moment in found if score is not None]
         return np.array([score for score, _ in told], np.float64), np.array([soon for _, soon in told], np.bool_)
@@ -189,7 +189,10 @@ def at_equal_rates(found: Evidence, first: Evidence) -> dict[str, dict[str, Any]
 
 
 def by_group(
-    every: Sequence[tuple[str, Judged]], found: Evidence, group: Callable[[str, Judged], str | None], rate: float = 0.01
+    every: Sequence[tuple[str, JudgedMoment]],
+    found: Evidence,
+    group: Callable[[str, JudgedMoment], str | None],
+    rate: float = 0.01,
 ) -> dict[str, detection.Share]:
     """Share detected in each group of errors, at one threshold for all.
 
@@ -209,6 +212,6 @@ def by_group(
     }
 
 
-def only_cause(dataset: str, moment: Judged) -> str | None:
+def only_cause(dataset: str, moment: JudgedMoment) -> str | None:
     """The fault that is alone to blame for a moment; None if there are several."""
     return moment.causes[0] if len(moment.causes) == 1 else None

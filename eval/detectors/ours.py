@@ -27,9 +27,9 @@ class Ours:
     def scores(self, moment: Moment, references: References) -> Scores:
         """P(as expected) of the most suspicious object; 0 before an action whose preconditions do not hold."""
         comparison, step = system_of(self.checkpoint).comparison, moment.step
-        lowest = float(comparison.after(moment.seen, moment.course, step).probabilities.min())
+        lowest = float(comparison.after(moment.seen, moment.trace, step).probabilities.min())
         scores = both(moment, lowest)
         if scores.before is None:
             return scores
-        before = comparison.before(moment.seen, moment.course, step + 1)
+        before = comparison.before(moment.seen, moment.trace, step + 1)
         return Scores(lowest, 0.0 if before.violated else float(before.probabilities.min()))

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from eval.common.variants import system_of
 from eval.detectors.base import Moment, Scores, both
-from eval.detectors.reference import References, Run
+from eval.detectors.reference import ReferenceRun, References
 from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.perception.perceiver import MIN_PIXELS
@@ -57,19 +57,19 @@ class ImageSimilarity:
     """
 
     pooled: bool = True
-    run: Run = Run.ANOTHER_DAY
+    run: ReferenceRun = ReferenceRun.ANOTHER_DAY
     trunk: Trunk = Trunk.encoder
     checkpoint: str | None = None
     thresholds: tuple[float, ...] = (0.9, 0.85, 0.8)
 
     def __post_init__(self) -> None:
-        _check(Run, "run", self.run)
+        _check(ReferenceRun, "run", self.run)
         _check(Trunk, "trunk", self.trunk)
 
     def scores(self, moment: Moment, references: References) -> Scores:
         """Between 0 and 1, as features are not negative."""
         pair = []
-        for observation in (moment.observation, references[Run(self.run)]):
+        for observation in (moment.observation, references[ReferenceRun(self.run)]):
             features = _features(observation, Trunk(self.trunk), self.checkpoint)
             features = features.mean(axis=(2, 3)) if self.pooled else features.reshape(len(features), -1)
             pair.append(features / np.linalg.norm(features, axis=1, keepdims=True))
@@ -85,15 +85,15 @@ class ObjectCount:
         thresholds: the paper's.
     """
 
-    run: Run = Run.TWIN
+    run: ReferenceRun = ReferenceRun.TWIN
     thresholds: tuple[float, ...] = (0.9, 0.85, 0.8)
 
     def __post_init__(self) -> None:
-        _check(Run, "run", self.run)
+        _check(ReferenceRun, "run", self.run)
 
     def scores(self, moment: Moment, references: References) -> Scores:
         """Between 0 and 1."""
-        fewer, more = sorted([visible(moment.observation), visible(references[Run(self.run)])])
+        fewer, more = sorted([visible(moment.observation), visible(references[ReferenceRun(self.run)])])
         return both(moment, fewer / more if more else 1.0)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pybullet
 
-from eval.common.footage import RIG
+from eval.common.recordings import RIG
 from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.records.archive import Archive, write_archive
@@ -33,18 +33,18 @@ LAID_OUT_M = 0.003
 """Standard deviation of where somebody puts an object that is to stand where it stood before, along each axis."""
 
 
-class Run(StrEnum):
+class ReferenceRun(StrEnum):
     """How much a successful run is like the one that is watched."""
 
     TWIN = "twin"
     ANOTHER_DAY = "another_day"
 
 
-References = Mapping[Run, Observation]
+References = Mapping[ReferenceRun, Observation]
 """The same moment in successful runs."""
 
 
-def film_references(episode: ErrorEpisode, folder: Path, views: Sequence[str]) -> list[References]:
+def record_references(episode: ErrorEpisode, folder: Path, views: Sequence[str]) -> list[References]:
     """What successful runs of an episode's plan look like.
 
     Args:
@@ -55,12 +55,12 @@ def film_references(episode: ErrorEpisode, folder: Path, views: Sequence[str]) -
     Returns:
         The references before the first action and after each.
     """
-    every = {run: _film(*_setup(episode, run), episode, folder, views) for run in Run}
-    return [{run: every[run][step] for run in Run} for step in range(len(episode.plan) + 1)]
+    every = {run: _film(*_setup(episode, run), episode, folder, views) for run in ReferenceRun}
+    return [{run: every[run][step] for run in ReferenceRun} for step in range(len(episode.plan) + 1)]
 
 
-def _setup(episode: ErrorEpisode, run: Run) -> tuple[SceneSpec, CameraRig]:
-    if run is Run.TWIN:
+def _setup(episode: ErrorEpisode, run: ReferenceRun) -> tuple[SceneSpec, CameraRig]:
+    if run is ReferenceRun.TWIN:
         return episode.scene, replace(RIG, light=episode.light)
     rng = np.random.default_rng([episode.seed, 1])
     light = LightMix().sample(rng)

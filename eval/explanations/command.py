@@ -17,11 +17,11 @@ from tqdm import tqdm
 from eval.common.command import CONFIG, METRICS, TABLE
 from eval.common.detection import share
 from eval.common.error_states import VIEWS, ErrorState, error_states
-from eval.common.footage import film, read
+from eval.common.recordings import load_recording, record_episode
+from eval.common.step_verdicts import MonitorSetting, perceived_steps
 from eval.common.true_causes import true_causes
 from eval.common.variants import system_of
-from eval.common.watch import Setting, follow
-from eval.explanations.read_back import Reading, read_back
+from eval.explanations.read_back import ParsedText, read_back
 from eval.models.command import ModelsConfig, episodes_of
 from nsrecover.explanation import GroundedExplainer, Register
 from sim.common.folder import write_json, write_whole
@@ -46,7 +46,7 @@ class ExplanationsConfig:
 
 
 @dataclass(frozen=True)
-class Told:
+class JudgedText:
     """One text beside the truth.
 
     Attributes:
@@ -89,7 +89,7 @@ class Told:
         return self.said_step == self.step and bool(self.true)
 
 
-def explain_episode(episode: ErrorEpisode, config: ExplanationsConfig) -> list[Told]:
+def explain_episode(episode: ErrorEpisode, config: ExplanationsConfig) -> list[JudgedText]:
     """Follow an episode as the robot sees it, and tell in both registers whatever the monitor finds.
 
     After an error the scene is as it should be again. Steps that go well and of which nothing is said are left out.
@@ -99,9 +99,9 @@ def explain_episode(episode: ErrorEpisode, config: ExplanationsConfig) -> list[T
     if episode.errors:
         found = error_states(episode, config.footage, config.states, config.checkpoint)
         states = {state.step: state for state in found}
-    footage = read(episode, film(episode, Path(config.footage)))
-    told = list[Told]()
-    for look in follow(footage.through(VIEWS), system, Setting()):
+    recorded = load_recording(episode, record_episode(episode, Path(config.footage)))
+    texts = list[JudgedText]()
+    for look in perceived_steps(recorded.through(VIEWS), system, MonitorSetting()):
         if look.step < 0:
             continue
         step, graph, trace = look.step, look.graph, look.trace
@@ -113,9 +113,9 @@ def explain_episode(episode: ErrorEpisode, config: ExplanationsConfig) -> list[T
         recovery = system.planner.recover(graph, trace, discrepancy, budget_s=5.0) if discrepancy else None
         for register in Register:
             text = GroundedExplainer(register=register)(discrepancy, recovery).text if discrepancy else ""
-            reading = read_back(text, graph.names) if text else Reading(None, {})
-            told.append(
-                Told(
+            reading = read_back(text, graph.names) if text else ParsedText(None, {})
+            texts.append(
+                JudgedText(
                     episode.dataset,
                     episode.number,
                     step + 1,
@@ -128,36 +128,36 @@ def explain_episode(episode: ErrorEpisode, config: ExplanationsConfig) -> list[T
                     {} if state is None else dict(state.error.causes),
                 )
             )
-    return told
+    return texts
 
 
-def summary(told: Sequence[Told]) -> dict[str, Any]:
+def summary(texts: Sequence[JudgedText]) -> dict[str, Any]:
     """The counts of all texts, for each register and dataset."""
     return {
         register.value: {
-            name: _counts([each for each in told if each.register == register and each.dataset in chosen])
-            for name, chosen in {**{d: (d,) for d in _datasets(told)}, "all": _datasets(told)}.items()
+            name: _counts([each for each in texts if each.register == register and each.dataset in chosen])
+            for name, chosen in {**{d: (d,) for d in _datasets(texts)}, "all": _datasets(texts)}.items()
         }
         for register in Register
     }
 
 
-def _datasets(told: Sequence[Told]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(each.dataset for each in told))
+def _datasets(texts: Sequence[JudgedText]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each.dataset for each in texts))
 
 
-def _counts(told: Sequence[Told]) -> dict[str, Any]:
-    errors = [each for each in told if each.true]
+def _counts(texts: Sequence[JudgedText]) -> dict[str, Any]:
+    errors = [each for each in texts if each.true]
     objects = [(name, cause, each) for each in errors for name, cause in each.true.items()]
     return {
-        "episodes": len({(each.dataset, each.episode) for each in told}),
+        "episodes": len({(each.dataset, each.episode) for each in texts}),
         "errors": len(errors),
         "culprits": share(sum(each.culprits_right for each in errors), len(errors)),
         "causes": share(sum(each.causes_right for each in errors), len(errors)),
         "causes_by_object": share(sum(each.said.get(name) == cause for name, cause, each in objects), len(objects)),
         # A text about a step that went well names a wrong step.
-        "step": share(sum(each.step_right for each in told), len(told)),
-        "unread": sum(bool(each.unread) for each in told),
+        "step": share(sum(each.step_right for each in texts), len(texts)),
+        "unread": sum(bool(each.unread) for each in texts),
         "by_cause": {
             cause: share(sum(each.said.get(name) == true for name, true, each in objects if true == cause), number)
             for cause, number in sorted(Counter(true for _, true, _ in objects).items())
@@ -165,7 +165,7 @@ def _counts(told: Sequence[Told]) -> dict[str, Any]:
     }
 
 
-def markdown(metrics: Mapping[str, Any], told: Sequence[Told]) -> str:
+def markdown(metrics: Mapping[str, Any], texts: Sequence[JudgedText]) -> str:
     """The tables, as they are printed and kept."""
     lines = list[str]()
     for register in Register:
@@ -186,7 +186,7 @@ def markdown(metrics: Mapping[str, Any], told: Sequence[Told]) -> str:
     lines += [f"| {cause} | {each['of']} | {_percent(each)} |" for cause, each in causes.items()]
     wrong = Counter(
         (each.faults.get(name, ""), true, each.said.get(name, "nothing"))
-        for each in told
+        for each in texts
         if each.register == Register.LAY
         for name, true in each.true.items()
         if each.said.get(name) != true
@@ -217,7 +217,7 @@ _ROWS: tuple[tuple[str, Callable[[Mapping[str, Any]], str]], ...] = (
 )
 
 
-def tell_all(config: ExplanationsConfig) -> Iterator[list[Told]]:
+def explain_all(config: ExplanationsConfig) -> Iterator[list[JudgedText]]:
     """All episodes, in worker processes; films and error states that are not there yet are made and kept."""
     for folder in (config.footage, config.states):
         Path(folder).mkdir(parents=True, exist_ok=True)
@@ -242,10 +242,10 @@ def measure(config: ExplanationsConfig) -> dict[str, Any]:
     system_of(config.checkpoint)  # a checkpoint that cannot be used is refused before the work begins
     out = Path(config.out)
     out.mkdir(parents=True, exist_ok=True)
-    told = [each for every in tell_all(config) for each in every]
-    metrics = {"seed": config.seed, "episodes": dict(config.episodes), "registers": summary(told)}
-    write_whole(out / TEXTS, "".join(f"{json.dumps(asdict(each), ensure_ascii=False)}\n" for each in told).encode())
+    texts = [each for every in explain_all(config) for each in every]
+    metrics = {"seed": config.seed, "episodes": dict(config.episodes), "registers": summary(texts)}
+    write_whole(out / TEXTS, "".join(f"{json.dumps(asdict(each), ensure_ascii=False)}\n" for each in texts).encode())
     write_json(out / METRICS, metrics)
-    write_whole(out / TABLE, markdown(metrics, told).encode())
+    write_whole(out / TABLE, markdown(metrics, texts).encode())
     write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
     return metrics

@@ -1,4 +1,4 @@
-"""Reading explanations back: what a text says happened, from its words and the names of the scene alone.
+"""Read explanations back: what a text says happened, from its words and the names of the scene alone.
 
 Neither the facts a text was made from nor the program that made it are looked at. A sentence about what happened that
 cannot be read whole is reported as unread, so that nothing is taken for agreement because it was not understood.
@@ -52,7 +52,7 @@ _OTHER = re.compile(
 
 
 @dataclass(frozen=True)
-class Reading:
+class ParsedText:
     """What a text says.
 
     Attributes:
@@ -66,7 +66,7 @@ class Reading:
     unread: tuple[str, ...] = field(default=())
 
 
-def read_back(text: str, names: Sequence[str]) -> Reading:
+def read_back(text: str, names: Sequence[str]) -> ParsedText:
     """Read an explanation.
 
     Args:
@@ -93,7 +93,7 @@ def read_back(text: str, names: Sequence[str]) -> Reading:
             name = names[number]
             if causes.setdefault(name, cause) is not cause:
                 unread.append(f"{name}: {causes[name]} and {cause}")
-    return Reading(step, causes, tuple(unread))
+    return ParsedText(step, causes, tuple(unread))
 
 
 def _step_of(headline: str) -> int | None:

@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from eval.common.command import CONFIG, METRICS, TABLE
 from eval.free_space import tables as free_tables
-from eval.free_space.scenes import MOST_OF_SIMULATOR, Problem, problems
+from eval.free_space.scenes import MOST_OF_SIMULATOR, PlacementProblem, problems
 from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle
@@ -31,7 +31,7 @@ MOST_TRIES = 10_000
 BATCH = 256
 REPEATS = 5
 
-Way = Callable[[Problem], FloatArray | None]
+Way = Callable[[PlacementProblem], FloatArray | None]
 
 
 @dataclass
@@ -48,7 +48,7 @@ class FreeSpaceConfig:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ProposedPlace:
     """What one way said to one problem.
 
     Attributes:
@@ -63,7 +63,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedProblem:
     """A problem with what all ways answered.
 
     Attributes:
@@ -75,12 +75,12 @@ class Judged:
         answers: by way.
     """
 
-    problem: Problem
+    problem: PlacementProblem
     gap_m: float | None
     nearest_m: float
     keeps: dict[float, bool]
     on_grid_mm: float
-    answers: dict[str, Answer]
+    answers: dict[str, ProposedPlace]
 
 
 def ways(bundle: Bundle, seed: int) -> dict[str, Way]:
@@ -98,18 +98,20 @@ def ways(bundle: Bundle, seed: int) -> dict[str, Way]:
     }
 
 
-def proposal(bundle: Bundle, problem: Problem) -> FloatArray:
+def proposal(bundle: Bundle, problem: PlacementProblem) -> FloatArray:
     """The network's, unchecked."""
     scene = np.concatenate([problem.box[None], problem.obstacles])
     return np.asarray(bundle.free_box(scene[None], [0])[0])
 
 
-def first_margin(search: Callable[[Problem, float], FloatArray | None], problem: Problem) -> FloatArray | None:
+def first_margin(
+    search: Callable[[PlacementProblem, float], FloatArray | None], problem: PlacementProblem
+) -> FloatArray | None:
     """The first find, with smaller and smaller gaps."""
     return next((place for place in (search(problem, gap_m) for gap_m in MARGINS_M) if place is not None), None)
 
 
-def on_grid(bundle: Bundle, spacing_m: float, problem: Problem, gap_m: float) -> FloatArray | None:
+def on_grid(bundle: Bundle, spacing_m: float, problem: PlacementProblem, gap_m: float) -> FloatArray | None:
     """The free point of a grid over the workspace that is nearest to where the object stands; all points are tested."""
     size, middles = problem.box[3:5], problem.obstacles[:, :2]
     low, high = np.asarray(bundle.workspace[:2]) + size / 2, np.asarray(bundle.workspace[2:]) - size / 2
@@ -125,7 +127,7 @@ def on_grid(bundle: Bundle, spacing_m: float, problem: Problem, gap_m: float) ->
     return np.array([*points[best], problem.box[5] / 2, *problem.box[3:]], dtype=np.float32)
 
 
-def uniform(bundle: Bundle, rng: np.random.Generator, problem: Problem, gap_m: float) -> FloatArray | None:
+def uniform(bundle: Bundle, rng: np.random.Generator, problem: PlacementProblem, gap_m: float) -> FloatArray | None:
     """The first free one of up to `MOST_TRIES` places drawn uniformly from the workspace."""
     half = problem.box[3:5] / 2
     low, high = np.asarray(bundle.workspace[:2]) + half, np.asarray(bundle.workspace[2:]) - half
@@ -137,7 +139,7 @@ def uniform(bundle: Bundle, rng: np.random.Generator, problem: Problem, gap_m: f
     return None
 
 
-def as_many(bundle: Bundle, rng: np.random.Generator, problem: Problem, gap_m: float) -> FloatArray | None:
+def as_many(bundle: Bundle, rng: np.random.Generator, problem: PlacementProblem, gap_m: float) -> FloatArray | None:
     """The nearest free one of as many uniformly drawn places as the network has hypotheses: what chance alone gives."""
     half = problem.box[3:5] / 2
     low, high = np.asarray(bundle.workspace[:2]) + half, np.asarray(bundle.workspace[2:]) - half
@@ -149,7 +151,7 @@ def as_many(bundle: Bundle, rng: np.random.Generator, problem: Problem, gap_m: f
     return np.array([*nearest, problem.box[5] / 2, *problem.box[3:]], dtype=np.float32)
 
 
-def judge(problem: Problem, compared: dict[str, Way], bundle: Bundle) -> Judged:
+def judge(problem: PlacementProblem, compared: dict[str, Way], bundle: Bundle) -> JudgedProblem:
     """Ask every way, and hold its answer against the nearest place that there is."""
     room = {gap_m: nearest_free_place(problem.box, problem.obstacles, bundle, gap_m) for gap_m in {*GAPS_M, *MARGINS_M}}
     gap_m = next((gap_m for gap_m in MARGINS_M if room[gap_m] is not None), None)
@@ -160,18 +162,18 @@ def judge(problem: Problem, compared: dict[str, Way], bundle: Bundle) -> Judged:
     for name, way in compared.items():
         place = way(problem)
         free = place is not None and gap_m is not None and is_free(place, problem.obstacles, bundle, gap_m)
-        answers[name] = Answer(place, free, _moved(problem, place))
+        answers[name] = ProposedPlace(place, free, _moved(problem, place))
     raw = answers[free_tables.PROPOSAL].place
     assert raw is not None  # a network always says something
     keeps = {g: is_free(raw, problem.obstacles, bundle, g) for g in GAPS_M if room[g] is not None}
-    return Judged(problem, gap_m, nearest_m, keeps, 1000 * (_moved(problem, dense) - nearest_m), answers)
+    return JudgedProblem(problem, gap_m, nearest_m, keeps, 1000 * (_moved(problem, dense) - nearest_m), answers)
 
 
-def _moved(problem: Problem, place: FloatArray | None) -> float:
+def _moved(problem: PlacementProblem, place: FloatArray | None) -> float:
     return float("nan") if place is None else float(np.linalg.norm(place[:2] - problem.box[:2]))
 
 
-def clock(asked: Sequence[Problem], compared: dict[str, Way], threads: int) -> dict[str, list[float]]:
+def clock(asked: Sequence[PlacementProblem], compared: dict[str, Way], threads: int) -> dict[str, list[float]]:
     """Seconds that every way takes for every problem, with so many threads of PyTorch.
 
     The best of `REPEATS`: what else the machine does is not what is measured.
@@ -190,13 +192,13 @@ def clock(asked: Sequence[Problem], compared: dict[str, Way], threads: int) -> d
     return seconds
 
 
-def _seconds(way: Way, problem: Problem) -> float:
+def _seconds(way: Way, problem: PlacementProblem) -> float:
     began = time.perf_counter()
     way(problem)
     return time.perf_counter() - began
 
 
-def batched(bundle: Bundle, asked: Sequence[Problem]) -> float | None:
+def batched(bundle: Bundle, asked: Sequence[PlacementProblem]) -> float | None:
     """Seconds for each scene if the network is given `BATCH` scenes at once; the best of five."""
     if not asked:
         return None

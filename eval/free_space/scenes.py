@@ -20,7 +20,7 @@ LONGEST_PLAN = 6
 
 
 @dataclass(frozen=True)
-class Problem:
+class PlacementProblem:
     """An object that has to leave its place.
 
     Attributes:
@@ -36,7 +36,7 @@ class Problem:
     obstacles: FloatArray
 
 
-def problems(seed: int, counts: Sequence[int], scenes: int, table: Table) -> Iterator[Problem]:
+def problems(seed: int, counts: Sequence[int], scenes: int, table: Table) -> Iterator[PlacementProblem]:
     """So many scenes of every number of objects, and of the simulator too where they fit.
 
     Training draws its scenes from generators with other seeds, whatever this one is.
@@ -55,12 +55,12 @@ def problems(seed: int, counts: Sequence[int], scenes: int, table: Table) -> Ite
                 yield _of_a_plan(rng, count)
 
 
-def _synthetic(rng: np.random.Generator, count: int, table: Table) -> Problem:
+def _synthetic(rng: np.random.Generator, count: int, table: Table) -> PlacementProblem:
     boxes = random_scene(rng, count, np.asarray(table.workspace))
-    return Problem(SYNTHETIC, count, boxes[int(rng.integers(count))], boxes)
+    return PlacementProblem(SYNTHETIC, count, boxes[int(rng.integers(count))], boxes)
 
 
-def _of_a_plan(rng: np.random.Generator, count: int) -> Problem:
+def _of_a_plan(rng: np.random.Generator, count: int) -> PlacementProblem:
     """Some way into a plan, an object that carries nothing; the places that the plan will need stay empty."""
     scene = sample_scene(rng, count)
     plan = sample_plan(rng, scene, Structure.MIXED, int(rng.integers(1, min(count, LONGEST_PLAN) + 1)))
@@ -75,4 +75,4 @@ def _of_a_plan(rng: np.random.Generator, count: int) -> Problem:
         after.boxes[after.index(action.arguments[0])]
         for action, after in zip(plan.actions[done:], graphs[done + 1 :], strict=True)
     ]
-    return Problem(SIMULATOR, count, now.boxes[int(rng.choice(clear))], np.stack([*now.boxes, *needed]))
+    return PlacementProblem(SIMULATOR, count, now.boxes[int(rng.choice(clear))], np.stack([*now.boxes, *needed]))

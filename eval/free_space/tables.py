@@ -18,7 +18,7 @@ from eval.common.detection import share
 from eval.models.tables import percent
 
 if TYPE_CHECKING:
-    from eval.free_space.command import Judged
+    from eval.free_space.command import JudgedProblem
     from nsrecover.core.scene import FloatArray
     from nsrecover.models.free_place import Table
 
@@ -38,7 +38,7 @@ COLOURS = {
 }
 
 
-def summary(judged: Sequence[Judged]) -> dict[str, Any]:
+def summary(judged: Sequence[JudgedProblem]) -> dict[str, Any]:
     """What is measured apart from time: of all scenes, and by source and number of objects."""
     beyond = [item.on_grid_mm for item in judged if np.isfinite(item.on_grid_mm)]
     groups = {}
@@ -59,14 +59,14 @@ def summary(judged: Sequence[Judged]) -> dict[str, Any]:
     }
 
 
-def _keeps(judged: Sequence[Judged]) -> dict[str, Any]:
+def _keeps(judged: Sequence[JudgedProblem]) -> dict[str, Any]:
     """Gap in millimetres -> share of raw proposals that keep it, of scenes that have room for it."""
     gaps = sorted({gap for item in judged for gap in item.keeps})
     rows = {gap: [item.keeps[gap] for item in judged if gap in item.keeps] for gap in gaps}
     return {f"{1000 * gap:g}": share(sum(kept), len(kept)) for gap, kept in rows.items()}
 
 
-def _figures(judged: Sequence[Judged]) -> dict[str, Any]:
+def _figures(judged: Sequence[JudgedProblem]) -> dict[str, Any]:
     roomy = [item for item in judged if item.gap_m is not None]
     return {
         "scenes": len(judged),
@@ -78,7 +78,7 @@ def _figures(judged: Sequence[Judged]) -> dict[str, Any]:
     }
 
 
-def _of_way(name: str, roomy: Sequence[Judged]) -> dict[str, Any]:
+def _of_way(name: str, roomy: Sequence[JudgedProblem]) -> dict[str, Any]:
     answers = [item.answers[name] for item in roomy]
     free = [answer.free for answer in answers]
     ratios = ratios_of(name, roomy)
@@ -90,7 +90,7 @@ def _of_way(name: str, roomy: Sequence[Judged]) -> dict[str, Any]:
     return found
 
 
-def ratios_of(name: str, judged: Sequence[Judged]) -> list[float]:
+def ratios_of(name: str, judged: Sequence[JudgedProblem]) -> list[float]:
     """How far the free answers of a way are, as multiples of the way to the nearest place with the same gap."""
     of_way = ((item.answers[name], item.nearest_m) for item in judged)
     return [answer.moved_m / nearest_m for answer, nearest_m in of_way if answer.free and nearest_m > 0]
@@ -163,7 +163,7 @@ def markdown(metrics: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def draw(judged: Sequence[Judged], metrics: Mapping[str, Any], table: Table, folder: Path) -> None:
+def draw(judged: Sequence[JudgedProblem], metrics: Mapping[str, Any], table: Table, folder: Path) -> None:
     """A scene from above with all answers, free proposals by number of objects, displacements and times."""
     figure, axes = plt.subplots(2, 2, figsize=(12, 9), layout="constrained")
     roomy = [item for item in judged if item.gap_m is not None]
@@ -204,7 +204,7 @@ def draw(judged: Sequence[Judged], metrics: Mapping[str, Any], table: Table, fol
     plt.close(figure)
 
 
-def _scene(axis: Axes, item: Judged, table: Table) -> None:
+def _scene(axis: Axes, item: JudgedProblem, table: Table) -> None:
     """From above, as the robot looks: its x axis points up, y to the left."""
     for obstacle in item.problem.obstacles:
         axis.add_patch(_rectangle(obstacle, facecolor="lightgrey", edgecolor="grey"))

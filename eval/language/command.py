@@ -51,7 +51,7 @@ class LanguageConfig:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class WordingOutcome:
     """One discrepancy worded by one strategy.
 
     Attributes:
@@ -110,14 +110,14 @@ def outcome_of(
     model: LanguageModel,
     strategy: PromptStrategy,
     limit_s: float,
-) -> Outcome:
+) -> WordingOutcome:
     """Word a discrepancy and have everything judged."""
     started, used = time.perf_counter(), time.process_time()
     explanation, worded = LanguageExplainer(model, strategy, timeout_s=limit_s).worded(discrepancy, recovery)
     seconds, cpu_s = time.perf_counter() - started, time.process_time() - used
     theirs = [sentence.text for sentence in explanation.sentences if sentence.source != "grounded"]
     said = [*theirs, *(refusal.text for refusal in worded.refused)]
-    return Outcome(
+    return WordingOutcome(
         strategy=strategy.name,
         state=state,
         text=explanation.text,
@@ -152,8 +152,8 @@ def chosen(states: Sequence[ErrorState], most: int) -> Iterator[tuple[str, Discr
             yield state.label(), discrepancy, recovery
 
 
-def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Figures for each strategy; see `Outcome` for what is counted."""
+def summary(outcomes: Sequence[WordingOutcome]) -> dict[str, Any]:
+    """Figures for each strategy; see `WordingOutcome` for what is counted."""
     found: dict[str, Any] = {}
     for name in dict.fromkeys(each.strategy for each in outcomes):
         mine = [each for each in outcomes if each.strategy == name]
@@ -234,7 +234,7 @@ def measure(config: LanguageConfig) -> dict[str, Any]:
     planning = PlanningConfig(
         config.seed, config.episodes, config.errors, config.footage, config.states, workers=config.workers
     )
-    done = [Outcome(**json.loads(line)) for line in _lines(out / CASES)]
+    done = [WordingOutcome(**json.loads(line)) for line in _lines(out / CASES)]
     with model_at(config.llm, config.model) as model, (out / CASES).open("a", encoding="utf-8") as file:
         cases = list(chosen(states_of(planning), config.discrepancies))
         for strategy in strategies:

@@ -28,7 +28,7 @@ class LogsConfig:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedLog:
     """One log, explained and compared with what people say of it; None where nothing is known.
 
     Attributes:
@@ -52,7 +52,7 @@ class Judged:
     seconds: float
 
 
-def judged(log: HouseholdLog, number: int) -> Judged:
+def judged(log: HouseholdLog, number: int) -> JudgedLog:
     """Explain a log and compare.
 
     Args:
@@ -69,7 +69,7 @@ def judged(log: HouseholdLog, number: int) -> Judged:
     refused = "no correction" if explained.correction is None else ""
     if wanted is not None and explained.correction is not None:
         refused = judge(world_at_the_end(log), explained.correction, wanted) or ""
-    return Judged(
+    return JudgedLog(
         str(log.extra.get("id", number)),
         report_of(log, explained),
         explained.finding.kind == known["kind"] if "kind" in known else None,
@@ -103,7 +103,7 @@ def _seconds(text: str) -> int:
     return 60 * int(minutes or 0) + int(seconds)
 
 
-def metrics_of(cases: Sequence[Judged]) -> dict[str, Any]:
+def metrics_of(cases: Sequence[JudgedLog]) -> dict[str, Any]:
     """What is written to metrics.json; fractions where something is annotated, None where nothing is."""
     verdicts = [verdict for case in cases for verdict in case.subgoals]
     slowest = max((case.seconds for case in cases), default=0.0)

@@ -15,8 +15,8 @@ from omegaconf import OmegaConf
 from tqdm import tqdm
 
 from eval.common.command import CONFIG, METRICS, TABLE
+from eval.common.step_verdicts import ImaginationAccuracy, StepVerdict
 from eval.common.variants import Variant, Watched, assess, system_of
-from eval.common.watch import Imagined, Verdict
 from eval.models import figures as model_figures
 from eval.models import tables as model_tables
 from eval.timing.command import time_monitor
@@ -117,8 +117,8 @@ def measure(config: ModelsConfig) -> dict[str, Any]:
         system_of(variant.checkpoint)  # a checkpoint that cannot be used is refused before the work begins
     out = Path(config.out)
     out.mkdir(parents=True, exist_ok=True)
-    verdicts: dict[str, list[Verdict]] = {name: [] for name in config.variants}
-    imagined: dict[str, list[Imagined]] = {name: [] for name in config.variants}
+    verdicts: dict[str, list[StepVerdict]] = {name: [] for name in config.variants}
+    imagined: dict[str, list[ImaginationAccuracy]] = {name: [] for name in config.variants}
     for watched in watch_all(config, episodes_of(config)):
         for name, (said, pictured) in watched.items():
             verdicts[name] += said

@@ -13,10 +13,12 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from eval.common import detection
-from eval.common.watch import Imagined, Verdict
+from eval.common.step_verdicts import ImaginationAccuracy, StepVerdict
 
 
-def draw(verdicts: Mapping[str, Sequence[Verdict]], imagined: Mapping[str, Sequence[Imagined]], folder: Path) -> None:
+def draw(
+    verdicts: Mapping[str, Sequence[StepVerdict]], imagined: Mapping[str, Sequence[ImaginationAccuracy]], folder: Path
+) -> None:
     """Receiver operating characteristic, reliability and imagination of every variant, as PNG and SVG files."""
     figure, axes = plt.subplots(1, 3, figsize=(14, 4.2), layout="constrained")
     bins = {}
@@ -59,7 +61,7 @@ def reliability(axis: Axes, bins: Mapping[str, Sequence[Mapping[str, float]]]) -
     axis.set(xlabel="P(as expected), as the monitor says", ylabel="share as expected")
 
 
-def _imagination(axis: Axes, name: str, imagined: Sequence[Imagined]) -> None:
+def _imagination(axis: Axes, name: str, imagined: Sequence[ImaginationAccuracy]) -> None:
     groups = detection.grouped(imagined, lambda item: item.steps)
     medians = [np.median([error for item in group for error in item.errors_mm]) for group in groups.values()]
     axis.plot(list(groups), medians, marker="o", label=name)

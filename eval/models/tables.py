@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from eval.common import detection
-from eval.common.watch import Imagined, Verdict
+from eval.common.step_verdicts import ImaginationAccuracy, StepVerdict
 from nsrecover.errors import InvalidCheckpoint
 from nsrecover.models.bundle import Bundle
 
@@ -19,7 +19,7 @@ INJECTED = ("I", "II", "III")
 """Datasets whose errors are injected: those of the paper."""
 
 
-def summary(verdicts: Sequence[Verdict], imagined: Sequence[Imagined], bundle: Bundle) -> dict[str, Any]:
+def summary(verdicts: Sequence[StepVerdict], imagined: Sequence[ImaginationAccuracy], bundle: Bundle) -> dict[str, Any]:
     """Everything that is measured of one variant.
 
     Args:
@@ -42,7 +42,7 @@ def summary(verdicts: Sequence[Verdict], imagined: Sequence[Imagined], bundle: B
     }
 
 
-def _figures(verdicts: Sequence[Verdict], thresholds: Mapping[float, float]) -> dict[str, Any]:
+def _figures(verdicts: Sequence[StepVerdict], thresholds: Mapping[float, float]) -> dict[str, Any]:
     scores, good = detection.object_scores(verdicts)
     bins, error = detection.reliability(scores, good)
     return {
@@ -70,7 +70,7 @@ def _thresholds(bundle: Bundle) -> dict[float, float]:
     return found
 
 
-def _imagination(imagined: Sequence[Imagined]) -> dict[str, Any]:
+def _imagination(imagined: Sequence[ImaginationAccuracy]) -> dict[str, Any]:
     rows = {}
     for steps, group in detection.grouped(imagined, lambda item: item.steps).items():
         errors = [error for item in group for error in item.errors_mm]

@@ -52,7 +52,7 @@ BODIES = {"blue cube": "object1", "green cube": "object2"}
 Boxes = Mapping[str, np.ndarray]
 
 
-class Kind(StrEnum):
+class Disturbance(StrEnum):
     """What somebody does to a cube."""
 
     PUSHED = "pushed"
@@ -75,7 +75,7 @@ class PandaGymConfig:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class StackingStep:
     """What there was to be seen after an action, and what was true.
 
     Attributes:
@@ -86,7 +86,7 @@ class Look:
 
     boxes: Boxes
     off_m: Mapping[str, float]
-    kind: Kind | None = None
+    kind: Disturbance | None = None
 
     @property
     def wrong(self) -> frozenset[str]:
@@ -95,7 +95,7 @@ class Look:
 
 
 @dataclass(frozen=True, eq=False)
-class Filmed:
+class StackingEpisode:
     """One episode.
 
     Attributes:
@@ -106,7 +106,7 @@ class Filmed:
 
     plan: Plan
     start: Boxes
-    looks: tuple[Look, ...]
+    looks: tuple[StackingStep, ...]
 
 
 def stacking() -> gymnasium.Env[Any, Any]:
@@ -143,7 +143,7 @@ def can_begin(env: gymnasium.Env[Any, Any], seed: int) -> bool:
     return min(np.linalg.norm((a - b)[:2]) for a, b in ((blue, green), (green, goal))) > APART_M
 
 
-def film(seed: int, disturbed: bool) -> Filmed | None:
+def record(seed: int, disturbed: bool) -> StackingEpisode | None:
     """Have the hand stack the cubes.
 
     Args:
@@ -155,18 +155,18 @@ def film(seed: int, disturbed: bool) -> Filmed | None:
     """
     env = Settled(stacking())
     try:
-        return _filmed(env, seed, disturbed)
+        return _recorded(env, seed, disturbed)
     finally:
         env.close()
 
 
-def _filmed(env: gymnasium.Env[Any, Any], seed: int, disturbed: bool) -> Filmed | None:
+def _recorded(env: gymnasium.Env[Any, Any], seed: int, disturbed: bool) -> StackingEpisode | None:
     rng = np.random.default_rng([seed, 1])
     observation, info = env.reset(seed=seed)
     plan, boxes = plan_of(observation, info), boxes_of(observation, info)
     start, goal = boxes, np.array(plan[0].target[:3])  # type: ignore[index]
     meddled = int(rng.integers(len(plan))) if disturbed else None
-    looks: list[Look] = []
+    looks: list[StackingStep] = []
     for number, action in enumerate(plan):
         before = places(boxes)
         should = {**before, action.arguments[0]: goal if number == 0 else before["blue cube"] + [0, 0, SIDE]}
@@ -176,17 +176,17 @@ def _filmed(env: gymnasium.Env[Any, Any], seed: int, disturbed: bool) -> Filmed 
             observation = env.step(np.array([0, 0, 0, 1.0], np.float32))[0]
         boxes = boxes_of(observation, info)
         off = {name: float(np.linalg.norm(place - should[name])) for name, place in places(boxes).items()}
-        looks.append(Look(boxes, off, kind))
+        looks.append(StackingStep(boxes, off, kind))
         if kind is not None and not looks[-1].wrong:
             return None
         if looks[-1].wrong:
             break
-    return Filmed(plan, start, tuple(looks))
+    return StackingEpisode(plan, start, tuple(looks))
 
 
 def act(
     env: gymnasium.Env[Any, Any], action: Action, observation: Any, moment: int | None, rng: np.random.Generator
-) -> tuple[Any, Kind | None]:
+) -> tuple[Any, Disturbance | None]:
     """Carry out an action, with something done to a cube at a moment (a number of steps), or afterwards."""
     movements, kind, step = hand_movements(action, observation), None, 0
     command = next(movements)
@@ -203,7 +203,7 @@ def act(
     return observation, kind
 
 
-def meddle(env: gymnasium.Env[Any, Any], observation: Any, rng: np.random.Generator) -> Kind:
+def meddle(env: gymnasium.Env[Any, Any], observation: Any, rng: np.random.Generator) -> Disturbance:
     """Push a cube that is not in the hand, or put it elsewhere on the table."""
     hand, width = observation["observation"][:3], observation["observation"][6]
     now = {name: observation["observation"][where][:3] for name, where in CUBES.items()}
@@ -215,7 +215,7 @@ def meddle(env: gymnasium.Env[Any, Any], observation: Any, rng: np.random.Genera
     if rng.random() < 0.5:
         number = simulation._bodies_idx[body]
         simulation.physics_client.resetBaseVelocity(number, linearVelocity=list(rng.uniform(*PUSH_M_S) * direction))
-        return Kind.PUSHED
+        return Disturbance.PUSHED
     others = [place for other, place in now.items() if other != name] + [hand]
     for _ in range(1000):
         goal = now[name] + rng.uniform(*ELSEWHERE_M) * direction
@@ -224,18 +224,18 @@ def meddle(env: gymnasium.Env[Any, Any], observation: Any, rng: np.random.Genera
         angle = rng.uniform(0, 2 * np.pi)
         direction = np.array([np.cos(angle), np.sin(angle), 0.0])
     simulation.set_base_pose(body, np.array([*goal[:2], SIDE / 2]), np.array([0.0, 0.0, 0.0, 1.0]))
-    return Kind.DISPLACED
+    return Disturbance.DISPLACED
 
 
 def episodes(
-    count: int, first_seed: int, disturbed: bool, wanted: Callable[[Filmed], bool], label: str
-) -> list[Filmed]:
-    """Film episodes, from a seed on, until so many are as they are wanted; those that are not are kept too."""
-    found: list[Filmed] = []
+    count: int, first_seed: int, disturbed: bool, wanted: Callable[[StackingEpisode], bool], label: str
+) -> list[StackingEpisode]:
+    """VideoWriter episodes, from a seed on, until so many are as they are wanted; those that are not are kept too."""
+    found: list[StackingEpisode] = []
     good, scout = 0, stacking()
     with tqdm(total=count, desc=label, unit="episode") as bar:
         for seed in itertools.count(first_seed):
-            filmed = film(seed, disturbed) if can_begin(scout, seed) else None
+            filmed = record(seed, disturbed) if can_begin(scout, seed) else None
             if filmed is not None:
                 found.append(filmed)
                 good += wanted(filmed)
@@ -251,7 +251,9 @@ def noisy(boxes: Boxes, noise_m: float, rng: np.random.Generator) -> dict[str, n
     return {name: box + np.concatenate([rng.normal(0, noise_m, 3), np.zeros(3)]) for name, box in boxes.items()}
 
 
-def judge(system: System, filmed: Sequence[Filmed], noise_m: float, seed: int) -> Iterator[tuple[Look, frozenset[str]]]:
+def judge(
+    system: System, filmed: Sequence[StackingEpisode], noise_m: float, seed: int
+) -> Iterator[tuple[StackingStep, frozenset[str]]]:
     """Each look with the cubes that the monitor blames, from noisy boxes."""
     for number, episode in enumerate(filmed):
         rng = np.random.default_rng([seed, number, 2])
@@ -267,7 +269,7 @@ def counted(good: int, total: int) -> dict[str, Any]:
     return {"count": good, "of": total, "rate": share, "low_95": round(low, 4), "high_95": round(high, 4)}
 
 
-def summary(verdicts: Sequence[tuple[Look, frozenset[str]]]) -> dict[str, Any]:
+def summary(verdicts: Sequence[tuple[StackingStep, frozenset[str]]]) -> dict[str, Any]:
     """How often disturbances were noticed, whether the blame was right, how often there was an alarm without any."""
     disturbed = [(look, blamed) for look, blamed in verdicts if look.kind is not None]
     fine = [blamed for look, blamed in verdicts if look.kind is None and not look.wrong]
@@ -275,7 +277,8 @@ def summary(verdicts: Sequence[tuple[Look, frozenset[str]]]) -> dict[str, Any]:
     return {
         "detection": counted(sum(bool(blamed) for _, blamed in disturbed), len(disturbed)),
         "by_kind": {
-            kind.value: counted(*_noticed([blamed for look, blamed in disturbed if look.kind is kind])) for kind in Kind
+            kind.value: counted(*_noticed([blamed for look, blamed in disturbed if look.kind is kind]))
+            for kind in Disturbance
         },
         "culprits_exact": counted(sum(look.wrong == blamed for look, blamed in disturbed), len(disturbed)),
         "false_alarms": counted(*_noticed(fine)),
@@ -288,7 +291,7 @@ def _noticed(blamed: Sequence[frozenset[str]]) -> tuple[int, int]:
 
 
 def measure(config: PandaGymConfig) -> dict[str, Any]:
-    """Film, calibrate, judge, and write metrics and table.
+    """VideoWriter, calibrate, judge, and write metrics and table.
 
     Args:
         config: see conf/panda_gym.yaml.
@@ -306,10 +309,10 @@ def measure(config: PandaGymConfig) -> dict[str, Any]:
         )
     base = 1_000_000 * config.seed
 
-    def went_well(filmed: Filmed) -> bool:
+    def went_well(filmed: StackingEpisode) -> bool:
         return not any(look.wrong for look in filmed.looks)
 
-    def was_disturbed(filmed: Filmed) -> bool:
+    def was_disturbed(filmed: StackingEpisode) -> bool:
         return filmed.looks[-1].kind is not None
 
     calibration = episodes(config.calibration, base, False, went_well, "to calibrate with")
@@ -347,7 +350,7 @@ def markdown(metrics: Mapping[str, Any]) -> str:
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for name, row in metrics["settings"].items():
-        kinds = " | ".join(_share(row["by_kind"][kind.value]) for kind in Kind)
+        kinds = " | ".join(_share(row["by_kind"][kind.value]) for kind in Disturbance)
         lines.append(
             f"| {name} | {row['tolerance_mm']} mm | {_share(row['detection'])} | {kinds} | "
             f"{_share(row['culprits_exact'])} | {_share(row['false_alarms'])} |"

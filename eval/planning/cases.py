@@ -10,7 +10,7 @@ from eval.common.optimum import fewest, puzzle_of
 from eval.common.optimum_check import independent_cost
 from eval.common.optimum_room import room_for
 from eval.common.plans import Planned
-from eval.common.rejoin import Judgement, Outcome, judge
+from eval.common.rejoin import Judgement, RejoinOutcome, judge
 from sim.datasets.spec import CONSEQUENCE
 from sim.tabletop.kinematic import Fidelity
 
@@ -22,7 +22,7 @@ WORDS = {GONE: "cannot be found", FAR: "out of the robot's reach"}
 
 
 @dataclass(frozen=True)
-class Best:
+class KnownOptimum:
     """What is truly the best that can be done.
 
     Attributes:
@@ -41,7 +41,7 @@ class Best:
 
 
 @dataclass(frozen=True)
-class Case:
+class PlanningCase:
     """An error state and everything that was measured of it.
 
     Attributes:
@@ -70,9 +70,9 @@ class Case:
     recoverable: bool
     lost: Mapping[str, str]
     plans: Mapping[str, Planned]
-    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
+    outcomes: Mapping[str, RejoinOutcome] = field(default_factory=dict)
     unsteady: tuple[str, ...] = ()
-    best: Best | None = None
+    best: KnownOptimum | None = None
 
     def label(self) -> str:
         """What to call it in a list, e.g. `I 12 step 3`."""
@@ -95,7 +95,7 @@ class Case:
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class CaseRequest:
     """What a worker is asked about an error state.
 
     Attributes:
@@ -109,7 +109,7 @@ class Question:
     check: bool = False
 
 
-def assess(question: Question, fidelity: Fidelity) -> Case:
+def assess(question: CaseRequest, fidelity: Fidelity) -> PlanningCase:
     """Carry out what planners found, and find what is best.
 
     Args:
@@ -120,7 +120,7 @@ def assess(question: Question, fidelity: Fidelity) -> Case:
     ways = {name: plan.way for name, plan in question.plans.items() if plan.way is not None}
     judgement = judge(state, ways, fidelity) if ways else Judgement({}, ())
     subgoals = {way.subgoal for way in ways.values()}
-    return Case(
+    return PlanningCase(
         dataset=episode.dataset,
         episode=episode.number,
         step=state.step,
@@ -137,13 +137,13 @@ def assess(question: Question, fidelity: Fidelity) -> Case:
     )
 
 
-def _best(state: ErrorState, subgoals: set[int], check: bool) -> Best | None:
+def _best(state: ErrorState, subgoals: set[int], check: bool) -> KnownOptimum | None:
     puzzle = puzzle_of(state)
     found = None if puzzle is None else fewest(puzzle)
     if puzzle is None or found is None:
         return None
     ways = {t: fewest(puzzle, [t]) for t in sorted(subgoals)}
-    return Best(
+    return KnownOptimum(
         cost=found.cost,
         actions=len(found.steps),
         to={t: len(way.steps) for t, way in ways.items() if way is not None},

@@ -24,7 +24,7 @@ from eval.models.command import ModelsConfig, episodes_of
 from eval.planning import figures as planning_figures
 from eval.planning import tables as planning_tables
 from eval.planning.batched import time_batch
-from eval.planning.cases import Case, Question, assess
+from eval.planning.cases import CaseRequest, PlanningCase, assess
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.planning.planner import Request
 from sim.common.folder import write_json, write_whole
@@ -102,9 +102,9 @@ def batched(config: PlanningConfig, states: Sequence[ErrorState]) -> dict[str, A
     return time_batch(system, [requests[i] for i in chosen]) if len(chosen) else {}
 
 
-def cases_of(config: PlanningConfig, planned: Sequence[tuple[ErrorState, dict[str, Planned]]]) -> list[Case]:
+def cases_of(config: PlanningConfig, planned: Sequence[tuple[ErrorState, dict[str, Planned]]]) -> list[PlanningCase]:
     """Plans carried out and compared with the optimum, in worker processes."""
-    questions = [Question(state, plans, number < config.check) for number, (state, plans) in enumerate(planned)]
+    questions = [CaseRequest(state, plans, number < config.check) for number, (state, plans) in enumerate(planned)]
     with closing(run_parallel(partial(assess, fidelity=config.fidelity), questions, config.workers)) as every:
         return list(tqdm(every, total=len(questions), unit="state", desc="judging"))
 

@@ -12,12 +12,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
-from eval.planning.cases import Case
+from eval.planning.cases import PlanningCase
 
 TIMES_S = np.geomspace(1e-3, 10.0, 60)
 
 
-def draw(cases: Sequence[Case], names: Sequence[str], folder: Path) -> None:
+def draw(cases: Sequence[PlanningCase], names: Sequence[str], folder: Path) -> None:
     """Cost against time, and time against errors and objects, of every planner, as PNG and SVG files."""
     chosen = [case for case in cases if case.detected and case.recoverable]
     figure, axes = plt.subplots(1, 3, figsize=(14, 4.2), layout="constrained")
@@ -37,7 +37,7 @@ def draw(cases: Sequence[Case], names: Sequence[str], folder: Path) -> None:
     plt.close(figure)
 
 
-def _curve(axis: Axes, name: str, cases: Sequence[Case]) -> None:
+def _curve(axis: Axes, name: str, cases: Sequence[PlanningCase]) -> None:
     """Mean cost above the optimum of the best plan at each time, where every state has a plan by then."""
     known = [case for case in cases if case.best is not None and case.plans[name].improvements]
     if not known:
@@ -52,7 +52,7 @@ def _curve(axis: Axes, name: str, cases: Sequence[Case]) -> None:
         axis.plot(TIMES_S[enough], np.nanmean(rows[:, enough], axis=0), label=name)
 
 
-def _times(axis: Axes, name: str, cases: Sequence[Case], key: Callable[[Case], int]) -> None:
+def _times(axis: Axes, name: str, cases: Sequence[PlanningCase], key: Callable[[PlanningCase], int]) -> None:
     groups: dict[int, list[float]] = {}
     for case in cases:
         groups.setdefault(key(case), []).append(case.plans[name].seconds)

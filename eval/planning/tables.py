@@ -12,7 +12,7 @@ from eval.common.detection import share
 from eval.common.plans import PlannerSetting
 from eval.models.tables import percent
 from eval.planning.batched import as_text
-from eval.planning.cases import Case
+from eval.planning.cases import PlanningCase
 from nsrecover.planning.planner import Rejoin
 
 INJECTED = ("I", "II", "III")
@@ -28,7 +28,7 @@ ANYTIME_OBJECTS = (6, 8)
 """Objects of the scenes on which the anytime variants are compared (Kalithasan et al., section VII-B)."""
 
 
-def summary(cases: Sequence[Case], settings: Mapping[str, PlannerSetting]) -> dict[str, Any]:
+def summary(cases: Sequence[PlanningCase], settings: Mapping[str, PlannerSetting]) -> dict[str, Any]:
     """Everything that is measured.
 
     Args:
@@ -71,7 +71,7 @@ def summary(cases: Sequence[Case], settings: Mapping[str, PlannerSetting]) -> di
     }
 
 
-def succeeded(case: Case, name: str, settings: Mapping[str, PlannerSetting]) -> bool:
+def succeeded(case: PlanningCase, name: str, settings: Mapping[str, PlannerSetting]) -> bool:
     """Whether a planner's plan led back: all where the subgoal has it, or all that is promised (relations)."""
     outcome = case.outcomes.get(name)
     if outcome is None:
@@ -79,7 +79,7 @@ def succeeded(case: Case, name: str, settings: Mapping[str, PlannerSetting]) -> 
     return outcome.completed if settings[name].rejoin is Rejoin.RELATIONS else outcome.recovered
 
 
-def _figures(cases: Sequence[Case], name: str, settings: Mapping[str, PlannerSetting]) -> dict[str, Any]:
+def _figures(cases: Sequence[PlanningCase], name: str, settings: Mapping[str, PlannerSetting]) -> dict[str, Any]:
     good = [case for case in cases if succeeded(case, name, settings)]
     plans = [case.plans[name] for case in cases]
     known = [case for case in good if case.best is not None]
@@ -106,21 +106,21 @@ def _figures(cases: Sequence[Case], name: str, settings: Mapping[str, PlannerSet
     }
 
 
-def _completed(case: Case, name: str) -> bool:
+def _completed(case: PlanningCase, name: str) -> bool:
     return name in case.outcomes and case.outcomes[name].completed
 
 
-def _length(case: Case, name: str) -> int:
+def _length(case: PlanningCase, name: str) -> int:
     way = case.plans[name].way
     return 0 if way is None else len(way.actions)
 
 
-def _subgoal(case: Case, name: str) -> int:
+def _subgoal(case: PlanningCase, name: str) -> int:
     way = case.plans[name].way
     return -1 if way is None else way.subgoal
 
 
-def _aimed(case: Case, name: str) -> bool:
+def _aimed(case: PlanningCase, name: str) -> bool:
     return case.best is not None and _subgoal(case, name) in case.best.to
 
 
@@ -143,20 +143,20 @@ def _spread(values: Sequence[float]) -> dict[str, float | None]:
     }
 
 
-def _grouped(cases: Iterable[Case], key: Callable[[Case], Any]) -> dict[Any, list[Case]]:
-    groups: dict[Any, list[Case]] = {}
+def _grouped(cases: Iterable[PlanningCase], key: Callable[[PlanningCase], Any]) -> dict[Any, list[PlanningCase]]:
+    groups: dict[Any, list[PlanningCase]] = {}
     for case in cases:
         groups.setdefault(key(case), []).append(case)
     return dict(sorted(groups.items()))
 
 
 def _by(
-    cases: Sequence[Case], key: Callable[[Case], int], name: str, settings: Mapping[str, PlannerSetting]
+    cases: Sequence[PlanningCase], key: Callable[[PlanningCase], int], name: str, settings: Mapping[str, PlannerSetting]
 ) -> dict[str, Any]:
     return {str(value): _figures(group, name, settings) for value, group in _grouped(cases, key).items()}
 
 
-def _optimum(cases: Sequence[Case]) -> dict[str, int]:
+def _optimum(cases: Sequence[PlanningCase]) -> dict[str, int]:
     """How many optima are known, and how many of those that an independent planner was asked for are the same."""
     known = [case.best for case in cases if case.best is not None]
     checked = [best for best in known if best.independent is not None]
@@ -169,7 +169,9 @@ def _optimum(cases: Sequence[Case]) -> dict[str, int]:
     }
 
 
-def _compared(cases: Sequence[Case], first: str, other: str, settings: Mapping[str, PlannerSetting]) -> dict[str, Any]:
+def _compared(
+    cases: Sequence[PlanningCase], first: str, other: str, settings: Mapping[str, PlannerSetting]
+) -> dict[str, Any]:
     """One planner against another on the states where both succeed, and on time on all of them."""
     both = [case for case in cases if succeeded(case, first, settings) and succeeded(case, other, settings)]
     saved = [case.plans[first].cost - case.plans[other].cost for case in both]
@@ -206,7 +208,7 @@ def _ratio(above: float, below: float) -> float:
     return round(float(above / max(below, 1e-9)), 3)
 
 
-def _anytime(cases: Sequence[Case], settings: Mapping[str, PlannerSetting]) -> dict[str, Any]:
+def _anytime(cases: Sequence[PlanningCase], settings: Mapping[str, PlannerSetting]) -> dict[str, Any]:
     """Lengths beside those of the planner that knows only the state at hand (its setting is called `original`).
 
     The paper's recovery plan is the way to the subgoal and the rest of the plan from there (section V); the way alone
@@ -230,7 +232,7 @@ def _anytime(cases: Sequence[Case], settings: Mapping[str, PlannerSetting]) -> d
     return rows
 
 
-def _decisions(cases: Sequence[Case], name: str) -> dict[str, Any]:
+def _decisions(cases: Sequence[PlanningCase], name: str) -> dict[str, Any]:
     """Whether there is a way back: decided right, and explained right where there is none."""
     group = [case for case in cases if case.dataset == "V"]
     hopeless = [case for case in group if not case.recoverable]
@@ -240,7 +242,7 @@ def _decisions(cases: Sequence[Case], name: str) -> dict[str, Any]:
     }
 
 
-def failures(cases: Sequence[Case], name: str, settings: Mapping[str, PlannerSetting]) -> list[dict[str, Any]]:
+def failures(cases: Sequence[PlanningCase], name: str, settings: Mapping[str, PlannerSetting]) -> list[dict[str, Any]]:
     """Every error state in which a planner did not do what can be done, and what happened."""
     found = []
     for case in cases:

@@ -18,7 +18,7 @@ from eval.common.command import CONFIG, METRICS, TABLE
 from eval.common.variants import system_of
 from eval.planning.batched import as_text, time_batch
 from eval.planning.command import PlanningConfig, states_of
-from eval.scaling.synthetic import Look, Problem, bank_of, enlarged, problem
+from eval.scaling.synthetic import Appearance, SyntheticErrorState, appearances_of, enlarged, problem
 from nsrecover.core.recovery import Recovery
 from nsrecover.domains.tabletop.operators import REACHED_M, operator_of
 from nsrecover.errors import InvalidConfiguration
@@ -52,7 +52,7 @@ class ScalingConfig:
 
 
 @dataclass(frozen=True)
-class Timed:
+class TimedRecovery:
     """One recovery that was planned.
 
     Attributes:
@@ -78,7 +78,7 @@ class Timed:
     cpu_s: float
 
 
-def valid(given: Problem, recovery: Recovery) -> bool:
+def valid(given: SyntheticErrorState, recovery: Recovery) -> bool:
     """Whether a recovery can be carried out as imagined and ends where its subgoal has everything."""
     if not recovery.found or recovery.subgoal is None:
         return False
@@ -91,14 +91,14 @@ def valid(given: Problem, recovery: Recovery) -> bool:
     return bool((np.linalg.norm(now.boxes[:, :3] - goal.boxes[:, :3], axis=1) <= REACHED_M).all())
 
 
-def time_one(system: System, given: Problem, errors: int, budget_s: float) -> Timed:
+def time_one(system: System, given: SyntheticErrorState, errors: int, budget_s: float) -> TimedRecovery:
     """Plan for a problem and time it."""
     started, cpu = time.perf_counter(), time.process_time()
     recovery = system.planner.recover(
         given.graph, given.trace, given.discrepancy, budget_s=budget_s, max_expansions=None
     )
     seconds, cpu_s = time.perf_counter() - started, time.process_time() - cpu
-    return Timed(
+    return TimedRecovery(
         len(given.graph),
         errors,
         given.noticed,
@@ -111,7 +111,7 @@ def time_one(system: System, given: Problem, errors: int, budget_s: float) -> Ti
     )
 
 
-def time_all(config: ScalingConfig, system: System, bank: Sequence[Look]) -> list[Timed]:
+def time_all(config: ScalingConfig, system: System, bank: Sequence[Appearance]) -> list[TimedRecovery]:
     """Every combination of objects and errors."""
     pairs = [(objects, errors) for objects in config.objects for errors in config.errors if errors <= objects]
     results = []
@@ -129,7 +129,7 @@ def time_all(config: ScalingConfig, system: System, bank: Sequence[Look]) -> lis
     return results
 
 
-def growth(results: Sequence[Timed]) -> dict[str, float]:
+def growth(results: Sequence[TimedRecovery]) -> dict[str, float]:
     """Exponents a and b of T = c * objects^a * errors^b, fitted to the medians of all combinations.
 
     The exponent of what does not vary is 0.
@@ -148,14 +148,14 @@ def growth(results: Sequence[Timed]) -> dict[str, float]:
     }
 
 
-def _medians(results: Sequence[Timed]) -> dict[tuple[int, int], float]:
+def _medians(results: Sequence[TimedRecovery]) -> dict[tuple[int, int], float]:
     groups: dict[tuple[int, int], list[float]] = {}
     for result in results:
         groups.setdefault((result.objects, result.errors), []).append(result.seconds)
     return {key: float(np.median(values)) for key, values in sorted(groups.items())}
 
 
-def summary(results: Sequence[Timed]) -> dict[str, Any]:
+def summary(results: Sequence[TimedRecovery]) -> dict[str, Any]:
     """Everything that is measured of single recoveries."""
     cells = {}
     for objects, errors in _medians(results):
@@ -195,7 +195,7 @@ def measure(config: ScalingConfig) -> dict[str, Any]:
     real = PlanningConfig(
         0, {"I": config.looks}, None, config.footage, config.states, config.checkpoint, workers=config.workers
     )
-    bank = bank_of(states_of(real))
+    bank = appearances_of(states_of(real))
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -214,7 +214,7 @@ def measure(config: ScalingConfig) -> dict[str, Any]:
     return metrics
 
 
-def _requests(config: ScalingConfig, system: System, bank: Sequence[Look]) -> list[Request]:
+def _requests(config: ScalingConfig, system: System, bank: Sequence[Appearance]) -> list[Request]:
     """Error states like those of a fleet: 5 to 10 objects, 1 to 5 errors."""
     rng = np.random.default_rng([config.seed, config.batch])
     sizes = rng.integers(5, 11, config.batch), rng.integers(1, 6, config.batch)
@@ -255,7 +255,7 @@ def markdown(metrics: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def draw(results: Sequence[Timed], folder: Path) -> None:
+def draw(results: Sequence[TimedRecovery], folder: Path) -> None:
     """Time against objects and against errors, in one figure, as PNG and SVG files."""
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained", sharey=True)
     medians = _medians(results)

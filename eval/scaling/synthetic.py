@@ -50,7 +50,7 @@ TRIES = 400
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class Appearance:
     """A real object: as expected and as observed, appearance (D,) and size (3,)."""
 
     expected: FloatArray
@@ -60,7 +60,7 @@ class Look:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class SyntheticErrorState:
     """An error state without a world.
 
     Attributes:
@@ -81,7 +81,7 @@ class Problem:
         return set(self.discrepancy.culprit_names) == self.misplaced
 
 
-def bank_of(states: Sequence[ErrorState]) -> list[Look]:
+def appearances_of(states: Sequence[ErrorState]) -> list[Appearance]:
     """Real objects that are where they should be, from error states."""
     looks = []
     for state in states:
@@ -89,7 +89,7 @@ def bank_of(states: Sequence[ErrorState]) -> list[Look]:
         for i, name in enumerate(state.graph.names):
             if name not in state.error.deviations and state.graph.seen[i]:
                 sizes = expected.boxes[i, 3:], state.graph.boxes[i, 3:]
-                looks.append(Look(expected.visual[i], state.graph.visual[i], *sizes))
+                looks.append(Appearance(expected.visual[i], state.graph.visual[i], *sizes))
     return looks
 
 
@@ -108,8 +108,8 @@ def enlarged(system: System, objects: int) -> System:
 
 
 def problem(
-    system: System, bank: Sequence[Look], objects: int, errors: int, rng: np.random.Generator, steps: int = 5
-) -> Problem:
+    system: System, bank: Sequence[Appearance], objects: int, errors: int, rng: np.random.Generator, steps: int = 5
+) -> SyntheticErrorState:
     """A scene, a plan and errors.
 
     Args:
@@ -138,13 +138,13 @@ def problem(
         boxes[:, 3:] += np.array([look.observed_size - look.size for look in looks])
         graph = replace(start, boxes=boxes, visual=np.stack([look.observed for look in looks]))
         names = frozenset(graph.names[i] for i in misplaced)
-        return Problem(graph, trace, system.comparison.after(graph, trace, step), names)
+        return SyntheticErrorState(graph, trace, system.comparison.after(graph, trace, step), names)
     raise InvalidConfiguration(
         f"expected room for {objects} objects and {errors} errors, found none in 20 tries; ask for fewer"
     )
 
 
-def _start(system: System, looks: Sequence[Look], rng: np.random.Generator) -> SceneGraph | None:
+def _start(system: System, looks: Sequence[Appearance], rng: np.random.Generator) -> SceneGraph | None:
     """Objects singly and in towers."""
     count = len(looks)
     boxes = np.zeros((0, 6), np.float32)

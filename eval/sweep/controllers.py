@@ -13,7 +13,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from eval.common.plans import PlannerSetting
 from eval.common.variants import system_of
-from eval.sweep.stage import Ending, Stage, Turn
+from eval.sweep.evaluation_world import EpisodeEnd, EvaluationWorld, PlannerTurn
 from nsrecover.agent import MAX_RECOVERIES, RecoveryAgent
 from nsrecover.core.actions import Trace
 from nsrecover.core.discrepancy import Discrepancy
@@ -51,12 +51,12 @@ class Recovering:
         """Load the checkpoint and what plans."""
         self.setting.recover(system_of(self.checkpoint))
 
-    def run(self, stage: Stage) -> Ending:
+    def run(self, stage: EvaluationWorld) -> EpisodeEnd:
         """Carry out the plan of the stage."""
         agent = self.agent(stage)
         planner = agent.system.planner
         episode = agent.run(stage.plan, lambda record: stage.turned(turn_of(record, planner.spent())))
-        return Ending(episode.status, episode.reason)
+        return EpisodeEnd(episode.status, episode.reason)
 
     def agent(self, world: World) -> RecoveryAgent:
         """The library's agent in a world, with this planner."""
@@ -86,7 +86,7 @@ class Repeating:
         """Load the checkpoint."""
         system_of(self.checkpoint)
 
-    def run(self, stage: Stage) -> Ending:
+    def run(self, stage: EvaluationWorld) -> EpisodeEnd:
         """Carry out the plan of the stage."""
         monitor = warm_system(self.checkpoint).monitor(stage.plan, stage.observe())
         tried = 0
@@ -113,7 +113,7 @@ class Repeating:
                 monitor.rejoin(again)
             else:
                 tried = 0
-        return Ending(EpisodeStatus.COMPLETED)
+        return EpisodeEnd(EpisodeStatus.COMPLETED)
 
 
 @dataclass(frozen=True)
@@ -125,12 +125,12 @@ class Blind:
     def prepare(self) -> None:
         """It needs nothing."""
 
-    def run(self, stage: Stage) -> Ending:
+    def run(self, stage: EvaluationWorld) -> EpisodeEnd:
         """Carry out the plan of the stage."""
         for step, action in enumerate(stage.plan):
             stage.execute(action)
-            stage.turned(Turn(stage.plan, step, looked=False))
-        return Ending(EpisodeStatus.COMPLETED)
+            stage.turned(PlannerTurn(stage.plan, step, looked=False))
+        return EpisodeEnd(EpisodeStatus.COMPLETED)
 
 
 def recovering(name: str, setting: Mapping[str, Any], **others: Any) -> Recovering:
@@ -158,10 +158,10 @@ def recovering(name: str, setting: Mapping[str, Any], **others: Any) -> Recoveri
     return Recovering(name, typed, **others)
 
 
-def turn_of(record: StepRecord, cpu_s: float = 0.0) -> Turn:
+def turn_of(record: StepRecord, cpu_s: float = 0.0) -> PlannerTurn:
     """A turn of the library's agent as the stage takes it down."""
     discrepancy = record.discrepancy
-    return Turn(
+    return PlannerTurn(
         record.plan,
         discrepancy.step,
         ran=record.action is not None,

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import torch
 
 from eval.common.rejoin import unmet_promises
-from eval.sweep.ideal import IdealHand
+from eval.sweep.evaluation_world import Controller, EvaluationWorld
+from eval.sweep.fault_schedule import FaultSchedule
+from eval.sweep.ideal_executor import IdealExecutor
 from eval.sweep.records import CRASHED, EpisodeRecord
-from eval.sweep.stage import Controller, Stage
-from eval.sweep.strikes import Strikes
 from nsrecover.errors import NsrecoverError
 from sim.common.cameras import DEFAULT_RIG
 from sim.datasets.spec import ErrorEpisode
@@ -27,7 +27,7 @@ class Job:
         index: number of the line that it makes, from 0.
         episode: what to do.
         controller: who does it.
-        during_recovery: see `eval.sweep.strikes.Strikes`.
+        during_recovery: see `eval.sweep.fault_schedule.FaultSchedule`.
     """
 
     index: int
@@ -43,16 +43,16 @@ def run_job(job: Job) -> EpisodeRecord:
     rig = replace(DEFAULT_RIG, light=episode.light)
     began, cpu = time.perf_counter(), time.process_time()
     with (
-        IdealHand(episode.scene, episode.seed) as hand,
+        IdealExecutor(episode.scene, episode.seed) as hand,
         TabletopWorld(episode.scene, episode.faults, rig=rig, plan=episode.plan, seed=episode.seed) as world,
     ):
-        stage = Stage(world, episode, hand, Strikes(episode, job.during_recovery))
+        stage = EvaluationWorld(world, episode, hand, FaultSchedule(episode, job.during_recovery))
         try:
             ending = job.controller.run(stage)
             status, reason = ending.status.value, ending.reason
         except NsrecoverError as error:
             status, reason = CRASHED, str(error)
-        should = stage.course[-1]
+        should = stage.fault_free[-1]
         return EpisodeRecord(
             index=job.index,
             dataset=episode.dataset,

@@ -17,7 +17,7 @@ import numpy as np
 from eval.common.optimum import Optimum, Puzzle, fewest
 from eval.common.optimum_check import available, independent_optimum
 from eval.common.optimum_room import placings
-from eval.sweep.stage import Ending, Stage, Turn
+from eval.sweep.evaluation_world import EpisodeEnd, EvaluationWorld, PlannerTurn
 from nsrecover.agent import MAX_RECOVERIES
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.episode import EpisodeStatus
@@ -73,7 +73,7 @@ class Oracle:
     def prepare(self) -> None:
         """It needs nothing more."""
 
-    def run(self, stage: Stage) -> Ending:
+    def run(self, stage: EvaluationWorld) -> EpisodeEnd:
         """Carry out the plan of the stage."""
         plan, step, recoveries = stage.plan, 0, 0
         while step < len(plan):
@@ -83,40 +83,40 @@ class Oracle:
             crept = {}
             if not culprits and step + 1 == len(plan):
                 # what was nudged a little, several times
-                crept = deviations(stage.now, stage.course[-1])
+                crept = deviations(stage.now, stage.fault_free[-1])
             if not culprits and not crept:
-                stage.turned(Turn(plan, step))
+                stage.turned(PlannerTurn(plan, step))
                 step += 1
                 continue
             # where everything should be is simulated, and is no planning
-            course = stage.course if crept else stage.true_course(plan, step + 1)[1]
-            recovery, cpu = _timed(stage, plan, course, bool(crept), TOLERANCE_M)
-            if _astray(stage, recovery, course):
-                closer, more = _timed(stage, plan, course, bool(crept), CLOSE_M)
+            reference = stage.fault_free if crept else stage.true_states(plan, step + 1)[1]
+            recovery, cpu = _timed(stage, plan, reference, bool(crept), TOLERANCE_M)
+            if _astray(stage, recovery, reference):
+                closer, more = _timed(stage, plan, reference, bool(crept), CLOSE_M)
                 kept = closer if closer.found else recovery
                 recovery, cpu = replace(kept, seconds=recovery.seconds + closer.seconds), cpu + more
             blamed = dict.fromkeys(culprits | crept, "wrong")
-            stage.turned(Turn(plan, step, culprits=blamed, recovery=recovery, cpu_s=cpu))
+            stage.turned(PlannerTurn(plan, step, culprits=blamed, recovery=recovery, cpu_s=cpu))
             recoveries += 1
             if not recovery.found or recoveries > self.max_recoveries:
                 why = recovery.reason or f"something went wrong {recoveries} times"
-                return Ending(EpisodeStatus.ASKED_FOR_HELP, why)
+                return EpisodeEnd(EpisodeStatus.ASKED_FOR_HELP, why)
             assert recovery.subgoal is not None
             plan, step = Plan(recovery.actions + plan.actions[recovery.subgoal :]), 0
-        return Ending(EpisodeStatus.COMPLETED)
+        return EpisodeEnd(EpisodeStatus.COMPLETED)
 
 
 def _timed(
-    stage: Stage, plan: Plan, course: tuple[Truth, ...], undisturbed: bool, tolerance_m: float
+    stage: EvaluationWorld, plan: Plan, reference: tuple[Truth, ...], undisturbed: bool, tolerance_m: float
 ) -> tuple[Recovery, float]:
     """A way back, and the processor time that it took to find."""
     began, cpu = time.perf_counter(), _processor_s()
-    recovery = _planned(stage, plan, course, undisturbed, tolerance_m)
+    recovery = _planned(stage, plan, reference, undisturbed, tolerance_m)
     recovery, cpu = replace(recovery, seconds=time.perf_counter() - began), _processor_s() - cpu
     return replace(recovery, actions=_beside_all(stage, recovery.actions)), cpu
 
 
-def _astray(stage: Stage, recovery: Recovery, course: tuple[Truth, ...]) -> bool:
+def _astray(stage: EvaluationWorld, recovery: Recovery, reference: tuple[Truth, ...]) -> bool:
     """Whether not even an unerring hand gets there: what carries something may stand a little off, or higher.
 
     A brick that the arm could not lay down stands 12 mm higher than it should lie, which is in its place by itself.
@@ -125,10 +125,10 @@ def _astray(stage: Stage, recovery: Recovery, course: tuple[Truth, ...]) -> bool
         return False
     done = stage.original(recovery.subgoal)
     assert done is not None
-    return bool(deviations(stage.ahead(stage.now, recovery.actions), course[done]))
+    return bool(deviations(stage.ahead(stage.now, recovery.actions), reference[done]))
 
 
-def beside_all(stage: Stage, action: Action, now: Truth) -> Action:
+def beside_all(stage: EvaluationWorld, action: Action, now: Truth) -> Action:
     """The same action with a target a little aside, if what is put down there would come down on an edge.
 
     Puzzles let boxes overlap by some millimetres, as what was pushed together once does.
@@ -150,7 +150,7 @@ def beside_all(stage: Stage, action: Action, now: Truth) -> Action:
     return action
 
 
-def _beside_all(stage: Stage, actions: Sequence[Action]) -> tuple[Action, ...]:
+def _beside_all(stage: EvaluationWorld, actions: Sequence[Action]) -> tuple[Action, ...]:
     """The same for one action after the other, with what an unerring hand makes of those before."""
     now, shifted = stage.now, list[Action]()
     for action in actions:
@@ -165,7 +165,7 @@ def _processor_s() -> float:
     return used.user + used.system + used.children_user + used.children_system
 
 
-def _missed(stage: Stage, action: Action) -> dict[str, str]:
+def _missed(stage: EvaluationWorld, action: Action) -> dict[str, str]:
     """What does not end up at its target, though even an unerring hand would not have done better."""
     if action.target is None:
         return {}
@@ -174,23 +174,25 @@ def _missed(stage: Stage, action: Action) -> dict[str, str]:
     return {name: f"{1000 * away:.0f} mm off"} if away > TOLERANCE_M else {}
 
 
-def _planned(stage: Stage, plan: Plan, course: tuple[Truth, ...], undisturbed: bool, tolerance_m: float) -> Recovery:
+def _planned(
+    stage: EvaluationWorld, plan: Plan, reference: tuple[Truth, ...], undisturbed: bool, tolerance_m: float
+) -> Recovery:
     """The cheapest way back from the true state to any state of the original plan that the present one leads to.
 
     Args:
         stage: where everything is.
         plan: what is being carried out.
-        course: (T + 1) states of the original plan, as what was passed made them.
+        reference: (T + 1) states of the original plan, as what was passed made them.
         undisturbed: as they would be if nothing had ever gone wrong; then only the last one counts.
         tolerance_m: distance up to which an object is in its place.
     """
-    lost = stage.lost(course)
+    lost = stage.lost(reference)
     if lost:
         reason = "; ".join(f"the {name} is {where}" for name, where in lost.items())
         return Recovery(RecoveryStatus.IMPOSSIBLE, reason=reason, blamed=tuple(lost))
     # number of original steps done -> of present ones
     ends = {stage.original(number): number for number in range(len(plan), -1, -1)}
-    puzzle = stage.puzzle(course, tolerance_m)
+    puzzle = stage.puzzle(reference, tolerance_m)
     best, asked = None, False
     if puzzle is not None and undisturbed:
         best, asked = fewest(puzzle, [len(stage.plan)], LOOKED_AT), False

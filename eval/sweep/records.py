@@ -71,7 +71,7 @@ class ActionRecord:
 
 
 @dataclass(frozen=True)
-class Best:
+class OptimumRecord:
     """The true optimum at an error (`eval.common.optimum`).
 
     Attributes:
@@ -135,7 +135,7 @@ class RecoveryRecord:
     blamed: tuple[str, ...]
     right: bool | None
     astray: Mapping[str, str]
-    best: Best | None
+    best: OptimumRecord | None
 
     @property
     def found(self) -> bool:
@@ -227,7 +227,7 @@ class EpisodeRecord:
             raise ValueError(f"expected a record of format {FORMAT}")
         data["actions"] = tuple(ActionRecord(**_tuples(item)) for item in data["actions"])
         data["recoveries"] = tuple(
-            RecoveryRecord(**(_tuples(item) | {"best": item["best"] and Best(**item["best"])}))
+            RecoveryRecord(**(_tuples(item) | {"best": item["best"] and OptimumRecord(**item["best"])}))
             for item in data["recoveries"]
         )
         return cls(**_tuples(data))

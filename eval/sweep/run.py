@@ -23,9 +23,9 @@ from eval.common.command import CONFIG, METRICS, TABLE
 from eval.models.command import ModelsConfig, episodes_of
 from eval.sweep import metrics, printed
 from eval.sweep.episode import Job, run_job
+from eval.sweep.evaluation_world import Controller
 from eval.sweep.failures import succeeded
 from eval.sweep.records import FORMAT, EpisodeRecord
-from eval.sweep.stage import Controller
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from sim.common.folder import claimed, read_ledger, write_json, write_whole
 from sim.common.groups import described

@@ -51,7 +51,7 @@ class SymbolicConfig:
 
 
 @dataclass(frozen=True)
-class Case:
+class RepairCase:
     """Which problem to make, and how to disturb its plan."""
 
     seed: int
@@ -61,7 +61,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RepairOutcome:
     """What became of a case.
 
     Attributes:
@@ -86,7 +86,7 @@ class Outcome:
         planner_s: what Fast Downward took.
     """
 
-    case: Case
+    case: RepairCase
     disturbance: str
     length: int
     done: int
@@ -107,7 +107,7 @@ class Outcome:
     planner_s: float | None
 
 
-def run_case(case: Case, budget_s: float) -> Outcome:
+def run_case(case: RepairCase, budget_s: float) -> RepairOutcome:
     """Make a problem and a plan, disturb it, repair it, and have the repair judged."""
     from unified_planning.plans import SequentialPlan
     from unified_planning.shortcuts import get_environment
@@ -141,9 +141,9 @@ def run_case(case: Case, budget_s: float) -> Outcome:
 
 
 def _judged(
-    case: Case, kind: str, done: int, domain: Any, problem: Any, plan: Any, start: Any, now: Any, goal: Any,
+    case: RepairCase, kind: str, done: int, domain: Any, problem: Any, plan: Any, start: Any, now: Any, goal: Any,
     budget_s: float,
-) -> Outcome:  # fmt: skip
+) -> RepairOutcome:  # fmt: skip
     """Repair a plan and have the repair judged."""
     from nsrecover.integrations.unified_planning import PlanRepair, repair
 
@@ -164,7 +164,7 @@ def _judged(
     )
     after = domain.problem(now, goal)
     optimum, planner_s = (None, None) if case.large else shortest(after)
-    return Outcome(
+    return RepairOutcome(
         case,
         kind,
         len(plan.actions),
@@ -211,7 +211,7 @@ def shortest(problem: Any) -> tuple[float | None, float]:
     return float(len(result.plan.actions)), seconds
 
 
-def cases_of(config: SymbolicConfig) -> list[Case]:
+def cases_of(config: SymbolicConfig) -> list[RepairCase]:
     """The cases to run, by seed: block numbers in turn, the hopeless ones spread evenly.
 
     Raises:
@@ -239,12 +239,14 @@ def cases_of(config: SymbolicConfig) -> list[Case]:
     for i in range(config.repairs):
         turn, size = divmod(i, span)
         hopeless = int((turn + 1) * config.hopeless) > int(turn * config.hopeless)
-        cases.append(Case(config.seed * 1_000_003 + i, config.fewest_blocks + size, hopeless))
-    large = [Case(config.seed * 1_000_003 + i, config.large_blocks, False, True) for i in range(config.large_repairs)]
+        cases.append(RepairCase(config.seed * 1_000_003 + i, config.fewest_blocks + size, hopeless))
+    large = [
+        RepairCase(config.seed * 1_000_003 + i, config.large_blocks, False, True) for i in range(config.large_repairs)
+    ]
     return cases + large
 
 
-def run_all(config: SymbolicConfig, cases: Sequence[Case]) -> Iterator[Outcome]:
+def run_all(config: SymbolicConfig, cases: Sequence[RepairCase]) -> Iterator[RepairOutcome]:
     """Every case: the small ones in worker processes, then the large ones one after the other, for their times."""
     task = partial(run_case, budget_s=config.budget_s)
     small, large = ([case for case in cases if case.large == which] for which in (False, True))
@@ -258,7 +260,7 @@ def _quantile(values: Sequence[float], share: float) -> float | None:
     return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], 4) if ordered else None
 
 
-def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def summary(outcomes: Sequence[RepairOutcome]) -> dict[str, Any]:
     """The figures of some cases."""
     solvable = [o for o in outcomes if o.case.large or o.optimum is not None]
     hopeless = [o for o in outcomes if not o.case.large and o.optimum is None]

@@ -15,7 +15,7 @@ ORIGINAL = "original"
 
 
 @dataclass(frozen=True)
-class Variant:
+class AnytimeVariant:
     """One planner on the scenes of Table VI; None where nothing can be said.
 
     Attributes:
@@ -33,7 +33,7 @@ class Variant:
     t_per_err_s: float | None
 
 
-def variants(sweeps: Sequence[Sweep]) -> list[Variant]:
+def variants(sweeps: Sequence[Sweep]) -> list[AnytimeVariant]:
     """Every planner that can be compared; none without `ORIGINAL`.
 
     Lengths are of the first recovery of each episode, where all planners are in the same state.
@@ -61,7 +61,7 @@ def variants(sweeps: Sequence[Sweep]) -> list[Variant]:
         values = list(records.values())
         recovered = metrics.recovered(values)
         found.append(
-            Variant(
+            AnytimeVariant(
                 name,
                 len(records),
                 sum(recovered) / len(recovered) if recovered else None,

@@ -23,7 +23,7 @@ from eval.models.figures import reliability
 from eval.sweep import metrics
 from eval.sweep.records import EpisodeRecord
 from eval.tables import paper
-from eval.tables.anytime import Variant, variants
+from eval.tables.anytime import AnytimeVariant, variants
 from eval.tables.document import Section
 from eval.tables.load import Sweep
 from nsrecover.errors import InvalidConfiguration
@@ -96,7 +96,7 @@ def draw_reliability(models: Path, folder: Path) -> Section:
     return Section("Reliability", text, picture="reliability.png")
 
 
-def lengths(axis: Axes, compared: Sequence[Variant]) -> None:
+def lengths(axis: Axes, compared: Sequence[AnytimeVariant]) -> None:
     """Length of the plans against planning time, a point for each planner."""
     ours = {found.name: (found.t_per_err_s, found.length) for found in compared}
     theirs = {name: (row.t_per_err_s, row.length) for name, row in paper.TABLE_VI.items()}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from eval.common import report
-from eval.demo.episode import run_scenario
+from eval.common import demo_report
+from eval.common.scenario_run import run_scenario
 from eval.models.command import ModelsConfig, episodes_of
 from eval.sweep.controllers import Recovering, warm_system
 from eval.sweep.failures import failure_of
@@ -96,4 +96,4 @@ def show(episode: ErrorEpisode, controller: Recovering, folder: Path, why: str =
         light=episode.light,
     )
     result = run_scenario(scenario, warm_system(controller.checkpoint), lambda _, world: controller.agent(world))
-    report.write(result, folder)
+    demo_report.write(result, folder)

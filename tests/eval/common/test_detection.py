@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from eval.common import detection
-from eval.common.watch import Verdict
+from eval.common.step_verdicts import StepVerdict
 
 
-def verdict(wrong: dict[str, str], blamed: tuple[str, ...], matched: int = 3, **probabilities: float) -> Verdict:
+def verdict(wrong: dict[str, str], blamed: tuple[str, ...], matched: int = 3, **probabilities: float) -> StepVerdict:
     said = {"a": 0.99, "b": 0.98, "c": 0.97} | probabilities
-    return Verdict("I", 0, 0, 3, wrong, said, blamed, 3, matched)
+    return StepVerdict("I", 0, 0, 3, wrong, said, blamed, 3, matched)
 
 
 VERDICTS = [

@@ -6,17 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.common.optimum import ASIDE, Puzzle, Spot, Step, fewest
+from eval.common.optimum import ASIDE, Move, Puzzle, Spot, fewest
 from eval.common.optimum_check import available, independent_cost
 from eval.common.optimum_room import room_for
 
 SIDE = 0.05
 
 
-def puzzle(start: list[tuple[float, int | None]], course: list[list[tuple[float, int | None]]]) -> Puzzle:
-    """Cubes in a row: the column x of every object and what it stands on, at the start and along the course."""
+def puzzle(start: list[tuple[float, int | None]], reference: list[list[tuple[float, int | None]]]) -> Puzzle:
+    """Cubes in a row: the column x of every object and what it stands on, at the start and along the reference."""
     spots, right = list[Spot](), list[list[bool]]()
-    states = [start, *course]
+    states = [start, *reference]
 
     def height(state: list[tuple[float, int | None]], i: int) -> float:
         below = state[i][1]
@@ -26,11 +26,11 @@ def puzzle(start: list[tuple[float, int | None]], course: list[list[tuple[float,
         return state[i][0], round(height(state, i), 3), state[i][1]
 
     keys: list[tuple[int, tuple[float, float, int | None]]] = [(i, key(start, i)) for i in range(len(start))]
-    keys += [(i, key(state, i)) for state in course for i in range(len(start)) if (i, key(state, i)) not in keys]
+    keys += [(i, key(state, i)) for state in reference for i in range(len(start)) if (i, key(state, i)) not in keys]
     keys = list(dict.fromkeys(keys))
     for i, (x, z, below) in keys:
         spots.append(Spot(i, np.array([x, 0.0, z]), np.array([0.0, 0.0, 0.0, 1.0]), below))
-        right.append([key(state, i) == (x, z, below) for state in course])
+        right.append([key(state, i) == (x, z, below) for state in reference])
     count = len(spots)
     clash, above = np.zeros((count, count), bool), np.zeros((count, count), bool)
     for a, one in enumerate(spots):
@@ -83,10 +83,10 @@ def test_what_stands_on_top_has_to_go_first_and_come_back() -> None:
 
 def test_the_rest_of_the_plan_counts() -> None:
     """After the second step object b may stand at 0.7 already: nothing is left to do but what comes later."""
-    course = [[(0.4, None), (0.5, None)], [(0.6, None), (0.5, None)], [(0.6, None), (0.7, None)]]
-    at_the_end = fewest(puzzle([(0.6, None), (0.7, None)], course))
-    helped = fewest(puzzle([(0.4, None), (0.7, None)], course))
-    back = fewest(puzzle([(0.4, None), (0.7, None)], course), [0])
+    reference = [[(0.4, None), (0.5, None)], [(0.6, None), (0.5, None)], [(0.6, None), (0.7, None)]]
+    at_the_end = fewest(puzzle([(0.6, None), (0.7, None)], reference))
+    helped = fewest(puzzle([(0.4, None), (0.7, None)], reference))
+    back = fewest(puzzle([(0.4, None), (0.7, None)], reference), [0])
     assert at_the_end is not None
     assert at_the_end.cost == 0
     assert helped is not None
@@ -132,7 +132,7 @@ def random_puzzle(seed: int) -> Puzzle:
 
 def test_there_is_room_to_set_things_aside_or_there_is_not() -> None:
     given = puzzle([(0.5, None), (0.4, None)], [[(0.4, None), (0.5, None)]])
-    steps = [Step(0, ASIDE), Step(1, 3), Step(0, 2)]
+    steps = [Move(0, ASIDE), Move(1, 3), Move(0, 2)]
     assert room_for(given, steps)
     cramped = Puzzle(
         given.names,

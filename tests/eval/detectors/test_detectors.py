@@ -9,15 +9,15 @@ import pytest
 from omegaconf import OmegaConf
 
 import nsrecover
-from eval.common.footage import film
+from eval.common.recordings import film
 from eval.detectors import equal_rate
 from eval.detectors.base import Moment, Scores
-from eval.detectors.blind import failing_later
 from eval.detectors.compare import DetectorsConfig, compare
-from eval.detectors.judged import Judged, JudgedEpisode, judge_episode
+from eval.detectors.consequences import failing_later
+from eval.detectors.judged_moments import JudgedEpisode, JudgedMoment, judge_episode
 from eval.detectors.ours import Ours
 from eval.detectors.pictures import ImageSimilarity, ObjectCount, visible
-from eval.detectors.reference import References, Run, _setup, film_references, laid_out_again
+from eval.detectors.reference import ReferenceRun, References, _setup, laid_out_again, record_references
 from nsrecover.core.actions import Plan, Trace
 from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidConfiguration
@@ -122,11 +122,11 @@ def test_a_folder_keeps_to_its_settings(compared):
 
 def test_references_show_the_same_scene(compared):
     folder, _ = compared
-    references = film_references(GONE, folder / "footage", ["left", "right"])
+    references = record_references(GONE, folder / "footage", ["left", "right"])
     assert len(references) == len(PLAN) + 1
     for pictures in references:
-        assert {run: visible(pictures[run]) for run in Run} == dict.fromkeys(Run, len(SCENE.objects))
-        assert pictures[Run.TWIN].rgb.shape[0] == 2
+        assert {run: visible(pictures[run]) for run in ReferenceRun} == dict.fromkeys(ReferenceRun, len(SCENE.objects))
+        assert pictures[ReferenceRun.TWIN].rgb.shape[0] == 2
     again = laid_out_again(SCENE, np.random.default_rng(0))
     moved = np.array([a.position for a in again.objects]) - [b.position for b in SCENE.objects]
     assert 0 < np.abs(moved).max() < 0.015
@@ -134,11 +134,11 @@ def test_references_show_the_same_scene(compared):
 
 def test_pictures_are_like_themselves(compared):
     folder, _ = compared
-    first, last = (film_references(GONE, folder / "footage", ["left", "right"])[step] for step in (0, -1))
+    first, last = (record_references(GONE, folder / "footage", ["left", "right"])[step] for step in (0, -1))
     graph = SceneGraph((), np.zeros((0, 1), np.float32), np.zeros((0, 6), np.float32), np.zeros(0, np.bool_))
-    now = Moment(0, graph, Trace(Plan(PLAN.actions[:1]), (graph, graph)), graph, first[Run.TWIN])
+    now = Moment(0, graph, Trace(Plan(PLAN.actions[:1]), (graph, graph)), graph, first[ReferenceRun.TWIN])
     for pooled in (True, False):
-        detector = ImageSimilarity(pooled, Run.TWIN)
+        detector = ImageSimilarity(pooled, ReferenceRun.TWIN)
         same, other = (detector.scores(now, pair).after for pair in (first, last))
         assert same == pytest.approx(1.0, abs=1e-5)
         assert other < same
@@ -161,15 +161,15 @@ class Spy:
 def test_a_moment_is_shown_with_the_picture_after_the_same_action(compared):
     folder, spy = compared[0], Spy()
     judge_episode((0, MOVED), {"spy": spy}, None, str(folder / "footage"), ["left", "right"])
-    references = film_references(MOVED, folder / "footage", ["left", "right"])
+    references = record_references(MOVED, folder / "footage", ["left", "right"])
     assert [moment.step for moment, _ in spy.given] == [0, 0, 1], "the error, what should have been, the last action"
     for moment, given in spy.given:
-        for run in Run:
+        for run in ReferenceRun:
             assert (given[run].rgb == references[moment.step + 1][run].rgb).all()
 
 
 def test_another_day_has_another_light_and_a_twin_the_same():
-    (twin, its_rig), (other, other_rig) = (_setup(MOVED, run) for run in (Run.TWIN, Run.ANOTHER_DAY))
+    (twin, its_rig), (other, other_rig) = (_setup(MOVED, run) for run in (ReferenceRun.TWIN, ReferenceRun.ANOTHER_DAY))
     assert (twin, its_rig.light) == (MOVED.scene, MOVED.light)
     assert other_rig.light != MOVED.light
     assert other != MOVED.scene
@@ -207,8 +207,10 @@ def test_a_detector_without_thresholds_is_refused_before_anything_is_filmed(tmp_
 # -- figures worked by hand
 
 
-def judged(wrong: str, score: float, later: int | None = None, doomed: bool = False) -> Judged:
-    return Judged(0, (wrong,) if wrong else (), later, doomed, {"x": Scores(score, score), "y": Scores(-score, None)})
+def judged(wrong: str, score: float, later: int | None = None, doomed: bool = False) -> JudgedMoment:
+    return JudgedMoment(
+        0, (wrong,) if wrong else (), later, doomed, {"x": Scores(score, score), "y": Scores(-score, None)}
+    )
 
 
 EPISODE = JudgedEpisode(

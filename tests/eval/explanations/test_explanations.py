@@ -1,4 +1,4 @@
-"""`python -m eval.explanations` on two real episodes: filmed, perceived, told, read back, judged, written."""
+"""`python -m eval.explanations` on two real episodes: filmed, perceived, texts, read back, judged, written."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.explanations.command import Told, summary
+from eval.explanations.command import JudgedText, summary
 
 ROOT = Path(__file__).parents[3]
 
@@ -32,11 +32,11 @@ def test_it_leaves_metrics_a_table_and_every_text(tmp_path: Path) -> None:
     assert (out / "config.yaml").is_file()
 
 
-RIGHT = Told("I", 0, 3, "lay", "…", 3, {"a": "moved"}, (), {"a": "moved"}, {"a": "push"})
+RIGHT = JudgedText("I", 0, 3, "lay", "…", 3, {"a": "moved"}, (), {"a": "moved"}, {"a": "push"})
 
 
 @pytest.mark.parametrize(
-    ("told", "culprits", "causes", "step"),
+    ("texts", "culprits", "causes", "step"),
     [
         (RIGHT, 1.0, 1.0, 1.0),
         (replace(RIGHT, said={"a": "toppled"}), 1.0, 0.0, 1.0),
@@ -47,8 +47,10 @@ RIGHT = Told("I", 0, 3, "lay", "…", 3, {"a": "moved"}, (), {"a": "moved"}, {"a
         (replace(RIGHT, text="", said_step=None, said={}), 0.0, 0.0, 0.0),
     ],
 )
-def test_a_text_counts_only_for_what_it_gets_right(told: Told, culprits: float, causes: float, step: float) -> None:
-    counts = summary([told])["lay"]["all"]
+def test_a_text_counts_only_for_what_it_gets_right(
+    texts: JudgedText, culprits: float, causes: float, step: float
+) -> None:
+    counts = summary([texts])["lay"]["all"]
     assert (counts["culprits"]["value"], counts["causes"]["value"], counts["step"]["value"]) == (culprits, causes, step)
 
 

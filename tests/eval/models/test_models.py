@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.common.footage import film, read, through
-from eval.common.watch import Setting, anonymous, watch
+from eval.common.recordings import load_recording, record_episode, through
+from eval.common.step_verdicts import MonitorSetting, anonymous, judge_steps
 from nsrecover import load
 from nsrecover.errors import InvalidConfiguration
 from sim.datasets.spec import ErrorEpisode, read_episodes
@@ -51,18 +51,18 @@ def test_footage_is_as_the_specification_says(measured):
     folder, _ = measured
     episode = first(folder, "I")
     before = {path: path.stat().st_mtime_ns for path in (folder / "footage").iterdir()}
-    footage = read(episode, film(episode, folder / "footage")).through(["front"])
+    footage = load_recording(episode, record_episode(episode, folder / "footage")).through(["front"])
     assert {path: path.stat().st_mtime_ns for path in (folder / "footage").iterdir()} == before, "filmed once"
-    assert len(footage.course) == len(episode.plan) + 1 == len(footage.places)
-    assert set(footage.outcomes) == {error.step for error in episode.errors}
-    assert [camera.name for camera in footage.course[0].cameras] == ["front"]
+    assert len(footage.successes) == len(episode.plan) + 1 == len(footage.places)
+    assert set(footage.failures) == {error.step for error in episode.errors}
+    assert [camera.name for camera in footage.successes[0].cameras] == ["front"]
     with pytest.raises(InvalidConfiguration, match="Did you mean 'front'"):
-        through(footage.course[0], ["frnt"])
+        through(footage.successes[0], ["frnt"])
 
 
 def test_nothing_tells_the_monitor_who_is_who(measured):
     folder, _ = measured
-    observation = read(first(folder, "I"), next((folder / "footage").iterdir())).course[0]
+    observation = load_recording(first(folder, "I"), next((folder / "footage").iterdir())).successes[0]
     shown, truth = anonymous(observation, np.random.default_rng(0), named=False)
     assert not set(shown.labels.values()) & set(observation.labels.values())
     for number, name in truth.items():
@@ -74,10 +74,10 @@ def test_an_object_that_the_monitor_cannot_see_moving_is_not_blamed(measured):
     """The monitor judges what the cameras show: with the outcome replaced by the good one, there is no alarm."""
     folder, _ = measured
     episode = first(folder, "I")
-    footage = read(episode, film(episode, folder / "footage")).through(["left", "right"])
+    footage = load_recording(episode, record_episode(episode, folder / "footage")).through(["left", "right"])
     step = episode.errors[0].step
-    footage.outcomes[step] = footage.course[step + 1]
-    verdicts, _ = watch(footage, load(), Setting())
+    footage.failures[step] = footage.successes[step + 1]
+    verdicts, _ = judge_steps(footage, load(), MonitorSetting())
     assert all(not verdict.blamed for verdict in verdicts)
 
 

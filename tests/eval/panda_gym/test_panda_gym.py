@@ -13,7 +13,16 @@ import pytest
 
 pytest.importorskip("panda_gym")
 
-from eval.panda_gym.command import Kind, Look, PandaGymConfig, can_begin, film, measure, stacking, summary
+from eval.panda_gym.command import (
+    Disturbance,
+    PandaGymConfig,
+    StackingStep,
+    can_begin,
+    measure,
+    record,
+    stacking,
+    summary,
+)
 from examples.panda_gym_stacking import boxes_of, turned_box
 from nsrecover.errors import InvalidConfiguration
 
@@ -30,7 +39,7 @@ def seeds(scout: gymnasium.Env[Any, Any], first: int) -> Iterator[int]:
 
 
 def test_the_scripted_hand_builds_the_tower(scout: gymnasium.Env[Any, Any]) -> None:
-    filmed = film(next(seeds(scout, 0)), disturbed=False)
+    filmed = record(next(seeds(scout, 0)), disturbed=False)
     assert filmed is not None
     assert [look.kind for look in filmed.looks] == [None, None]
     assert not any(look.wrong for look in filmed.looks)
@@ -41,10 +50,10 @@ def test_the_scripted_hand_builds_the_tower(scout: gymnasium.Env[Any, Any]) -> N
 def test_a_disturbance_counts_if_a_cube_is_out_of_place_and_the_same_seed_is_the_same_episode(
     scout: gymnasium.Env[Any, Any],
 ) -> None:
-    seed, filmed = next((seed, one) for seed in seeds(scout, 100) if (one := film(seed, disturbed=True)) is not None)
+    seed, filmed = next((seed, one) for seed in seeds(scout, 100) if (one := record(seed, disturbed=True)) is not None)
     assert filmed.looks[-1].kind is not None
     assert filmed.looks[-1].wrong
-    again = film(seed, disturbed=True)
+    again = record(seed, disturbed=True)
     assert again is not None
     assert again.looks[-1].kind is filmed.looks[-1].kind
     for name, box in filmed.looks[-1].boxes.items():
@@ -62,15 +71,15 @@ def test_boxes_stand_around_turned_cubes(scout: gymnasium.Env[Any, Any]) -> None
 
 
 def test_verdicts_are_counted_as_they_should_be() -> None:
-    def look(kind: Kind | None, **off_m: float) -> Look:
-        return Look({}, off_m, kind)
+    def look(kind: Disturbance | None, **off_m: float) -> StackingStep:
+        return StackingStep({}, off_m, kind)
 
     none: frozenset[str] = frozenset()
     counts = summary(
         [
-            (look(Kind.PUSHED, a=0.05, b=0.0), frozenset("a")),
-            (look(Kind.DISPLACED, a=0.05, b=0.03), frozenset("a")),
-            (look(Kind.DISPLACED, a=0.03, b=0.0), none),
+            (look(Disturbance.PUSHED, a=0.05, b=0.0), frozenset("a")),
+            (look(Disturbance.DISPLACED, a=0.05, b=0.03), frozenset("a")),
+            (look(Disturbance.DISPLACED, a=0.03, b=0.0), none),
             (look(None, a=0.01, b=0.0), none),
             (look(None, a=0.01, b=0.0), frozenset("b")),
             (look(None, a=0.04, b=0.0), frozenset("a")),

@@ -10,7 +10,7 @@ import pytest
 from eval.common.error_states import ErrorState, error_states
 from eval.common.optimum import fewest, puzzle_of
 from eval.common.plans import PlannerSetting, plan_all, way_of
-from eval.common.rejoin import Way, judge
+from eval.common.rejoin import RecoveryRoute, judge
 from nsrecover import load
 from nsrecover.core.actions import Action
 from nsrecover.errors import InvalidConfiguration
@@ -60,7 +60,7 @@ def test_what_is_perceived_is_near_what_is_true(state):
         assert np.linalg.norm(box[:3] - state.truth.position(name)) < 0.01
     imagined = state.trace.graphs[-1]
     for name, box in zip(imagined.names, imagined.boxes, strict=True):
-        assert np.linalg.norm(box[:3] - state.course[-1].position(name)) < 0.02
+        assert np.linalg.norm(box[:3] - state.fault_free[-1].position(name)) < 0.02
     assert set(state.discrepancy(load()).culprit_names) == set(state.error.deviations)
 
 
@@ -69,9 +69,9 @@ def test_a_way_back_is_judged_by_what_becomes_of_it(state):
     recovery = system.planner.recover(state.graph, state.trace, discrepancy, budget_s=30.0)
     good = way_of(state, recovery)
     assert good is not None
-    ways = {"good": good, "nothing": Way((), (), state.step + 1)}
+    ways = {"good": good, "nothing": RecoveryRoute((), (), state.step + 1)}
     aside = Action("free", (recovery.actions[-1].arguments[0],))
-    ways["too much"] = Way((*good.actions, aside), (), good.subgoal)
+    ways["too much"] = RecoveryRoute((*good.actions, aside), (), good.subgoal)
     judgement = judge(state, ways)
     assert judgement.unsteady == ()
     assert judgement.outcomes["good"].recovered

@@ -3,9 +3,9 @@
 import pytest
 
 from eval.common.plans import Planned, PlannerSetting
-from eval.common.rejoin import Outcome, Way
+from eval.common.rejoin import RecoveryRoute, RejoinOutcome
 from eval.planning import tables as planning_tables
-from eval.planning.cases import Best, Case
+from eval.planning.cases import KnownOptimum, PlanningCase
 from nsrecover.core.actions import Action
 from nsrecover.planning.planner import Rejoin
 
@@ -14,17 +14,17 @@ MOVE = Action("restore", ("a",))
 
 
 def planned(actions: int, cost: float, seconds: float = 0.01, subgoal: int = 2, proven: bool = True) -> Planned:
-    return Planned("recovered", Way((MOVE,) * actions, (), subgoal), cost, proven, 5, seconds, seconds)
+    return Planned("recovered", RecoveryRoute((MOVE,) * actions, (), subgoal), cost, proven, 5, seconds, seconds)
 
 
 def case(
     ours: Planned, original: Planned | None = None, best: int = 4, wrong: dict[str, str] | None = None, **facts: object
-) -> Case:
+) -> PlanningCase:
     known = {"dataset": "III", "episode": 0, "step": 1, "objects": 6, "errors": 2, "length": 5, "causes": ("push",)}
     plans = {"ours": ours, "original": original or ours}
-    outcomes = {"ours": Outcome(wrong or {}), "original": Outcome()}
-    best_way = Best(best, 2, {2: 2}, True)
-    return Case(**(known | facts), recoverable=True, lost={}, plans=plans, outcomes=outcomes, best=best_way)  # type: ignore[arg-type]
+    outcomes = {"ours": RejoinOutcome(wrong or {}), "original": RejoinOutcome()}
+    best_way = KnownOptimum(best, 2, {2: 2}, True)
+    return PlanningCase(**(known | facts), recoverable=True, lost={}, plans=plans, outcomes=outcomes, best=best_way)  # type: ignore[arg-type]
 
 
 def test_lengths_and_times() -> None:
@@ -93,7 +93,7 @@ def test_what_is_impossible_has_the_right_reason(
     status: str, blamed: tuple[str, ...], reason: str, right: bool
 ) -> None:
     plan = Planned(status, None, float("inf"), True, 0, 0.01, 0.01, reason=reason, blamed=blamed)
-    hopeless = Case("V", 0, 1, 5, 1, 5, ("removed",), False, {"a": "removed"}, {"ours": plan})
+    hopeless = PlanningCase("V", 0, 1, 5, 1, 5, ("removed",), False, {"a": "removed"}, {"ours": plan})
     figures = planning_tables.summary([hopeless], {"ours": PlannerSetting()})
     assert figures["decisions"]["ours"]["explained"]["value"] == float(right)
     assert figures["decisions"]["ours"]["decided"]["value"] == float(status == "impossible")

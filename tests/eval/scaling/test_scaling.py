@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 
 from eval.planning.batched import as_text, time_batch
-from eval.scaling.command import Timed, growth, markdown, summary, time_one, valid
-from eval.scaling.synthetic import Look, enlarged, problem
+from eval.scaling.command import TimedRecovery, growth, markdown, summary, time_one, valid
+from eval.scaling.synthetic import Appearance, enlarged, problem
 from nsrecover import load
 from nsrecover.planning.planner import Request
 
 
 @pytest.fixture(scope="module")
-def bank() -> list[Look]:
+def bank() -> list[Appearance]:
     rng = np.random.default_rng(0)
     looks = []
     for _ in range(8):
         feature = rng.normal(size=64).astype(np.float32)
         size = rng.uniform(0.038, 0.050, 3).astype(np.float32)
         feature /= np.linalg.norm(feature)
-        looks.append(Look(feature, feature, size, size))
+        looks.append(Appearance(feature, feature, size, size))
     return looks
 
 
@@ -68,7 +68,7 @@ def test_many_at_once_come_to_the_same(bank) -> None:
 
 def test_the_growth_exponents_of_a_power_law() -> None:
     results = [
-        Timed(objects, errors, True, True, True, errors, errors, 1e-3 * objects**1.5 * errors**0.5, 1e-3)
+        TimedRecovery(objects, errors, True, True, True, errors, errors, 1e-3 * objects**1.5 * errors**0.5, 1e-3)
         for objects in (5, 10, 20, 50)
         for errors in (1, 2, 4)
     ]

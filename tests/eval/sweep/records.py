@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from eval.sweep.records import ActionRecord, Best, EpisodeRecord, RecoveryRecord
+from eval.sweep.records import ActionRecord, EpisodeRecord, OptimumRecord, RecoveryRecord
 
 
 def action(wrong: str = "", noticed: bool | None = None, culprits: str = "", step: int | None = 0) -> ActionRecord:
@@ -20,7 +20,7 @@ def recovery(after: int = 1, **changes: Any) -> RecoveryRecord:
         "after": after, "step": 0, "phase": "after", "errors": 1, "faults": ("slip",), "wrong": {"a": "off"},
         "culprits": {"a": "moved"}, "violated": (), "lost": {}, "status": "recovered", "actions": ("x", "y"),
         "subgoal": 1, "cost": 4.0, "proven": True, "expansions": 3, "seconds": 0.02, "cpu_s": 0.01, "reason": "",
-        "blamed": (), "right": True, "astray": {}, "best": Best(4, 2, 2),
+        "blamed": (), "right": True, "astray": {}, "best": OptimumRecord(4, 2, 2),
     }  # fmt: skip
     return RecoveryRecord(**(given | changes))
 

@@ -11,12 +11,12 @@ from hydra import compose, initialize_config_dir
 
 from eval.sweep.controllers import Blind, Repeating, recovering
 from eval.sweep.episode import Job, run_job
+from eval.sweep.evaluation_world import Controller, EpisodeEnd, EvaluationWorld, PlannerTurn
 from eval.sweep.failures import failure_of
-from eval.sweep.ideal import IdealHand
+from eval.sweep.fault_schedule import FaultSchedule
+from eval.sweep.ideal_executor import IdealExecutor
 from eval.sweep.oracle import OURS, Oracle, beside_all
-from eval.sweep.records import Best, EpisodeRecord, Failure
-from eval.sweep.stage import Controller, Ending, Stage, Turn
-from eval.sweep.strikes import Strikes
+from eval.sweep.records import EpisodeRecord, Failure, OptimumRecord
 from nsrecover.core.actions import Action
 from nsrecover.core.episode import EpisodeStatus
 from nsrecover.core.geometry import as_box
@@ -50,7 +50,7 @@ def test_our_planner_puts_right_what_goes_wrong_and_is_as_short_as_can_be() -> N
     assert recovery.errors == 1
     assert recovery.culprits.keys() == recovery.wrong.keys() == {"green lego"}
     assert recovery.right
-    assert recovery.best == Best(1, 1, 1)
+    assert recovery.best == OptimumRecord(1, 1, 1)
     assert recovery.cost == 1.0
     assert recovery.seconds > 0.0
     assert recovery.cpu_s > 0.0
@@ -148,8 +148,8 @@ def test_where_the_oracle_searches_too_long_it_asks_nobody_else(monkeypatch: pyt
 def test_the_oracle_puts_nothing_down_on_an_edge(gap_m: float, moved: bool) -> None:
     """What came from above onto 3 mm of a neighbour would slip off it."""
     episode = EPISODES[0]
-    with IdealHand(episode.scene, episode.seed) as hand, TabletopWorld(episode.scene, seed=episode.seed) as world:
-        stage = Stage(world, episode, hand, Strikes(episode, 0.0))
+    with IdealExecutor(episode.scene, episode.seed) as hand, TabletopWorld(episode.scene, seed=episode.seed) as world:
+        stage = EvaluationWorld(world, episode, hand, FaultSchedule(episode, 0.0))
         sides = boxes(poses_of(stage.now, episode.scene))
         neighbour = int(sides[:, 2].argmin())  # on the table
         mine = (neighbour + 1) % len(sides)
@@ -166,16 +166,18 @@ class LateNotice:
 
     name = "late"
 
-    def run(self, stage: Stage) -> Ending:
+    def run(self, stage: EvaluationWorld) -> EpisodeEnd:
         for step, action in enumerate(stage.plan):
             stage.execute(action)
             if step == 0:
-                stage.turned(Turn(stage.plan, step))
-        scene = boxes(poses_of(stage.course[-1], stage.episode.scene))
+                stage.turned(PlannerTurn(stage.plan, step))
+        scene = boxes(poses_of(stage.fault_free[-1], stage.episode.scene))
         back = [Action("restore", (name,), as_box(scene[stage.now.index(name)])) for name in ("red die", "cyan die")]
         recovery = Recovery(RecoveryStatus.RECOVERED, tuple(back), subgoal=2, cost=2.0)
-        stage.turned(Turn(stage.plan, 1, culprits={"red die": "moved", "cyan die": "misplaced"}, recovery=recovery))
-        return Ending(EpisodeStatus.COMPLETED)
+        stage.turned(
+            PlannerTurn(stage.plan, 1, culprits={"red die": "moved", "cyan die": "misplaced"}, recovery=recovery)
+        )
+        return EpisodeEnd(EpisodeStatus.COMPLETED)
 
 
 def test_what_is_noticed_late_and_put_back_is_put_right() -> None:
@@ -184,14 +186,14 @@ def test_what_is_noticed_late_and_put_back_is_put_right() -> None:
     assert recovery.wrong.keys() == {"red die", "cyan die"}
     assert recovery.errors == 2
     assert recovery.right, recovery.astray
-    assert recovery.best == Best(2, 2, 2)
+    assert recovery.best == OptimumRecord(2, 2, 2)
 
 
 def test_what_cannot_be_put_together_again_is_held_while_the_unerring_hand_is_at_work() -> None:
     """High towers stand by contacts that a copy of the poses does not have. Here one object hangs in the air."""
     episode = EPISODES[1]
     name = episode.plan[0].arguments[0]
-    with IdealHand(episode.scene, episode.seed) as hand:
+    with IdealExecutor(episode.scene, episode.seed) as hand:
         start = hand.start()
         other = next(i for i, who in enumerate(start.names) if who not in episode.plan[0].arguments)
         raised = start.positions.copy()

@@ -6,7 +6,7 @@ import pytest
 
 from eval.sweep.failures import failure_of
 from eval.sweep.metrics import summary
-from eval.sweep.records import Best, EpisodeRecord, Failure
+from eval.sweep.records import EpisodeRecord, Failure, OptimumRecord
 from eval.tables.pairs import compare, paired_interval
 from tests.eval.sweep.records import action, record, recovery
 
@@ -18,7 +18,7 @@ def test_lengths_and_times_by_hand() -> None:
     second = record(
         1,
         recoveries=(
-            recovery(status="already_at_subgoal", actions=(), cost=0.0, best=Best(0, 0, 0), seconds=0.01),
+            recovery(status="already_at_subgoal", actions=(), cost=0.0, best=OptimumRecord(0, 0, 0), seconds=0.01),
             recovery(right=False, astray={"a": "off"}, actions=("x",) * 50, seconds=9.0),
             recovery(errors=0, wrong={}, actions=("x",) * 50, seconds=9.0),
         ),
@@ -55,7 +55,7 @@ def test_who_never_looks_cannot_say_what_was_possible() -> None:
 
 
 def test_a_state_that_cannot_be_reached_says_nothing_about_lengths() -> None:
-    found = summary([record(recoveries=(recovery(best=Best(4, 2, None)),))])
+    found = summary([record(recoveries=(recovery(best=OptimumRecord(4, 2, None)),))])
     assert found["l_over_opt"] is None
     assert found["t_over_opt_s"] is None
     assert found["whole_over_opt"] == 1.0

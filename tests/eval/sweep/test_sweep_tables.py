@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 
 from eval.__main__ import _check_launcher
 from eval.sweep.metrics import summary
-from eval.sweep.records import Best, EpisodeRecord
+from eval.sweep.records import EpisodeRecord, OptimumRecord
 from eval.sweep.run import EvalConfig, read_records
 from eval.tables import paper
 from eval.tables.__main__ import write
@@ -51,7 +51,7 @@ def folders(tmp_path: Path) -> Path:
     leave(tmp_path / "in", "replan", "I", worse)
     leave(tmp_path / "in", "ours", "II", [record(n, dataset="II", length=1 + n % 8) for n in range(8)])
     small = [record(n, dataset="III", objects=6 + n % 5) for n in range(5)]
-    behind = recovery(cost=5.0, best=Best(4, 2, 2))
+    behind = recovery(cost=5.0, best=OptimumRecord(4, 2, 2))
     leave(tmp_path / "in", "ours_anytime_k3", "III", small)
     late = [record(n, dataset="III", objects=6 + n % 5, recoveries=(behind,)) for n in range(5)]
     leave(tmp_path / "in", "original", "III", late)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from eval.common import video
-from eval.common.judge import Twin, run_twin
-from eval.common.results import Course, DemoResult, NoticedError, Picture, Turn
+from eval.common.demo_result import DemoResult, NoticedError, Picture, Turn
+from eval.common.fault_free import FaultFreeRun, run_without_faults
+from eval.common.plan_progress import PlanProgress
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Phase
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
@@ -60,13 +61,15 @@ class WatchedWorld:
 
     Args:
         world: the simulator.
-        course: where the agent is in the plan.
+        progress: progress in the plan.
         film: to write frames to; None for none.
         watcher: is told when an action starts.
     """
 
-    def __init__(self, world: TabletopWorld, course: Course, film: video.Film | None, watcher: Watcher) -> None:
-        self._world, self._course, self._film, self._watcher = world, course, film, watcher
+    def __init__(
+        self, world: TabletopWorld, progress: PlanProgress, film: video.VideoWriter | None, watcher: Watcher
+    ) -> None:
+        self._world, self._progress, self._film, self._watcher = world, progress, film, watcher
         self.step = 0
         self.before = self.after = self.picture()
 
@@ -76,7 +79,7 @@ class WatchedWorld:
 
     def still(self) -> Picture:
         """A frame of the film."""
-        return self._world.render(*video.FRAME_SIZE, video.FILM_VIEW)
+        return self._world.render(*video.FRAME_SIZE, video.VIDEO_VIEW)
 
     def observe(self) -> Observation:
         """What the robot's cameras see."""
@@ -84,10 +87,10 @@ class WatchedWorld:
 
     def execute(self, action: Action) -> None:
         """Carry out an action, in front of the camera."""
-        label = self._course.label(self.step)
+        label = self._progress.label(self.step)
         self._watcher.started(label, action)
         if self._film is not None:
-            recovering = self._course.original_step(self.step) is None
+            recovering = self._progress.original_step(self.step) is None
             self._film.caption(
                 f"{label.capitalize()}: {action}",
                 "back onto the plan" if recovering else "",
@@ -102,7 +105,7 @@ def run_scenario(
     scenario: Scenario,
     system: System,
     agent: AgentFactory,
-    film: video.Film | None = None,
+    film: video.VideoWriter | None = None,
     watcher: Watcher | None = None,
 ) -> DemoResult:
     """Run a scenario and judge it.
@@ -119,7 +122,7 @@ def run_scenario(
     """
     started = time.perf_counter()
     watcher = watcher or Watcher()
-    twin = run_twin(scenario.scene, scenario.plan, scenario.seed)
+    twin = run_without_faults(scenario.scene, scenario.plan, scenario.seed)
     rig = replace(DEFAULT_RIG, light=scenario.light)
     with TabletopWorld(
         scenario.scene, scenario.faults, rig, scenario.plan, scenario.seed, frame_steps=FRAME_STEPS
@@ -128,7 +131,7 @@ def run_scenario(
         if film is not None:
             film.caption(scenario.name.capitalize(), scenario.description)
             film.add(notes.watched.still(), 1.5)
-            world.on_frame = lambda moving: film.add(moving.render(*video.FRAME_SIZE, video.FILM_VIEW))
+            world.on_frame = lambda moving: film.add(moving.render(*video.FRAME_SIZE, video.VIDEO_VIEW))
         episode, status, reason = None, FAILED, ""
         try:
             episode = agent(system, notes.watched).run(scenario.plan, notes.take)
@@ -155,7 +158,7 @@ def run_scenario(
     )
 
 
-def _show_end(film: video.Film, picture: Picture, status: str, reason: str, reached: bool) -> None:
+def _show_end(film: video.VideoWriter, picture: Picture, status: str, reason: str, reached: bool) -> None:
     if status == EpisodeStatus.COMPLETED:
         title = "Plan completed"
     else:
@@ -169,11 +172,16 @@ class _Notes:
     """Writes down every turn of the agent, with pictures and ground truth."""
 
     def __init__(
-        self, scenario: Scenario, world: TabletopWorld, twin: Twin, film: video.Film | None, watcher: Watcher
+        self,
+        scenario: Scenario,
+        world: TabletopWorld,
+        twin: FaultFreeRun,
+        film: video.VideoWriter | None,
+        watcher: Watcher,
     ) -> None:
         self._world, self._twin, self._film, self._watcher = world, twin, film, watcher
-        self._course = Course(scenario.plan)
-        self.watched = WatchedWorld(world, self._course, film, watcher)
+        self._progress = PlanProgress(scenario.plan)
+        self.watched = WatchedWorld(world, self._progress, film, watcher)
         self.turns: list[Turn] = []
         self.errors: list[NoticedError] = []
         self.undetected: list[str] = []
@@ -182,21 +190,21 @@ class _Notes:
         """Take down one turn."""
         discrepancy = record.discrepancy
         step = discrepancy.step
-        label = self._course.label(step)
+        label = self._progress.label(step)
         before = self.watched.after if record.action is None else self.watched.before
         self.turns.append(Turn(label, record, before, self.watched.after))
-        done = self._course.steps_done(step + 1 if discrepancy.phase is Phase.AFTER else step)
+        done = self._progress.steps_done(step + 1 if discrepancy.phase is Phase.AFTER else step)
         wrong = None if done is None else self._twin.wrong_after(done, self._world.truth())
         if discrepancy:
             self.errors.append(
                 NoticedError(
-                    label, self._course.original_step(step), discrepancy, record.recovery, record.explanation, wrong
+                    label, self._progress.original_step(step), discrepancy, record.recovery, record.explanation, wrong
                 )
             )
             self._show_error(record)
         else:
             self.undetected += wrong or ()
-        self._course.advance(record)
+        self._progress.recovered(record.recovery)
         self.watched.step = 0 if record.recovery is not None and record.recovery.found else step + 1
         self._watcher.turned(label, record)
 

@@ -1,4 +1,4 @@
-"""What the scene would be if an unerring hand had carried an action out: the truth that errors are judged by."""
+"""Reference executor without errors: the states that real actions are judged against."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from sim.tabletop.truth import Truth, deviations
 from sim.tabletop.world import TabletopWorld
 
 
-class IdealHand:
-    """A second simulator of the same scene without an arm, in which nothing goes wrong; use it as a context manager.
+class IdealExecutor:
+    """Second simulator of the same scene, without an arm and without errors; use it as a context manager.
 
     Args:
         scene: of the episode.
@@ -29,11 +29,11 @@ class IdealHand:
         self._masses: dict[str, float] = {}
 
     def start(self) -> Truth:
-        """The scene as it is; at first as the episode begins."""
+        """Return the current state; at first the start of the episode."""
         return self._world.truth()
 
     def after(self, truth: Truth, actions: Sequence[Action]) -> list[Truth]:
-        """The scene after each of some actions that begin in a true state."""
+        """Return the state after each of some actions that start from a true state."""
         put_in_place(self._world, truth)
         steady = not deviations(self._world.truth(), truth)
         with nullcontext() if steady else self._held(truth):
@@ -47,7 +47,7 @@ class IdealHand:
 
     @contextmanager
     def _held(self, truth: Truth) -> Iterator[None]:
-        """Hold everything fast but what is moved: a high tower that stands may fall when it is put together again."""
+        """Fix all objects except the moved ones: a high tower may fall when its poses are restored."""
         client = self._world.client
         self._masses = {
             name: pybullet.getDynamicsInfo(self._world.body(name), -1, physicsClientId=client)[0]
@@ -59,22 +59,22 @@ class IdealHand:
             put_in_place(self._world, truth)
             yield
         finally:
-            self._weigh(self._masses)
+            self._set_masses(self._masses)
             self._masses = {}
 
     def _hold(self, truth: Truth, moving: str | None = None) -> None:
-        """Hold everything but an object and what rests on it."""
+        """Fix all objects except one and those that rest on it."""
         free = {moving}
         while more := {name for name, below in truth.supports.items() if below in free and below is not None} - free:
             free |= more
-        self._weigh({name: mass if name in free else 0.0 for name, mass in self._masses.items()})
+        self._set_masses({name: mass if name in free else 0.0 for name, mass in self._masses.items()})
 
-    def _weigh(self, masses: Mapping[str, float]) -> None:
-        """Give objects their masses; what weighs nothing stays where it is."""
+    def _set_masses(self, masses: Mapping[str, float]) -> None:
+        """Set the masses of objects; an object without mass does not move."""
         for name, mass in masses.items():
             pybullet.changeDynamics(self._world.body(name), -1, mass=mass, physicsClientId=self._world.client)
 
-    def __enter__(self) -> IdealHand:
+    def __enter__(self) -> IdealExecutor:
         return self
 
     def __exit__(

@@ -12,7 +12,7 @@ from sim.tabletop.world import TabletopWorld
 
 
 @dataclass(frozen=True)
-class Twin:
+class FaultFreeRun:
     """What a scene looks like along a plan when nothing goes wrong.
 
     Attributes:
@@ -30,11 +30,11 @@ class Twin:
         return deviations(truth, self.truths[-1])
 
 
-def run_twin(scene: SceneSpec, plan: Plan, seed: int) -> Twin:
+def run_without_faults(scene: SceneSpec, plan: Plan, seed: int) -> FaultFreeRun:
     """Carry out a plan without faults and without looking, and note where everything is after each action."""
     with TabletopWorld(scene, seed=seed) as world:
         truths = [world.truth()]
         for action in plan:
             world.execute(action)
             truths.append(world.truth())
-    return Twin(tuple(truths))
+    return FaultFreeRun(tuple(truths))

@@ -1,4 +1,4 @@
-"""How things go wrong while a planner is at work: the schedule of a dataset, and what strikes during recovery."""
+"""When faults strike: the schedule of a dataset's episode, and random faults during recoveries."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from nsrecover.core.actions import Action, Plan
 from sim.datasets.inject import draw_fault
 from sim.datasets.spec import ErrorEpisode
+from sim.tabletop.faults import Fault
 from sim.tabletop.faults.base import Moment
 from sim.tabletop.poses import poses_of
 from sim.tabletop.truth import Truth
@@ -19,16 +20,16 @@ TRIES = 12
 
 
 @dataclass
-class Strikes:
+class FaultSchedule:
     """When faults strike.
 
-    Those of a step of the plan strike when its action is carried out for the first time; where a recovery jumps over
-    the step, they do not. While the planner recovers, everything that goes wrong by itself does, and in addition a
-    share of its actions is struck by a fault drawn at random, as the datasets draw theirs.
+    A fault of a plan step strikes when the step's action is executed for the first time; if a recovery skips the step,
+    it does not strike. During a recovery natural failures may occur, and a share of the actions is struck by a fault
+    drawn at random from the datasets' kinds.
 
     Attributes:
-        episode: whose schedule it is.
-        during_recovery: share of the actions outside the plan that a fault is drawn for.
+        episode: the episode with its faults.
+        during_recovery: share of the recovery actions for which a fault is drawn.
     """
 
     episode: ErrorEpisode
@@ -36,12 +37,12 @@ class Strikes:
     _count: int = 0
 
     def execute(self, world: TabletopWorld, action: Action, expected: Truth) -> None:
-        """Carry out an action, and let strike what has to.
+        """Execute an action with the faults that are due.
 
         Args:
             world: the simulator, with the faults of the episode.
             action: the action.
-            expected: the scene after it if nothing goes wrong.
+            expected: the scene after it without faults.
         """
         self._count += 1
         if not self.during_recovery or world.is_next(action):
@@ -58,13 +59,10 @@ class Strikes:
         finally:
             world.plan, world.faults = plan, faults
 
-    def _drawn(self, world: TabletopWorld, action: Action, expected: Truth, rng: np.random.Generator):
+    def _drawn(self, world: TabletopWorld, action: Action, expected: Truth, rng: np.random.Generator) -> Fault | None:
         if not expected.present.all():
             return None
         after = poses_of(expected, self.episode.scene)
         moment = Moment(0, Plan((action,)), world.estimates(), after)
-        for _ in range(TRIES):
-            fault = draw_fault(moment, rng, by_robot=True)
-            if fault is not None:
-                return fault
-        return None
+        drawn = (draw_fault(moment, rng, by_robot=True) for _ in range(TRIES))
+        return next((fault for fault in drawn if fault is not None), None)

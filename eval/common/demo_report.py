@@ -11,8 +11,8 @@ from pathlib import Path
 
 from PIL import Image
 
+from eval.common.demo_result import DemoResult, NoticedError, Picture, Turn
 from eval.common.drawing import FROM_ABOVE, best_side, colour_of, draw
-from eval.common.results import DemoResult, NoticedError, Picture, Turn
 from eval.common.style import STYLE
 from nsrecover.core.recovery import RecoveryStatus
 

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import numpy as np
 
-from eval.common.footage import Footage, film, read
+from eval.common.recordings import RecordedEpisode, load_recording, record_episode
+from eval.common.step_verdicts import MonitorSetting, perceived_steps
 from eval.common.variants import system_of
-from eval.common.watch import Setting, follow
 from eval.detectors.base import Detector, Moment, Scores, part
-from eval.detectors.blind import failing_later
-from eval.detectors.reference import film_references
+from eval.detectors.consequences import failing_later
+from eval.detectors.reference import record_references
 from sim.datasets.spec import ErrorEpisode
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedMoment:
     """A moment of an episode.
 
     Attributes:
@@ -51,7 +51,7 @@ class JudgedEpisode:
     number: int
     dataset: str
     episode: int
-    moments: tuple[Judged, ...]
+    moments: tuple[JudgedMoment, ...]
 
     def to_json(self) -> str:
         """One line, without a line feed."""
@@ -62,7 +62,7 @@ class JudgedEpisode:
         """The inverse of `to_json`."""
         data = json.loads(line)
         moments = tuple(
-            Judged(
+            JudgedMoment(
                 moment["step"],
                 tuple(moment["causes"]),
                 moment["fails_later"],
@@ -93,31 +93,31 @@ def judge_episode(
         views: names of the cameras.
     """
     number, episode = item
-    footage = read(episode, film(episode, Path(folder))).through(views)
-    references = film_references(episode, Path(folder), views)
+    recorded = load_recording(episode, record_episode(episode, Path(folder))).through(views)
+    references = record_references(episode, Path(folder), views)
     later = failing_later(episode, Path(folder))
     by_itself = set() if episode.faults else {error.step for error in episode.errors}
     judged = [
-        Judged(
+        JudgedMoment(
             moment.step,
             causes,
             later.get(moment.step) if causes else None,
             not causes and moment.step + 1 in by_itself,
             {name: detector.scores(moment, references[moment.step + 1]) for name, detector in detectors.items()},
         )
-        for moment, causes in _moments(footage, checkpoint)
+        for moment, causes in _moments(recorded, checkpoint)
     ]
     return JudgedEpisode(number, episode.dataset, episode.number, tuple(judged))
 
 
-def _moments(footage: Footage, checkpoint: str | None) -> Iterator[tuple[Moment, tuple[str, ...]]]:
+def _moments(recorded: RecordedEpisode, checkpoint: str | None) -> Iterator[tuple[Moment, tuple[str, ...]]]:
     """Every moment, and what truly put objects out of place."""
-    causes = {error.step: tuple(sorted(set(error.causes.values()))) for error in footage.episode.errors}
-    looks = follow(footage, system_of(checkpoint), Setting())
+    causes = {error.step: tuple(sorted(set(error.causes.values()))) for error in recorded.episode.errors}
+    looks = perceived_steps(recorded, system_of(checkpoint), MonitorSetting())
     known = len(next(looks).graph)
     for look in looks:
         step = look.step
-        observation = footage.outcomes[step] if look.failed else footage.course[step + 1]
+        observation = recorded.failures[step] if look.failed else recorded.successes[step + 1]
         # what has appeared was not imagined
         expected = part(look.trace.graphs[step + 1], np.arange(known))
         yield Moment(step, expected, look.trace, look.graph, observation), causes[step] if look.failed else ()

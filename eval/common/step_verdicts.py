@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eval.common.footage import Footage
+from eval.common.recordings import RecordedEpisode
 from nsrecover.core.actions import Trace
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneGraph
@@ -16,7 +16,7 @@ from nsrecover.system import System
 
 
 @dataclass
-class Setting:
+class MonitorSetting:
     """How the monitor is run.
 
     Attributes:
@@ -32,7 +32,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class StepVerdict:
     """What the monitor said after a step.
 
     Attributes:
@@ -59,7 +59,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Imagined:
+class ImaginationAccuracy:
     """How far imagined places are from the true ones.
 
     Attributes:
@@ -74,7 +74,7 @@ class Imagined:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class PerceivedStep:
     """What was seen after a step.
 
     Attributes:
@@ -92,64 +92,68 @@ class Look:
     taken: Mapping[str, str]
 
 
-def follow(footage: Footage, system: System, setting: Setting) -> Iterator[Look]:
+def perceived_steps(recorded: RecordedEpisode, system: System, setting: MonitorSetting) -> Iterator[PerceivedStep]:
     """Perceive an episode step by step, and imagine what is to come.
 
     Every step is looked at twice if something goes wrong at it: as it went, and as it would have gone. After an error
     the scene is as it should be again, so every step begins with a good start.
 
     Args:
-        footage: what the cameras saw.
+        recorded: what the cameras saw.
         system: the learned parts.
         setting: how they are used.
 
     Yields:
-        First the start, then the looks in the order of the steps, an error before the good outcome.
+        First the start, then the steps in the order of the steps, an error before the good outcome.
     """
-    episode = footage.episode
+    episode = recorded.episode
     rng = np.random.default_rng(episode.seed)
     perceive = ScenePerceiver(system.bundle, setting.association, setting.remember)
     known = setting.association is Association.KNOWN
 
-    def looked(perceiver: ScenePerceiver, observation: Observation, step: int, trace: Trace, failed: bool) -> Look:
+    def looked(
+        perceiver: ScenePerceiver, observation: Observation, step: int, trace: Trace, failed: bool
+    ) -> PerceivedStep:
         shown, labels = anonymous(observation, rng, named=known)
         graph = perceiver(shown, expected=trace.graphs[step + 1])
         taken = {name: labels[number] for name, number in perceiver.instances.items()}
-        return Look(step, failed, graph, trace.joined_by(graph), taken)
+        return PerceivedStep(step, failed, graph, trace.joined_by(graph), taken)
 
-    graph = perceive(anonymous(footage.course[0], rng, named=True)[0])
+    graph = perceive(anonymous(recorded.successes[0], rng, named=True)[0])
     trace = system.imagination.trace(graph, episode.plan)
-    yield Look(-1, False, graph, trace, {})
+    yield PerceivedStep(-1, False, graph, trace, {})
     for step in range(len(episode.plan)):
-        if step in footage.outcomes:
-            yield looked(perceive.fork(), footage.outcomes[step], step, trace, failed=True)
-        if step + 1 >= len(footage.course):
+        if step in recorded.failures:
+            yield looked(perceive.fork(), recorded.failures[step], step, trace, failed=True)
+        if step + 1 >= len(recorded.successes):
             return
-        good = looked(perceive, footage.course[step + 1], step, trace, failed=False)
+        good = looked(perceive, recorded.successes[step + 1], step, trace, failed=False)
         yield good
         trace = system.imagination.rebase(good.trace, step + 1, good.graph) if setting.reimagine else good.trace
 
 
-def watch(footage: Footage, system: System, setting: Setting) -> tuple[list[Verdict], list[Imagined]]:
-    """Judge every step of an episode, as `follow` looks at it.
+def judge_steps(
+    recorded: RecordedEpisode, system: System, setting: MonitorSetting
+) -> tuple[list[StepVerdict], list[ImaginationAccuracy]]:
+    """Judge every step of an episode, as `perceived_steps` steps at it.
 
     Args:
-        footage: what the cameras saw.
+        recorded: what the cameras saw.
         system: the learned parts.
         setting: how they are used.
 
     Returns:
         The verdicts, and how good the imagination of the whole plan from the first scene is.
     """
-    episode = footage.episode
+    episode = recorded.episode
     wrong = {error.step: error.causes for error in episode.errors}
-    looks = follow(footage, system, setting)
-    start = next(looks)
-    verdicts, seen = list[Verdict](), [start.graph]
-    for look in looks:
+    steps = perceived_steps(recorded, system, setting)
+    start = next(steps)
+    verdicts, seen = list[StepVerdict](), [start.graph]
+    for look in steps:
         found = system.comparison.after(look.graph, look.trace, look.step)
         verdicts.append(
-            Verdict(
+            StepVerdict(
                 episode.dataset,
                 episode.number,
                 look.step,
@@ -163,7 +167,7 @@ def watch(footage: Footage, system: System, setting: Setting) -> tuple[list[Verd
         )
         if not look.failed:
             seen.append(look.graph)
-    return verdicts, list(_imagination(footage, start.trace.graphs, seen))
+    return verdicts, list(_imagination(recorded, start.trace.graphs, seen))
 
 
 def anonymous(observation: Observation, rng: np.random.Generator, named: bool) -> tuple[Observation, Mapping[int, str]]:
@@ -187,16 +191,18 @@ def anonymous(observation: Observation, rng: np.random.Generator, named: bool) -
     return replace(observation, instances=instances, labels=labels), truth
 
 
-def _imagination(footage: Footage, imagined: tuple[SceneGraph, ...], seen: list[SceneGraph]) -> Iterator[Imagined]:
-    episode = footage.episode
+def _imagination(
+    recorded: RecordedEpisode, imagined: tuple[SceneGraph, ...], seen: list[SceneGraph]
+) -> Iterator[ImaginationAccuracy]:
+    episode = recorded.episode
     rows = {scene_object.name: row for row, scene_object in enumerate(episode.scene.objects)}
     moved = list[str]()
     for step, action in enumerate(episode.plan.actions[: len(seen) - 1]):
         moved = [*dict.fromkeys([*moved, action.arguments[0]])]
-        graph, places, now = imagined[step + 1], footage.places[step + 1], seen[step + 1]
+        graph, places, now = imagined[step + 1], recorded.places[step + 1], seen[step + 1]
         errors = [
             1000 * float(np.linalg.norm(graph.boxes[graph.index(name), :3] - places[rows[name]])) for name in moved
         ]
         last = action.arguments[0]
         cosine = float(graph.visual[graph.index(last)] @ now.visual[now.index(last)])
-        yield Imagined(step + 1, tuple(errors), (cosine,))
+        yield ImaginationAccuracy(step + 1, tuple(errors), (cosine,))

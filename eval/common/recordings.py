@@ -1,4 +1,4 @@
-"""What the cameras see in the episodes of error datasets: filmed once, kept by content."""
+"""What the cameras see in the episodes of error datasets: record_episodeed once, kept by content."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from sim.datasets.spec import ErrorEpisode, StepError
 RIG = CameraRig(views=(LEFT, RIGHT, FRONT))
 """Filmed with all of these; every evaluation chooses among them."""
 
-_COURSE, _OUTCOMES = 0, 1
+_SUCCESSES, _FAILURES = 0, 1
 
 
 @dataclass(frozen=True, eq=False)
-class Footage:
+class RecordedEpisode:
     """An episode as the cameras saw it.
 
     Attributes:
         episode: its specification and ground truth.
-        course: what was seen before the first action and after every action that went well, or would have.
-        outcomes: step -> what was seen after it with its errors, for the steps of `episode.errors`.
-        places: (len(course), N, 3) true centres of the objects of the scene along the course, metres; for judging only.
+        successes: what was seen before the first action and after every action that went well, or would have.
+        failures: step -> what was seen after it with its errors, for the steps of `episode.errors`.
+        places: (len(successes), N, 3) true centres of the objects in `successes`, metres; only for judging.
     """
 
     episode: ErrorEpisode
-    course: tuple[Observation, ...]
-    outcomes: dict[int, Observation]
+    successes: tuple[Observation, ...]
+    failures: dict[int, Observation]
     places: npt.NDArray[np.float64]
 
-    def through(self, views: Sequence[str]) -> Footage:
+    def through(self, views: Sequence[str]) -> RecordedEpisode:
         """The same footage by some of the cameras only.
 
         Args:
@@ -52,50 +52,50 @@ class Footage:
         """
         return replace(
             self,
-            course=tuple(through(observation, views) for observation in self.course),
-            outcomes={step: through(observation, views) for step, observation in self.outcomes.items()},
+            successes=tuple(through(observation, views) for observation in self.successes),
+            failures={step: through(observation, views) for step, observation in self.failures.items()},
         )
 
 
-def film(episode: ErrorEpisode, folder: Path) -> Path:
+def record_episode(episode: ErrorEpisode, folder: Path) -> Path:
     """Carry out an episode in front of the cameras, unless that was done before; the file with what they saw."""
     path = folder / f"{_key(episode)}.h5"
     if path.is_file():
         return path
     steps = list(replay(episode, rig=RIG, look=True))
     _check(episode, [step.error for step in steps if step.error is not None])
-    course, outcomes, places = [steps[0].seen_before], [steps[0].seen_before], [steps[0].before.positions]
+    successes, failures, places = [steps[0].seen_before], [steps[0].seen_before], [steps[0].before.positions]
     for step in steps:
         if step.error is not None:
-            outcomes.append(step.seen_after)
+            failures.append(step.seen_after)
         if step.error is None or episode.faults:
-            course.append(step.seen_twin)
+            successes.append(step.seen_twin)
             places.append(step.twin.positions)
     notes = {"places": np.round(places, 5).tolist()}
     plans = [
-        Plan(episode.plan.actions[: len(course) - 1]),
+        Plan(episode.plan.actions[: len(successes) - 1]),
         Plan(tuple(step.action for step in steps if step.error is not None)),
     ]
-    recordings = [Recording(plans[0], tuple(course), notes), Recording(plans[1], tuple(outcomes))]
+    recordings = [Recording(plans[0], tuple(successes), notes), Recording(plans[1], tuple(failures))]
     write_archive(path, recordings)
     return path
 
 
-def read(episode: ErrorEpisode, path: Path) -> Footage:
-    """What was filmed of an episode, through all cameras.
+def load_recording(episode: ErrorEpisode, path: Path) -> RecordedEpisode:
+    """What was record_episodeed of an episode, through all cameras.
 
     Args:
         episode: which.
-        path: from `film`.
+        path: from `record_episode`.
     """
     with Archive(path) as archive:
-        course, outcomes = archive[_COURSE], archive[_OUTCOMES]
+        successes, failures = archive[_SUCCESSES], archive[_FAILURES]
     steps = [error.step for error in episode.errors]
-    return Footage(
+    return RecordedEpisode(
         episode,
-        course.observations,
-        dict(zip(steps, outcomes.observations[1:], strict=True)),
-        np.array(course.notes["places"]),
+        successes.observations,
+        dict(zip(steps, failures.observations[1:], strict=True)),
+        np.array(successes.notes["places"]),
     )
 
 

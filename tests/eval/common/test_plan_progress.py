@@ -1,0 +1,54 @@
+"""Steps of the original plan while recoveries are inserted."""
+
+from __future__ import annotations
+
+from eval.common.plan_progress import PlanProgress
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.recovery import Recovery, RecoveryStatus
+
+PLAN = Plan.parse("top(b, a); top(c, b); top(d, c); top(e, d)")
+
+
+def recovered(count: int, subgoal: int) -> Recovery:
+    return Recovery(RecoveryStatus.RECOVERED, (Action("free", ("a",)),) * count, subgoal=subgoal)
+
+
+def test_without_errors_a_step_is_its_number() -> None:
+    progress = PlanProgress(PLAN)
+    assert [progress.label(step) for step in range(4)] == [f"step {n} of 4" for n in (1, 2, 3, 4)]
+    assert [progress.steps_done(step) for step in range(5)] == [0, 1, 2, 3, 4]
+
+
+def test_after_a_recovery_the_plan_goes_on_with_its_own_numbers() -> None:
+    progress = PlanProgress(PLAN)
+    progress.recovered(recovered(2, 3))
+    assert [progress.label(step) for step in range(3)] == ["recovery 1 of 2", "recovery 2 of 2", "step 4 of 4"]
+    assert [progress.original_step(step) for step in range(3)] == [None, None, 4]
+    assert [progress.steps_done(step) for step in range(4)] == [None, None, 3, 4]
+
+
+def test_a_recovery_within_a_recovery() -> None:
+    progress = PlanProgress(PLAN)
+    progress.recovered(recovered(2, 3))
+    progress.recovered(recovered(1, 2))  # subgoal 2 of the present plan: both recovery actions done
+    assert [progress.label(step) for step in range(2)] == ["recovery 1 of 1", "step 4 of 4"]
+    assert [progress.steps_done(step) for step in range(3)] == [None, 3, 4]
+
+
+def test_a_recovery_to_the_goal_leaves_no_step() -> None:
+    progress = PlanProgress(PLAN)
+    progress.recovered(recovered(1, 4))
+    assert [progress.steps_done(step) for step in range(2)] == [None, 4]
+
+
+def test_skipped_steps_count_as_done() -> None:
+    progress = PlanProgress(PLAN)
+    progress.recovered(Recovery(RecoveryStatus.ALREADY_AT_SUBGOAL, subgoal=3))
+    assert progress.label(0) == "step 4 of 4"
+    assert progress.steps_done(0) == 3
+
+
+def test_giving_up_changes_nothing() -> None:
+    progress = PlanProgress(PLAN)
+    progress.recovered(Recovery(RecoveryStatus.IMPOSSIBLE, reason="it is gone"))
+    assert progress.label(2) == "step 3 of 4"
