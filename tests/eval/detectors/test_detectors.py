@@ -9,7 +9,7 @@ import pytest
 from omegaconf import OmegaConf
 
 import nsrecover
-from eval.common.recordings import film
+from eval.common.recordings import record_episode
 from eval.detectors import equal_rate
 from eval.detectors.base import Moment, Scores
 from eval.detectors.compare import DetectorsConfig, compare
@@ -190,7 +190,7 @@ def test_a_precondition_that_does_not_hold_is_an_alarm_before_the_action():
 
 def test_an_episode_that_goes_another_way_than_when_it_was_drawn_is_refused(tmp_path):
     with pytest.raises(InvalidConfiguration, match=r"episode 0 of V to go wrong as it did .* draw the datasets anew"):
-        film(replace(GONE, errors=()), tmp_path)
+        record_episode(replace(GONE, errors=()), tmp_path)
     assert not list(tmp_path.iterdir())
 
 
