@@ -1,4 +1,4 @@
-"""Ways to say what happened to objects on the table, and what each of them claims."""
+"""Rules for sentences about what happened to objects on the table: their patterns and the claims they make."""
 
 from __future__ import annotations
 
@@ -6,19 +6,23 @@ import re
 from collections.abc import Iterable
 
 from nsrecover.core.discrepancy import Cause, Phase
-from nsrecover.core.explanation import Fact
 from nsrecover.explanation.language_model.entailment import SEVERAL, direction
-from nsrecover.explanation.language_model.parser import (
+from nsrecover.explanation.language_model.sentence_rules import (
+    EACH,
     Claim,
     ClaimMaker,
-    Position,
     Rule,
     RuleMatch,
     Topic,
     claim,
+    claims,
+    clause,
     each,
-    rule,
-)
+    modifier,
+    no_claims,
+    opening,
+    predicate,
+)  # fmt: skip
 
 _BE = r"(?:is|are|was|were|has been|have been|got)"
 _HAVE = r"(?:(?:has|have) )?"
@@ -73,96 +77,53 @@ _EVENTS: dict[Cause, str] = {
         r"(?:has|have) already been (?:put|placed) (?:in (?:its|their) places?|where (?:it|they) should be)"
     ),
 }
-"""What a predicate has to say to mean that cause."""
-
-
-def _placed(said: RuleMatch) -> Iterable[Claim]:
-    (support,) = said.names("x")
-    return [claim("on", name, support) for name in said.subjects]
-
-
-def _kind(cause: Cause) -> Topic:
-    """A helping hand is nothing that happened at this step."""
-    return Topic.DETAIL if cause is Cause.HELPED else Topic.EVENT
+"""Predicates that state a cause, as patterns."""
 
 
 def _event_rules() -> list[Rule]:
-    found = [
-        rule(Position.PREDICATE, rf"(?:{words})", each(cause.value), _kind(cause)) for cause, words in _EVENTS.items()
-    ]
-    either = (Cause.TOPPLED.value, Cause.DROPPED.value)
+    # HELPED describes a step that is done already; nothing happened at this step.
+    topics = dict.fromkeys(Cause, Topic.EVENT) | {Cause.HELPED: Topic.DETAIL}
+    on = claims("on", EACH, "x")
     return [
-        *found,
-        rule(
-            Position.PREDICATE,
+        *(predicate(rf"(?:{words})", each(cause.value), topics[cause]) for cause, words in _EVENTS.items()),
+        predicate(
             rf"{_HAVE}(?:fell(?: down)?|fallen(?: down)?|came down|dropped down)",
-            each(*either),
+            each("toppled", "dropped"),
             Topic.EVENT,
         ),
-        rule(
-            Position.PREDICATE,
-            r"(?:is|are) (?:not where (?:it|they) should be|out of place)",
-            each("displaced"),
-            Topic.EVENT,
-        ),
-        rule(Position.PREDICATE, rf"{_STAND} {_ON} <object:x>", _placed, Topic.EVENT),
-        rule(Position.MODIFIER, rf" (?:{_ON}|to|down onto|down on) <object:x>", _placed, only_after=[Topic.EVENT]),
-        rule(
-            Position.MODIFIER,
-            r" (?:off|from|from on top of) <object:x>",
-            lambda said: [claim("fell_from", name, *said.names("x")) for name in said.subjects],
-            only_after=[Topic.EVENT],
-        ),
-        rule(
-            Position.PREDICATE,
+        predicate(r"(?:is|are) (?:not where (?:it|they) should be|out of place)", each("displaced"), Topic.EVENT),
+        predicate(rf"{_STAND} {_ON} <object:x>", on, Topic.EVENT),
+        modifier(rf" (?:{_ON}|to|down onto|down on) <object:x>", on, Topic.EVENT),
+        modifier(r" (?:off|from|from on top of) <object:x>", claims("fell_from", EACH, "x"), Topic.EVENT),
+        predicate(
             r"(?:is|are|stands?) in the way of <object:x>|(?:is|are) blocking <object:y>|"
             r"blocks? (?:the way of )?<object:z>",
-            lambda said: [
-                claim("blocks", name, other)
-                for name in said.subjects
-                for other in (*said.names("x"), *said.names("y"), *said.names("z"))
-            ],
+            claims("blocks", EACH, "x", "y", "z"),
             Topic.EVENT,
         ),
-        rule(
-            Position.PREDICATE,
-            rf"(?:{_EVENTS[Cause.HELPED]}) after step <number:n>",
-            lambda said: [claim("right_after", name, said.number("n")) for name in said.subjects],
-            _kind(Cause.HELPED),
+        predicate(
+            rf"(?:{_EVENTS[Cause.HELPED]}) after step <number:n>", claims("right_after", EACH, "n"), Topic.DETAIL
         ),
-        rule(
-            Position.CLAUSE,
+        clause(
             rf"{_ARM} (?:has )?(?:accidentally )?(?:lost its grip on|lost hold of|lost|dropped|let go of) <objects:x>",
-            lambda said: [claim("dropped", name) for name in said.names("x")],
+            claims("dropped", "each x"),
             Topic.EVENT,
         ),
-        rule(
-            Position.CLAUSE,
+        clause(
             rf"{_ARM} (?:failed to|did not|could not|was not able to|was unable to|did not manage to) "
             r"(?:lift|pick up|grasp|grip) <objects:x>",
-            lambda said: [claim("not_lifted", name) for name in said.names("x")],
+            claims("not_lifted", "each x"),
             Topic.EVENT,
         ),
-        rule(
-            Position.CLAUSE,
+        clause(
             r"(?:i|the robot|the cameras?|we) (?:can no longer|cannot|could not|can not|no longer) "
             r"(?:see|sees|find|finds) "
             r"<objects:x>",
-            lambda said: [claim("missing", name) for name in said.names("x")],
+            claims("missing", "each x"),
             Topic.EVENT,
         ),
-        rule(
-            Position.CLAUSE,
-            r"(?:the way of )?<object:x> (?:is|was) blocked by <object:y>",
-            lambda said: [claim("blocks", *said.names("y"), *said.names("x"))],
-            Topic.EVENT,
-        ),
-        rule(
-            Position.CLAUSE,
-            rf"{_ARM} (?:came up|stayed|remained|was) empty",
-            lambda s: [claim("some", "not_lifted")],
-            Topic.EVENT,
-        ),
+        clause(r"(?:the way of )?<object:x> (?:is|was) blocked by <object:y>", claims("blocks", "y", "x"), Topic.EVENT),
+        clause(rf"{_ARM} (?:came up|stayed|remained|was) empty", claims("some", "not_lifted"), Topic.EVENT),
         *_swap_rules(),
         *_several_rules(),
         *_detail_rules(),
@@ -176,29 +137,19 @@ def _swap_rules() -> list[Rule]:
         r"(?:took|have taken) each other's places?)"
     )
 
-    def together(said: RuleMatch) -> Iterable[Claim]:
-        yield from each("swapped")(said)
-        if len(said.subjects) > 1:
-            yield claim("swapped_together", *sorted(said.subjects))
+    def together(match: RuleMatch) -> Iterable[Claim]:
+        yield from each("swapped")(match)
+        if len(match.subjects) > 1:
+            yield claim("swapped_together", *sorted(match.subjects))
 
     return [
-        rule(
-            Position.PREDICATE,
-            rf"{words}(?: with one another| with each other| with something else)?",
-            together,
-            Topic.EVENT,
-        ),
-        rule(
-            Position.PREDICATE,
-            rf"{words} with <object:x>",
-            lambda said: [claim("swapped_with", name, *said.names("x")) for name in said.subjects],
-            Topic.EVENT,
-        ),
+        predicate(rf"{words}(?: with one another| with each other| with something else)?", together, Topic.EVENT),
+        predicate(rf"{words} with <object:x>", claims("swapped_with", EACH, "x"), Topic.EVENT),
     ]
 
 
 def _several_rules() -> list[Rule]:
-    """Events told without the names of the objects."""
+    """Return rules for events whose objects are not named."""
     several = {
         Cause.TOPPLED: rf"the (?:tower|stack|pile) (?:{_HAVE}(?:fell|fallen)(?: over| down)?|collapsed|"
         r"has collapsed|came down|toppled)",
@@ -211,34 +162,21 @@ def _several_rules() -> list[Rule]:
     counted = {cause: words for cause, words in _EVENTS.items() if cause is not Cause.HELPED}
     counted[Cause.SWAPPED] = rf"{_BE} (?:exchanged|swapped)|{_HAVE}(?:changed|swapped) places"
 
-    def says(predicate: str, cause: Cause, number: bool) -> ClaimMaker:
-        return lambda said: [claim(predicate, cause.value, *([said.number("n")] if number else []))]
-
-    found = [rule(Position.CLAUSE, words, says(SEVERAL, cause, False), Topic.EVENT) for cause, words in several.items()]
-    found += [
-        rule(
-            Position.CLAUSE,
-            rf"<number:n> (?:{_THINGS[3:-1]}|object|block|thing|item) (?:{words})",
-            says("count", cause, True),
-            Topic.EVENT,
-        )
-        for cause, words in counted.items()
+    things = rf"<number:n> (?:{_THINGS[3:-1]}|object|block|thing|item)"
+    return [
+        *(clause(words, claims(SEVERAL, cause.value), Topic.EVENT) for cause, words in several.items()),
+        *(
+            clause(rf"{things} (?:{words})", claims("count", cause.value, "n"), Topic.EVENT)
+            for cause, words in counted.items()
+        ),
+        clause(r"part of the work is (?:already done|done already)", claims("some", "helped"), Topic.EVENT),
     ]
-    found.append(
-        rule(
-            Position.CLAUSE,
-            r"part of the work is (?:already done|done already)",
-            says("some", Cause.HELPED, False),
-            Topic.EVENT,
-        )
-    )
-    return found
 
 
-def _off(said: RuleMatch) -> Iterable[Claim]:
-    size = f"{said['n']} {'mm' if said['unit'].startswith('m') else 'cm'}"
-    towards = direction(said["where"].replace("further", "farther").replace("closer", "nearer"))
-    for name in said.subjects:
+def _off(match: RuleMatch) -> Iterable[Claim]:
+    size = f"{match['n']} {'mm' if match['unit'].startswith('m') else 'cm'}"
+    towards = direction(match["where"].replace("further", "farther").replace("closer", "nearer"))
+    for name in match.subjects:
         yield claim("off_by", name, size)
         if towards:
             yield claim("off_towards", name, towards)
@@ -250,123 +188,80 @@ def _detail_rules() -> list[Rule]:
         r"(?P<where>(?:to the )?(?:left|right) of|(?:farther|further)(?: away)? from the robot than|"
         r"(?:nearer|closer) to the robot than|(?:away )?from|off) (?:its|their)(?: intended| expected)? place"
     )
-    nothing = lambda said: ()  # noqa: E731
     return [
-        rule(Position.MODIFIER, rf",? ?{offset}", _off, only_after=[Topic.EVENT]),
-        rule(Position.PREDICATE, rf"(?:now )?(?:is|are)(?: now)? {offset}", _off, Topic.EVENT),
-        rule(
-            Position.MODIFIER,
+        modifier(rf",? ?{offset}", _off, Topic.EVENT),
+        predicate(rf"(?:now )?(?:is|are)(?: now)? {offset}", _off, Topic.EVENT),
+        modifier(
             r",? (?:though|although|even though) nothing (?:was to|should have|was supposed to|was meant to) "
             r"touch(?:ed)? (?:it|them)",
-            lambda said: [claim("moved", name) for name in said.subjects],
-            only_after=[Topic.EVENT],
+            each("moved"),
+            Topic.EVENT,
         ),
-        rule(
-            Position.MODIFIER,
+        modifier(
             r" (?:on the way|in transit|while being moved|while it was being moved|during the move|while being carried|"
             r"while it was being carried|before reaching its place|before it reached its place)",
-            lambda said: [claim("dropped", name) for name in said.subjects],
-            only_after=[Topic.EVENT],
+            each("dropped"),
+            Topic.EVENT,
         ),
-        rule(Position.MODIFIER, r" elsewhere| somewhere else", nothing, only_after=[Topic.EVENT]),
-        rule(Position.PREDICATE, rf"{_STAND} (?:elsewhere|somewhere else)", each("displaced"), Topic.EVENT),
-        rule(Position.MODIFIER, r" in the process", nothing, only_after=[Topic.EVENT]),
+        modifier(r" elsewhere| somewhere else", no_claims, Topic.EVENT),
+        predicate(rf"{_STAND} (?:elsewhere|somewhere else)", each("displaced"), Topic.EVENT),
+        modifier(r" in the process", no_claims, Topic.EVENT),
     ]
 
 
 def _step_rules() -> list[Rule]:
-    """Which step it was, and how it ended."""
+    """Return rules for the step that failed and how it ended."""
     failed = (
         r"(?:went wrong|has gone wrong|failed|has failed|did not work(?: out)?|was not successful|was unsuccessful|"
         r"did not succeed|has not succeeded|did not go as planned|did not go as expected)"
     )
     named = r"step <number:n>(?:(?:,| -|:)? ?\(?<action:a>\)?,?)?"
 
-    def told(predicate: str) -> ClaimMaker:
-        def says(said: RuleMatch) -> Iterable[Claim]:
-            yield claim(predicate, *([said.number("n")] if predicate not in ("unexpected", "ahead") else []))
-            yield from _step_named(said)
+    def step(name: str, *phase: str) -> ClaimMaker:
+        """Return a maker of a claim about a step; if the step's action is quoted, it has to be that of the step."""
 
-        return says
+        def make(match: RuleMatch) -> Iterable[Claim]:
+            number = match.number("n")
+            yield claim(name, number, *phase)
+            for action in match.tokens("a", "a"):
+                yield claim("step_action", number, action)
 
-    def when(*phases: Phase) -> ClaimMaker:
-        def says(said: RuleMatch) -> Iterable[Claim]:
-            yield Claim(frozenset(Fact("at_step", (said.number("n"), phase.value)) for phase in phases))
-            yield from _step_named(said)
+        return make
 
-        return says
+    before, after = step("at_step", Phase.BEFORE.value), step("at_step", Phase.AFTER.value)
 
     return [
-        rule(Position.CLAUSE, rf"{named} {failed}", told("failed"), Topic.FAILURE),
-        rule(
-            Position.CLAUSE,
-            rf"(?:the action )?<action:a>,? {failed}",
-            lambda said: [claim("failed_action", *said.tokens("a", "a"))],
-            Topic.FAILURE,
+        clause(rf"{named} {failed}", step("failed"), Topic.FAILURE),
+        clause(rf"(?:the action )?<action:a>,? {failed}", claims("failed_action", "a"), Topic.FAILURE),
+        clause(
+            rf"(?:something|things) went wrong (?:in|at|during|with|around) {named}", step("trouble"), Topic.FAILURE
         ),
-        rule(
-            Position.CLAUSE,
-            rf"(?:something|things) went wrong (?:in|at|during|with|around) {named}",
-            told("trouble"),
-            Topic.FAILURE,
-        ),
-        rule(
-            Position.CLAUSE,
+        clause(
             rf"(?:there was|we had|i found) (?:a problem|an error|a failure|trouble) (?:in|at|during|with) {named}",
-            told("trouble"),
+            step("trouble"),
             Topic.FAILURE,
         ),
-        rule(
-            Position.CLAUSE,
+        clause(
             rf"{named} (?:cannot|can not) be (?:done|carried out|executed|run)(?: as things are)?",
-            told("cannot"),
+            step("cannot"),
             Topic.FAILURE,
         ),
-        rule(
-            Position.CLAUSE,
+        clause(
             rf"{named} (?:did what it should|did its job|worked(?: as (?:planned|intended|expected))?|succeeded|"
             r"was successful)",
-            told("worked"),
+            step("worked"),
             Topic.FAILURE,
         ),
-        rule(
-            Position.CLAUSE, r"something (?:was|is) not as expected", lambda said: [claim("unexpected")], Topic.FAILURE
-        ),
-        rule(
-            Position.CLAUSE,
-            r"the scene is already ahead of (?:the )?plan",
-            lambda said: [claim("ahead")],
-            Topic.FAILURE,
-        ),
-        rule(
-            Position.CLAUSE,
-            r"<quote:q>",
-            lambda said: [claim("quoted", text) for text in said.tokens("q", "q")],
-            Topic.EVENT,
-        ),
-        rule(Position.OPENING, rf"(?:after|following) {named}", when(Phase.AFTER)),
-        rule(
-            Position.OPENING,
-            rf"(?:in|at|during|on|while (?:the robot was )?(?:doing|carrying out)) {named}",
-            when(Phase.AFTER),
-        ),
-        rule(Position.OPENING, rf"before {named}", when(Phase.BEFORE)),
-        rule(
-            Position.OPENING, rf"(?:although|even though) {named} (?:worked|succeeded|was successful)", told("worked")
-        ),
-        rule(
-            Position.MODIFIER,
-            rf",? (?:in|at|during|after) {named}",
-            when(Phase.AFTER),
-            only_after=[Topic.EVENT, Topic.FAILURE],
-        ),
-        rule(Position.MODIFIER, rf",? before {named}", when(Phase.BEFORE), only_after=[Topic.FAILURE]),
+        clause(r"something (?:was|is) not as expected", claims("unexpected"), Topic.FAILURE),
+        clause(r"the scene is already ahead of (?:the )?plan", claims("ahead"), Topic.FAILURE),
+        clause(r"<quote:q>", claims("quoted", "each q"), Topic.EVENT),
+        opening(rf"(?:after|following) {named}", after),
+        opening(rf"(?:in|at|during|on|while (?:the robot was )?(?:doing|carrying out)) {named}", after),
+        opening(rf"before {named}", before),
+        opening(rf"(?:although|even though) {named} (?:worked|succeeded|was successful)", step("worked")),
+        modifier(rf",? (?:in|at|during|after) {named}", after, Topic.EVENT, Topic.FAILURE),
+        modifier(rf",? before {named}", before, Topic.FAILURE),
     ]
-
-
-def _step_named(said: RuleMatch) -> Iterable[Claim]:
-    for action in said.tokens("a", "a"):
-        yield claim("step_action", said.number("n"), action)
 
 
 RELATIONS = {
@@ -376,72 +271,47 @@ RELATIONS = {
     "front": r"in front of",
     "behind": r"behind",
 }
-"""How it is said where an object is to be, by operator."""
+"""Operator -> pattern of the words that place one object relative to another."""
 
 
 def _consequence_rules() -> list[Rule]:
     found = []
-
-    def says(predicate: str, operator: str) -> ClaimMaker:
-        return lambda said: [claim(predicate, operator, name, *said.names("x")) for name in said.subjects]
-
-    def elliptic(operator: str) -> ClaimMaker:
-        return lambda said: [claim("meant", operator, *said.names("y"), *said.names("x"))]
-
     for operator, words in RELATIONS.items():
         found += [
-            rule(
-                Position.PREDICATE,
+            predicate(
                 rf"(?:is|are) not (?:(?:standing|placed|resting) )?(?:{words}) <object:x>",
-                says("unkept", operator),
+                claims("unkept", operator, EACH, "x"),
                 Topic.CONSEQUENCE,
             ),
-            rule(
-                Position.PREDICATE,
+            predicate(
                 rf"(?:(?:should|ought to) (?:now )?(?:be|stand|rest|have been|have ended up)|(?:is|are|was|were) "
                 rf"(?:supposed|meant|expected) to (?:be|stand|rest)|belongs?)(?: placed)? (?:{words}) <object:x>",
-                says("meant", operator),
+                claims("meant", operator, EACH, "x"),
                 Topic.CONSEQUENCE,
             ),
             # `the green die should be on the white lego and the blue cube on the green die`
-            rule(
-                Position.CLAUSE,
-                rf"<object:y> (?:{words}) <object:x>",
-                elliptic(operator),
-                Topic.CONSEQUENCE,
-            ),
-            rule(
-                Position.MODIFIER,
+            clause(rf"<object:y> (?:{words}) <object:x>", claims("meant", operator, "y", "x"), Topic.CONSEQUENCE),
+            modifier(
                 rf",? (?:instead of|rather than) (?:being )?(?:{words}) <object:x>",
-                says("meant", operator),
-                only_after=[Topic.EVENT],
+                claims("meant", operator, EACH, "x"),
+                Topic.EVENT,
             ),
         ]
     return [
         *found,
-        rule(
-            Position.PREDICATE,
-            r"(?:is|are) not out of the way",
-            lambda said: [claim("unkept", "free", name) for name in said.subjects],
-            Topic.CONSEQUENCE,
+        predicate(r"(?:is|are) not out of the way", claims("unkept", "free", EACH), Topic.CONSEQUENCE),
+        predicate(
+            r"(?:is|are) not back in (?:its|their) places?", claims("unkept", "restore", EACH), Topic.CONSEQUENCE
         ),
-        rule(
-            Position.PREDICATE,
-            r"(?:is|are) not back in (?:its|their) places?",
-            lambda said: [claim("unkept", "restore", name) for name in said.subjects],
-            Topic.CONSEQUENCE,
-        ),
-        rule(
-            Position.CLAUSE,
+        clause(
             r"<action:a> has not been achieved",
-            lambda said: [claim("unkept", *_parts(said.tokens("a", "a")[0]))],
+            lambda match: [claim("unkept", *_parts(match.tokens("a", "a")[0]))],
             Topic.CONSEQUENCE,
         ),
-        rule(
-            Position.MODIFIER,
+        modifier(
             r",? (?:as|which) (?:the|this) step (?:was to bring about|should have (?:done|achieved)|was meant to do)",
-            lambda said: [claim("promised")],
-            only_after=[Topic.CONSEQUENCE],
+            claims("promised"),
+            Topic.CONSEQUENCE,
         ),
     ]
 
@@ -452,4 +322,4 @@ def _parts(action: str) -> list[str]:
 
 
 FAILURE_RULES: tuple[Rule, ...] = (*_step_rules(), *_event_rules(), *_consequence_rules())
-"""Everything that can be said about what happened."""
+"""All rules for sentences about what happened."""

@@ -1,4 +1,4 @@
-"""Whether what a language model says is so: a sentence is read, and every claim in it has to follow from the facts."""
+"""Judge of the sentences of a language model: every claim in a sentence has to follow from the facts."""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ from nsrecover.core.explanation import Fact
 from nsrecover.domains.tabletop.relations import TABLE
 from nsrecover.explanation.language_model.entailment import Entailment, entailed_by
 from nsrecover.explanation.language_model.failure_rules import FAILURE_RULES
-from nsrecover.explanation.language_model.parser import Claim, Parser, Vocabulary
+from nsrecover.explanation.language_model.parser import Parser
 from nsrecover.explanation.language_model.recovery_rules import RECOVERY_RULES
+from nsrecover.explanation.language_model.sentence_rules import Claim
+from nsrecover.explanation.language_model.vocabulary import Vocabulary
 
 UNREADABLE = "it says something that cannot be checked; use plain statements about what is known, and nothing else"
-_ORDERED = "do"
+_INSTRUCTION = "do"
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What is to be thought of a sentence.
+    """The result of judging one sentence.
 
     Attributes:
-        reason: why it is refused; empty if every claim in it is so.
-        points: what of that which has to be said it says.
+        reason: why the sentence is refused; empty if every claim in it is true.
+        points: the points of the explanation that the sentence covers.
     """
 
     reason: str
@@ -30,7 +32,7 @@ class Judgement:
 
     @property
     def accepted(self) -> bool:
-        """Whether it may be shown."""
+        """Whether the sentence may be shown."""
         return not self.reason
 
 
@@ -39,56 +41,49 @@ class Judge:
     """Judges sentences about one failure.
 
     Attributes:
-        reader: understands them.
-        knowledge: what is so.
+        parser: turns a sentence into claims.
+        known: everything that follows from the facts.
     """
 
-    reader: Parser
-    knowledge: Entailment
+    parser: Parser
+    known: Entailment
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """What is data in a sentence."""
-        return self.reader.vocabulary
+        """The names and quotations in the sentences."""
+        return self.parser.vocabulary
 
     def __call__(self, sentence: str) -> Judgement:
-        """Whether a sentence is so; every way to understand it has to be.
-
-        Args:
-            sentence: one sentence, whoever wrote it.
-        """
-        readings = [reading for reading in self.reader.read(sentence) if reading]
-        if not readings:
+        """Accept a sentence if it is true in every way in which it can be understood; refuse it otherwise."""
+        parses = [claims for claims in self.parser.parse(sentence) if claims]
+        if not parses:
             return Judgement(UNREADABLE)
-        for reading in readings:
-            reason = self._wrong(reading)
-            if reason:
-                return Judgement(reason)
-        return Judgement("", frozenset.intersection(*map(self._points, readings)))
+        reason = next(filter(None, map(self._error, parses)), "")
+        return Judgement(reason) if reason else Judgement("", frozenset.intersection(*map(self._points, parses)))
 
-    def _wrong(self, reading: Sequence[Claim]) -> str:
-        for said in reading:
-            if not said.options & self.knowledge.facts:
-                return f"it says {said}, and that is not so"
-        told = [said for said in reading if any(fact.predicate == _ORDERED for fact in said.options)]
-        ordered = self.knowledge.ordered
+    def _error(self, claims: Sequence[Claim]) -> str:
+        """Return why the claims are not all true; empty if they are."""
+        for claim in claims:
+            if not claim.options & self.known.facts:
+                return f"it says {claim}, and that is not so"
+        told = [claim for claim in claims if any(fact.predicate == _INSTRUCTION for fact in claim.options)]
+        ordered = self.known.ordered
         if told and (len(told) != len(ordered) or not all(s.options & o for s, o in zip(told, ordered, strict=True))):
             return f"it does not tell the {len(ordered)} actions completely and in their order"
         return ""
 
-    def _points(self, reading: Sequence[Claim]) -> frozenset[str]:
-        facts = (fact for said in reading for fact in said.options & self.knowledge.facts)
-        return frozenset(self.knowledge.points[fact] for fact in facts if fact in self.knowledge.points)
+    def _points(self, claims: Sequence[Claim]) -> frozenset[str]:
+        facts = (fact for claim in claims for fact in claim.options & self.known.facts)
+        return frozenset(self.known.points[fact] for fact in facts if fact in self.known.points)
 
 
 def judge_of(facts: Sequence[Fact], names: Sequence[str]) -> Judge:
-    """A judge of sentences about a discrepancy.
+    """Return a judge of sentences about a discrepancy.
 
     Args:
-        facts: what is known, from `nsrecover.explanation.facts.facts_of`.
+        facts: the facts of the discrepancy, from `nsrecover.explanation.facts.facts_of`.
         names: the objects of the scene.
     """
     quotes = tuple(fact.arguments[0].rstrip(". ") for fact in facts if fact.predicate in ("reason", "violated"))
-    known = tuple(dict.fromkeys((*names, TABLE)))
-    vocabulary = Vocabulary(known, quotes, aside=(TABLE,))
+    vocabulary = Vocabulary(tuple(dict.fromkeys((*names, TABLE))), quotes, never_pronoun=(TABLE,))
     return Judge(Parser(vocabulary, (*FAILURE_RULES, *RECOVERY_RULES)), entailed_by(facts))

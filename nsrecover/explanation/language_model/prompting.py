@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from nsrecover.core.completion import Prompt
 from nsrecover.errors import InvalidConfiguration, ModelFailure, did_you_mean
-from nsrecover.explanation.language_model.parser import sentences_of
 from nsrecover.explanation.language_model.rewording_task import RewordingTask
+from nsrecover.explanation.language_model.vocabulary import sentences_of
 
 _FOLDER = "prompts"
 _TOKENS_PER_SENTENCE = 120
@@ -152,7 +152,7 @@ class ReflectPrompt:
 
     def prompt(self, case: RewordingTask, points: Sequence[int], refused: Sequence[tuple[str, str]]) -> Prompt:
         """See `PromptStrategy`."""
-        words, story = prompt_template(self.name, self.version), case.story
+        words, story = prompt_template(self.name, self.version), case.experience
         text = Template(words.again if refused else words.user).substitute(
             task=story.task,
             moment=story.moment,

@@ -1,11 +1,25 @@
-"""Ways to say what will be done about a failure on the table, and what each of them claims."""
+"""Rules for sentences about the recovery from a failure on the table: their patterns and the claims they make."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from nsrecover.explanation.language_model.failure_rules import RELATIONS
-from nsrecover.explanation.language_model.parser import Claim, ClaimMaker, Position, Rule, RuleMatch, Topic, claim, rule
+from nsrecover.explanation.language_model.sentence_rules import (
+    ALL,
+    Claim,
+    ClaimMaker,
+    Rule,
+    RuleMatch,
+    Topic,
+    claim,
+    claims,
+    clause,
+    each,
+    modifier,
+    opening,
+    predicate,
+)  # fmt: skip
 
 _WHO = (
     r"(?:(?:the robot|the arm|i|we) "
@@ -21,55 +35,39 @@ _PASSIVE = (
 
 def _instruction_rules() -> list[Rule]:
     found = []
-
-    def says(how: str) -> ClaimMaker:
-        return lambda said: [claim("do", how, *said.names("x"), *said.names("y"))]
-
-    def passive(how: str) -> ClaimMaker:
-        return lambda said: [claim("do", how, *said.subjects, *said.names("y"))]
-
     ways = {operator: rf"(?:{words}) <object:y>" for operator, words in RELATIONS.items()}
     ways["back on"] = rf"back (?:{RELATIONS['top']}) <object:y>"
     ways["back"] = r"back(?: (?:in|to|into) its place| where it (?:was|belongs|should be))?"
     ways["aside"] = r"(?:aside|out of the way|to the side)"
     for how, words in ways.items():
         found += [
-            rule(Position.CLAUSE, rf"{_PUT} <object:x> {words}", says(how), Topic.REMEDY),
-            rule(Position.PREDICATE, rf"{_PASSIVE} {words}", passive(how), Topic.REMEDY),
+            clause(rf"{_PUT} <object:x> {words}", claims("do", how, "x", "y"), Topic.REMEDY),
+            predicate(rf"{_PASSIVE} {words}", claims("do", how, ALL, "y"), Topic.REMEDY),
         ]
     return [
         *found,
-        rule(
-            Position.CLAUSE,
+        clause(
             rf"{_ORDER}{_WHO}{_ORDER}(?:return|restore) <object:x>(?: to its place)?",
-            says("back"),
+            claims("do", "back", "x"),
             Topic.REMEDY,
         ),
-        rule(
-            Position.CLAUSE,
-            rf"{_ORDER}{_WHO}{_ORDER}do <action:a>",
-            lambda said: [claim("do", "action", *said.tokens("a", "a"))],
-            Topic.REMEDY,
-        ),
+        clause(rf"{_ORDER}{_WHO}{_ORDER}do <action:a>", claims("do", "action", "a"), Topic.REMEDY),
     ]
 
 
-def _stays(said: RuleMatch) -> Iterable[Claim]:
-    return [claim("stays", name) for name in said.subjects]
+def _as_after(match: RuleMatch) -> Iterable[Claim]:
+    number = match.number("n") if match["n"] else "0"
+    return [claim("then_as_after" if match["then"] or match["will"] else "as_after", number)]
 
 
-def _as_after(said: RuleMatch) -> Iterable[Claim]:
-    number = said.number("n") if said["n"] else "0"
-    return [claim("then_as_after" if said["then"] or said["will"] else "as_after", number)]
+def _range(name: str) -> ClaimMaker:
+    """Return a maker of a claim about a range of steps; of steps that are not consecutive nothing is ever true."""
 
+    def make(match: RuleMatch) -> Iterable[Claim]:
+        found = match.range("s")
+        return [claim(name, *map(str, found))] if found else [claim("no such steps")]
 
-def _range(predicate: str) -> ClaimMaker:
-    def says(said: RuleMatch) -> Iterable[Claim]:
-        found = said.range("s")
-        # Steps that do not follow one another are never told of.
-        return [claim(predicate, *map(str, found))] if found else [claim("no such steps")]
-
-    return says
+    return make
 
 
 def _rejoining_rules() -> list[Rule]:
@@ -78,31 +76,22 @@ def _rejoining_rules() -> list[Rule]:
     goes_on = r"(?:the plan|it|the robot)(?: simply| then| can)? (?:goes on|go on|continues|continue|resumes|resume)"
     will = r"(?:(?P<will>will be)|is)"
     return [
-        rule(
-            Position.CLAUSE,
+        clause(
             rf"(?P<then>then,? |after that,? |afterwards,? )?the scene {will} (?:{after}|{start})",
             _as_after,
             Topic.REMEDY,
         ),
-        rule(Position.CLAUSE, rf"{goes_on}(?: from there| as before)?", lambda said: [claim("goes_on")], Topic.REMEDY),
-        rule(
-            Position.CLAUSE,
-            rf"{goes_on} (?:from|after) step <number:n>",
-            lambda s: [claim("goes_on_after", s.number("n"))],
-            Topic.REMEDY,
-        ),
-        rule(Position.CLAUSE, rf"{goes_on} with <steps:s> again", _range("again"), Topic.REMEDY),
-        rule(Position.CLAUSE, r"(?:this|that|it)(?: also)? takes care of <steps:s>", _range("skips"), Topic.REMEDY),
-        rule(Position.CLAUSE, r"<steps:s> can(?: then)? be skipped", _range("skips"), Topic.REMEDY),
-        rule(
-            Position.CLAUSE, r"<steps:s> can (?:simply )?be (?:done|repeated)(?: again)?", _range("again"), Topic.REMEDY
-        ),
-        rule(
-            Position.CLAUSE,
+        clause(rf"{goes_on}(?: from there| as before)?", claims("goes_on"), Topic.REMEDY),
+        clause(rf"{goes_on} (?:from|after) step <number:n>", claims("goes_on_after", "n"), Topic.REMEDY),
+        clause(rf"{goes_on} with <steps:s> again", _range("again"), Topic.REMEDY),
+        clause(r"(?:this|that|it)(?: also)? takes care of <steps:s>", _range("skips"), Topic.REMEDY),
+        clause(r"<steps:s> can(?: then)? be skipped", _range("skips"), Topic.REMEDY),
+        clause(r"<steps:s> can (?:simply )?be (?:done|repeated)(?: again)?", _range("again"), Topic.REMEDY),
+        clause(
             r"(?:nothing (?:has to|needs to|must) be (?:put right|done|corrected|fixed)|"
             r"no (?:recovery|correction|repair) is "
             r"(?:needed|necessary))(?: to get back onto the plan)?",
-            lambda said: [claim("nothing_to_do")],
+            claims("nothing_to_do"),
             Topic.REMEDY,
         ),
     ]
@@ -116,93 +105,57 @@ def _search_rules() -> list[Rule]:
         r"no (?:shorter|cheaper) way exists"
     )
     return [
-        rule(
-            Position.CLAUSE,
+        clause(
             rf"the (?:way back|recovery|repair) {takes}",
-            lambda s: [claim("way_back"), claim("actions", s.number("n"))],
+            lambda match: [claim("way_back"), claim("actions", match.number("n"))],
             Topic.REMEDY,
         ),
-        rule(
-            Position.CLAUSE,
+        clause(
             r"<number:n> (?:actions?|moves?) (?:are|is) needed"
             r"(?: to (?:recover|get back(?: onto the plan)?|put things right))?",
-            lambda said: [claim("actions", said.number("n"))],
+            claims("actions", "n"),
             Topic.REMEDY,
         ),
-        rule(
-            Position.CLAUSE,
+        clause(
             r"the shortest way back (?:takes|has|needs|is) <number:n> (?:actions?|moves?|steps?)",
-            lambda said: [claim("shortest"), claim("actions", said.number("n"))],
+            lambda match: [claim("shortest"), claim("actions", match.number("n"))],
             Topic.REMEDY,
         ),
-        rule(
-            Position.CLAUSE,
+        clause(
             r"(?:i|the robot|we) (?:needs?|will need) <number:n> (?:actions?|moves?)"
             r"(?: to (?:recover|repair this|get back))?",
-            lambda said: [claim("actions", said.number("n"))],
+            claims("actions", "n"),
             Topic.REMEDY,
         ),
-        rule(
-            Position.OPENING, r"after looking at <number:n> scenes", lambda said: [claim("looked_at", said.number("n"))]
-        ),
-        rule(Position.CLAUSE, shortest, lambda said: [claim("shortest")], Topic.REMEDY),
-        rule(
-            Position.OPENING,
+        opening(r"after looking at <number:n> scenes", claims("looked_at", "n")),
+        clause(shortest, claims("shortest"), Topic.REMEDY),
+        opening(
             r"(?:to (?:recover|fix this|get back(?: onto the plan| on track)?|put (?:this|things) right|correct this)|"
             r"the way back(?: is)?|for the recovery)",
-            lambda said: [claim("way_back")],
+            claims("way_back"),
         ),
-        rule(
-            Position.CLAUSE,
-            r"(?:there is no way|it is impossible to get) back(?: (?:on)?to the plan)?",
-            lambda said: [claim("no_way")],
-            Topic.REMEDY,
+        clause(
+            r"(?:there is no way|it is impossible to get) back(?: (?:on)?to the plan)?", claims("no_way"), Topic.REMEDY
         ),
-        rule(
-            Position.CLAUSE,
-            r"no way back was found(?: in <number:n>(?P<rest>\.\d+)? seconds)?",
-            _searched,
-            Topic.REMEDY,
+        clause(r"no way back was found(?: in <number:n>(?P<rest>\.\d+)? seconds)?", _searched, Topic.REMEDY),
+        modifier(r",? after looking at <number:n> (?:scenes?|states?)", claims("looked_at", "n"), Topic.REMEDY),
+        clause(r"what makes it impossible (?:is|are) <objects:x>", claims("blamed", "each x"), Topic.REMEDY),
+        predicate(r"(?:makes? it impossible|(?:is|are) what makes it impossible)", each("blamed"), Topic.REMEDY),
+        predicate(r"(?:may|can) (?:stay|remain) where (?:it is|they are)", each("stays"), Topic.REMEDY),
+        predicate(
+            r"(?:need|needs|does not need|do not need) not (?:to )?be moved(?: back)?", each("stays"), Topic.REMEDY
         ),
-        rule(
-            Position.MODIFIER,
-            r",? after looking at <number:n> (?:scenes?|states?)",
-            lambda said: [claim("looked_at", said.number("n"))],
-            only_after=[Topic.REMEDY],
-        ),
-        rule(
-            Position.CLAUSE,
-            r"what makes it impossible (?:is|are) <objects:x>",
-            lambda said: [claim("blamed", name) for name in said.names("x")],
-            Topic.REMEDY,
-        ),
-        rule(
-            Position.PREDICATE,
-            r"(?:makes? it impossible|(?:is|are) what makes it impossible)",
-            lambda said: [claim("blamed", name) for name in said.subjects],
-            Topic.REMEDY,
-        ),
-        rule(Position.PREDICATE, r"(?:may|can) (?:stay|remain) where (?:it is|they are)", _stays, Topic.REMEDY),
-        rule(
-            Position.PREDICATE,
-            r"(?:need|needs|does not need|do not need) not (?:to )?be moved(?: back)?",
-            _stays,
-            Topic.REMEDY,
-        ),
-        rule(
-            Position.MODIFIER,
-            r"(?::|,| because|, because) ?nothing that follows needs (?:it|them) elsewhere",
-            _stays,
-            only_after=[Topic.REMEDY],
+        modifier(
+            r"(?::|,| because|, because) ?nothing that follows needs (?:it|them) elsewhere", each("stays"), Topic.REMEDY
         ),
     ]
 
 
-def _searched(said: RuleMatch) -> Iterable[Claim]:
+def _searched(match: RuleMatch) -> Iterable[Claim]:
     yield claim("none_found")
-    if said["n"]:
-        yield claim("searched_for", f"{said.number('n')}{said['rest']}")
+    if match["n"]:
+        yield claim("searched_for", f"{match.number('n')}{match['rest']}")
 
 
 RECOVERY_RULES: tuple[Rule, ...] = (*_instruction_rules(), *_rejoining_rules(), *_search_rules())
-"""Everything that can be said about what to do."""
+"""All rules for sentences about the recovery."""

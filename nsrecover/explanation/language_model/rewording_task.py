@@ -1,4 +1,4 @@
-"""A failure as the language layer sees it: the sentences that say it, and what decides whether others do."""
+"""A failure to be reworded: the sentences made from the facts, and the judge of other sentences about it."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from nsrecover.core.explanation import Fact, Sentence
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.relations import TABLE, support_name
 from nsrecover.explanation.language_model.judge import Judgement, judge_of
-from nsrecover.explanation.language_model.parser import Vocabulary
+from nsrecover.explanation.language_model.vocabulary import Vocabulary
 
 
 class SentenceJudge(Protocol):
-    """Decides whether sentences about one failure are so."""
+    """Judges whether sentences about one failure are true."""
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """What is data in them."""
+        """The names and quotations in the sentences."""
         ...
 
     def __call__(self, sentence: str) -> Judgement:
-        """Whether a sentence is so, and what it says of that which has to be said."""
+        """Judge one sentence, and name the points of the explanation that it covers."""
         ...
 
 
 @dataclass(frozen=True)
 class RobotExperience:
-    """What a robot did and saw, for strategies that leave the reasoning to the model.
+    """The actions and observations of a robot, for prompts that leave the reasoning to the model.
 
     Attributes:
-        task: what it was to do.
+        task: the task of the robot.
         moment: when the failure was noticed.
-        history: what it did and observed before, a line each.
-        observation: what it observed then.
+        history: earlier actions and observations, a line each.
+        observation: the observation at that moment.
     """
 
     task: str
@@ -46,43 +46,43 @@ class RobotExperience:
 
 @dataclass(frozen=True)
 class RewordingTask:
-    """A failure to be worded.
+    """A failure to be reworded.
 
     Attributes:
-        grounded: sentences made from the facts without a model; what is said if the model's do not pass.
-        judge: decides about sentences of a model.
+        grounded: sentences made from the facts by templates; used where the sentences of the model are refused.
+        judge: judges the sentences of the model.
         objects: names of the objects of the scene.
-        story: what the robot did and saw.
+        experience: the actions and observations of the robot.
     """
 
     grounded: tuple[Sentence, ...]
     judge: SentenceJudge
     objects: tuple[str, ...]
-    story: RobotExperience
+    experience: RobotExperience
 
 
 def task_of(discrepancy: Discrepancy, facts: Sequence[Fact], grounded: Sequence[Sentence]) -> RewordingTask:
-    """A discrepancy as a case.
+    """Return the rewording task for a discrepancy.
 
     Args:
-        discrepancy: what is not as expected.
-        facts: what is known of it and of its recovery, from `nsrecover.explanation.facts.facts_of`.
-        grounded: the wording of these facts, from `nsrecover.explanation.templates.realise`.
+        discrepancy: the deviation from the expected scene.
+        facts: its facts and those of its recovery, from `nsrecover.explanation.facts.facts_of`.
+        grounded: the sentences for these facts, from `nsrecover.explanation.templates`.
     """
     names = tuple(dict.fromkeys((*discrepancy.expected.names, *discrepancy.observed.names)))
     step = f"step {discrepancy.step + 1}"
     before = discrepancy.phase is Phase.BEFORE
-    story = RobotExperience(
+    experience = RobotExperience(
         task=str(discrepancy.action),
         moment=f"{'the start of ' if before else ''}{step}, {discrepancy.action}",
         history=(f"Expected {'before' if before else 'after'} {step}: {_scene(discrepancy.expected)}",),
         observation=_scene(discrepancy.observed),
     )
-    return RewordingTask(tuple(grounded), judge_of(facts, names), names, story)
+    return RewordingTask(tuple(grounded), judge_of(facts, names), names, experience)
 
 
 def _scene(graph: SceneGraph) -> str:
-    """A scene as REFLECT writes it: objects, then relations."""
+    """Return a scene in the text format of REFLECT: objects, then relations."""
     there = [i for i in range(len(graph)) if not graph.missing[i]]
     supports = [f"{graph.names[i]} is on top of {support_name(graph, i) or TABLE}." for i in there]
     return f"{', '.join(graph.names[i] for i in there)}. {' '.join(supports)}"

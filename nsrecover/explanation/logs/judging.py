@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from nsrecover.core.explanation import Fact, Sentence
 from nsrecover.explanation.audience import Register
 from nsrecover.explanation.language_model.judge import UNREADABLE, Judgement
-from nsrecover.explanation.language_model.parser import LONGEST, MARK, Vocabulary, sentences_of
 from nsrecover.explanation.language_model.rewording_task import RewordingTask, RobotExperience
+from nsrecover.explanation.language_model.vocabulary import LONGEST, MARK, Vocabulary, sentences_of
 from nsrecover.explanation.logs.explaining import LogExplanation
 from nsrecover.explanation.logs.household import Household
 from nsrecover.explanation.logs.records import HouseholdLog

@@ -13,7 +13,7 @@ from nsrecover.explanation import GroundedExplainer, facts_of
 from nsrecover.explanation.language_model.endpoint import Endpoint
 from nsrecover.explanation.language_model.explainer import LanguageExplainer
 from nsrecover.explanation.language_model.judge import Judge, judge_of
-from nsrecover.explanation.language_model.parser import sentences_of
+from nsrecover.explanation.language_model.vocabulary import sentences_of
 from nsrecover.explanation.language_model.prompting import ReflectPrompt, StructuredPrompt
 from nsrecover.explanation.language_model.rewording_task import task_of
 from tests.nsrecover.explanation.language_model.fake_endpoint import answering, served
