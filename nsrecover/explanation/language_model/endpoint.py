@@ -1,6 +1,6 @@
-"""Any language model behind an OpenAI-compatible address: hosted, vLLM, Ollama, llama.cpp.
+"""Client for language models behind an OpenAI-compatible address: hosted, vLLM, Ollama, llama.cpp.
 
-Needs the `openai` client: `pip install 'nsrecover[llm]'`; it is imported when a question is asked and not before.
+Needs the `openai` client (`pip install 'nsrecover[llm]'`), which is imported with the first request.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 LONGEST_ANSWER = 1_000_000
-"""Bytes of an answer after which nothing more is read: some thousand sentences with all that goes around them."""
+"""Maximum length of an answer, in bytes or characters; some thousand sentences."""
 
 KEY = "OPENAI_API_KEY"
 _TOO_LONG = f"the answer is longer than {LONGEST_ANSWER:,} bytes"
@@ -32,7 +32,7 @@ _NOT_AN_ANSWER = "the answer is not what an OpenAI-compatible endpoint sends"
 
 @dataclass(frozen=True)
 class Price:
-    """What an endpoint charges, per million tokens, in any currency."""
+    """Price of an endpoint per million tokens, in any currency."""
 
     prompt: float
     completion: float
@@ -43,12 +43,12 @@ class Endpoint:
     """A language model behind an address; a `nsrecover.core.protocols.LanguageModel`.
 
     Attributes:
-        url: where its `chat/completions` is, e.g. `http://127.0.0.1:8080/v1`.
-        model: name of the model there; the first that the endpoint lists, if empty.
-        key: for the endpoint; that of the environment variable `OPENAI_API_KEY` if None.
-        retries: how many times to ask again after a connection that broke, too many requests or an error of the server.
+        url: base address, below which `chat/completions` lies, e.g. `http://127.0.0.1:8080/v1`.
+        model: name of the model there; if empty, the first that the endpoint lists.
+        key: API key; if None, that of the environment variable `OPENAI_API_KEY`.
+        retries: number of retries after a failed connection, a rate limit or a server error.
         temperature: of sampling; 0 for the likeliest words.
-        price: for the cost of an answer, if it is to be known.
+        price: for computing the cost of an answer; optional.
     """
 
     url: str
@@ -68,14 +68,14 @@ class Endpoint:
 
     @property
     def name(self) -> str:
-        """The model, or the address if the model is the endpoint's to choose."""
+        """The name of the model, or the address if the endpoint chooses the model."""
         return self.model or urlsplit(self.url).netloc.rpartition("@")[2]
 
     def complete(self, prompt: Prompt, *, timeout_s: float, on_text: Listener | None = None) -> Completion:
-        """The answer to a prompt, not a moment after the time is up; see `nsrecover.core.protocols.LanguageModel`.
+        """Return the answer to a prompt within the time limit; see `nsrecover.core.protocols.LanguageModel`.
 
         Raises:
-            ModelFailure: the endpoint cannot be reached, refuses, answers nothing that can be read, or not in time.
+            ModelFailure: the endpoint cannot be reached, refuses, sends an unreadable answer, or is too slow.
             InvalidConfiguration: the client is not installed.
         """
         started = time.monotonic()
@@ -85,14 +85,14 @@ class Endpoint:
 
         def ask() -> None:
             try:
-                _client_class()  # the first import takes seconds on a busy machine: part of the time, too
+                _client_class()  # the first import can take seconds, which count towards the limit
                 left_s = timeout_s - (time.monotonic() - started)
                 outcome.append(asyncio.run(asyncio.wait_for(self._ask(prompt, on_text), left_s)))
             except BaseException as error:
                 outcome.append(error)
 
-        # A loop of its own in a thread of its own: the deadline holds whatever the server does (also if it sends a byte
-        # every second for ever), and whether or not the caller runs a loop already.
+        # A separate event loop in a separate thread: the deadline holds even if the server sends a byte every second
+        # for ever, and the caller may already run an event loop.
         thread = threading.Thread(target=ask, name="nsrecover-language-model", daemon=True)
         thread.start()
         thread.join(timeout_s + 0.5)

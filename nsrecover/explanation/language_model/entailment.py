@@ -1,4 +1,4 @@
-"""What follows from the facts of a failure: everything that a sentence about it may claim."""
+"""Everything that follows from the facts of a failure, and that a sentence about it may therefore claim."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from nsrecover.domains.tabletop.relations import TABLE
 from nsrecover.explanation.facts import NOWHERE
 
 SEVERAL = "several"
+"""Predicate of events that concern more than one object."""
+
 _CAUSES = {cause.value for cause in Cause}
 _PLACED = {c.value for c in (Cause.TOPPLED, Cause.DROPPED, Cause.NOT_LIFTED, Cause.MISPLACED, Cause.MOVED)}
 _IN_PLACE = {Cause.HELPED.value, Cause.BLOCKING.value}
@@ -23,17 +25,19 @@ _RELATIONS = ("top", "left", "right", "front", "behind")
 
 
 class _Add(Protocol):
+    """Adds a true fact, and the point that it covers, if any."""
+
     def __call__(self, point: str, predicate: str, *arguments: str) -> None: ...
 
 
 @dataclass(frozen=True)
 class Entailment:
-    """What is known, as a text may claim it.
+    """The true claims about a failure.
 
     Attributes:
-        facts: each true.
-        ordered: instructions in their order, each with the ways in which it may be put.
-        points: what an explanation has to say: a fact in here, or one that stands for it.
+        facts: all true facts.
+        ordered: the instructions in their order, each with its equivalent forms.
+        points: fact -> the point of the explanation that it covers; an explanation has to cover all points.
     """
 
     facts: frozenset[Fact]
@@ -42,11 +46,7 @@ class Entailment:
 
 
 def entailed_by(facts: Sequence[Fact]) -> Entailment:
-    """Everything that follows from the facts of a failure.
-
-    Args:
-        facts: from `nsrecover.explanation.facts.facts_of`.
-    """
+    """Return everything that follows from facts of `nsrecover.explanation.facts.facts_of`."""
     known: dict[str, list[tuple[str, ...]]] = defaultdict(list)
     for fact in facts:
         known[fact.predicate].append(fact.arguments)
@@ -126,7 +126,7 @@ def _add_cause(name: str, found: list[tuple[str, ...]], add: _Add) -> None:
 
 
 def direction(words: str) -> str:
-    """`to the left of its place` -> `left`; empty if there is none."""
+    """Return the direction in a phrase, `to the left of its place` -> `left`; empty if there is none."""
     return next((word for word in ("left", "right", "farther", "nearer") if word in words), "")
 
 
@@ -188,7 +188,7 @@ def _add_rejoining(subgoal: int, done: int, recovered: bool, add: _Add) -> None:
 
 
 def _ways(action: str, place: str) -> frozenset[Fact]:
-    """How an instruction may be put."""
+    """Return the equivalent forms of an instruction."""
     parsed = Action.parse(action)
     moved = parsed.arguments[0]
     ways = {Fact("do", ("action", action))}

@@ -1,11 +1,11 @@
-"""Explanations in the words of a language model, which is never believed.
+"""Explanations reworded by a language model and verified sentence by sentence.
 
     from nsrecover.explanation.language_model.explainer import LanguageExplainer, model_at
     with model_at("http://127.0.0.1:8080/v1") as model:          # or "local"
         system = replace(nsrecover.load(), explainer=LanguageExplainer(model))
 
-Cause and recovery are computed; the model only words them. Every sentence of it is checked against the facts, and what
-does not pass is told in the grounded words. docs/language.md says how, and what that was measured to do.
+Cause and recovery are computed; the model only rewords them. Every sentence is checked against the facts, and sentences
+that fail are replaced by those of the templates. docs/language.md describes the method and its measurements.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ LOCAL = "local"
 
 @contextmanager
 def model_at(address: str, model: str = "") -> Iterator[LanguageModel]:
-    """A language model by its address.
+    """Return the language model at an address, as a context manager.
 
     Args:
-        address: of an OpenAI-compatible endpoint, or `local` for one that is served by this process while it is used.
-        model: name of the model at the endpoint; the first that it lists, if empty.
+        address: of an OpenAI-compatible endpoint, or `local` for a model that this process serves meanwhile.
+        model: name of the model at the endpoint; if empty, the first that it lists.
 
     Raises:
-        InvalidConfiguration: it is no address, or what a local model needs is missing.
+        InvalidConfiguration: the address is malformed, or a requirement of the local model is missing.
     """
     if address == LOCAL:
         with EmbeddedModel() as embedded:
@@ -50,14 +50,14 @@ def model_at(address: str, model: str = "") -> Iterator[LanguageModel]:
 
 @dataclass(frozen=True)
 class LanguageExplainer:
-    """Explains a discrepancy in the words of a language model as far as they are so; a `Explainer`.
+    """Explains a discrepancy in the verified words of a language model; a `nsrecover.core.protocols.Explainer`.
 
     Attributes:
-        model: who words it.
-        strategy: how it is asked.
-        fallback: who says what the model does not say, or says wrongly.
-        timeout_s: for all questions to the model about one discrepancy.
-        on_text: gets the model's answers piece by piece, before anything is checked.
+        model: the language model.
+        strategy: how to prompt it.
+        fallback: provides the sentences that the model leaves out or gets wrong.
+        timeout_s: time limit for all requests about one discrepancy, seconds.
+        on_text: receives the answers of the model piece by piece, unverified.
     """
 
     model: LanguageModel
@@ -67,26 +67,23 @@ class LanguageExplainer:
     on_text: Listener | None = None
 
     def __call__(self, discrepancy: Discrepancy, recovery: Recovery | None) -> Explanation:
-        """Say what went wrong, what follows, and what will be done; whatever becomes of the model.
+        """Explain what went wrong, its consequences and the recovery; failures of the model raise nothing.
 
         Args:
-            discrepancy: what is not as expected.
-            recovery: what will be done about it; None if nothing was searched for.
+            discrepancy: the deviation from the expected scene.
+            recovery: the planned recovery; None if none was searched for.
 
         Returns:
-            The explanation. Its `source` is the model's name if a sentence is, every sentence says whose it is, and
-            `note` why some are not.
+            The explanation. Its `source` is the name of the model if at least one sentence comes from the model, every
+            sentence has a source of its own, and `note` says why some do not come from the model.
         """
-        return self._explained(discrepancy, recovery)[0]
+        return self.worded(discrepancy, recovery)[0]
 
     def worded(self, discrepancy: Discrepancy, recovery: Recovery | None) -> tuple[Explanation, Reworded]:
-        """The same, with the model's answers, their tokens and what was refused."""
-        return self._explained(discrepancy, recovery)
-
-    def _explained(self, discrepancy: Discrepancy, recovery: Recovery | None) -> tuple[Explanation, Reworded]:
+        """Return the explanation together with the model's answers, their tokens and the refused sentences."""
         grounded = self.fallback(discrepancy, recovery)
-        case = task_of(discrepancy, facts_of(discrepancy, recovery, self.fallback.operators), grounded.sentences)
-        result = reword(case, self.model, self.strategy, self.timeout_s, self.on_text)
+        task = task_of(discrepancy, facts_of(discrepancy, recovery, self.fallback.operators), grounded.sentences)
+        result = reword(task, self.model, self.strategy, self.timeout_s, self.on_text)
         source = self.model.name if result.used else grounded.source
-        # What the model said was judged sentence by sentence; the rest is as good as the grounded text.
+        # The sentences of the model were judged one by one; the others are as reliable as the grounded text.
         return Explanation(result.sentences, grounded.step, source, grounded.verified, result.note), result

@@ -1,4 +1,4 @@
-"""Ways to get an explanation out of a language model; which one is used changes how much passes, never what is true."""
+"""Prompt strategies for rewording: they change how many sentences are accepted, never which ones are true."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from nsrecover.explanation.language_model.vocabulary import sentences_of
 _FOLDER = "prompts"
 _TOKENS_PER_SENTENCE = 120
 NO_OBJECT = "none"
-"""In a slot for objects, where a point names none."""
+"""Value of the slot for objects if a point names none."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A sentence of a model that nobody has judged yet.
+    """A sentence of a model before it is judged.
 
     Attributes:
         text: the sentence.
-        problem: why it is refused unread, e.g. since a slot beside it is wrong; empty if it is not.
+        problem: why it is refused without being judged, e.g. a wrong slot next to it; empty otherwise.
     """
 
     text: str
@@ -36,13 +36,13 @@ class Candidate:
 
 @dataclass(frozen=True)
 class PromptTemplate:
-    """The words of a prompt, read from a file of the package.
+    """The texts of a prompt, read from a file of the package.
 
     Attributes:
-        name: and version, as in the file's name.
-        system: what the model is to do.
-        user: the question, with `$slots`.
-        again: the same, asked again after something was refused.
+        name: name and version, as in the name of the file.
+        system: the instructions.
+        user: the first request, with `$slots`.
+        again: the second request, after sentences were refused.
     """
 
     name: str
@@ -52,66 +52,66 @@ class PromptTemplate:
 
 
 class PromptStrategy(Protocol):
-    """How a model is asked, and how its answer is cut into sentences."""
+    """Builds the requests to a model, and extracts the sentences from its answers."""
 
     @property
     def name(self) -> str:
-        """What to call it in tables."""
+        """The name of the strategy in tables."""
         ...
 
     def asked(self, points: Sequence[int]) -> Sequence[int]:
-        """Of the grounded sentences that nobody has worded yet, those to ask for; none ends the questions."""
+        """Return which of the open points to request; none ends the requests."""
         ...
 
-    def prompt(self, case: RewordingTask, points: Sequence[int], refused: Sequence[tuple[str, str]]) -> Prompt:
-        """The question.
+    def prompt(self, task: RewordingTask, points: Sequence[int], refused: Sequence[tuple[str, str]]) -> Prompt:
+        """Return the request.
 
         Args:
-            case: what is to be explained.
-            points: which of the grounded sentences are still to be worded.
-            refused: sentences of the last answer with the reasons, if this is the second question.
+            task: the explanation to reword.
+            points: numbers of the grounded sentences to reword.
+            refused: the refused sentences of the first answer with the reasons; empty for the first request.
         """
         ...
 
-    def candidates(self, case: RewordingTask, points: Sequence[int], answer: str) -> tuple[Candidate, ...]:
-        """The sentences of an answer.
+    def candidates(self, task: RewordingTask, points: Sequence[int], answer: str) -> tuple[Candidate, ...]:
+        """Return the sentences of an answer.
 
         Raises:
-            ModelFailure: it cannot be read.
+            ModelFailure: the answer is unreadable.
         """
         ...
 
 
 @dataclass(frozen=True)
 class StructuredPrompt:
-    """The model words computed facts; its answer is JSON whose factual slots can only hold what there is.
+    """The model rewords computed facts; its answer is JSON whose factual slots only allow known values.
 
     Attributes:
-        version: of the prompt.
-        most: sentences that are asked for at once, from the first on; what is beyond them stays grounded. A small model
-            loses the thread in a long answer, a large one can do with the default.
+        version: version of the prompt.
+        most: number of sentences requested at most; the others stay grounded. Small models need a low number, because
+            they lose track in long answers.
     """
 
     version: int = 1
     most: int = 12
     name: str = field(default="structured", init=False)
 
-    def prompt(self, case: RewordingTask, points: Sequence[int], refused: Sequence[tuple[str, str]]) -> Prompt:
+    def prompt(self, task: RewordingTask, points: Sequence[int], refused: Sequence[tuple[str, str]]) -> Prompt:
         """See `PromptStrategy`."""
         words = prompt_template(self.name, self.version)
         return Prompt(
             words.system,
             Template(words.again if refused else words.user).substitute(
-                # Quoted as JSON: a name that looks like an instruction is seen to be a name.
-                objects=", ".join(json.dumps(name, ensure_ascii=False) for name in case.objects),
-                points="\n".join(f"{number + 1}. {case.grounded[number].text}" for number in points),
+                # Quoted as JSON, so that a name that looks like an instruction is recognisable as a name.
+                objects=", ".join(json.dumps(name, ensure_ascii=False) for name in task.objects),
+                points="\n".join(f"{number + 1}. {task.grounded[number].text}" for number in points),
                 refused="\n".join(f"- {json.dumps(text)}: {reason}" for text, reason in refused[:8]),
             ),
-            _schema(case, points),
+            _schema(task, points),
             _TOKENS_PER_SENTENCE * len(points),
         )
 
-    def candidates(self, case: RewordingTask, points: Sequence[int], answer: str) -> tuple[Candidate, ...]:
+    def candidates(self, task: RewordingTask, points: Sequence[int], answer: str) -> tuple[Candidate, ...]:
         """See `PromptStrategy`."""
         try:
             document = json.loads(answer)
@@ -123,8 +123,8 @@ class StructuredPrompt:
             if not isinstance(item, dict) or not isinstance(item.get("text"), str):
                 continue
             found += [
-                Candidate(text, _slot_problem(case, number, item))
-                for text in sentences_of(item["text"], case.judge.vocabulary)
+                Candidate(text, _slot_problem(task, number, item))
+                for text in sentences_of(item["text"], task.judge.vocabulary)
             ]
         if not found:
             raise ModelFailure("the answer has none of the sentences that were asked for")
@@ -137,10 +137,10 @@ class StructuredPrompt:
 
 @dataclass(frozen=True)
 class ReflectPrompt:
-    """The model has to find the cause in the robot's experience, asked as REFLECT does; free text (for comparison).
+    """The model infers the cause from the robot's experience, as in REFLECT; free text, for comparison.
 
     Attributes:
-        version: of the prompt.
+        version: version of the prompt.
     """
 
     version: int = 1
@@ -150,9 +150,9 @@ class ReflectPrompt:
         """See `PromptStrategy`."""
         return points
 
-    def prompt(self, case: RewordingTask, points: Sequence[int], refused: Sequence[tuple[str, str]]) -> Prompt:
+    def prompt(self, task: RewordingTask, points: Sequence[int], refused: Sequence[tuple[str, str]]) -> Prompt:
         """See `PromptStrategy`."""
-        words, story = prompt_template(self.name, self.version), case.experience
+        words, story = prompt_template(self.name, self.version), task.experience
         text = Template(words.again if refused else words.user).substitute(
             task=story.task,
             moment=story.moment,
@@ -162,9 +162,9 @@ class ReflectPrompt:
         )
         return Prompt(words.system, text, None, _TOKENS_PER_SENTENCE)
 
-    def candidates(self, case: RewordingTask, points: Sequence[int], answer: str) -> tuple[Candidate, ...]:
+    def candidates(self, task: RewordingTask, points: Sequence[int], answer: str) -> tuple[Candidate, ...]:
         """See `PromptStrategy`."""
-        found = sentences_of(answer, case.judge.vocabulary)
+        found = sentences_of(answer, task.judge.vocabulary)
         if not found:
             raise ModelFailure("the answer is empty")
         return tuple(map(Candidate, found))
@@ -172,10 +172,10 @@ class ReflectPrompt:
 
 @lru_cache(maxsize=8)
 def prompt_template(name: str, version: int) -> PromptTemplate:
-    """A prompt of the package.
+    """Return a prompt of the package.
 
     Raises:
-        InvalidConfiguration: there is none of that name and version.
+        InvalidConfiguration: there is no prompt of that name and version.
     """
     folder = resources.files("nsrecover.explanation.language_model").joinpath(_FOLDER)
     file = folder.joinpath(f"{name}.v{version}.json")
@@ -192,18 +192,18 @@ def _key(number: int) -> str:
     return f"point_{number + 1}"
 
 
-def _schema(case: RewordingTask, points: Sequence[int]) -> dict[str, Any]:
-    """What an answer may be: for every point a sentence, what it tells of and which objects, both from lists."""
+def _schema(task: RewordingTask, points: Sequence[int]) -> dict[str, Any]:
+    """Return the JSON schema of an answer: for every point a sentence, its event and its objects, from fixed lists."""
     properties = {
         _key(number): {
             "type": "object",
             "properties": {
-                # The sentence first: a small model that has chosen wrong words keeps to them.
+                # The sentence comes first: a small model repeats the words of slots that it has filled before.
                 "text": {"type": "string"},
-                "what": {"type": "string", "enum": _events(case, number)},
+                "what": {"type": "string", "enum": _events(task, number)},
                 "objects": {
                     "type": "array",
-                    "items": {"type": "string", "enum": _objects(case, number) or [NO_OBJECT]},
+                    "items": {"type": "string", "enum": _objects(task, number) or [NO_OBJECT]},
                     "maxItems": 4,
                 },
             },
@@ -215,23 +215,23 @@ def _schema(case: RewordingTask, points: Sequence[int]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
 
 
-def _events(case: RewordingTask, number: int) -> list[str]:
-    return sorted({fact.predicate for fact in case.grounded[number].facts})
+def _events(task: RewordingTask, number: int) -> list[str]:
+    return sorted({fact.predicate for fact in task.grounded[number].facts})
 
 
-def _objects(case: RewordingTask, number: int) -> list[str]:
-    """The objects of the scene that a point is about."""
-    return [name for name in case.objects if name in case.judge.vocabulary.names_in(case.grounded[number].text)]
+def _objects(task: RewordingTask, number: int) -> list[str]:
+    """Return the objects of the scene that a point names."""
+    return [name for name in task.objects if name in task.judge.vocabulary.names_in(task.grounded[number].text)]
 
 
-def _slot_problem(case: RewordingTask, number: int, item: dict[str, Any]) -> str:
-    """Whether the slots beside a sentence hold what they cannot; some endpoints do not keep to a schema."""
+def _slot_problem(task: RewordingTask, number: int, item: dict[str, Any]) -> str:
+    """Return what is wrong with the slots of a point, if anything; some endpoints ignore the schema."""
     named = item.get("objects")
     wrong = [
-        name for name in (named if isinstance(named, list) else []) if name not in (*_objects(case, number), NO_OBJECT)
+        name for name in (named if isinstance(named, list) else []) if name not in (*_objects(task, number), NO_OBJECT)
     ]
     if wrong:
         return f"it is said to be about {', '.join(map(str, wrong))}, and the point is not"
-    if item.get("what") not in _events(case, number):
+    if item.get("what") not in _events(task, number):
         return f"it is said to tell of {item.get('what')!r}, and the point does not"
     return ""

@@ -1,4 +1,4 @@
-"""From a case and a language model to sentences that are so: ask, judge, ask once more, fill up from the facts."""
+"""Reword with a language model, verify, retry once, fall back to templates."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from nsrecover.explanation.language_model.rewording_task import RewordingTask
 
 @dataclass(frozen=True)
 class Refusal:
-    """A sentence that was not let through.
+    """A refused sentence.
 
     Attributes:
-        text: what the model said.
+        text: the sentence of the model.
         reason: why it was refused.
-        question: in answer to the first or second question (0 or 1).
+        question: number of the request that it answers, 0 or 1.
     """
 
     text: str
@@ -31,14 +31,14 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Reworded:
-    """An explanation, and how it came about.
+    """A reworded explanation and how it was obtained.
 
     Attributes:
-        sentences: each is so; `source` says who worded it.
-        note: why not everything is worded by the model; empty if it is.
-        answers: the model's, at most two.
-        candidates: how many sentences the model offered.
-        refused: those that were not let through.
+        sentences: verified sentences; `source` names their author.
+        note: why not every sentence comes from the model; empty if all do.
+        answers: the answers of the model, at most two.
+        candidates: number of sentences in them.
+        refused: the refused sentences.
     """
 
     sentences: tuple[Sentence, ...]
@@ -49,32 +49,32 @@ class Reworded:
 
     @property
     def used(self) -> int:
-        """Sentences that are the model's."""
+        """Number of sentences that come from the model."""
         return sum(sentence.source != "grounded" for sentence in self.sentences)
 
 
 def reword(
-    case: RewordingTask,
+    task: RewordingTask,
     model: LanguageModel,
     strategy: PromptStrategy,
     timeout_s: float,
     on_text: Listener | None = None,
 ) -> Reworded:
-    """Have a language model word a failure.
+    """Let a language model reword an explanation, and verify every sentence.
 
-    Every sentence it returns is judged. For what is not said then it is asked once more, with the reasons of refusal,
-    and what is still not said is told in the grounded sentences.
+    Points that no accepted sentence covers are requested once more, with the reasons for the refusals. Points that are
+    still open are covered by the grounded sentences.
 
     Args:
-        case: what is to be explained.
-        model: who words it.
-        strategy: how it is asked.
-        timeout_s: for all questions together.
-        on_text: gets answers piece by piece, unjudged.
+        task: the explanation to reword.
+        model: the language model.
+        strategy: how to prompt it.
+        timeout_s: time limit for both requests together, seconds.
+        on_text: receives the answers piece by piece, unverified.
     """
     deadline = time.monotonic() + timeout_s
     kept, refused, answers, offered, problem = list[_Kept](), list[Refusal](), list[Completion](), 0, ""
-    needs = [case.judge(sentence.text).points for sentence in case.grounded]
+    needs = [task.judge(sentence.text).points for sentence in task.grounded]
     for question in range(2):
         said = frozenset[str]().union(*(each.points for each in kept))
         open_points = [number for number, points in enumerate(needs) if not points or not points <= said]
@@ -83,27 +83,27 @@ def reword(
         if not asked or (question and not reasons and not problem):
             break
         try:
-            prompt = strategy.prompt(case, asked, reasons)
+            prompt = strategy.prompt(task, asked, reasons)
             answer = model.complete(prompt, timeout_s=deadline - time.monotonic(), on_text=on_text)
             answers.append(answer)
-            candidates = strategy.candidates(case, asked, answer.text)
+            candidates = strategy.candidates(task, asked, answer.text)
             problem = ""
         except ModelFailure as failure:
             problem = str(failure)
-            # What could not be read may be readable the second time; what did not come will not come at once.
+            # An unreadable answer may be readable the second time; a missing answer will not arrive then.
             if answers and len(answers) == question + 1:
                 refused.append(Refusal(answers[-1].text[:200], problem, question))
                 continue
             break
         offered += len(candidates)
         for candidate in candidates:
-            verdict = _judged(case, candidate)
+            verdict = _judged(task, candidate)
             if isinstance(verdict, str):
                 refused.append(Refusal(candidate.text, verdict, question))
             elif verdict - said:
                 kept.append(_Kept(candidate.text, verdict))
                 said |= verdict
-    sentences = _composed(case, needs, kept, model.name)
+    sentences = _composed(task, needs, kept, model.name)
     return Reworded(sentences, _note(sentences, problem, refused), tuple(answers), offered, tuple(refused))
 
 
@@ -113,31 +113,31 @@ class _Kept:
     points: frozenset[str]
 
 
-def _judged(case: RewordingTask, candidate: Candidate) -> frozenset[str] | str:
-    """What a candidate says of what has to be said, or why it is refused."""
+def _judged(task: RewordingTask, candidate: Candidate) -> frozenset[str] | str:
+    """Return the points that a candidate covers, or the reason why it is refused."""
     if candidate.problem:
         return candidate.problem
-    verdict = case.judge(candidate.text)
+    verdict = task.judge(candidate.text)
     return verdict.points if verdict.accepted else verdict.reason
 
 
 def _composed(
-    case: RewordingTask, needs: Sequence[frozenset[str]], kept: Sequence[_Kept], source: str
+    task: RewordingTask, needs: Sequence[frozenset[str]], kept: Sequence[_Kept], source: str
 ) -> tuple[Sentence, ...]:
-    """The model's sentences where the grounded ones would say the same, and the grounded ones for the rest."""
+    """Return the sentences of the model in the order of the grounded ones, and grounded ones for the open points."""
     said = frozenset[str]().union(*(each.points for each in kept))
-    # Where the grounded sentence stands that says the same, not where one only touches on it.
+    # Each goes to the place of the grounded sentence that it covers best.
     places = [
         max(range(len(needs)), key=lambda number: len(needs[number] & each.points) / max(1, len(needs[number])))
         for each in kept
     ]
     sentences = list[Sentence]()
-    for number, (grounded, points) in enumerate(zip(case.grounded, needs, strict=True)):
+    for number, (grounded, points) in enumerate(zip(task.grounded, needs, strict=True)):
         here = [each for each, at in zip(kept, places, strict=True) if at == number]
         for each in here:
             facts = [
                 fact
-                for sentence, of in zip(case.grounded, needs, strict=True)
+                for sentence, of in zip(task.grounded, needs, strict=True)
                 if of & each.points
                 for fact in sentence.facts
             ]
