@@ -13,9 +13,9 @@ from nsrecover.explanation import GroundedExplainer, facts_of
 from nsrecover.explanation.language_model.endpoint import Endpoint
 from nsrecover.explanation.language_model.explainer import LanguageExplainer
 from nsrecover.explanation.language_model.judge import Judge, judge_of
-from nsrecover.explanation.language_model.vocabulary import sentences_of
 from nsrecover.explanation.language_model.prompting import ReflectPrompt, StructuredPrompt
 from nsrecover.explanation.language_model.rewording_task import task_of
+from nsrecover.explanation.language_model.vocabulary import sentences_of
 from tests.nsrecover.explanation.language_model.fake_endpoint import answering, served
 from tests.nsrecover.explanation.language_model.language_cases import CASES, LIES, Scene
 from tests.nsrecover.explanation.language_model.paraphrases import DISTANT, FRESH, NEAR
