@@ -14,7 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from eval.sweep import printed
 from eval.sweep.run import EvalConfig, sweep
-from nsrecover.errors import InvalidConfiguration, told_in_one_line
+from nsrecover.errors import InvalidConfiguration, cli_errors
 
 LAUNCHERS = {"joblib": "hydra_plugins.hydra_joblib_launcher", "submitit": "hydra_plugins.hydra_submitit_launcher"}
 """First word of a Hydra launcher's name -> the package it is in."""
@@ -29,7 +29,7 @@ def sweep_folder(out: str | None, name: str) -> str:
 def _main(config: DictConfig) -> None:
     runtime = HydraConfig.get()
     many = runtime.mode is RunMode.MULTIRUN
-    with told_in_one_line(resumable=True):
+    with cli_errors(resumable=True):
         settings = EvalConfig(**{key: config[key] for key in config})
         found = sweep(settings, Path(runtime.runtime.output_dir))
     if many:
@@ -52,7 +52,7 @@ def _check_launcher(arguments: list[str]) -> None:
 
 def main() -> None:
     """Entry point of the command."""
-    with told_in_one_line():
+    with cli_errors():
         _check_launcher(sys.argv[1:])
     OmegaConf.register_new_resolver("sweep_folder", sweep_folder, replace=True)
     ConfigStore.instance().store(name="eval_schema", node=EvalConfig)

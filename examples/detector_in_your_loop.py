@@ -63,7 +63,7 @@ for action in plan:
     discrepancy = monitor.step(action, look(robot))
     print(f"{action}: {'NOT as expected' if discrepancy else 'as expected'}")
     if discrepancy:
-        for culprit in discrepancy.culprits:
+        for culprit in discrepancy.deviations:
             print(f"  {culprit.name}: {culprit.cause} ({culprit.cause.meaning})")
-        my_planner_replans(from_state=discrepancy.observed, blame=discrepancy.culprit_names)
+        my_planner_replans(from_state=discrepancy.observed, blame=discrepancy.deviating)
         break

@@ -83,7 +83,7 @@ for response in (Response.TELL, Response.REPAIR):
             _, reward, terminated, truncated, info = env.step(env.unwrapped.numbers_of(info["following"]))
             over = terminated or truncated
             if info["discrepancy"] and seed < 2:
-                culprits = [f"{culprit.name} {culprit.cause}" for culprit in info["discrepancy"].culprits]
+                culprits = [f"{culprit.name} {culprit.cause}" for culprit in info["discrepancy"].deviations]
                 way = [str(action) for action in info["recovery"].actions] if "recovery" in info else "not asked for"
                 print(f"  episode {seed}: {culprits}, way back: {way}")
         built += terminated

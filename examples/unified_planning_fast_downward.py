@@ -97,10 +97,10 @@ def main() -> None:
         if not discrepancy:
             print(f"{action}: done")
             continue
-        print(f"{action}: " + ", ".join(f"{culprit.name} {culprit.cause}" for culprit in discrepancy.culprits))
+        print(f"{action}: " + ", ".join(f"{culprit.name} {culprit.cause}" for culprit in discrepancy.deviations))
         now = mapping.at(problem, discrepancy.observed)
         again = solve(now)
-        monitor.follow(mapping.plan(again).plan)  # the monitor watches over this one from now on
+        monitor.set_plan(mapping.plan(again).plan)  # the monitor watches over this one from now on
         print("Fast Downward's new plan:", monitor.plan)
         with PlanRepairer(name="nsrecover-opt") as repairer:  # or repair the old plan: no planner is needed
             repaired = repairer.repair(now, made)

@@ -57,8 +57,8 @@ class RecoveryAgent:
         start, recovering, recoveries = monitor.graph, 0, 0
         before: Discrepancy | None = None
         records: list[StepRecord] = []
-        while (action := monitor.following) is not None:
-            step = monitor.done
+        while (action := monitor.next_action) is not None:
+            step = monitor.num_executed
             discrepancy = monitor.check()
             ran = not discrepancy
             if ran:
@@ -85,7 +85,7 @@ class RecoveryAgent:
             recoveries += 1
             stuck = "" if recovery.found else recovery.reason
             if recoveries > self.max_recoveries:
-                last = discrepancy.culprit_names or discrepancy.violated
+                last = discrepancy.deviating or discrepancy.violated
                 stuck = f"something went wrong {recoveries} times, the last time with {', '.join(last)}"
             if stuck:
                 return Episode(plan, EpisodeStatus.ASKED_FOR_HELP, stuck, start, tuple(records), first.time_s)
@@ -111,7 +111,7 @@ class RecoveryAgent:
             RecoveryStatus.ALREADY_AT_SUBGOAL,
             subgoal=done,
             rest=rest,
-            staying=discrepancy.culprit_names,
+            staying=discrepancy.deviating,
             cost=float(len(rest)),
         )
 
@@ -122,9 +122,7 @@ def _in_vain(before: Discrepancy, now: Discrepancy) -> bool:
     It has led to what it led to the last time, nothing else is wrong, and the relation that it stands for holds.
     """
     moved = now.action.arguments[:1]
-    if now.phase is not Phase.AFTER or not (
-        before.action == now.action and before.culprit_names == now.culprit_names == moved
-    ):
+    if now.phase is not Phase.AFTER or not (before.action == now.action and before.deviating == now.deviating == moved):
         return False
     places = [found.observed.boxes[found.observed.index(moved[0])] for found in (before, now)]
     same = np.allclose(places[0], places[1], atol=REACHED_M)

@@ -18,7 +18,7 @@ from rich.markup import escape
 from rich.table import Table
 
 import nsrecover
-from nsrecover.errors import InvalidConfiguration, WorldNotConforming, did_you_mean, told_in_one_line
+from nsrecover.errors import InvalidConfiguration, WorldNotConforming, cli_errors, did_you_mean
 from nsrecover.records import episode_log
 from nsrecover.records.recording import example, load
 
@@ -99,7 +99,9 @@ def explain(
             "lines), or a recorded episode (.npz, or `example`), which needs the learned parts and takes longer."
         ),
     ],
-    register: Annotated[str, typer.Option(help="Whom the text is for: lay or engineer.")] = "lay",
+    audience: Annotated[
+        str, typer.Option("--audience", "--register", help="Readers of the text: lay or engineer.")
+    ] = "lay",
     ask: Annotated[
         list[str] | None,
         typer.Option(help="A question, e.g. 'why did you move the red cube?'; can be given several times."),
@@ -118,20 +120,20 @@ def explain(
 ) -> None:
     """Say what went wrong in an episode or in somebody's robot log, when and why, and what puts it right."""
     # Here and not above: no other command needs it.
-    from nsrecover.explanation import Register
+    from nsrecover.explanation import Audience
     from nsrecover.records import explain_file as explaining
 
-    if register not in list(Register):
-        raise InvalidConfiguration(f"expected a register, found {register!r}.{did_you_mean(register, Register)}")
+    if audience not in list(Audience):
+        raise InvalidConfiguration(f"expected an audience, found {audience!r}.{did_you_mean(audience, Audience)}")
     if llm is None:
-        documents = explaining.explain_file(log, Register(register), ask or (), checkpoint)
+        documents = explaining.explain_file(log, Audience(audience), ask or (), checkpoint)
     else:
         # Here and not above: nobody who asks for no model waits for its client.
         from nsrecover.explanation.language_model.explainer import model_at
 
         with model_at(llm, llm_model) as model:
             words = explaining.Words(model, llm_timeout)
-            documents = explaining.explain_file(log, Register(register), ask or (), checkpoint, words)
+            documents = explaining.explain_file(log, Audience(audience), ask or (), checkpoint, words)
         for note in dict.fromkeys(document["note"] for document in documents if document.get("note")):
             print(f"note: {note}", file=sys.stderr)
     for number, document in enumerate(documents, start=1):
@@ -250,7 +252,7 @@ def _document(item: Review) -> dict[str, Any]:
         },
         "culprits": [
             {"name": culprit.name, "cause": culprit.cause.value, "other": culprit.other}
-            for culprit in item.discrepancy.culprits
+            for culprit in item.discrepancy.deviations
         ],
     }
     if item.recovery is not None:
@@ -279,7 +281,7 @@ def _flat(document: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
 
 def main() -> None:
     """Entry point: a mistake of the user's is one line on stderr and exit code 2."""
-    with told_in_one_line():
+    with cli_errors():
         app()
 
 

@@ -7,6 +7,8 @@ import difflib
 import sys
 from collections.abc import Iterable, Iterator
 
+from nsrecover.core.deprecation import serve_old_names
+
 
 class NsrecoverError(Exception):
     """Base of every error a user can cause; the command line prints it in one line and exits with 2."""
@@ -75,7 +77,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 @contextlib.contextmanager
-def told_in_one_line(resumable: bool = False) -> Iterator[None]:
+def cli_errors(resumable: bool = False) -> Iterator[None]:
     """For the entry points of commands: a mistake of the user's is one line on stderr and exit code 2.
 
     An interruption exits with 130, as shells do.
@@ -91,3 +93,6 @@ def told_in_one_line(resumable: bool = False) -> Iterator[None]:
     except KeyboardInterrupt:
         print("interrupted" + "; start the same command again to go on" * resumable, file=sys.stderr)
         sys.exit(130)
+
+
+serve_old_names(__name__)

@@ -131,8 +131,8 @@ class System:
                 )
             monitor: Monitor[Any] = self.monitor(plan, seen[0])
             for after in seen[1:]:
-                assert monitor.following is not None
-                scores.append(float(monitor.step(monitor.following, after).probabilities.min()))
+                assert monitor.next_action is not None
+                scores.append(float(monitor.step(monitor.next_action, after).probabilities.min()))
         threshold = conformal_threshold(lowest(scores), len(scores), alpha)
         if threshold == 0.0:
             raise InvalidConfiguration(

@@ -16,7 +16,7 @@ import typer
 from tqdm import tqdm
 
 from nsrecover.core.actions import Action, Plan
-from nsrecover.errors import InvalidConfiguration, told_in_one_line
+from nsrecover.errors import InvalidConfiguration, cli_errors
 from sim.common.arm import STEP_S
 from sim.common.cameras import DEFAULT_RIG
 from sim.tabletop.demonstrations import DemonstrationSpec, Mix, judge, specify
@@ -268,5 +268,5 @@ def bench(
 
 
 if __name__ == "__main__":
-    with told_in_one_line():
+    with cli_errors():
         typer.run(bench)

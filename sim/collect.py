@@ -25,10 +25,11 @@ from rich.console import Console
 from rich.table import Table
 from tqdm import tqdm
 
-from nsrecover.errors import InvalidConfiguration, told_in_one_line
+from nsrecover.core.atomic_write import atomic_write_bytes
+from nsrecover.errors import InvalidConfiguration, cli_errors
 from nsrecover.records.archive import Archive, pack_archives
 from sim.common.cameras import DEFAULT_RIG
-from sim.common.folder import claimed, read_ledger, write_json, write_whole
+from sim.common.folder import claimed, read_ledger, write_json
 from sim.common.groups import described
 from sim.common.parallel import Backend, run_parallel
 from sim.tabletop.demonstrations import Mix, Outcome, demonstrate, part_path
@@ -128,7 +129,7 @@ def _collect(config: CollectConfig, mix: Mix, out: Path, command: str | None) ->
     metrics = summary(outcomes) | {"seed": config.seed, "seconds": round(seconds, 1)}
     metrics["transitions_per_second"] = round((metrics["transitions"] - before) / max(seconds, 1e-9), 2)
     write_json(out / METRICS, metrics)
-    write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
     return metrics
 
 
@@ -221,7 +222,7 @@ def print_table(metrics: dict[str, Any], out: str) -> None:
 @hydra.main(version_base="1.3", config_path="../conf", config_name="collect")
 def main(config: CollectConfig) -> None:
     """Entry point."""
-    with told_in_one_line(resumable=True):
+    with cli_errors(resumable=True):
         settings = OmegaConf.to_object(config)
         assert isinstance(settings, CollectConfig)
         # who carries it out, and where the file goes, does not matter to what is in it

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 from tqdm import tqdm
 
-from nsrecover.errors import InvalidConfiguration, told_in_one_line
+from nsrecover.errors import InvalidConfiguration, cli_errors
 from sim.tabletop.demonstrations import DemonstrationSpec, Mix, specify
 from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.truth import Truth, deviations
@@ -166,7 +166,7 @@ def print_table(metrics: dict[str, Any]) -> None:
 @hydra.main(version_base="1.3", config_path="../conf", config_name="fidelity")
 def main(config: FidelityConfig) -> None:
     """Entry point."""
-    with told_in_one_line():
+    with cli_errors():
         settings = OmegaConf.to_object(config)
         assert isinstance(settings, FidelityConfig)
         if settings.episodes < 1 or settings.seed < 0:

@@ -11,7 +11,7 @@ import psutil
 import typer
 from tqdm import tqdm
 
-from nsrecover.errors import InvalidConfiguration, told_in_one_line
+from nsrecover.errors import InvalidConfiguration, cli_errors
 from sim.bench import SEED, Tally, run_episode, standard
 
 WARM_UP = 10
@@ -78,5 +78,5 @@ def soak(
 
 
 if __name__ == "__main__":
-    with told_in_one_line():
+    with cli_errors():
         typer.run(soak)

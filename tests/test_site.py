@@ -40,7 +40,7 @@ def test_the_interface_is_described_from_its_docstrings(site: Path) -> None:
     for name in (
         "nsrecover.system.load",
         "nsrecover.monitoring.monitor.Monitor.step",
-        "nsrecover.core.discrepancy.Culprit",
+        "nsrecover.core.discrepancy.Deviation",
     ):
         assert f'id="{name}"' in page, name
     assert "distance_m" in page

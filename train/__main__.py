@@ -23,7 +23,7 @@ from omegaconf import OmegaConf
 from rich.console import Console
 from rich.table import Table
 
-from nsrecover.errors import InvalidConfiguration, told_in_one_line
+from nsrecover.errors import InvalidConfiguration, cli_errors
 from nsrecover.models.bundle import Bundle, BundleConfig
 from train.calibrate import calibrate, warning_about
 from train.card import model_card, revision
@@ -265,7 +265,7 @@ def main(config: TrainConfig) -> None:
         logging.getLogger(name).setLevel(logging.WARNING)
     for message in EXPECTED_WARNINGS:
         warnings.filterwarnings("ignore", message=message)
-    with told_in_one_line(resumable=True):
+    with cli_errors(resumable=True):
         metrics = train(OmegaConf.to_object(config))
         if is_first():
             print_table(metrics)

@@ -10,7 +10,7 @@ import hydra
 from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig, OmegaConf
 
-from nsrecover.errors import told_in_one_line
+from nsrecover.errors import cli_errors
 
 CONF = Path(__file__).parents[2] / "conf"
 METRICS, TABLE, CONFIG = "metrics.json", "table.md", "config.yaml"
@@ -38,7 +38,7 @@ def run(name: str, schema: type[Config], measure: Callable[[Config], Any], resum
 
     @hydra.main(version_base="1.3", config_path=str(CONF), config_name=name)
     def main(config: DictConfig) -> None:
-        with told_in_one_line(resumable=resumable):
+        with cli_errors(resumable=resumable):
             settings = OmegaConf.to_object(config)
             assert isinstance(settings, schema)
             measure(settings)

@@ -94,7 +94,7 @@ def _cards(result: DemoResult) -> str:
             if right is None
             else _tag("as in ground truth" if right else "ground truth differs", "good" if right else "bad")
         )
-        cards.append(_card("Not as expected", ", ".join(first.discrepancy.culprit_names) or "a precondition", note))
+        cards.append(_card("Not as expected", ", ".join(first.discrepancy.deviating) or "a precondition", note))
     else:
         cards.append(_card("Noticed", "nothing went wrong"))
     count = len(result.recovery_actions)
@@ -180,7 +180,7 @@ def _explanation(error: NoticedError) -> str:
 def _graphs(error: NoticedError) -> str:
     discrepancy = error.discrepancy
     boxes = [*discrepancy.expected.boxes, *discrepancy.observed.boxes]
-    wrong = discrepancy.culprit_names
+    wrong = discrepancy.deviating
     views = (best_side(discrepancy.expected, discrepancy.observed), FROM_ABOVE)
     columns = []
     for title, graph, ghosts in (
@@ -201,7 +201,7 @@ def _graphs(error: NoticedError) -> str:
 
 def _scores(error: NoticedError) -> str:
     discrepancy = error.discrepancy
-    causes = {culprit.name: culprit for culprit in discrepancy.culprits}
+    causes = {culprit.name: culprit for culprit in discrepancy.deviations}
     rows = []
     for index, (name, p) in enumerate(zip(discrepancy.expected.names, discrepancy.probabilities, strict=True)):
         culprit = causes.get(name)

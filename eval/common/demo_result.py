@@ -61,7 +61,7 @@ class NoticedError:
         """Whether exactly the objects that are really wrong were found; None if that cannot be told."""
         if self.true_culprits is None:
             return None
-        return set(self.discrepancy.culprit_names) == set(self.true_culprits)
+        return set(self.discrepancy.deviating) == set(self.true_culprits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,7 @@ class DemoResult:
             "seed": self.seed,
             "goal_reached": self.goal_reached,
             "detected_step": None if first is None else first.step,
-            "culprits": [] if first is None else sorted(first.discrepancy.culprit_names),
+            "culprits": [] if first is None else sorted(first.discrepancy.deviating),
             "true_culprits": [] if first is None else sorted(first.true_culprits or ()),
             "recovery_actions": list(self.recovery_actions),
             "recovery_time_s": round(self.recovery_time_s, 4),
@@ -139,7 +139,7 @@ def _error_metrics(error: NoticedError) -> dict[str, Any]:
         "label": error.label,
         "step": error.step,
         "phase": error.discrepancy.phase.value,
-        "causes": {culprit.name: culprit.cause.value for culprit in error.discrepancy.culprits},
+        "causes": {culprit.name: culprit.cause.value for culprit in error.discrepancy.deviations},
         "violated": list(error.discrepancy.violated),
         "true_culprits": None if error.true_culprits is None else dict(error.true_culprits),
         "recovery": None
@@ -164,7 +164,7 @@ def summary_line(result: DemoResult) -> str:
         verdict = {True: "culprits right", False: "CULPRITS WRONG", None: "culprits not comparable"}[
             first.culprits_right
         ]
-        parts.append(f"| noticed at {first.label}, {verdict}: {_names(first.discrepancy.culprit_names)}")
+        parts.append(f"| noticed at {first.label}, {verdict}: {_names(first.discrepancy.deviating)}")
         if first.culprits_right is False:
             parts.append(f"(really {_names(sorted(first.true_culprits or ()))})")
         parts.append(f"| {len(result.recovery_actions)} recovery actions")

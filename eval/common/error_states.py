@@ -144,7 +144,7 @@ def _write(path: Path, states: Sequence[ErrorState]) -> None:
     notes: list[dict[str, Any]] = []
     for k, state in enumerate(states):
         graphs = (state.graph, *state.trace.graphs)
-        hidden = np.zeros(len(state.graph), np.bool_) if state.graph.hidden is None else state.graph.hidden
+        hidden = np.zeros(len(state.graph), np.bool_) if state.graph.occluded is None else state.graph.occluded
         arrays |= {
             f"{k} visual": np.stack([graph.visual for graph in graphs]),
             f"{k} boxes": np.stack([graph.boxes for graph in graphs]),

@@ -212,7 +212,7 @@ class _Notes:
         if self._film is None:
             return
         still = self.watched.still()
-        names = ", ".join(record.discrepancy.culprit_names) or "; ".join(record.discrepancy.violated)
+        names = ", ".join(record.discrepancy.deviating) or "; ".join(record.discrepancy.violated)
         self._film.caption("Something is not as expected", f"Error noticed: {names}", video.WRONG)
         self._film.add(still, 2.5)
         recovery = record.recovery

@@ -117,7 +117,7 @@ def perceived_steps(recorded: RecordedEpisode, system: System, setting: MonitorS
         shown, labels = anonymous(observation, rng, named=known)
         graph = perceiver(shown, expected=trace.graphs[step + 1])
         taken = {name: labels[number] for name, number in perceiver.instances.items()}
-        return PerceivedStep(step, failed, graph, trace.joined_by(graph), taken)
+        return PerceivedStep(step, failed, graph, trace.with_objects_of(graph), taken)
 
     graph = perceive(anonymous(recorded.successes[0], rng, named=True)[0])
     trace = system.imagination.trace(graph, episode.plan)
@@ -160,7 +160,7 @@ def judge_steps(
                 len(episode.scene.objects),
                 dict(wrong[look.step]) if look.failed else {},
                 {name: float(p) for name, p in zip(look.graph.names, found.probabilities, strict=True)},
-                found.culprit_names,
+                found.deviating,
                 len(look.taken),
                 sum(name == label for name, label in look.taken.items()),
             )

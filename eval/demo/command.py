@@ -31,7 +31,7 @@ from eval.common.video import VideoWriter
 from nsrecover.core.actions import Action
 from nsrecover.core.episode import StepRecord
 from nsrecover.core.recovery import Recovery, RecoveryStatus
-from nsrecover.errors import told_in_one_line
+from nsrecover.errors import cli_errors
 from nsrecover.records import episode_log
 from nsrecover.system import System
 from sim.tabletop.scenarios import SCENARIOS, Scenario, scenario
@@ -159,7 +159,7 @@ class _Printer:
             colour = "yellow" if record.recovering else "green"
             self._console.print(f"  [{colour}]{label:<18}[/] {action}  [green]as expected[/]", highlight=False)
             return
-        culprits = ", ".join(f"{culprit.name} ({culprit.cause.value})" for culprit in discrepancy.culprits)
+        culprits = ", ".join(f"{culprit.name} ({culprit.cause.value})" for culprit in discrepancy.deviations)
         self._console.print(
             f"  [red]{label:<18}[/] {action}  [bold red]error noticed {discrepancy.phase.value} it[/]", highlight=False
         )
@@ -202,7 +202,7 @@ def _summary(results: list[DemoResult]) -> Table:
         table.add_row(
             result.scenario,
             f"{first.discrepancy.phase.value} {first.label}" if first else "nothing",
-            ", ".join(first.discrepancy.culprit_names) if first else "",
+            ", ".join(first.discrepancy.deviating) if first else "",
             right,
             f"{len(result.recovery_actions)} actions",
             f"{result.recovery_time_s:.2f} s",
@@ -217,7 +217,7 @@ def _main(config: DictConfig) -> None:
     sweep = runtime.mode is RunMode.MULTIRUN
     # A sweep says one line a run; the details are in its reports.
     console = Console(quiet=sweep)
-    with told_in_one_line():
+    with cli_errors():
         results = run_demo(config, Path(runtime.runtime.output_dir), console)
     if sweep:
         for result in results:

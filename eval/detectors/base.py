@@ -76,6 +76,6 @@ def part(graph: SceneGraph, rows: npt.NDArray[np.intp]) -> SceneGraph:
         visual=graph.visual[rows],
         boxes=graph.boxes[rows],
         seen=graph.seen[rows],
-        hidden=None if graph.hidden is None else graph.hidden[rows],
+        occluded=None if graph.occluded is None else graph.occluded[rows],
         held=None,
     )

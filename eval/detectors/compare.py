@@ -21,8 +21,9 @@ from eval.detectors.base import Detector
 from eval.detectors.equal_rate import area, at_equal_rates, at_own_thresholds, by_group, errors, evidence, only_cause
 from eval.detectors.judged_moments import JudgedEpisode, judge_episode
 from eval.models.command import ModelsConfig, episodes_of
+from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
-from sim.common.folder import claimed, read_ledger, write_json, write_whole
+from sim.common.folder import claimed, read_ledger, write_json
 from sim.common.groups import described
 from sim.common.parallel import run_parallel
 from sim.datasets.spec import ErrorEpisode
@@ -76,8 +77,8 @@ def compare(config: DetectorsConfig) -> dict[str, Any]:
         judged = _judge_all(config, detectors, episodes)
         metrics = _metrics(config, detectors, judged)
         write_json(out / METRICS, metrics)
-        write_whole(out / TABLE, tables.markdown(metrics).encode())
-        write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+        atomic_write_bytes(out / TABLE, tables.markdown(metrics).encode())
+        atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
         figures.draw({name: evidence(judged, name) for name in detectors}, out)
     return metrics
 

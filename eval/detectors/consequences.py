@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from nsrecover.core.actions import Action
-from sim.common.folder import write_whole
+from nsrecover.core.atomic_write import atomic_write_bytes
 from sim.datasets.spec import ErrorEpisode
 from sim.tabletop.demonstrations import judge
 from sim.tabletop.poses import PoseEstimates
@@ -30,7 +30,7 @@ def failing_later(episode: ErrorEpisode, folder: Path) -> dict[int, int | None]:
         found = json.loads(path.read_text(encoding="utf-8"))
     else:
         found = _carry_on(episode)
-        write_whole(path, json.dumps(found).encode())
+        atomic_write_bytes(path, json.dumps(found).encode())
     return {int(step): failing for step, failing in found.items()}
 
 

@@ -23,8 +23,9 @@ from eval.common.true_causes import true_causes
 from eval.common.variants import system_of
 from eval.explanations.read_back import ParsedText, read_back
 from eval.models.command import ModelsConfig, episodes_of
-from nsrecover.explanation import GroundedExplainer, Register
-from sim.common.folder import write_json, write_whole
+from nsrecover.core.atomic_write import atomic_write_bytes
+from nsrecover.explanation import Audience, GroundedExplainer
+from sim.common.folder import write_json
 from sim.common.parallel import run_parallel
 from sim.datasets.spec import ErrorEpisode
 
@@ -111,8 +112,8 @@ def explain_episode(episode: ErrorEpisode, config: ExplanationsConfig) -> list[J
         state = states[step] if look.failed else None
         truth = {} if state is None else {name: cause.value for name, cause in true_causes(state).items()}
         recovery = system.planner.recover(graph, trace, discrepancy, budget_s=5.0) if discrepancy else None
-        for register in Register:
-            text = GroundedExplainer(register=register)(discrepancy, recovery).text if discrepancy else ""
+        for register in Audience:
+            text = GroundedExplainer(audience=register)(discrepancy, recovery).text if discrepancy else ""
             reading = read_back(text, graph.names) if text else ParsedText(None, {})
             texts.append(
                 JudgedText(
@@ -138,7 +139,7 @@ def summary(texts: Sequence[JudgedText]) -> dict[str, Any]:
             name: _counts([each for each in texts if each.register == register and each.dataset in chosen])
             for name, chosen in {**{d: (d,) for d in _datasets(texts)}, "all": _datasets(texts)}.items()
         }
-        for register in Register
+        for register in Audience
     }
 
 
@@ -168,7 +169,7 @@ def _counts(texts: Sequence[JudgedText]) -> dict[str, Any]:
 def markdown(metrics: Mapping[str, Any], texts: Sequence[JudgedText]) -> str:
     """The tables, as they are printed and kept."""
     lines = list[str]()
-    for register in Register:
+    for register in Audience:
         counts = metrics["registers"][register.value]
         lines += [
             f"### Register: {register.value}",
@@ -181,13 +182,13 @@ def markdown(metrics: Mapping[str, Any], texts: Sequence[JudgedText]) -> str:
             ),
             "",
         ]  # fmt: skip
-    causes = metrics["registers"][Register.LAY.value]["all"]["by_cause"]
+    causes = metrics["registers"][Audience.LAY.value]["all"]["by_cause"]
     lines += ["| what truly happened | objects | told so |", "| --- | ---: | ---: |"]
     lines += [f"| {cause} | {each['of']} | {_percent(each)} |" for cause, each in causes.items()]
     wrong = Counter(
         (each.faults.get(name, ""), true, each.said.get(name, "nothing"))
         for each in texts
-        if each.register == Register.LAY
+        if each.register == Audience.LAY
         for name, true in each.true.items()
         if each.said.get(name) != true
     )
@@ -244,8 +245,10 @@ def measure(config: ExplanationsConfig) -> dict[str, Any]:
     out.mkdir(parents=True, exist_ok=True)
     texts = [each for every in explain_all(config) for each in every]
     metrics = {"seed": config.seed, "episodes": dict(config.episodes), "registers": summary(texts)}
-    write_whole(out / TEXTS, "".join(f"{json.dumps(asdict(each), ensure_ascii=False)}\n" for each in texts).encode())
+    atomic_write_bytes(
+        out / TEXTS, "".join(f"{json.dumps(asdict(each), ensure_ascii=False)}\n" for each in texts).encode()
+    )
     write_json(out / METRICS, metrics)
-    write_whole(out / TABLE, markdown(metrics, texts).encode())
-    write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    atomic_write_bytes(out / TABLE, markdown(metrics, texts).encode())
+    atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
     return metrics

@@ -17,11 +17,12 @@ from tqdm import tqdm
 from eval.common.command import CONFIG, METRICS, TABLE
 from eval.free_space import tables as free_tables
 from eval.free_space.scenes import MOST_OF_SIMULATOR, PlacementProblem, problems
+from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.free_place import MARGINS_M, are_free, find_free_place, is_free, nearest_free_place, within_reach
-from sim.common.folder import write_json, write_whole
+from sim.common.folder import write_json
 
 GAPS_M = (0.0, 0.01, 0.03)
 """Gaps to everything else at which raw proposals are judged; the last one is what the network is trained to keep."""
@@ -260,7 +261,7 @@ def measure(config: FreeSpaceConfig) -> dict[str, Any]:
         "batched_proposal_ms": round(1000 * (batched(bundle, timed) or 0), 4),
     }
     write_json(out / METRICS, metrics)
-    write_whole(out / TABLE, free_tables.markdown(metrics).encode())
-    write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    atomic_write_bytes(out / TABLE, free_tables.markdown(metrics).encode())
+    atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
     free_tables.draw(judged, metrics, bundle, out)
     return metrics

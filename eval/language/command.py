@@ -20,13 +20,14 @@ from eval.common.error_states import ErrorState
 from eval.common.variants import system_of
 from eval.language.statement_judge import false_statements
 from eval.planning.command import PlanningConfig, states_of
+from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.protocols import LanguageModel
 from nsrecover.core.recovery import Recovery
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.explanation.language_model.explainer import LanguageExplainer, model_at
 from nsrecover.explanation.language_model.prompting import PromptStrategy, ReflectPrompt, StructuredPrompt
-from sim.common.folder import write_json, write_whole
+from sim.common.folder import write_json
 
 CASES = "cases.jsonl"
 
@@ -247,8 +248,8 @@ def measure(config: LanguageConfig) -> dict[str, Any]:
                     file.flush()
         metrics = {"model": model.name, "timeout_s": config.timeout_s, "most": config.most, "strategies": summary(done)}
     write_json(out / METRICS, metrics)
-    write_whole(out / TABLE, table_of(metrics).encode())
-    write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    atomic_write_bytes(out / TABLE, table_of(metrics).encode())
+    atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
     return metrics
 
 
@@ -259,5 +260,5 @@ def _lines(path: Path) -> list[str]:
     text = path.read_text(encoding="utf-8")
     whole = text[: text.rfind("\n") + 1]
     if whole != text:
-        write_whole(path, whole.encode())
+        atomic_write_bytes(path, whole.encode())
     return whole.splitlines()

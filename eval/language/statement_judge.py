@@ -101,7 +101,7 @@ def _number(word: str) -> int:
 
 def _wrong_steps(masked: str, discrepancy: Discrepancy, recovery: Recovery | None) -> Iterator[str]:
     step = discrepancy.step + 1
-    ahead = {culprit.subgoal for culprit in discrepancy.culprits if culprit.subgoal is not None}
+    ahead = {culprit.subgoal for culprit in discrepancy.deviations if culprit.subgoal is not None}
     reach = (
         set(range(min(recovery.subgoal, step), max(recovery.subgoal, step) + 1))
         if recovery and recovery.subgoal is not None
@@ -121,8 +121,8 @@ def _subjects(clause: str, start: int, end: int) -> list[int]:
 
 
 def _wrong_causes(masked: str, names: Sequence[str], discrepancy: Discrepancy) -> Iterator[str]:
-    causes = {culprit.name: culprit.cause for culprit in discrepancy.culprits}
-    for culprit in discrepancy.culprits:
+    causes = {culprit.name: culprit.cause for culprit in discrepancy.deviations}
+    for culprit in discrepancy.deviations:
         if culprit.cause is Cause.SWAPPED and culprit.other is not None:
             causes.setdefault(culprit.other, Cause.SWAPPED)
     clauses = re.split(

@@ -14,9 +14,10 @@ from tqdm import tqdm
 
 from eval.common.command import CONFIG, METRICS, TABLE
 from eval.logs.household_world import conditions_of, judge, world_at_the_end
+from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.logs import HouseholdLog, LogExplanation, explain_log, read_logs, report_of
-from sim.common.folder import write_json, write_whole
+from sim.common.folder import write_json
 
 
 @dataclass
@@ -176,8 +177,8 @@ def measure(config: LogsConfig) -> dict[str, Any]:
     cases = [judged(log, number) for number, log in enumerate(tqdm(logs, unit="log", desc="explaining"), start=1)]
     metrics = metrics_of(cases)
     write_json(out / METRICS, metrics)
-    write_whole(out / TABLE, table_of(metrics).encode())
-    write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    atomic_write_bytes(out / TABLE, table_of(metrics).encode())
+    atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
     return metrics
 
 

@@ -20,8 +20,9 @@ from eval.common.variants import Variant, Watched, assess, system_of
 from eval.models import figures as model_figures
 from eval.models import tables as model_tables
 from eval.timing.command import time_monitor
+from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration, did_you_mean
-from sim.common.folder import write_json, write_whole
+from sim.common.folder import write_json
 from sim.common.groups import described
 from sim.common.parallel import run_parallel
 from sim.datasets.build import DatasetsConfig, build
@@ -137,7 +138,7 @@ def measure(config: ModelsConfig) -> dict[str, Any]:
         "timing": timing,
     }
     write_json(out / METRICS, metrics)
-    write_whole(out / TABLE, (model_tables.markdown(details) + model_tables.timing(timing)).encode())
-    write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    atomic_write_bytes(out / TABLE, (model_tables.markdown(details) + model_tables.timing(timing)).encode())
+    atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
     model_figures.draw(verdicts, imagined, out)
     return metrics

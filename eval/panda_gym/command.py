@@ -28,11 +28,12 @@ import nsrecover
 from eval.common.command import CONFIG, METRICS, TABLE
 from examples.panda_gym_stacking import CUBES, SIDE, Settled, boxes_of, hand_movements, plan_of
 from nsrecover.core.actions import Action, Plan
+from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.domains.tabletop.operators import REACHED_M
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.system import System
 from sim.bench import wilson
-from sim.common.folder import write_json, write_whole
+from sim.common.folder import write_json
 
 LONGEST_STEPS = 110
 """Moments of disturbances are drawn up to here; actions take about 60 steps, so many come when all is done."""
@@ -259,7 +260,7 @@ def judge(
         rng = np.random.default_rng([seed, number, 2])
         monitor = system.monitor(episode.plan, noisy(episode.start, noise_m, rng))
         for action, look in zip(episode.plan, episode.looks, strict=False):
-            yield look, frozenset(monitor.step(action, noisy(look.boxes, noise_m, rng)).culprit_names)
+            yield look, frozenset(monitor.step(action, noisy(look.boxes, noise_m, rng)).deviating)
 
 
 def counted(good: int, total: int) -> dict[str, Any]:
@@ -338,8 +339,8 @@ def measure(config: PandaGymConfig) -> dict[str, Any]:
     out = Path(config.out)
     out.mkdir(parents=True, exist_ok=True)
     write_json(out / METRICS, metrics)
-    write_whole(out / TABLE, markdown(metrics).encode())
-    write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    atomic_write_bytes(out / TABLE, markdown(metrics).encode())
+    atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
     return metrics
 
 

@@ -25,9 +25,10 @@ from eval.planning import figures as planning_figures
 from eval.planning import tables as planning_tables
 from eval.planning.batched import time_batch
 from eval.planning.cases import CaseRequest, PlanningCase, assess
+from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.planning.planner import Request
-from sim.common.folder import write_json, write_whole
+from sim.common.folder import write_json
 from sim.common.parallel import run_parallel
 from sim.tabletop.kinematic import Fidelity
 
@@ -142,9 +143,9 @@ def measure(config: PlanningConfig) -> dict[str, Any]:
         "seed": config.seed,
         "episodes": dict(config.episodes),
     }
-    write_whole(out / CASES, "".join(f"{json.dumps(asdict(case), default=str)}\n" for case in cases).encode())
+    atomic_write_bytes(out / CASES, "".join(f"{json.dumps(asdict(case), default=str)}\n" for case in cases).encode())
     write_json(out / METRICS, metrics)
-    write_whole(out / TABLE, planning_tables.markdown(metrics).encode())
-    write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    atomic_write_bytes(out / TABLE, planning_tables.markdown(metrics).encode())
+    atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
     planning_figures.draw(cases, list(config.planner), out)
     return metrics

@@ -3,8 +3,8 @@
 import typer
 
 from eval.record.command import record
-from nsrecover.errors import told_in_one_line
+from nsrecover.errors import cli_errors
 
 if __name__ == "__main__":
-    with told_in_one_line():
+    with cli_errors():
         typer.run(record)

@@ -19,12 +19,13 @@ from eval.common.variants import system_of
 from eval.planning.batched import as_text, time_batch
 from eval.planning.command import PlanningConfig, states_of
 from eval.scaling.synthetic import Appearance, SyntheticErrorState, appearances_of, enlarged, problem
+from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.core.recovery import Recovery
 from nsrecover.domains.tabletop.operators import REACHED_M, operator_of
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.planning.planner import Request
 from nsrecover.system import System
-from sim.common.folder import write_json, write_whole
+from sim.common.folder import write_json
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -208,8 +209,8 @@ def measure(config: ScalingConfig) -> dict[str, Any]:
         "repeats": config.repeats,
     }
     write_json(out / METRICS, metrics)
-    write_whole(out / TABLE, markdown(metrics).encode())
-    write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    atomic_write_bytes(out / TABLE, markdown(metrics).encode())
+    atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
     draw(results, out)
     return metrics
 

@@ -78,7 +78,7 @@ class SyntheticErrorState:
     @property
     def noticed(self) -> bool:
         """Whether the monitor blames exactly those."""
-        return set(self.discrepancy.culprit_names) == self.misplaced
+        return set(self.discrepancy.deviating) == self.misplaced
 
 
 def appearances_of(states: Sequence[ErrorState]) -> list[Appearance]:

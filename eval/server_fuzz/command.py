@@ -35,10 +35,11 @@ from tqdm import tqdm
 
 from eval.common.command import CONFIG, METRICS, TABLE
 from eval.common.served import served
+from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.client import Client, observation_message, png
 from nsrecover.records.recording import example
-from sim.common.folder import write_json, write_whole
+from sim.common.folder import write_json
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 SHORT_S = 0.05
@@ -244,8 +245,8 @@ def measure(config: ServerFuzzConfig) -> dict[str, Any]:
         "seed": config.seed,
     }
     write_json(out / METRICS, metrics)
-    write_whole(out / TABLE, table_of(metrics).encode())
-    write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    atomic_write_bytes(out / TABLE, table_of(metrics).encode())
+    atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
     return metrics
 
 

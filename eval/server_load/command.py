@@ -20,10 +20,11 @@ from tqdm import tqdm
 from eval.common.command import CONFIG, METRICS, TABLE
 from eval.common.served import Served, served
 from nsrecover.core.actions import Action
+from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.client import observation_message
 from nsrecover.records.recording import Recording, example
-from sim.common.folder import write_json, write_whole
+from sim.common.folder import write_json
 
 HEALTH_EVERY_S = 0.25
 """How often somebody asks whether the server is still there."""
@@ -172,8 +173,8 @@ def measure(config: ServerLoadConfig) -> dict[str, Any]:
     with served("--sessions", str(config.sessions)) as server:
         metrics = under_load(server, config)
     write_json(out / METRICS, metrics)
-    write_whole(out / TABLE, table_of(metrics).encode())
-    write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    atomic_write_bytes(out / TABLE, table_of(metrics).encode())
+    atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
     return metrics
 
 

@@ -90,15 +90,15 @@ class Repeating:
         """Carry out the plan of the stage."""
         monitor = warm_system(self.checkpoint).monitor(stage.plan, stage.observe())
         tried = 0
-        while (action := monitor.following) is not None:
-            step, plan = monitor.done, monitor.plan
+        while (action := monitor.next_action) is not None:
+            step, plan = monitor.num_executed, monitor.plan
             if tried == 0 and (doubt := monitor.check()):
                 stage.turned(turn_of(StepRecord(None, False, monitor.graph, doubt, plan)))
             stage.execute(action)
             tried += 1
             discrepancy = monitor.step(action, stage.observe())
             again = None
-            if action.arguments[0] in discrepancy.culprit_names and tried < self.tries:
+            if action.arguments[0] in discrepancy.deviating and tried < self.tries:
                 graphs, cost = monitor.trace.graphs, float(len(plan) - step)
                 again = Recovery(
                     RecoveryStatus.RECOVERED,
@@ -165,7 +165,7 @@ def turn_of(record: StepRecord, cpu_s: float = 0.0) -> PlannerTurn:
         record.plan,
         discrepancy.step,
         ran=record.action is not None,
-        culprits={culprit.name: culprit.cause.value for culprit in discrepancy.culprits},
+        culprits={culprit.name: culprit.cause.value for culprit in discrepancy.deviations},
         violated=discrepancy.violated,
         recovery=record.recovery,
         cpu_s=cpu_s if record.recovery is not None else 0.0,

@@ -26,8 +26,9 @@ from eval.sweep.episode import Job, run_job
 from eval.sweep.evaluation_world import Controller
 from eval.sweep.failures import succeeded
 from eval.sweep.records import FORMAT, EpisodeRecord
+from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration, did_you_mean
-from sim.common.folder import claimed, read_ledger, write_json, write_whole
+from sim.common.folder import claimed, read_ledger, write_json
 from sim.common.groups import described
 from sim.common.parallel import Backend, run_parallel
 from sim.datasets.kinds import DATASETS
@@ -109,8 +110,8 @@ def sweep(config: EvalConfig, folder: Path, quiet: bool = False) -> dict[str, An
             "last_run": took | machine(),
         }
         write_json(folder / METRICS, found)
-        write_whole(folder / TABLE, printed.markdown([found]).encode())
-        write_whole(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+        atomic_write_bytes(folder / TABLE, printed.markdown([found]).encode())
+        atomic_write_bytes(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
     return found
 
 

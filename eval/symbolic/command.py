@@ -18,8 +18,9 @@ from tqdm import tqdm
 
 from eval.common.command import CONFIG, METRICS, TABLE
 from eval.common.optimum_check import fast_downward
+from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
-from sim.common.folder import write_json, write_whole
+from sim.common.folder import write_json
 from sim.common.parallel import run_parallel
 
 CASES = "cases.json"
@@ -342,6 +343,6 @@ def measure(config: SymbolicConfig) -> dict[str, Any]:
     out.mkdir(parents=True, exist_ok=True)
     write_json(out / METRICS, metrics)
     write_json(out / CASES, [asdict(outcome) for outcome in outcomes])
-    write_whole(out / TABLE, markdown(groups).encode())
-    write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    atomic_write_bytes(out / TABLE, markdown(groups).encode())
+    atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
     return metrics

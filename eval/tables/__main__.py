@@ -11,8 +11,9 @@ from eval.tables import figures, gallery, tables
 from eval.tables.document import Section, html, markdown
 from eval.tables.keep import keep
 from eval.tables.load import load
-from nsrecover.errors import InvalidConfiguration, told_in_one_line
-from sim.common.folder import write_json, write_whole
+from nsrecover.core.atomic_write import atomic_write_bytes
+from nsrecover.errors import InvalidConfiguration, cli_errors
+from sim.common.folder import write_json
 
 TITLE = "Recovery in the simulator"
 
@@ -46,8 +47,8 @@ def write(
         sections.append(figures.draw_reliability(models, out))
     sections += gallery.build(sweeps, out, reports, max(failures, reports))
     sections.append(Section("How it was measured", tables.commands(sweeps)))
-    write_whole(out / "tables.md", markdown(TITLE, sections).encode())
-    write_whole(out / "index.html", html(TITLE, sections).encode())
+    atomic_write_bytes(out / "tables.md", markdown(TITLE, sections).encode())
+    atomic_write_bytes(out / "index.html", html(TITLE, sections).encode())
     if kept:
         keep(sweeps, out)
     write_json(out / "metrics.json", {"sweeps": [sweep.metrics for sweep in sweeps]})
@@ -56,5 +57,5 @@ def write(
 
 
 if __name__ == "__main__":
-    with told_in_one_line():
+    with cli_errors():
         typer.run(write)

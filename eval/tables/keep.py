@@ -9,7 +9,8 @@ from eval.common.command import CONFIG, METRICS
 from eval.sweep.records import EpisodeRecord
 from eval.sweep.run import PACKED, RECORDS, RUNS, read_records
 from eval.tables.load import Sweep
-from sim.common.folder import MANIFEST, write_packed, write_whole
+from nsrecover.core.atomic_write import atomic_write_bytes
+from sim.common.folder import MANIFEST, write_packed
 
 FOLDER = "sweeps"
 
@@ -30,4 +31,4 @@ def keep(sweeps: Sequence[Sweep], out: Path) -> None:
         (place / RECORDS).unlink(missing_ok=True)  # it would be read instead
         for name in (METRICS, CONFIG, MANIFEST, RUNS):
             if (sweep.folder / name).is_file():
-                write_whole(place / name, (sweep.folder / name).read_bytes())
+                atomic_write_bytes(place / name, (sweep.folder / name).read_bytes())

@@ -15,8 +15,8 @@ from eval.sweep.printed import percent
 from eval.tables import paper
 from eval.tables.document import table
 from eval.tables.tables import revisions
-from nsrecover.errors import InvalidConfiguration, told_in_one_line
-from sim.common.folder import write_whole
+from nsrecover.core.atomic_write import atomic_write_bytes
+from nsrecover.errors import InvalidConfiguration, cli_errors
 
 BEGIN = "<!-- begin: written by `python -m eval.tables.readme` -->"
 END = "<!-- end -->"
@@ -87,7 +87,7 @@ def write(
         text = readme.read_text(encoding="utf-8")
     except (OSError, ValueError) as problem:
         raise InvalidConfiguration(f"expected a README to rewrite, found: {problem}") from None
-    write_whole(readme, rewritten(text, metrics, unseen).encode())
+    atomic_write_bytes(readme, rewritten(text, metrics, unseen).encode())
 
 
 def _metrics(folder: Path) -> dict[str, Any]:
@@ -106,5 +106,5 @@ def _cell(found: Mapping[str, Any] | None, name: str) -> str:
 
 
 if __name__ == "__main__":
-    with told_in_one_line():
+    with cli_errors():
         typer.run(write)

@@ -16,12 +16,13 @@ from tqdm import tqdm
 
 import nsrecover
 from nsrecover.core.actions import Plan
+from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.perception.perceiver import ScenePerceiver
 from nsrecover.system import System
-from sim.common.folder import write_json, write_whole
+from sim.common.folder import write_json
 from sim.tabletop.sampling import Structure, sample_plan, sample_scene
 from sim.tabletop.world import TabletopWorld
 
@@ -141,6 +142,6 @@ def measure(config: TimingConfig) -> dict[str, Any]:
     out = Path(config.out)
     out.mkdir(parents=True, exist_ok=True)
     write_json(out / "metrics.json", metrics)
-    write_whole(out / "table.md", "\n".join(lines).encode())
-    write_whole(out / "config.yaml", OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    atomic_write_bytes(out / "table.md", "\n".join(lines).encode())
+    atomic_write_bytes(out / "config.yaml", OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
     return metrics

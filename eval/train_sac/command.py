@@ -18,8 +18,9 @@ from eval.common import detection
 from eval.common.command import CONFIG, METRICS, TABLE
 from eval.models.tables import percent
 from eval.train_sac.planner import POLICY, sac_class
+from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
-from sim.common.folder import claimed, write_json, write_whole
+from sim.common.folder import claimed, write_json
 
 if TYPE_CHECKING:
     from eval.train_sac.environment import ReachGoals
@@ -87,8 +88,8 @@ def train(config: TrainSacConfig) -> dict[str, Any]:
         tasks = {name: _measure(task, model, config) for name, task in config.tasks.items()}
         metrics = {"steps": int(model.num_timesteps), "seconds": round(seconds, 1), "seed": config.seed, "tasks": tasks}
         write_json(out / METRICS, metrics)
-        write_whole(out / TABLE, _table(metrics).encode())
-        write_whole(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+        atomic_write_bytes(out / TABLE, _table(metrics).encode())
+        atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
     return metrics
 
 

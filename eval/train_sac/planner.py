@@ -118,7 +118,7 @@ class PolicyPlanner:
         """
         began = time.perf_counter()
         done = discrepancy.step + (discrepancy.phase is Phase.AFTER)
-        done += bool(discrepancy.violated) and not discrepancy.culprits
+        done += bool(discrepancy.violated) and not discrepancy.deviations
         if len(graph) > self._slots.count:
             reason = f"the policy knows scenes of up to {self._slots.count} objects, this one has {len(graph)}"
             return Recovery(RecoveryStatus.BUDGET_EXHAUSTED, reason=reason)
@@ -175,4 +175,4 @@ class PolicyPlanner:
         comparison = self._system.comparison
         if done == len(trace.plan):
             return not comparison.after(graph, trace, done - 1)
-        return not comparison.before(graph, trace, done).culprits
+        return not comparison.before(graph, trace, done).deviations

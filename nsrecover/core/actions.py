@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from nsrecover.core.deprecation import with_old_names
 from nsrecover.core.scene import Box, SceneGraph
 from nsrecover.errors import InvalidAction, InvalidPlan
 
@@ -75,6 +76,7 @@ class Plan:
         return "; ".join(str(action) for action in self.actions)
 
 
+@with_old_names
 @dataclass(frozen=True, eq=False)
 class Trace:
     """What a plan is expected to look like: `graphs[t]` is the scene after the first t actions (T + 1 graphs)."""
@@ -88,8 +90,8 @@ class Trace:
                 f"expected {len(self.plan) + 1} graphs for {len(self.plan)} actions, found {len(self.graphs)}"
             )
 
-    def joined_by(self, graph: SceneGraph) -> Trace:
+    def with_objects_of(self, graph: SceneGraph) -> Trace:
         """The same course with objects that have appeared since: they are expected to stay where they are."""
         if set(graph.names) <= set(self.graphs[0].names):
             return self
-        return replace(self, graphs=tuple(expected.joined_by(graph) for expected in self.graphs))
+        return replace(self, graphs=tuple(expected.with_objects_of(graph) for expected in self.graphs))

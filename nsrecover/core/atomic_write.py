@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Atomic writes: a file appears whole or not at all."""
 
 from __future__ import annotations
 
@@ -9,23 +9,38 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from nsrecover.core.deprecation import serve_old_names
+
 
 @contextmanager
-def written_whole(path: str | Path) -> Iterator[IO[bytes]]:
-    """A file to write to, which takes its name when the block ends; after an error nothing of it is left.
+def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a file that takes its name when the block ends; after an error nothing of it is left.
 
     Args:
         path: where to; the folder is made if need be, an existing file is replaced.
+
+    Yields:
+        A binary file. Its content is on disk when the block has ended.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fchmod(file.fileno(), 0o644)
+            os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def atomic_write_bytes(path: str | Path, data: bytes) -> None:
+    """Write a whole file atomically."""
+    with atomic_write(path) as file:
+        file.write(data)
+
+
+serve_old_names(__name__)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from nsrecover.core.actions import Action
+from nsrecover.core.deprecation import with_old_names
 from nsrecover.core.scene import Box, FloatArray, SceneGraph
 
 
@@ -17,7 +18,9 @@ class Phase(StrEnum):
 
 
 class Cause(StrEnum):
-    """What happened to a culprit. Stable codes, the same in Python, JSON and every adapter; docs/causes.md lists them.
+    """What happened to a deviating object.
+
+    The codes are stable, and the same in Python, JSON and every adapter; docs/causes.md lists them.
 
     A member is its code; its docstring (`meaning`) says in words what it means.
     """
@@ -43,7 +46,7 @@ class Cause(StrEnum):
 
 
 @dataclass(frozen=True)
-class Culprit:
+class Deviation:
     """An object that is not as expected.
 
     Attributes:
@@ -67,6 +70,7 @@ class Culprit:
     subgoal: int | None = None
 
 
+@with_old_names
 @dataclass(frozen=True, eq=False)
 class Discrepancy:
     """The comparison of the expected with the observed scene; true in a condition if something is wrong.
@@ -80,7 +84,7 @@ class Discrepancy:
         probabilities: (N,) P(as expected) for each object.
         total: D = N - sum of the probabilities (Kalithasan et al., section IV-C).
         threshold: probability under which an object counts as wrong.
-        culprits: the objects that are wrong, and how.
+        deviations: the objects that are wrong, and how.
         violated: preconditions of the action that do not hold, in words (only before an action).
     """
 
@@ -92,13 +96,13 @@ class Discrepancy:
     probabilities: FloatArray
     total: float
     threshold: float
-    culprits: tuple[Culprit, ...]
+    deviations: tuple[Deviation, ...]
     violated: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.culprits or self.violated)
+        return bool(self.deviations or self.violated)
 
     @property
-    def culprit_names(self) -> tuple[str, ...]:
-        """Names of the culprits, in scene order."""
-        return tuple(culprit.name for culprit in self.culprits)
+    def deviating(self) -> tuple[str, ...]:
+        """Names of the deviating objects, in scene order."""
+        return tuple(each.name for each in self.deviations)

@@ -37,8 +37,8 @@ class World(Protocol):
 class Perceiver(Protocol[SeenT_contra]):
     """Turns an observation, of whatever kind it understands, into a scene graph; may remember earlier ones.
 
-    Objects keep their names and their order from one scene to the next; what appears later comes after them. One that
-    is known and cannot be seen stays in the graph, with `seen` false, and `hidden` true if it may well be where it was.
+    Objects keep their names and their order from one scene to the next; what appears later comes after them. A
+    known object that is not visible stays in the graph, with `seen` false, and `occluded` true if it may be in place.
     """
 
     def __call__(self, observation: SeenT_contra, expected: SceneGraph | None = None) -> SceneGraph:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
+from nsrecover.core.deprecation import with_old_names
 from nsrecover.errors import InvalidObservation, UnknownObject, did_you_mean
 
 FloatArray = npt.NDArray[np.float32]
@@ -15,6 +16,7 @@ Box = tuple[float, float, float, float, float, float]
 """Axis-aligned box: centre x, y, z and size x, y, z, in metres."""
 
 
+@with_old_names
 @dataclass(frozen=True, eq=False)
 class SceneGraph:
     """A complete directed graph over the objects of a scene (Kalithasan et al., section IV-A).
@@ -24,7 +26,7 @@ class SceneGraph:
         visual: (N, D) appearance features, unit length.
         boxes: (N, 6) centre and size, metres.
         seen: (N,) whether the object was visible, or is remembered.
-        hidden: (N,) whether an object that is not visible may well be where it is remembered, behind something.
+        occluded: (N,) whether an object that is not visible may well be where it is remembered, behind something.
         held: index of the object in the gripper, if any.
         states: object name -> state, for objects that have one.
     """
@@ -33,7 +35,7 @@ class SceneGraph:
     visual: FloatArray
     boxes: FloatArray
     seen: npt.NDArray[np.bool_]
-    hidden: npt.NDArray[np.bool_] | None = None
+    occluded: npt.NDArray[np.bool_] | None = None
     held: int | None = None
     states: Mapping[str, str] = field(default_factory=dict)
 
@@ -41,8 +43,8 @@ class SceneGraph:
         n = len(self.names)
         if len(set(self.names)) != n:
             raise InvalidObservation(f"expected different object names, found {list(self.names)}")
-        if self.hidden is not None and np.shape(self.hidden) != (n,):
-            raise InvalidObservation(f"expected hidden ({n},) for {n} names, found {np.shape(self.hidden)}")
+        if self.occluded is not None and np.shape(self.occluded) != (n,):
+            raise InvalidObservation(f"expected occluded ({n},) for {n} names, found {np.shape(self.occluded)}")
         if self.visual.ndim != 2 or len(self.visual) != n or self.boxes.shape != (n, 6) or self.seen.shape != (n,):
             raise InvalidObservation(
                 f"expected visual ({n}, D), boxes ({n}, 6) and seen ({n},) for {n} names, found "
@@ -67,23 +69,25 @@ class SceneGraph:
 
     @property
     def missing(self) -> npt.NDArray[np.bool_]:
-        """(N,) objects that are neither visible nor hidden in their place: nobody knows where they are."""
+        """(N,) objects that are neither visible nor occluded in their place: nobody knows where they are."""
         gone = ~self.seen
-        return gone if self.hidden is None else gone & ~self.hidden
+        return gone if self.occluded is None else gone & ~self.occluded
 
-    def joined_by(self, other: SceneGraph) -> SceneGraph:
+    def with_objects_of(self, other: SceneGraph) -> SceneGraph:
         """A copy with the objects that only another scene has, as they are there."""
         new = [i for i, name in enumerate(other.names) if name not in self.names]
         if not new:
             return self
-        hidden = [np.zeros(len(graph), np.bool_) if graph.hidden is None else graph.hidden for graph in (self, other)]
+        occluded = [
+            np.zeros(len(graph), np.bool_) if graph.occluded is None else graph.occluded for graph in (self, other)
+        ]
         return replace(
             self,
             names=self.names + tuple(other.names[i] for i in new),
             visual=np.concatenate([self.visual, other.visual[new]]),
             boxes=np.concatenate([self.boxes, other.boxes[new]]),
             seen=np.concatenate([self.seen, other.seen[new]]),
-            hidden=np.concatenate([hidden[0], hidden[1][new]]),
+            occluded=np.concatenate([occluded[0], occluded[1][new]]),
             states={**{name: other.states[name] for name in other.states if name not in self.names}, **self.states},
         )
 

@@ -3,10 +3,13 @@
 `facts` states what is known, `realise` words it, `verify` reads the words back; `GroundedExplainer` does all three.
 """
 
-from nsrecover.explanation.audience import Register
+from nsrecover.core.deprecation import serve_old_names
+from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.facts import facts_of
 from nsrecover.explanation.grounded import GroundedExplainer
 from nsrecover.explanation.templates import realise
 from nsrecover.explanation.verify import claims, disagreements
 
-__all__ = ["GroundedExplainer", "Register", "claims", "disagreements", "facts_of", "realise"]
+__all__ = ["Audience", "GroundedExplainer", "claims", "disagreements", "facts_of", "realise"]
+
+serve_old_names(__name__)

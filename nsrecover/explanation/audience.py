@@ -8,32 +8,34 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from nsrecover.core.actions import Action
+from nsrecover.core.deprecation import serve_old_names, with_old_names
 from nsrecover.explanation.grammar import instruction, ordinal, steps
 
 
-class Register(StrEnum):
+class Audience(StrEnum):
     """Whom a text is for."""
 
     LAY = "lay"
     ENGINEER = "engineer"
 
 
+@with_old_names
 @dataclass(frozen=True)
 class Voice:
     """One way to talk.
 
     Attributes:
-        register: whom to.
+        audience: whom to.
         seed: decides between turns of phrase that mean the same; equal seeds give equal texts.
     """
 
-    register: Register = Register.ENGINEER
+    audience: Audience = Audience.ENGINEER
     seed: str = ""
 
     @property
     def lay(self) -> bool:
         """Whether it is for somebody who has not written the plan."""
-        return self.register is Register.LAY
+        return self.audience is Audience.LAY
 
     def one_of(self, *options: str) -> str:
         """A turn of phrase: always the first for engineers, who compare texts."""
@@ -71,3 +73,6 @@ def doing(action: Action) -> str:
 def seed_of(parts: Sequence[object]) -> str:
     """A seed from what is told: the same facts always get the same words."""
     return ";".join(map(str, parts))
+
+
+serve_old_names(__name__)

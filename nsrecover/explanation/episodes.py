@@ -6,7 +6,7 @@ from typing import Any
 
 from nsrecover.core.episode import Episode, EpisodeStatus
 from nsrecover.core.explanation import Explanation
-from nsrecover.explanation.audience import Register
+from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.grammar import capital, counted, ordinal
 from nsrecover.explanation.grounded import GroundedExplainer
 from nsrecover.explanation.numbering import Turn, clock, turns
@@ -16,12 +16,12 @@ PRECONDITION = "precondition"
 """Root cause of a step that could not be done though everything was as expected: the plan itself is wrong there."""
 
 
-def report_of_episode(episode: Episode, register: Register = Register.LAY) -> dict[str, Any]:
+def report_of_episode(episode: Episode, audience: Audience = Audience.LAY) -> dict[str, Any]:
     """What `nsrecover explain LOG --json` prints for an episode of ours.
 
     Args:
         episode: from `nsrecover.records.episode_log.load`.
-        register: whom the text is for.
+        audience: whom the text is for.
 
     Returns:
         The same fields as for logs of other robots. Of the first error: `kind` (execution; planning where the needs of
@@ -30,7 +30,7 @@ def report_of_episode(episode: Episode, register: Register = Register.LAY) -> di
         `steps` (times since the start), `text`, `verified`, and `errors`, each with its own.
     """
     errors = [turn for turn in turns(episode) if turn.discrepancy]
-    told = [_explained(turn, register) for turn in errors]
+    told = [_explained(turn, audience) for turn in errors]
     found = [_error(turn, words, episode) for turn, words in zip(errors, told, strict=True)]
     first: dict[str, Any] = (
         found[0] if found else {"kind": "none", "root_cause": "none", "objects": [], "correction": []}
@@ -40,7 +40,7 @@ def report_of_episode(episode: Episode, register: Register = Register.LAY) -> di
         "steps": [error["time"] for error in found],
         "root_cause": first["root_cause"],
         "objects": first["objects"],
-        "text": _text(episode, errors, told, register),
+        "text": _text(episode, errors, told, audience),
         "correction": first["correction"],
         "verified": all(words.verified for words in told),
         "status": episode.status.value,
@@ -48,12 +48,12 @@ def report_of_episode(episode: Episode, register: Register = Register.LAY) -> di
     }
 
 
-def _explained(turn: Turn, register: Register) -> Explanation:
-    return GroundedExplainer(register=register)(turn.discrepancy, turn.recovery)
+def _explained(turn: Turn, audience: Audience) -> Explanation:
+    return GroundedExplainer(audience=audience)(turn.discrepancy, turn.recovery)
 
 
 def _error(turn: Turn, words: Explanation, episode: Episode) -> dict[str, Any]:
-    culprits = sorted(turn.discrepancy.culprits, key=lambda culprit: WORST_FIRST.index(culprit.cause))
+    culprits = sorted(turn.discrepancy.deviations, key=lambda culprit: WORST_FIRST.index(culprit.cause))
     recovery = turn.recovery
     return {
         "time": clock(turn.record.time_s - episode.start_s),
@@ -71,7 +71,7 @@ def _error(turn: Turn, words: Explanation, episode: Episode) -> dict[str, Any]:
     }
 
 
-def _text(episode: Episode, errors: list[Turn], told: list[Explanation], register: Register) -> str:
+def _text(episode: Episode, errors: list[Turn], told: list[Explanation], audience: Audience) -> str:
     """All that went wrong, and how it ended."""
     if not errors:
         return f"Nothing went wrong: {_all_steps(len(episode.plan))}."
@@ -81,7 +81,7 @@ def _text(episode: Episode, errors: list[Turn], told: list[Explanation], registe
     for number, (turn, words) in enumerate(zip(errors, told, strict=True), start=1):
         if turn.step is None:
             parts.append("The next one came on the way back, whose steps are counted anew.")
-        elif len(errors) > 1 and register is Register.LAY:
+        elif len(errors) > 1 and audience is Audience.LAY:
             parts.append(f"The {ordinal(number)}:")
         parts.append(words.text)
     match episode.status:

@@ -11,7 +11,7 @@ import numpy as np
 
 from nsrecover.core import protocols
 from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Cause, Culprit, Discrepancy, Phase
+from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase
 from nsrecover.core.explanation import Fact
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.core.scene import Box, SceneGraph
@@ -51,12 +51,12 @@ def facts_of(
 def _failure_facts(discrepancy: Discrepancy, operators: Mapping[str, protocols.Operator]) -> tuple[Fact, ...]:
     facts = [Fact("step", (str(discrepancy.step + 1), str(discrepancy.action), discrepancy.phase.value))]
     facts += [Fact("violated", (text,)) for text in discrepancy.violated]
-    facts += [_culprit_fact(discrepancy, culprit) for culprit in discrepancy.culprits]
+    facts += [_culprit_fact(discrepancy, culprit) for culprit in discrepancy.deviations]
     facts += _consequences(discrepancy, operators)
     return tuple(facts)
 
 
-def _culprit_fact(discrepancy: Discrepancy, culprit: Culprit) -> Fact:
+def _culprit_fact(discrepancy: Discrepancy, culprit: Deviation) -> Fact:
     """What happened to one object: `cause(name, explaining object, detail)`."""
     other = culprit.other or NOWHERE
     match culprit.cause:
@@ -92,7 +92,7 @@ def _shift(expected: Box, observed: Box | None) -> str:
 def _consequences(discrepancy: Discrepancy, operators: Mapping[str, protocols.Operator]) -> list[Fact]:
     """What no longer holds because of it: the step's promise, and who should stand on whom."""
     facts = []
-    names = set(discrepancy.culprit_names)
+    names = set(discrepancy.deviating)
     if discrepancy.phase is Phase.AFTER and set(discrepancy.action.arguments) <= set(discrepancy.observed.names):
         moved = discrepancy.action.arguments[0]
         operator = operators.get(discrepancy.action.operator)
@@ -101,7 +101,7 @@ def _consequences(discrepancy: Discrepancy, operators: Mapping[str, protocols.Op
             # Neither: the relation holds, but not at the place that was meant.
             if not achieved or moved not in names:
                 facts.append(Fact("achieved" if achieved else "unachieved", (str(discrepancy.action),)))
-    for culprit in discrepancy.culprits:
+    for culprit in discrepancy.deviations:
         # A swap or a helping hand says already where things are; a lost support is news for the others.
         if culprit.cause in (Cause.HELPED, Cause.SWAPPED) or culprit.name not in discrepancy.expected.names:
             continue

@@ -6,27 +6,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from nsrecover.core import protocols
+from nsrecover.core.deprecation import with_old_names
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.explanation import Explanation
 from nsrecover.core.recovery import Recovery
 from nsrecover.domains.tabletop.operators import OPERATORS
-from nsrecover.explanation.audience import Register
+from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.facts import facts_of
 from nsrecover.explanation.templates import realise
 from nsrecover.explanation.verify import disagreements
 
 
+@with_old_names
 @dataclass(frozen=True)
 class GroundedExplainer:
     """Explains a discrepancy from computed facts alone; a `nsrecover.core.protocols.Explainer`.
 
     Attributes:
         operators: what the actions mean.
-        register: whom the text is for.
+        audience: whom the text is for.
     """
 
     operators: Mapping[str, protocols.Operator] = field(default_factory=lambda: OPERATORS)
-    register: Register = Register.ENGINEER
+    audience: Audience = Audience.ENGINEER
 
     def __call__(self, discrepancy: Discrepancy, recovery: Recovery | None) -> Explanation:
         """Say what went wrong, what follows, and what will be done.
@@ -39,7 +41,7 @@ class GroundedExplainer:
             The explanation; `verified` if reading it back gives exactly the culprits and causes of the discrepancy.
         """
         facts = facts_of(discrepancy, recovery, self.operators)
-        sentences = realise(facts, self.register)
+        sentences = realise(facts, self.audience)
         text = " ".join(sentence.text for sentence in sentences)
         names = tuple(dict.fromkeys((*discrepancy.expected.names, *discrepancy.observed.names)))
         return Explanation(

@@ -51,13 +51,13 @@ def _shifted(found: Discrepancy, recovery: Recovery | None, by: int) -> tuple[Di
     """The same, counted from the beginning of the original plan."""
     if by == 0:
         return found, recovery
-    culprits = tuple(
+    deviations = tuple(
         culprit if culprit.subgoal is None else replace(culprit, subgoal=culprit.subgoal + by)
-        for culprit in found.culprits
+        for culprit in found.deviations
     )
     if recovery is not None and recovery.subgoal is not None:
         recovery = replace(recovery, subgoal=max(recovery.subgoal + by, 0))
-    return replace(found, step=found.step + by, culprits=culprits), recovery
+    return replace(found, step=found.step + by, deviations=deviations), recovery
 
 
 def clock(seconds: float) -> str:

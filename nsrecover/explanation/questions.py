@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Cause, Culprit, Phase
+from nsrecover.core.discrepancy import Cause, Deviation, Phase
 from nsrecover.core.episode import Episode
 from nsrecover.core.geometry import intersects
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.relations import resting_on, support_name
-from nsrecover.explanation.audience import Register, Voice
+from nsrecover.explanation.audience import Audience, Voice
 from nsrecover.explanation.counterfactuals import Whereabouts, shortest
 from nsrecover.explanation.grammar import capital, counted, instruction, listed, the
 from nsrecover.explanation.grounded import GroundedExplainer
@@ -70,18 +70,18 @@ class Answer:
     objects: tuple[str, ...] = ()
 
 
-def ask(episode: Episode, questions: Sequence[str], register: Register = Register.LAY) -> tuple[Answer, ...]:
+def ask(episode: Episode, questions: Sequence[str], audience: Audience = Audience.LAY) -> tuple[Answer, ...]:
     """Answer questions about an episode; a "what if" that names no object is about that of the question before.
 
     Args:
         episode: from `nsrecover.records.episode_log.load`.
         questions: in plain English.
-        register: whom the answers are for.
+        audience: whom the answers are for.
     """
     answers: list[Answer] = []
     about: tuple[str, ...] = ()
     for question in questions:
-        answer = _answer(episode, question, about, Voice(register, question))
+        answer = _answer(episode, question, about, Voice(audience, question))
         about = answer.objects or about
         answers.append(answer)
     return tuple(answers)
@@ -176,7 +176,7 @@ def _why(every: Sequence[Turn], name: str, negated: bool, voice: Voice) -> str:
         return _why_not(every, name, False, voice)
     turn, recovery, number = found
     action, scene = recovery.actions[number], turn.record.graph
-    culprit = next((each for each in turn.discrepancy.culprits if each.name == name), None)
+    culprit = next((each for each in turn.discrepancy.deviations if each.name == name), None)
     text = f"After {voice.step(turn.step)}, " if turn.step else ""
     if culprit is not None:
         return capital(f"{text}{_state(culprit, scene)}. So I had to {_goal(action, recovery, number)}.")
@@ -198,7 +198,7 @@ def _to_do(turn: Turn) -> str:
     return instruction(turn.discrepancy.action)
 
 
-def _state(culprit: Culprit, scene: SceneGraph) -> str:
+def _state(culprit: Deviation, scene: SceneGraph) -> str:
     """What was the matter with an object, as a clause."""
     name, other = the(culprit.name), culprit.other
     where = f"on {the(support_name(scene, scene.index(culprit.name)))}"
@@ -257,7 +257,7 @@ def _why_not(every: Sequence[Turn], name: str, moved: bool, voice: Voice) -> str
         when = f" It was {instruction(turn.record.action)}." if turn is not None and turn.record.action else ""
         return f"But {the(name)} was to be moved.{when}".replace("It was ", "The action was to ")
     for turn, recovery in _recoveries(every):
-        culprit = next((each for each in turn.discrepancy.culprits if each.name == name), None)
+        culprit = next((each for each in turn.discrepancy.deviations if each.name == name), None)
         if culprit is None:
             continue
         state = _state(culprit, turn.record.graph)
@@ -353,10 +353,10 @@ def _where(episode: Episode, name: str) -> str:
 def _wrong(every: Sequence[Turn], named: Sequence[str], voice: Voice) -> str:
     errors = [turn for turn in every if turn.discrepancy]
     if not named:
-        told = [GroundedExplainer(register=voice.register)(turn.discrepancy, None).text for turn in errors]
+        told = [GroundedExplainer(audience=voice.audience)(turn.discrepancy, None).text for turn in errors]
         return " ".join(told) or "Nothing went wrong."
     for turn in errors:
-        for culprit in turn.discrepancy.culprits:
+        for culprit in turn.discrepancy.deviations:
             if culprit.name in named:
                 when = "Before" if turn.discrepancy.phase is Phase.BEFORE else "After"
                 step = f"{when} {voice.step(turn.step)}, " if turn.step else "On the way back, "

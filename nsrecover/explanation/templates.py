@@ -10,7 +10,7 @@ from nsrecover.core.discrepancy import Cause, Phase
 from nsrecover.core.explanation import Fact, Sentence
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.domains.tabletop.relations import TABLE
-from nsrecover.explanation.audience import Register, Voice, seed_of
+from nsrecover.explanation.audience import Audience, Voice, seed_of
 from nsrecover.explanation.facts import NOWHERE
 from nsrecover.explanation.grammar import capital, counted, instruction, listed, objects, the, unkept
 
@@ -28,12 +28,12 @@ WORST_FIRST = (
 """The order in which causes are told."""
 
 
-def realise(facts: Sequence[Fact], register: Register = Register.ENGINEER) -> tuple[Sentence, ...]:
+def realise(facts: Sequence[Fact], audience: Audience = Audience.ENGINEER) -> tuple[Sentence, ...]:
     """Word the facts of a failure.
 
     Args:
         facts: from `nsrecover.explanation.facts.facts_of`; nothing else is looked at.
-        register: whom the text is for. For engineers steps have numbers and actions their names, and the same thing is
+        audience: whom the text is for. For engineers steps have numbers and actions their names, and the same thing is
             always said in the same words; for lay people it is told as one would, in one of several ways.
 
     Returns:
@@ -42,7 +42,7 @@ def realise(facts: Sequence[Fact], register: Register = Register.ENGINEER) -> tu
     known: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
         known[fact.predicate].append(fact)
-    voice = Voice(register, seed_of(facts))
+    voice = Voice(audience, seed_of(facts))
     elsewhere = frozenset(fact.arguments[0] for fact in known["should_be_on"])
     return (
         _headline(known, voice),

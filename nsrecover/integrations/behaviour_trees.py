@@ -253,8 +253,8 @@ def next_action(course: Course, name: str = "next action") -> Sequence:
     """
 
     def following() -> Iterable[Behaviour]:
-        if course.following is not None:
-            yield _Attempt(course, course.following)
+        if course.next_action is not None:
+            yield _Attempt(course, course.next_action)
 
     return _Inserted(name, course, following)
 
@@ -283,7 +283,7 @@ class _UntilComplete(Decorator):
         if self.decorated.status is Status.FAILURE and course.reason:
             self.feedback_message = course.reason
             return Status.FAILURE
-        self.feedback_message = f"{course.step} steps done, {len(course.plan) - course.done} actions ahead"
+        self.feedback_message = f"{course.step} steps done, {len(course.plan) - course.num_executed} actions ahead"
         complete = self.decorated.status is Status.SUCCESS and course.complete
         return Status.SUCCESS if complete else Status.RUNNING
 
@@ -305,5 +305,5 @@ def follow_plan(course: Course, name: str = "follow the plan") -> Behaviour:
 
 def told(found: Discrepancy) -> str:
     """What is wrong, in a few words: culprits with their cause codes, and preconditions that do not hold."""
-    wrong = [f"{culprit.name}: {culprit.cause}" for culprit in found.culprits]
+    wrong = [f"{culprit.name}: {culprit.cause}" for culprit in found.deviations]
     return "; ".join([*wrong, *found.violated])

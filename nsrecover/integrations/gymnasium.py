@@ -5,7 +5,7 @@
     env = MonitorWrapper(env, nsrecover.geometric(), boxes_of, plan, finished, response=Response.END)
     observation, reward, terminated, truncated, info = env.step(action)
     if info["discrepancy"]:
-        print(info["discrepancy"].culprits)
+        print(info["discrepancy"].deviations)
 
     register_world("Tabletop-v0", make_world, objects=5)
     env = gymnasium.make("Tabletop-v0")
@@ -124,11 +124,11 @@ class MonitorWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         monitor = self.monitor
         outcome = self.env.step(action)
         observation, _, _, _, info = outcome
-        done = monitor.following
+        done = monitor.next_action
         if self._action_of is not None:
             done = self._action_of(action)
             if done is not None:
-                monitor.follow(Plan((done,)))
+                monitor.set_plan(Plan((done,)))
         elif done is not None and self._finished is not None and not self._finished(done, observation, info):
             done = None
         if done is None:
@@ -151,7 +151,7 @@ class MonitorWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
             if not stuck:
                 self.monitor.rejoin(recovery)
                 outcome, found = self._go_back(recovery.actions, outcome, found)
-                repaired = self.monitor.done == len(recovery.actions) and (not found or not recovery.actions)
+                repaired = self.monitor.num_executed == len(recovery.actions) and (not found or not recovery.actions)
         observation, reward, terminated, truncated, info = outcome
         told = self._told(info, first) | {"recovery": recovery, "repaired": repaired}
         return observation, reward, terminated, truncated or stuck, told
@@ -178,5 +178,5 @@ class MonitorWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         return (outcome[0], total, *outcome[2:]), found
 
     def _told(self, info: Info, found: Discrepancy | None) -> Info:
-        following = None if self._action_of is not None else self.monitor.following
+        following = None if self._action_of is not None else self.monitor.next_action
         return {**info, "discrepancy": found, "following": following}

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from nsrecover.core.actions import Action, Plan, Trace
+from nsrecover.core.deprecation import with_old_names
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import Perceiver
@@ -44,6 +45,7 @@ class TreeWorld(Protocol):
         ...
 
 
+@with_old_names
 class Course:
     """One plan under way: the scenes it should lead through, how far it is, and what was seen last.
 
@@ -126,12 +128,12 @@ class Course:
         return self.plan.actions[self._done : self._inserted_until]
 
     @property
-    def done(self) -> int:
+    def num_executed(self) -> int:
         """How many actions of the plan as it stands are done."""
         return self._done
 
     @property
-    def following(self) -> Action | None:
+    def next_action(self) -> Action | None:
         """The next action; None if all are done."""
         return self.plan[self._done] if self._done < len(self.plan) else None
 
@@ -160,7 +162,7 @@ class Course:
             self._trace, self._perceive = imagination.trace(graph, self._given), perceive
         else:
             graph = self._perceive(observation, expected=self._trace.graphs[self._done])
-            self._trace = self._trace.joined_by(graph)
+            self._trace = self._trace.with_objects_of(graph)
         trace, done = self._trace, self._done
         left = done < len(trace.plan)
         if done > self._judged:
@@ -180,7 +182,7 @@ class Course:
 
     def attempted(self) -> None:
         """Count the next action as done; whether it worked, the next look says."""
-        if self.following is not None:
+        if self.next_action is not None:
             self._done += 1
             self._tell()
 
@@ -196,7 +198,7 @@ class Course:
         self._searches += 1
         if self._searches > self.max_recoveries:
             wrong = self.discrepancy
-            last = (wrong.culprit_names or wrong.violated) if wrong else ()
+            last = (wrong.deviating or wrong.violated) if wrong else ()
             self.give_up(f"a way back was searched {self.max_recoveries} times, the last time for {', '.join(last)}")
             return False
         return True
@@ -240,8 +242,8 @@ class Course:
         values = (
             self.step,
             tuple(map(str, self.plan.actions[self._done :])),
-            wrong.culprit_names if wrong else (),
-            {culprit.name: culprit.cause.value for culprit in wrong.culprits} if wrong else {},
+            wrong.deviating if wrong else (),
+            {culprit.name: culprit.cause.value for culprit in wrong.deviations} if wrong else {},
             wrong.violated if wrong else (),
             wrong,
             self.recovery,

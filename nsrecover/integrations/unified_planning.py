@@ -24,7 +24,7 @@ from nsrecover.errors import InvalidConfiguration, InvalidPlan, did_you_mean
 from nsrecover.integrations import missing
 from nsrecover.integrations.up_grounding import Grounded
 from nsrecover.integrations.up_reduction import lifted, reduced
-from nsrecover.planning.symbolic import repair as symbolic
+from nsrecover.planning import symbolic
 from nsrecover.planning.symbolic.grounding import instantiate
 from nsrecover.planning.symbolic.strips import StripsTask
 

@@ -16,8 +16,8 @@ from nsrecover.integrations import missing
 from nsrecover.integrations.unified_planning import told
 from nsrecover.integrations.up_grounding import Grounded
 from nsrecover.integrations.up_reduction import READ, REMOVED
+from nsrecover.planning import symbolic
 from nsrecover.planning.search_tree import Ending
-from nsrecover.planning.symbolic import repair as symbolic
 
 try:
     from unified_planning.engines import (

@@ -250,7 +250,7 @@ def _present(graph: SceneGraph) -> SceneGraph:
         visual=graph.visual[there],
         boxes=graph.boxes[there],
         seen=graph.seen[there],
-        hidden=None,
+        occluded=None,
         held=rows.index(graph.held) if graph.held in rows else None,
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nsrecover.core.actions import Trace
-from nsrecover.core.discrepancy import Cause, Culprit
+from nsrecover.core.discrepancy import Cause, Deviation
 from nsrecover.core.geometry import as_box, top, turned_over
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.domains.tabletop.operators import REACHED_M
@@ -80,7 +80,7 @@ def _swap_partner(situation: Situation, index: int) -> int | None:
     return None
 
 
-def cause_of(situation: Situation, index: int) -> Culprit:
+def cause_of(situation: Situation, index: int) -> Deviation:
     """What happened to one object: the first of these that is so.
 
     It is missing; it and another one took each other's place; it was to be moved and is where it was; it is where a
@@ -90,9 +90,9 @@ def cause_of(situation: Situation, index: int) -> Culprit:
     expected, observed = situation.expected, situation.observed
     box, seen_box = expected.boxes[index], observed.boxes[index]
 
-    def culprit(cause: Cause, other: str | None = None, subgoal: int | None = None) -> Culprit:
+    def culprit(cause: Cause, other: str | None = None, subgoal: int | None = None) -> Deviation:
         missing = cause is Cause.MISSING
-        return Culprit(
+        return Deviation(
             name=expected.names[index],
             cause=cause,
             probability=float(situation.probabilities[index]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nsrecover.core.actions import Trace
-from nsrecover.core.discrepancy import Culprit, Discrepancy, Phase
+from nsrecover.core.discrepancy import Deviation, Discrepancy, Phase
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import moved_object, operator_of
 from nsrecover.models.protocols import RecoveryModels
@@ -51,7 +51,7 @@ class Comparison:
         done = step + 1 if phase is Phase.AFTER else step
         probabilities = as_expected(self._models, trace.graphs[done], graph)
         wrong = tuple(int(i) for i in np.flatnonzero(probabilities < self._models.threshold))
-        culprits: tuple[Culprit, ...] = ()
+        deviations: tuple[Deviation, ...] = ()
         if wrong:
             situation = Situation(
                 trace=trace,
@@ -62,7 +62,7 @@ class Comparison:
                 wrong=wrong,
                 later=self._later(graph, trace, done),
             )
-            culprits = tuple(cause_of(situation, index) for index in wrong)
+            deviations = tuple(cause_of(situation, index) for index in wrong)
         return Discrepancy(
             step=step,
             phase=phase,
@@ -72,7 +72,7 @@ class Comparison:
             probabilities=probabilities,
             total=float(len(graph) - probabilities.sum()),
             threshold=self._models.threshold,
-            culprits=culprits,
+            deviations=deviations,
             violated=violated,
         )
 

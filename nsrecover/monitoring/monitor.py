@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from nsrecover.core.actions import Action, Plan, Trace
+from nsrecover.core.deprecation import with_old_names
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.geometry import as_box
 from nsrecover.core.protocols import Perceiver
@@ -24,6 +25,7 @@ Seen = TypeVar("Seen")
 """What the perceiver takes: `nsrecover.Observation`, boxes by name, or anything else."""
 
 
+@with_old_names
 class Monitor(Generic[Seen]):
     """Watches over one execution of a plan, in a loop that it does not own.
 
@@ -62,12 +64,12 @@ class Monitor(Generic[Seen]):
         return self._trace.plan
 
     @property
-    def done(self) -> int:
+    def num_executed(self) -> int:
         """How many of its actions are done."""
         return self._done
 
     @property
-    def following(self) -> Action | None:
+    def next_action(self) -> Action | None:
         """The action that is expected to be done next; None at the end of the plan."""
         return self.plan[self._done] if self._done < len(self.plan) else None
 
@@ -94,7 +96,7 @@ class Monitor(Generic[Seen]):
         Raises:
             InvalidPlan: there is no next action.
         """
-        if self.following is None:
+        if self.next_action is None:
             raise InvalidPlan(f"expected a plan with an action left, found all {len(self.plan)} done; follow another")
         self._start_here()
         if observation is not None:
@@ -103,7 +105,7 @@ class Monitor(Generic[Seen]):
         found = self._comparison.before(self._graph, self._trace, self._done)
         if found:
             found = self._comparison.before(self._graph, self.trace, self._done)
-        self._remember(found.culprit_names)
+        self._remember(found.deviating)
         return found
 
     def step(self, action: Action, observation: Seen) -> Discrepancy:
@@ -118,15 +120,15 @@ class Monitor(Generic[Seen]):
             What is not as expected; false in a condition if all is well.
 
         Raises:
-            InvalidPlan: another action was due, or none. Give the monitor the new plan first, by `follow`.
+            InvalidPlan: another action was due, or none. Give the monitor the new plan first, by `set_plan`.
             InvalidObservation: the observation cannot be used; nothing has changed then, and it can be tried again.
         """
-        if action != self.following:
-            due = f"{self.following}, step {self._done + 1} of the plan" if self.following else "no further action"
+        if action != self.next_action:
+            due = f"{self.next_action}, step {self._done + 1} of the plan" if self.next_action else "no further action"
             raise InvalidPlan(
                 f"expected {due}, found {action}; if the plan has changed, say so before acting: "
-                f"monitor.follow(new_plan), or monitor.follow(monitor.plan, done={max(self._done - 1, 0)}) to try the "
-                "last action again"
+                "monitor.set_plan(new_plan), or, to try the last action again, "
+                f"monitor.set_plan(monitor.plan, num_executed={max(self._done - 1, 0)})"
             )
         self._start_here()
         step = self._done
@@ -142,36 +144,42 @@ class Monitor(Generic[Seen]):
         if found or self._put_back_what_crept(step, moved):
             # only what is wrong has to be held against all later scenes, too
             found = self._comparison.after(self._graph, self.trace, step)
-        self._remember((moved, *found.culprit_names))
+        self._remember((moved, *found.deviating))
         return found
 
-    def follow(self, plan: Plan, done: int = 0, observation: Seen | None = None) -> None:
+    def set_plan(self, plan: Plan, num_executed: int = 0, observation: Seen | None = None) -> None:
         """Go on with another plan, or from another place in this one, from the scene as it was seen last.
 
         Args:
             plan: what will be done.
-            done: how many of its actions count as done; what they did is taken to be as it is now.
+            num_executed: how many of its actions count as done; what they did is taken to be as it is now.
             observation: what is to be seen now, if the scene has changed since the last look.
 
         Raises:
             InvalidAction: the plan has an unknown operator or wrong arguments.
             UnknownObject: it names an object that is not in the scene.
-            InvalidPlan: `done` is negative, or more than the plan has.
+            InvalidPlan: `num_executed` is negative, or more than the plan has.
             InvalidObservation: the observation cannot be used.
         """
-        if not 0 <= done <= len(plan):
-            raise InvalidPlan(f"expected done to be from 0 to the {len(plan)} actions of the plan, found {done}")
+        if not 0 <= num_executed <= len(plan):
+            raise InvalidPlan(
+                f"expected num_executed to be from 0 to the {len(plan)} actions of the plan, found {num_executed}"
+            )
         if observation is not None:
             self._see(observation, self._graph)
         check_plan(plan, self._graph)
-        rest = self._imagination.trace(self._graph, Plan(plan.actions[done:]))
+        rest = self._imagination.trace(self._graph, Plan(plan.actions[num_executed:]))
         self._trace = Trace(
-            Plan(plan.actions[:done] + rest.plan.actions),
+            Plan(plan.actions[:num_executed] + rest.plan.actions),
             # of actions that this monitor did not see done, only the outcome is known
-            (self._trace.graphs[:done] if plan.actions[:done] == self.plan.actions[:done] else (self._graph,) * done)
+            (
+                self._trace.graphs[:num_executed]
+                if plan.actions[:num_executed] == self.plan.actions[:num_executed]
+                else (self._graph,) * num_executed
+            )
             + rest.graphs,
         )
-        self._done, self._fresh, self._moved_on = done, len(plan), False
+        self._done, self._fresh, self._moved_on = num_executed, len(plan), False
         self._places = _boxes_of(self._graph)
 
     def rejoin(self, recovery: Recovery) -> Plan:
@@ -196,7 +204,7 @@ class Monitor(Generic[Seen]):
 
     def _see(self, observation: Seen, expected: SceneGraph) -> None:
         self._graph = self._perceive(observation, expected=expected)
-        self._trace = self._trace.joined_by(self._graph)
+        self._trace = self._trace.with_objects_of(self._graph)
 
     def _remember(self, names: Iterable[str]) -> None:
         """Take the places of some objects, and of those that are new, for those where they belong."""

@@ -50,7 +50,7 @@ class BoxesPerceiver:
     """Puts scenes that somebody else perceived into one order, and keeps what is out of sight (protocol `Perceiver`).
 
     Names are trusted. An object that is known and not mentioned is missing; one whose box is None, or that a scene
-    graph says is hidden, is taken to be where it should be. One perceiver belongs to one episode.
+    graph says is occluded, is taken to be where it should be. One perceiver belongs to one episode.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class BoxesPerceiver:
 
         Args:
             observation: boxes by name, or a scene graph with objects in any order.
-            expected: how the scene should be; says where a hidden object is taken to be.
+            expected: how the scene should be; says where an occluded object is taken to be.
 
         Raises:
             InvalidObservation: a box is not one, or appearance features have another length than before.
@@ -79,18 +79,18 @@ def _continued(last: SceneGraph, now: SceneGraph, expected: SceneGraph | None) -
         raise InvalidObservation(
             f"expected appearance features of length {last.visual.shape[1]}, as at first, found {now.visual.shape[1]}"
         )
-    known = last.joined_by(now)
+    known = last.with_objects_of(now)
     boxes, visual = known.boxes.copy(), known.visual.copy()
-    seen, hidden = np.zeros(len(known), np.bool_), np.zeros(len(known), np.bool_)
+    seen, occluded = np.zeros(len(known), np.bool_), np.zeros(len(known), np.bool_)
     for row, name in enumerate(known.names):
         if name not in now.names:
             continue
         i = now.index(name)
         seen[row] = now.seen[i]
-        hidden[row] = now.hidden is not None and bool(now.hidden[i]) and not now.seen[i]
-        if seen[row] or (hidden[row] and now.boxes[i, 3:].any()):
+        occluded[row] = now.occluded is not None and bool(now.occluded[i]) and not now.seen[i]
+        if seen[row] or (occluded[row] and now.boxes[i, 3:].any()):
             boxes[row], visual[row] = now.boxes[i], now.visual[i]
-        elif hidden[row] and expected is not None and name in expected.names:
+        elif occluded[row] and expected is not None and name in expected.names:
             boxes[row] = expected.boxes[expected.index(name)]
     held = None if now.held is None else known.index(now.names[now.held])
-    return SceneGraph(known.names, visual, boxes, seen, hidden, held, {**known.states, **now.states})
+    return SceneGraph(known.names, visual, boxes, seen, occluded, held, {**known.states, **now.states})

@@ -46,7 +46,7 @@ class Memory:
         first_sizes: (N, 3) sides of each as it was seen first: what it is told apart by once it lies askew.
         first_visual: (N, D) what each looked like then.
         seen: (N,) whether it is visible now.
-        hidden: (N,) not visible, but something stands before its place.
+        occluded: (N,) not visible, but something stands before its place.
     """
 
     names: tuple[str, ...]
@@ -57,7 +57,7 @@ class Memory:
     first_sizes: FloatArray
     first_visual: FloatArray
     seen: npt.NDArray[np.bool_]
-    hidden: npt.NDArray[np.bool_]
+    occluded: npt.NDArray[np.bool_]
 
     @classmethod
     def empty(cls, features: int) -> Memory:
@@ -69,7 +69,7 @@ class Memory:
 
     def graph(self) -> SceneGraph:
         """As a scene graph."""
-        return SceneGraph(self.names, self.visual.copy(), self.boxes.copy(), self.seen.copy(), self.hidden.copy())
+        return SceneGraph(self.names, self.visual.copy(), self.boxes.copy(), self.seen.copy(), self.occluded.copy())
 
     def add(self, names: tuple[str, ...], boxes: FloatArray, visual: FloatArray, pixels: FloatArray) -> Memory:
         """With objects that nobody has seen before."""
@@ -83,7 +83,7 @@ class Memory:
             np.concatenate([self.first_sizes, boxes[:, 3:]]),
             np.concatenate([self.first_visual, visual]),
             np.concatenate([self.seen, np.ones(count, np.bool_)]),
-            np.concatenate([self.hidden, np.zeros(count, np.bool_)]),
+            np.concatenate([self.occluded, np.zeros(count, np.bool_)]),
         )
 
     def look(
@@ -130,7 +130,7 @@ class Memory:
             visual=new_visual,
             pixels=new_pixels,
             seen=seen,
-            hidden=hidden,
+            occluded=hidden,
         )
 
 

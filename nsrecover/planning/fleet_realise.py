@@ -172,7 +172,7 @@ def _advance(course: _Course, move: Move, action: Action, box: FloatArray) -> No
     boxes, visual = graph.boxes.copy(), graph.visual.copy()
     boxes[move.owner], visual[move.owner] = box, course.model.tables.visual[move.place]
     held = None if graph.held == move.owner else graph.held
-    course.graph = SceneGraph(graph.names, visual, boxes, graph.seen, graph.hidden, held, graph.states)
+    course.graph = SceneGraph(graph.names, visual, boxes, graph.seen, graph.occluded, held, graph.states)
     course.state = course.state.moved(move.owner, move.place)
     course.actions.append(action)
     course.graphs.append(course.graph)

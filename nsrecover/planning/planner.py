@@ -246,14 +246,14 @@ class RecoveryPlanner:
         """The trace, and another course if one is wanted and there is one."""
         if self._rejoin is Rejoin.POSE:
             return (trace,)
-        displaced = [graph.index(name) for name in discrepancy.culprit_names if name in graph.names]
+        displaced = [graph.index(name) for name in discrepancy.deviating if name in graph.names]
         other = standing_course(graph, trace, done_by(discrepancy), displaced, self._models)
         return (trace,) if other is None else (trace, other)
 
 
 def _gone(graph: SceneGraph, discrepancy: Discrepancy) -> tuple[str, ...]:
     """Objects that are not to be seen, in scene order."""
-    missing = {culprit.name for culprit in discrepancy.culprits if culprit.cause is Cause.MISSING}
+    missing = {culprit.name for culprit in discrepancy.deviations if culprit.cause is Cause.MISSING}
     unseen = graph.missing.tolist()
     return tuple(name for name, gone in zip(graph.names, unseen, strict=True) if gone or name in missing)
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.atomic_write import written_whole
-from nsrecover.core.discrepancy import Cause, Culprit, Discrepancy, Phase
+from nsrecover.core.atomic_write import atomic_write
+from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.explanation import Explanation, Fact, Sentence
 from nsrecover.core.recovery import Recovery, RecoveryStatus
@@ -38,7 +38,7 @@ def save(episode: Episode, path: str | Path) -> None:
         episode: from `RecoveryAgent.run`, or from `nsrecover.records.review.episode_of`.
         path: where to, usually ending in `.json`; the folder is made if need be, an existing file is replaced.
     """
-    with written_whole(path) as file:
+    with atomic_write(path) as file:
         file.write(json.dumps(to_document(episode), ensure_ascii=False).encode())
 
 
@@ -132,7 +132,7 @@ def _plan(plan: Plan) -> list[dict[str, Any]]:
 
 
 def _graph(graph: SceneGraph) -> dict[str, Any]:
-    hidden = np.zeros(len(graph), np.bool_) if graph.hidden is None else graph.hidden
+    hidden = np.zeros(len(graph), np.bool_) if graph.occluded is None else graph.occluded
     return {
         "boxes": {name: _numbers(box) for name, box in zip(graph.names, graph.boxes.tolist(), strict=True)},
         "unseen": [name for name, seen in zip(graph.names, graph.seen, strict=True) if not seen],
@@ -159,14 +159,14 @@ def _record(record: StepRecord) -> dict[str, Any]:
             "total": found.total,
             "threshold": found.threshold,
             "violated": list(found.violated),
-            "culprits": [_culprit(culprit) for culprit in found.culprits],
+            "culprits": [_culprit(culprit) for culprit in found.deviations],
         },
         "recovery": None if record.recovery is None else _recovery(record.recovery),
         "explanation": None if record.explanation is None else _explanation(record.explanation),
     }
 
 
-def _culprit(culprit: Culprit) -> dict[str, Any]:
+def _culprit(culprit: Deviation) -> dict[str, Any]:
     return {
         "name": culprit.name,
         "cause": culprit.cause.value,
@@ -252,7 +252,7 @@ def _read_record(data: Mapping[str, Any]) -> StepRecord:
         probabilities=np.array(found["probabilities"], np.float32),
         total=float(found["total"]),
         threshold=float(found["threshold"]),
-        culprits=tuple(_read_culprit(culprit) for culprit in found["culprits"]),
+        deviations=tuple(_read_culprit(culprit) for culprit in found["culprits"]),
         violated=tuple(found["violated"]),
     )
     return StepRecord(
@@ -267,10 +267,10 @@ def _read_record(data: Mapping[str, Any]) -> StepRecord:
     )
 
 
-def _read_culprit(data: Mapping[str, Any]) -> Culprit:
+def _read_culprit(data: Mapping[str, Any]) -> Deviation:
     expected = _box(data["expected"])
     observed = None if data["observed"] is None else _box(data["observed"])
-    return Culprit(
+    return Deviation(
         name=str(data["name"]),
         cause=_CAUSES[data["cause"]],
         probability=float(data["probability"]),

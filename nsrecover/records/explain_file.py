@@ -11,7 +11,7 @@ from typing import Any
 from nsrecover.core.episode import Episode
 from nsrecover.core.protocols import LanguageModel
 from nsrecover.errors import InvalidRecording
-from nsrecover.explanation.audience import Register
+from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.episodes import report_of_episode
 from nsrecover.explanation.logs import explain_log, is_household_log, read_logs, report_of
 from nsrecover.explanation.logs.questions import ask_log
@@ -41,7 +41,7 @@ class Words:
 
 def explain_file(
     path: Path,
-    register: Register = Register.LAY,
+    audience: Audience = Audience.LAY,
     questions: Sequence[str] = (),
     checkpoint: Path | None = None,
     words: Words | None = None,
@@ -50,7 +50,7 @@ def explain_file(
 
     Args:
         path: the log of an episode, a log in REFLECT's text format (several in JSON lines), or a recording.
-        register: whom the text is for.
+        audience: whom the text is for.
         questions: to be answered from each of them.
         checkpoint: folder of the learned parts, for recordings; the shipped ones if None.
         words: who words the explanations of other robots' logs; they are made from the facts if None.
@@ -64,10 +64,10 @@ def explain_file(
     """
     ours = {} if words is None else {"source": "grounded", "note": GROUNDED_ONLY}
     if _is_recording(path):
-        return [_of_episode(_reviewed(path, checkpoint), register, questions) | ours]
+        return [_of_episode(_reviewed(path, checkpoint), audience, questions) | ours]
     document = _document(path)
     if episode_log.is_episode(document):
-        return [_of_episode(episode_log.from_document(document, str(path)), register, questions) | ours]
+        return [_of_episode(episode_log.from_document(document, str(path)), audience, questions) | ours]
     if path.is_file() and not is_household_log(path):
         raise InvalidRecording(
             "expected the log of an episode, a log in REFLECT's text format (JSON with task, plan, event_summary, ...) "
@@ -76,22 +76,22 @@ def explain_file(
     found = []
     for log in read_logs(path):
         explained = explain_log(log)
-        report = report_of(log, explained, register)
+        report = report_of(log, explained, audience)
         if words is not None:
             # Here and not above: who asks for no model does not wait for what words it.
             from nsrecover.explanation.logs.wording import reworded
 
-            report |= reworded(log, explained, register, words.model, words.timeout_s)
+            report |= reworded(log, explained, audience, words.model, words.timeout_s)
         if questions:
-            report["answers"] = _answers(ask_log(log, questions, register))
+            report["answers"] = _answers(ask_log(log, questions, audience))
         found.append(report)
     return found
 
 
-def _of_episode(episode: Episode, register: Register, questions: Sequence[str]) -> dict[str, Any]:
-    report = report_of_episode(episode, register)
+def _of_episode(episode: Episode, audience: Audience, questions: Sequence[str]) -> dict[str, Any]:
+    report = report_of_episode(episode, audience)
     if questions:
-        report["answers"] = _answers(ask(episode, questions, register))
+        report["answers"] = _answers(ask(episode, questions, audience))
     return report
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from nsrecover.core.actions import Plan
-from nsrecover.core.atomic_write import written_whole
+from nsrecover.core.atomic_write import atomic_write
 from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidRecording, did_you_mean
 from nsrecover.records.arrays import DTYPES, arrays_to_episode, episode_to_arrays
@@ -80,7 +80,7 @@ def save(recording: Recording, path: str | Path) -> None:
     """
     arrays = {"schema": np.array(SCHEMA), **episode_to_arrays(recording.plan, recording.observations, recording.notes)}
     with (
-        written_whole(path) as file,
+        atomic_write(path) as file,
         zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION) as archive,
     ):
         for name, array in arrays.items():

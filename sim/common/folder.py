@@ -6,11 +6,13 @@ import fcntl
 import json
 import lzma
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration, NsrecoverError
 
 MANIFEST = "manifest.json"
@@ -20,16 +22,6 @@ _LOCK = ".lock"
 Row = TypeVar("Row")
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all; it is on disk when this returns."""
-    part = path.with_name(f".{path.name}.part")
-    with part.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
-
-
 def write_packed(path: Path, lines: Iterable[str]) -> int:
     """Write lines, compressed as `xz` does, whole or not at all.
 
@@ -37,13 +29,13 @@ def write_packed(path: Path, lines: Iterable[str]) -> int:
         Size of the file in bytes.
     """
     data = lzma.compress("".join(f"{line}\n" for line in lines).encode(), preset=9 | lzma.PRESET_EXTREME)
-    write_whole(path, data)
+    atomic_write_bytes(path, data)
     return len(data)
 
 
 def write_json(path: Path, data: Any) -> None:
     """Write plain data as JSON, whole or not at all."""
-    write_whole(path, json.dumps(data, indent=2).encode() + b"\n")
+    atomic_write_bytes(path, json.dumps(data, indent=2).encode() + b"\n")
 
 
 @contextmanager
@@ -142,8 +134,8 @@ def _check(folder: Path, manifest: Mapping[str, Any], what: str) -> bool:
             )
         return True
     # what a process that was killed at once leaves
-    begun = {_LOCK, f".{MANIFEST}.part"}
-    if folder.exists() and not (folder.is_dir() and {entry.name for entry in folder.iterdir()} <= begun):
+    begun = re.compile(rf"{re.escape(_LOCK)}|\.{re.escape(MANIFEST)}\..*part")
+    if folder.exists() and not (folder.is_dir() and all(begun.fullmatch(entry.name) for entry in folder.iterdir())):
         raise InvalidConfiguration(
             f"expected an empty folder or {what} at {folder}, found something else; choose another out=DIR"
         )

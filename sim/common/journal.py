@@ -23,10 +23,10 @@ from pathlib import Path
 
 import numpy as np
 
+from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidObservation
 from nsrecover.records.arrays import PER_OBSERVATION, arrays_to_observations, observations_to_arrays
-from sim.common.folder import write_whole
 
 
 class Journal:
@@ -73,7 +73,7 @@ class Journal:
         """
         buffer = io.BytesIO()
         np.savez(buffer, state=np.array(state), **observations_to_arrays([observation]))
-        write_whole(self._file(index), buffer.getvalue())
+        atomic_write_bytes(self._file(index), buffer.getvalue())
         self._note(f"recorded {index}")
 
     def recall(self, index: int, state: str) -> Observation | None:

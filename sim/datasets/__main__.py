@@ -6,7 +6,7 @@ import hydra
 from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
-from nsrecover.errors import told_in_one_line
+from nsrecover.errors import cli_errors
 from sim.datasets.build import DatasetsConfig, build
 from sim.datasets.summary import markdown
 
@@ -14,7 +14,7 @@ from sim.datasets.summary import markdown
 @hydra.main(version_base="1.3", config_path="../../conf", config_name="datasets")
 def main(config: DatasetsConfig) -> None:
     """Entry point."""
-    with told_in_one_line(resumable=True):
+    with cli_errors(resumable=True):
         settings = OmegaConf.to_object(config)
         assert isinstance(settings, DatasetsConfig)
         print(markdown(build(settings)), end="")

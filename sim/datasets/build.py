@@ -12,8 +12,9 @@ from typing import Any
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
+from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration, did_you_mean
-from sim.common.folder import claimed, read_ledger, write_json, write_whole
+from sim.common.folder import claimed, read_ledger, write_json
 from sim.common.groups import described
 from sim.common.parallel import Backend, run_parallel
 from sim.datasets.kinds import DATASETS, ErrorDataset, generate
@@ -69,7 +70,7 @@ def build(config: DatasetsConfig) -> dict[str, dict[str, Any]]:
         folder = out / name if config.dataset == ALL or config.out == DatasetsConfig.out else out
         summaries[name] = _build_one(_chosen(name, config), folder, config)
     if config.dataset == ALL:
-        write_whole(out / TABLE, markdown(summaries).encode())
+        atomic_write_bytes(out / TABLE, markdown(summaries).encode())
     return summaries
 
 
@@ -124,6 +125,6 @@ def _generate_all(dataset: ErrorDataset, folder: Path, config: DatasetsConfig) -
         "seconds": seconds,
     }
     write_json(folder / METRICS, summary | {"last_run": run})
-    write_whole(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
-    write_whole(folder / TABLE, markdown({name: summary}).encode())
+    atomic_write_bytes(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    atomic_write_bytes(folder / TABLE, markdown({name: summary}).encode())
     return summary

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from nsrecover.errors import InvalidConfiguration, told_in_one_line
+from nsrecover.errors import InvalidConfiguration, cli_errors
 from sim.common.folder import claimed, write_packed
 from sim.datasets.kinds import DATASETS
 from sim.datasets.spec import EPISODES, SCHEMA, ErrorEpisode, read_episodes
@@ -65,5 +65,5 @@ def _whole_dataset(folder: Path, name: str) -> list[ErrorEpisode]:
 
 
 if __name__ == "__main__":
-    with told_in_one_line():
+    with cli_errors():
         typer.run(ship)

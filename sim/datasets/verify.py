@@ -9,7 +9,7 @@ import numpy as np
 import typer
 from tqdm import tqdm
 
-from nsrecover.errors import InvalidConfiguration, told_in_one_line
+from nsrecover.errors import InvalidConfiguration, cli_errors
 from sim.datasets.replay import final_truth, replay
 from sim.datasets.spec import ErrorEpisode, read_episodes
 
@@ -51,5 +51,5 @@ def verify(
 
 
 if __name__ == "__main__":
-    with told_in_one_line():
+    with cli_errors():
         typer.run(verify)

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from nsrecover.core.actions import Action, Plan
+from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.core.observation import Observation
 from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.records.archive import write_archive
 from nsrecover.records.recording import Recording
 from sim.common.cameras import DEFAULT_RIG, CameraRig
-from sim.common.folder import write_whole
 from sim.common.journal import Journal
 from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.placing import place_for, true_graph
@@ -161,7 +161,7 @@ def demonstrate(mix: Mix, seed: int, parts: str | Path, episode: int) -> Outcome
             outcome, recording = perform(mix, seed, episode, journal)
             if recording is not None:
                 write_archive(part_path(parts, episode), {episode: recording})
-            write_whole(ended, json.dumps(asdict(outcome), sort_keys=True).encode())
+            atomic_write_bytes(ended, json.dumps(asdict(outcome), sort_keys=True).encode())
         journal.clear()
     return outcome
 

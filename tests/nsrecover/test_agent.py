@@ -53,13 +53,13 @@ def test_a_displaced_block_is_noticed_and_put_back(system: System) -> None:
         assert not deviations(world.truth(), wanted)
     assert tuple(seen) == episode.records
     first = episode.records[0]
-    assert first.discrepancy.culprit_names == (bystander,)
-    assert first.discrepancy.culprits[0].cause is Cause.MOVED
+    assert first.discrepancy.deviating == (bystander,)
+    assert first.discrepancy.deviations[0].cause is Cause.MOVED
     assert first.recovery is not None
     assert [str(action) for action in first.recovery.actions] == [f"restore({bystander})"]
     assert first.explanation is not None
     assert bystander in first.explanation.text
-    assert base not in first.discrepancy.culprit_names
+    assert base not in first.discrepancy.deviating
     assert episode.records[1].recovering
     assert episode.status is EpisodeStatus.COMPLETED
 
@@ -104,7 +104,7 @@ def test_a_robot_that_cannot_move_asks_for_help_after_a_few_attempts(system: Sys
     assert episode.status is EpisodeStatus.ASKED_FOR_HELP
     assert "went wrong 3 times" in episode.reason
     assert world.attempts == 3
-    causes = {culprit.cause for record in episode.records for culprit in record.discrepancy.culprits}
+    causes = {culprit.cause for record in episode.records for culprit in record.discrepancy.deviations}
     assert causes == {Cause.NOT_LIFTED}
     assert episode.records[0].recovery is not None
     # nothing has changed, so the way back is to try the same action again

@@ -47,10 +47,10 @@ def test_check_for_people_says_the_same() -> None:
 def test_an_error_is_reported_once() -> None:
     reviews = list(review(nsrecover.load(), example()))
     first = next(item for item in reviews if item.discrepancy)
-    culprits = set(first.discrepancy.culprit_names)
+    culprits = set(first.discrepancy.deviating)
     for later in reviews[first.step + 1 :]:
         untouched = culprits - set(later.action.arguments)
-        assert not untouched & set(later.discrepancy.culprit_names)
+        assert not untouched & set(later.discrepancy.deviating)
 
 
 def test_a_recording_without_an_error_has_none() -> None:

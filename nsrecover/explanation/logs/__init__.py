@@ -7,7 +7,8 @@
 Pure Python: neither torch nor a simulator is loaded.
 """
 
-from nsrecover.explanation.audience import Register
+from nsrecover.core.deprecation import serve_old_names
+from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.logs.explaining import LogExplanation, explain_log
 from nsrecover.explanation.logs.findings import Finding, Kind, RootCause
 from nsrecover.explanation.logs.reading import is_household_log, log_of, read_logs
@@ -17,11 +18,11 @@ from nsrecover.explanation.logs.telling import tell
 from nsrecover.explanation.logs.writing import document_of
 
 __all__ = [
+    "Audience",
     "Finding",
     "HouseholdLog",
     "Kind",
     "LogExplanation",
-    "Register",
     "RootCause",
     "Step",
     "document_of",
@@ -32,3 +33,5 @@ __all__ = [
     "report_of",
     "tell",
 ]
+
+serve_old_names(__name__)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nsrecover.core.explanation import Fact, Sentence
-from nsrecover.explanation.audience import Register
+from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.language_model.judge import UNREADABLE, Judgement
 from nsrecover.explanation.language_model.rewording_task import RewordingTask, RobotExperience
 from nsrecover.explanation.language_model.vocabulary import LONGEST, MARK, Vocabulary, sentences_of
@@ -117,13 +117,13 @@ def _stand_in(name: str, vocabulary: Vocabulary) -> str:
     return f"{MARK}{vocabulary.names.index(name)}n"
 
 
-def household_case(log: HouseholdLog, explanation: LogExplanation, register: Register = Register.LAY) -> RewordingTask:
+def household_case(log: HouseholdLog, explanation: LogExplanation, audience: Audience = Audience.LAY) -> RewordingTask:
     """An explained log as something that a language model can word.
 
     Args:
         log: the log.
         explanation: of that log.
-        register: whom the text is for.
+        audience: whom the text is for.
     """
     finding = explanation.finding
     steps = [*(explanation.correction or ()), *log.plan, *finding.missing, *finding.steps]
@@ -135,7 +135,7 @@ def household_case(log: HouseholdLog, explanation: LogExplanation, register: Reg
     way = tuple(Fact("then", (str(step),)) for step in explanation.correction or ())
     sentences = [
         Sentence(text, way if text.lower().startswith(_INSTRUCTED) and way else facts)
-        for text in sentences_of(tell(explanation, register), vocabulary)
+        for text in sentences_of(tell(explanation, audience), vocabulary)
     ]
     return RewordingTask(tuple(sentences), _judge(sentences, vocabulary), vocabulary.names, _story(log, explanation))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from nsrecover.explanation.audience import Register
+from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.grammar import capital, counted, listed
 from nsrecover.explanation.logs.correction import correct
 from nsrecover.explanation.logs.explaining import LogExplanation, explain_log
@@ -30,13 +30,13 @@ _VERBS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 
 
-def ask_log(log: HouseholdLog, questions: Sequence[str], register: Register = Register.LAY) -> tuple[Answer, ...]:
+def ask_log(log: HouseholdLog, questions: Sequence[str], audience: Audience = Audience.LAY) -> tuple[Answer, ...]:
     """Answer questions about a log; a "what if" that names no action is about that of the question before.
 
     Args:
         log: from `nsrecover.explanation.logs.reading.read_logs`.
         questions: in plain English.
-        register: whom the answers are for.
+        audience: whom the answers are for.
     """
     run, explanation = run_of(log), explain_log(log)
     answers: list[Answer] = []
@@ -49,7 +49,7 @@ def ask_log(log: HouseholdLog, questions: Sequence[str], register: Register = Re
         elif asks_why(question) and step is not None:
             text = _why(run, explanation, step)
         elif asks_what_went_wrong(question):
-            text = tell(explanation, register)
+            text = tell(explanation, audience)
         elif asks_what_was_done(question):
             way = explanation.correction
             text = "No way to put it right was found." if way is None else _told(way)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from nsrecover.explanation.audience import Register
+from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.logs.explaining import LogExplanation
 from nsrecover.explanation.logs.records import HouseholdLog
 from nsrecover.explanation.logs.telling import agrees, tell
 
 
-def report_of(log: HouseholdLog, explanation: LogExplanation, register: Register = Register.LAY) -> dict[str, Any]:
+def report_of(log: HouseholdLog, explanation: LogExplanation, audience: Audience = Audience.LAY) -> dict[str, Any]:
     """What `nsrecover explain LOG --json` prints.
 
     Args:
         log: the log.
         explanation: of that log.
-        register: whom the text is for.
+        audience: whom the text is for.
 
     Returns:
         `kind` (execution, planning or none), `steps` (times, the most telling first), `root_cause` and `objects`,
@@ -24,7 +24,7 @@ def report_of(log: HouseholdLog, explanation: LogExplanation, register: Register
         found, and the correction, carried out symbolically, brings the success condition about), and besides
         `missing_steps`, `failed_subgoal` (the first that does not hold; null if all do) and `subgoals`.
     """
-    finding, text = explanation.finding, tell(explanation, register)
+    finding, text = explanation.finding, tell(explanation, audience)
     times = [frame.time for frame in (*log.events, *log.subgoals)]
     subgoals = [
         {"time": item.time, "step": str(item.step), "satisfied": item.satisfied, "why": item.why}

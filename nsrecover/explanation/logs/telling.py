@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from nsrecover.explanation.audience import Register
+from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.grammar import capital, counted, listed, the
 from nsrecover.explanation.logs.explaining import LogExplanation
 from nsrecover.explanation.logs.findings import Finding, RootCause
@@ -15,16 +15,16 @@ from nsrecover.explanation.logs.records import Step
 from nsrecover.explanation.logs.state import Fact
 
 
-def tell(explanation: LogExplanation, register: Register = Register.LAY) -> str:
+def tell(explanation: LogExplanation, audience: Audience = Audience.LAY) -> str:
     """An explanation in words.
 
     Args:
         explanation: from `nsrecover.explanation.logs.explaining.explain_log`.
-        register: whom it is for.
+        audience: whom it is for.
     """
     finding = explanation.finding
     sentences = [_cause(finding)]
-    if register is Register.ENGINEER:
+    if audience is Audience.ENGINEER:
         sentences.insert(0, _classified(finding))
         sentences += _subgoal_told(explanation)
         sentences += _way(explanation, lambda steps: ", ".join(map(str, steps)))

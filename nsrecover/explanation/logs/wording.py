@@ -6,7 +6,7 @@ from typing import Any
 
 from nsrecover.core.completion import Listener
 from nsrecover.core.protocols import LanguageModel
-from nsrecover.explanation.audience import Register
+from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.language_model.prompting import PromptStrategy, StructuredPrompt
 from nsrecover.explanation.language_model.rewording import reword
 from nsrecover.explanation.logs.explaining import LogExplanation
@@ -17,7 +17,7 @@ from nsrecover.explanation.logs.records import HouseholdLog
 def reworded(
     log: HouseholdLog,
     explanation: LogExplanation,
-    register: Register,
+    audience: Audience,
     model: LanguageModel,
     timeout_s: float,
     strategy: PromptStrategy | None = None,
@@ -28,7 +28,7 @@ def reworded(
     Args:
         log: the log.
         explanation: of that log.
-        register: whom the text is for.
+        audience: whom the text is for.
         model: who words it.
         timeout_s: for all questions to it.
         strategy: how it is asked; `StructuredPrompt()` if None.
@@ -38,7 +38,7 @@ def reworded(
         `text`, `source` (the model's name, or `grounded` if nothing of it is the model's), `note` (why not everything
         is; empty if it is), `sentences` (each with its source) and `tokens` (asked and answered, as far as known).
     """
-    case = household_case(log, explanation, register)
+    case = household_case(log, explanation, audience)
     result = reword(case, model, strategy or StructuredPrompt(), timeout_s, on_text)
     return {
         "text": " ".join(sentence.text for sentence in result.sentences),

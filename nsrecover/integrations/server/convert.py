@@ -126,7 +126,7 @@ def scene_of(message: messages.Scene, feature_size: int | None) -> core.SceneGra
         visual=visual.reshape(len(names), -1),
         boxes=np.array([each.box for each in message.objects], dtype=np.float32),
         seen=np.array([each.seen for each in message.objects]),
-        hidden=np.array([each.hidden and not each.seen for each in message.objects]),
+        occluded=np.array([each.hidden and not each.seen for each in message.objects]),
         held=None if held is None else names.index(held),
     )
 
@@ -168,7 +168,7 @@ def discrepancy_message(found: core.Discrepancy) -> messages.Discrepancy:
                 other=each.other,
                 subgoal=each.subgoal,
             )
-            for each in found.culprits
+            for each in found.deviations
         ],
         violated=list(found.violated),
     )

@@ -182,7 +182,7 @@ def state_of(session: Session) -> messages.SessionState:
 
 def _step(look: Look, watch: Watch) -> dict[str, Any]:
     """A look as the data of an event."""
-    culprits = look.discrepancy.culprits if look.discrepancy else ()
+    culprits = look.discrepancy.deviations if look.discrepancy else ()
     return {
         "step": watch.done,
         "phase": look.phase,

@@ -95,7 +95,7 @@ class Watch:
     @property
     def done(self) -> int:
         """How many of its actions are done."""
-        return 0 if self._monitor is None else self._monitor.done
+        return 0 if self._monitor is None else self._monitor.num_executed
 
     @property
     def started(self) -> bool:
@@ -131,7 +131,7 @@ class Watch:
             return Look(None, None, self._monitor.graph, None)
         if kind is not self._kind:
             raise OutOfTurn(f"expected {self._kind}, as in the first observation, found {kind}; stay with one kind")
-        action = self._monitor.following
+        action = self._monitor.next_action
         if action is None:
             raise OutOfTurn(
                 f"expected a plan with an action left, found all {len(self.plan)} done; give a new plan, or follow the "
@@ -193,7 +193,7 @@ class Watch:
         if self._monitor is None:
             self._plan = plan
         else:
-            self._monitor.follow(plan)
+            self._monitor.set_plan(plan)
         self._found = self._recovery = None
 
 

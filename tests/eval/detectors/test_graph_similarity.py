@@ -66,7 +66,7 @@ def test_a_cube_that_is_gone() -> None:
 
 
 def test_a_cube_that_has_appeared() -> None:
-    more = EXPECTED.joined_by(scene(d=(0.5, -0.3, 0.025)))
+    more = EXPECTED.with_objects_of(scene(d=(0.5, -0.3, 0.025)))
     assert node_similarity(EXPECTED, more) == pytest.approx(3 / 4)
     assert edge_similarity(EXPECTED, more) == pytest.approx(3 / 4)
     assert structural_similarity(EXPECTED, more) == 1.0

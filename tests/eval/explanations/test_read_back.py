@@ -9,7 +9,7 @@ import pytest
 from eval.explanations.read_back import read_back
 from nsrecover.core.discrepancy import Cause
 from nsrecover.core.explanation import Fact
-from nsrecover.explanation import Register
+from nsrecover.explanation import Audience
 from nsrecover.explanation import templates as realise
 
 NAMES = ("red cube", "dark red cube", "green die")
@@ -17,8 +17,8 @@ STEP = Fact("step", ("13", "top(red cube, green die)", "after"))
 DETAILS = {Cause.HELPED: "5", Cause.MISSING: "nowhere", Cause.SWAPPED: "nowhere", Cause.BLOCKING: "nowhere"}
 
 
-@pytest.mark.parametrize(("cause", "register"), list(itertools.product(Cause, Register)))
-def test_every_cause_is_read_back_in_every_turn_of_phrase(cause: Cause, register: Register) -> None:
+@pytest.mark.parametrize(("cause", "audience"), list(itertools.product(Cause, Audience)))
+def test_every_cause_is_read_back_in_every_turn_of_phrase(cause: Cause, audience: Audience) -> None:
     other = {Cause.SWAPPED: "dark red cube", Cause.BLOCKING: "green die", Cause.MISSING: "nowhere"}.get(cause, "table")
     said = {"red cube", "dark red cube"} if cause is Cause.SWAPPED else {"red cube"}
     for distance in range(1, 20):
@@ -28,7 +28,7 @@ def test_every_cause_is_read_back_in_every_turn_of_phrase(cause: Cause, register
             Fact(cause.value, ("red cube", other, detail)),
             Fact("unachieved", ("top(red cube, green die)",)),
         )
-        text = " ".join(sentence.text for sentence in realise(facts, register))
+        text = " ".join(sentence.text for sentence in realise(facts, audience))
         reading = read_back(text, NAMES)
         assert reading.unread == ()
         assert reading.causes == dict.fromkeys(said, cause), text

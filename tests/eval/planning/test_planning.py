@@ -61,7 +61,7 @@ def test_what_is_perceived_is_near_what_is_true(state):
     imagined = state.trace.graphs[-1]
     for name, box in zip(imagined.names, imagined.boxes, strict=True):
         assert np.linalg.norm(box[:3] - state.fault_free[-1].position(name)) < 0.02
-    assert set(state.discrepancy(load()).culprit_names) == set(state.error.deviations)
+    assert set(state.discrepancy(load()).deviating) == set(state.error.deviations)
 
 
 def test_a_way_back_is_judged_by_what_becomes_of_it(state):

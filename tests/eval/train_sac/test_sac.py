@@ -140,7 +140,7 @@ def test_a_policy_that_knows_the_way_recovers() -> None:
     astray, trace = scenes()
     system = geometric()
     discrepancy = system.comparison.after(astray, trace, 0)
-    assert discrepancy.culprit_names == ("green cube",)
+    assert discrepancy.deviating == ("green cube",)
     recovery = PolicyPlanner(system, KnowsTheWay(), 2).recover(astray, trace, discrepancy)
     assert recovery.status is RecoveryStatus.RECOVERED
     assert [str(action) for action in recovery.actions] == ["restore(green cube)"]
@@ -174,7 +174,7 @@ def test_what_only_an_action_cannot_do_is_done_in_its_place() -> None:
     _, trace = scenes()
     system = geometric()
     doubt = replace(system.comparison.before(trace.graphs[1], trace, 1), violated=("something is in the way",))
-    assert not doubt.culprits
+    assert not doubt.deviations
     recovery = PolicyPlanner(system, KnowsTheWay(), 2).recover(trace.graphs[1], trace, doubt)
     assert [str(action) for action in recovery.actions] == ["restore(green cube)"]
     assert recovery.subgoal == 2

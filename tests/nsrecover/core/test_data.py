@@ -130,16 +130,16 @@ def _scene(names: tuple[str, ...], hidden: list[bool] | None = None) -> SceneGra
 def test_what_is_neither_seen_nor_hidden_is_missing() -> None:
     assert _scene(("a", "b")).missing.tolist() == [False, True]
     assert _scene(("a", "b"), [False, True]).missing.tolist() == [False, False]
-    with pytest.raises(InvalidObservation, match="expected hidden"):
+    with pytest.raises(InvalidObservation, match="expected occluded"):
         _scene(("a", "b"), [True])
 
 
 def test_objects_that_appear_join_every_scene_of_a_course() -> None:
     expected, observed = _scene(("a", "b")), _scene(("c", "a", "b"))
-    trace = Trace(Plan.parse("top(a, b)"), (expected, expected)).joined_by(observed)
+    trace = Trace(Plan.parse("top(a, b)"), (expected, expected)).with_objects_of(observed)
     for graph in trace.graphs:
         assert graph.names == ("a", "b", "c")
         np.testing.assert_array_equal(graph.boxes[2], observed.boxes[0])
         np.testing.assert_array_equal(graph.boxes[:2], expected.boxes)
         assert graph.missing.tolist() == [False, True, False]
-    assert trace.joined_by(observed) is trace
+    assert trace.with_objects_of(observed) is trace

@@ -45,9 +45,9 @@ def compared(expected: SceneGraph, observed: SceneGraph, step: int, trace: Trace
     for number in range(done + 1, len(trace.graphs)):
         later[number] = np.linalg.norm(trace.graphs[number].boxes[:, :3] - observed.boxes[:, :3], axis=1) < 0.02
     situation = Situation(trace, done, moved, observed, probabilities, wrong, later)
-    culprits = tuple(cause_of(situation, index) for index in wrong)
+    deviations = tuple(cause_of(situation, index) for index in wrong)
     total = float(len(observed) - probabilities.sum())
-    return Discrepancy(step, phase, action, expected, observed, probabilities, total, 0.5, culprits)
+    return Discrepancy(step, phase, action, expected, observed, probabilities, total, 0.5, deviations)
 
 
 def fallen() -> Episode:

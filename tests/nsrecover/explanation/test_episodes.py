@@ -10,7 +10,7 @@ import pytest
 from nsrecover.core.actions import Trace
 from nsrecover.core.discrepancy import Phase
 from nsrecover.core.episode import EpisodeStatus, StepRecord
-from nsrecover.explanation import Register
+from nsrecover.explanation import Audience
 from nsrecover.explanation.counterfactuals import Whereabouts, shortest
 from nsrecover.explanation.episodes import report_of_episode
 from nsrecover.explanation.grammar import ordinal
@@ -34,7 +34,7 @@ def test_the_report_says_what_when_and_what_to_do() -> None:
 
 
 def test_lay_people_read_ordinals_and_engineers_actions() -> None:
-    lay, engineer = (report_of_episode(fallen(), register)["text"] for register in (Register.LAY, Register.ENGINEER))
+    lay, engineer = (report_of_episode(fallen(), audience)["text"] for audience in (Audience.LAY, Audience.ENGINEER))
     assert "second step, putting the green die on the blue cube" in lay
     assert "top(" not in lay
     assert re.search(r"\bstep \d", lay) is None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Cause, Culprit, Discrepancy, Phase
+from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase
 from nsrecover.core.explanation import Fact
 from nsrecover.core.protocols import Explainer
 from nsrecover.core.recovery import Recovery, RecoveryStatus
@@ -41,14 +41,14 @@ def on_table(x: float, y: float) -> Box:
 
 def culprit(
     name: str, cause: Cause, observed: Box | None, other: str | None = None, subgoal: int | None = None
-) -> Culprit:
+) -> Deviation:
     expected = PLACES[name]
     distance = float("inf") if observed is None else float(np.linalg.norm(np.subtract(observed[:3], expected[:3])))
-    return Culprit(name, cause, 0.02, distance, expected, observed, other, subgoal)
+    return Deviation(name, cause, 0.02, distance, expected, observed, other, subgoal)
 
 
 def discrepancy(
-    *culprits: Culprit,
+    *culprits: Deviation,
     action: str = "top(red cube, blue cube)",
     phase: Phase = Phase.AFTER,
     violated: tuple[str, ...] = (),
@@ -129,7 +129,7 @@ def test_every_cause_has_its_sentence_and_is_read_back(cause: Cause) -> None:
     assert sentence in explanation.text
     assert explanation.step == 4
     assert explanation.verified
-    assert claims(explanation.text, case.observed.names) == {(c.cause, c.name) for c in case.culprits}
+    assert claims(explanation.text, case.observed.names) == {(c.cause, c.name) for c in case.deviations}
 
 
 def test_a_collapse_reads_like_a_person_wrote_it() -> None:

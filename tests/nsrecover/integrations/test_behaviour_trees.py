@@ -324,7 +324,7 @@ def test_an_interrupted_skill_leaves_no_trace() -> None:
     tree.root.stop(Status.INVALID)
     assert skill.status is Status.INVALID
     assert skill not in list(tree.root.iterate())
-    assert (course.done, table.done) == (0, [])
+    assert (course.num_executed, table.done) == (0, [])
     assert run(tree) is Status.SUCCESS
 
 

@@ -197,7 +197,7 @@ def played(env: MonitorWrapper) -> list[tuple[float, bool, bool, dict[str, Any]]
 
 
 def verdicts(turns: list[tuple[float, bool, bool, dict[str, Any]]]) -> list[tuple[str, ...]]:
-    return [turn[3]["discrepancy"].culprit_names for turn in turns if turn[3]["discrepancy"] is not None]
+    return [turn[3]["discrepancy"].deviating for turn in turns if turn[3]["discrepancy"] is not None]
 
 
 def test_an_action_of_the_plan_may_take_many_steps_and_is_judged_at_its_end() -> None:
@@ -217,7 +217,7 @@ def test_a_lost_block_is_told_and_the_episode_goes_on() -> None:
 def test_a_lost_block_can_end_the_episode() -> None:
     turns = played(watched(Pusher(losses=(2,)), Response.END))
     assert turns[-1][1:3] == (False, True)
-    assert turns[-1][3]["discrepancy"].culprit_names == ("green",)
+    assert turns[-1][3]["discrepancy"].deviating == ("green",)
 
 
 def test_a_lost_block_is_brought_back_and_the_plan_goes_on() -> None:
@@ -225,7 +225,7 @@ def test_a_lost_block_is_brought_back_and_the_plan_goes_on() -> None:
     turns = played(env)
     (repair,) = [turn for turn in turns if "recovery" in turn[3]]
     assert repair[3]["repaired"]
-    assert repair[3]["discrepancy"].culprit_names == ("green", "blue")
+    assert repair[3]["discrepancy"].deviating == ("green", "blue")
     # rather than put the blue block back to where it was, it goes where it is to go next
     assert [str(action) for action in repair[3]["recovery"].actions] == ["top(green, red)", "top(blue, green)"]
     assert repair[0] < -1, "the rewards on the way are added up"
@@ -237,7 +237,7 @@ def test_what_goes_wrong_on_the_way_back_is_repaired_too_but_not_for_ever() -> N
     twice = watched(Pusher(losses=(2, 6)), Response.REPAIR)
     turns = played(twice)
     assert [turn[3]["repaired"] for turn in turns if "recovery" in turn[3]] == [True]
-    assert twice.monitor.following is None
+    assert twice.monitor.next_action is None
     always = played(watched(Pusher(losses=tuple(range(2, 999))), Response.REPAIR, max_recoveries=2))
     assert always[-1][2], "truncated"
     assert always[-1][3]["repaired"] is False
@@ -270,7 +270,7 @@ def test_where_every_step_is_an_action_no_plan_is_needed() -> None:
     env.reset()
     assert env.step(np.array([0, 0, 0, -1.0]))[4]["discrepancy"] is None
     assert not env.step(np.array([1, 0.4, -0.1, 0.06]))[4]["discrepancy"]
-    assert env.step(np.array([2, 0.4, -0.1, 0.10]))[4]["discrepancy"].culprit_names == ("blue",)
+    assert env.step(np.array([2, 0.4, -0.1, 0.10]))[4]["discrepancy"].deviating == ("blue",)
     assert not env.step(np.array([1, 0.6, 0.0, 0.02]))[4]["discrepancy"], "told once"
 
 

@@ -88,7 +88,7 @@ def test_what_is_held_gone_or_fallen_stands_nowhere() -> None:
     rest = {"on(green, red)", "ontable(red)", "clear(green)", "handempty"}
     gone = replace(TOWER, seen=np.array([True, True, False]))
     assert holding(mapping.at(problem, gone)) == rest
-    hidden = replace(gone, hidden=np.array([False, False, True]))  # it may well be where it was
+    hidden = replace(gone, occluded=np.array([False, False, True]))  # it may well be where it was
     assert holding(mapping.at(problem, hidden)) == rest | {"ontable(blue)", "clear(blue)"}
     fallen = TOWER.with_node(2, (0.9, 0.0, -0.7, SIDE_M, SIDE_M, SIDE_M))
     assert holding(mapping.at(problem, fallen)) == rest
@@ -140,7 +140,7 @@ def test_what_the_monitor_sees_is_where_a_repair_begins() -> None:
     monitor = geometric().monitor(translated.plan, TOWER)
     dropped = TOWER.with_node(1, box(0.6, -0.3))
     discrepancy = monitor.step(translated.plan[0], dropped)
-    assert discrepancy.culprit_names == ("green",)
+    assert discrepancy.deviating == ("green",)
     values = mapping.values(now, discrepancy.observed)
     found = repair(now, made, values, after=translated.done[discrepancy.step + 1])
     assert ([str(action) for action in found.actions], found.step) == (["pick-up(green)"], 1)

@@ -42,7 +42,7 @@ def test_what_is_off_by_more_than_the_tolerance_is_noticed(off_m: float, noticed
         found = nsrecover.geometric().monitor(PLAN, BEFORE).step(
             PLAN[0], {**AFTER, "grey": tuple(np.array(BEFORE["grey"]) + offset)}
         )  # fmt: skip
-        assert found.culprit_names == (("grey",) if noticed else ())
+        assert found.deviating == (("grey",) if noticed else ())
 
 
 def good_episode(rng: np.random.Generator, noise_m: float) -> tuple[Plan, list[dict[str, np.ndarray]]]:
@@ -100,7 +100,7 @@ def test_order_does_not_matter_and_what_appears_comes_last() -> None:
 def test_what_is_not_mentioned_is_missing_and_what_is_none_is_where_it_should_be() -> None:
     monitor = nsrecover.geometric().monitor(PLAN, BEFORE)
     found = monitor.step(PLAN[0], {"red": AFTER["red"], "blue": None})
-    assert [(culprit.name, culprit.cause) for culprit in found.culprits] == [("grey", Cause.MISSING)]
+    assert [(culprit.name, culprit.cause) for culprit in found.deviations] == [("grey", Cause.MISSING)]
     hidden = nsrecover.geometric().monitor(PLAN, BEFORE)
     assert not hidden.step(PLAN[0], {**AFTER, "red": None}), "it may well be where it should be"
 
@@ -111,7 +111,7 @@ def test_what_appears_takes_part_from_then_on() -> None:
     # at the table's edge: as expected from then on
     assert not monitor.step(plan[0], {**AFTER, "cup": cube(0.7, -0.3)})
     done = {**AFTER, "grey": cube(0.6, 0.1, 2.5 * SIDE), "cup": cube(0.7, 0.3)}
-    assert monitor.step(plan[1], done).culprit_names == ("cup",)
+    assert monitor.step(plan[1], done).deviating == ("cup",)
 
 
 @pytest.mark.parametrize(

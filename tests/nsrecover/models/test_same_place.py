@@ -51,7 +51,7 @@ def test_a_brick_that_tipped_over_in_its_place_is_noticed_and_laid_down_again(to
     trace = Imagination(models).trace(graph, plan("top blue green"))
     tipped = trace.graphs[1].with_node(brick, (*graph.boxes[brick, :2], BRICK[1] / 2, BRICK[0], BRICK[2], BRICK[1]))
     discrepancy = Comparison(models).after(tipped, trace, 0)
-    (culprit,) = discrepancy.culprits
+    (culprit,) = discrepancy.deviations
     assert (culprit.name, culprit.cause) == ("red cube", Cause.TOPPLED)
     assert culprit.distance_m < 0.01
     planner = RecoveryPlanner(models)

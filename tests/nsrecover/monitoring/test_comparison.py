@@ -52,7 +52,7 @@ def test_a_displaced_object_and_only_that_one_is_blamed(
     box = expected.boxes[index].copy()
     box[1] += millimetres / 1000
     found = system.comparison.after(expected.with_node(index, box), trace, 0)
-    assert found.culprit_names == (expected.names[index],)
+    assert found.deviating == (expected.names[index],)
     assert found.total > 0.5
     assert found.phase is Phase.AFTER
 
@@ -60,7 +60,7 @@ def test_a_displaced_object_and_only_that_one_is_blamed(
 def test_another_object_in_its_place_is_noticed_by_its_looks(system: System, trace: Trace) -> None:
     expected = trace.graphs[1]
     impostor = expected.with_node(3, expected.boxes[3], expected.visual[4])
-    assert expected.names[3] in system.comparison.after(impostor, trace, 0).culprit_names
+    assert expected.names[3] in system.comparison.after(impostor, trace, 0).deviating
 
 
 def test_a_missing_object_is_a_culprit_and_says_so(system: System, trace: Trace) -> None:
@@ -69,7 +69,7 @@ def test_a_missing_object_is_a_culprit_and_says_so(system: System, trace: Trace)
     seen[4] = False
     observed = SceneGraph(expected.names, expected.visual, expected.boxes, seen)
     found = system.comparison.after(observed, trace, 0)
-    assert [(culprit.name, culprit.cause) for culprit in found.culprits] == [(expected.names[4], Cause.MISSING)]
+    assert [(culprit.name, culprit.cause) for culprit in found.deviations] == [(expected.names[4], Cause.MISSING)]
 
 
 def test_preconditions_are_checked_before_the_action_is_run(system: System, start: SceneGraph, trace: Trace) -> None:
@@ -82,4 +82,4 @@ def test_preconditions_are_checked_before_the_action_is_run(system: System, star
     found = system.comparison.before(blocked, trace, 0)
     assert found.phase is Phase.BEFORE
     assert found.violated == (f"the {b} stands on the {a}",)
-    assert b in found.culprit_names
+    assert b in found.deviating

@@ -62,7 +62,7 @@ def test_the_loop_of_the_manual_works_as_written(learned: System, collapse: Reco
     class Planner:
         asked: list[tuple[SceneGraph, tuple[str, ...]]] = []
 
-        def replan(self, from_state: SceneGraph, blame: tuple[nsrecover.Culprit, ...]) -> None:
+        def replan(self, from_state: SceneGraph, blame: tuple[nsrecover.Deviation, ...]) -> None:
             self.asked.append((from_state, tuple(culprit.name for culprit in blame)))
 
     plan, my_robot, my_camera, my_planner = collapse.plan, Robot(), Camera(), Planner()
@@ -71,20 +71,20 @@ def test_the_loop_of_the_manual_works_as_written(learned: System, collapse: Reco
         my_robot.do(action)
         d = monitor.step(action, my_camera.read())
         if d:
-            my_planner.replan(from_state=d.observed, blame=d.culprits)
+            my_planner.replan(from_state=d.observed, blame=d.deviations)
     ((state, blamed),) = my_planner.asked
     assert state is monitor.graph
     assert tuple(sorted(blamed)) == ("blue die", "cyan die", "green cube", "magenta die", "orange cube")
-    assert monitor.following is None
+    assert monitor.next_action is None
 
 
 def test_a_plan_that_goes_well_raises_no_alarm_and_ends(system: System) -> None:
     monitor = system.monitor(PLAN, GOOD[0])
     for step, (action, after) in enumerate(zip(PLAN, GOOD[1:], strict=True)):
-        assert (monitor.done, monitor.following) == (step, action)
+        assert (monitor.num_executed, monitor.next_action) == (step, action)
         assert not monitor.check()
         assert not monitor.step(action, after)
-    assert monitor.following is None
+    assert monitor.next_action is None
     with pytest.raises(InvalidPlan, match="expected no further action, found top"):
         monitor.step(PLAN[1], GOOD[2])
     with pytest.raises(InvalidPlan, match="all 2 done"):
@@ -95,7 +95,7 @@ def test_an_error_is_told_once_and_not_after_every_later_step(system: System) ->
     monitor = system.monitor(PLAN, GOOD[0])
     displaced = (0.6, -0.2, SIDE / 2)
     first = monitor.step(PLAN[0], table(green=on("red"), grey=displaced))
-    assert [(culprit.name, culprit.cause) for culprit in first.culprits] == [("grey", Cause.MOVED)]
+    assert [(culprit.name, culprit.cause) for culprit in first.deviations] == [("grey", Cause.MOVED)]
     assert not monitor.step(PLAN[1], table(green=on("red"), blue=on("red", 2), grey=displaced))
 
 
@@ -110,7 +110,7 @@ def test_what_creeps_away_is_told_once_it_is_no_longer_where_it_was(system: Syst
         scene["blue"], scene["green"] = (tuple(expected.boxes[expected.index(name)]) for name in ("blue", "green"))
         scene["grey"] = table(grey=(PLACES["grey"][0] + 0.007 * (step + 1), PLACES["grey"][1], SIDE / 2))["grey"]
         told.append(monitor.step(action, scene))
-    assert [found.culprit_names for found in told] == [(), (), ("grey",), (), ()]
+    assert [found.deviating for found in told] == [(), (), ("grey",), (), ()]
     belongs = told[2].expected.boxes[told[2].expected.index("grey"), :2]
     np.testing.assert_allclose(belongs, PLACES["grey"], atol=1e-6)
 
@@ -131,31 +131,31 @@ def test_another_action_than_the_next_one_is_refused_and_changes_nothing(system:
     monitor = system.monitor(PLAN, GOOD[0])
     with pytest.raises(InvalidPlan, match=r"expected top\(green, red\), step 1 of the plan, found top\(blue, green\)"):
         monitor.step(PLAN[1], GOOD[1])
-    assert monitor.done == 0
+    assert monitor.num_executed == 0
     assert not monitor.step(PLAN[0], GOOD[1])
 
 
 def test_after_an_error_the_loop_goes_on_with_the_plan_of_another_planner(system: System) -> None:
     monitor = system.monitor(PLAN, GOOD[0])
     fallen = (0.5, -0.05, SIDE / 2)
-    assert monitor.step(PLAN[0], table(green=fallen)).culprit_names == ("green",)
+    assert monitor.step(PLAN[0], table(green=fallen)).deviating == ("green",)
     new = Plan.parse("top(red, green); top(blue, red)")
-    monitor.follow(new)
+    monitor.set_plan(new)
     assert monitor.plan == new
     low = table(green=fallen, red=(*fallen[:2], 1.5 * SIDE))
     assert not monitor.step(new[0], low)
-    assert monitor.step(new[1], low).culprits[0].cause is Cause.NOT_LIFTED
+    assert monitor.step(new[1], low).deviations[0].cause is Cause.NOT_LIFTED
 
 
 def test_the_last_action_can_be_tried_again(system: System) -> None:
     monitor = system.monitor(PLAN, GOOD[0])
-    assert monitor.step(PLAN[0], GOOD[0]).culprits[0].cause is Cause.NOT_LIFTED
-    with pytest.raises(InvalidPlan, match=r"monitor\.follow\(monitor\.plan, done=0\)"):
+    assert monitor.step(PLAN[0], GOOD[0]).deviations[0].cause is Cause.NOT_LIFTED
+    with pytest.raises(InvalidPlan, match=r"monitor\.set_plan\(monitor\.plan, num_executed=0\)"):
         monitor.step(PLAN[0], GOOD[1])
-    monitor.follow(monitor.plan, done=0)
+    monitor.set_plan(monitor.plan, num_executed=0)
     assert not monitor.step(PLAN[0], GOOD[1])
-    assert monitor.step(PLAN[1], GOOD[1]).culprits[0].cause is Cause.NOT_LIFTED
-    monitor.follow(monitor.plan, done=1)
+    assert monitor.step(PLAN[1], GOOD[1]).deviations[0].cause is Cause.NOT_LIFTED
+    monitor.set_plan(monitor.plan, num_executed=1)
     again = monitor.step(PLAN[1], GOOD[2])
     assert not again
     assert again.step == 1
@@ -166,7 +166,7 @@ def test_by_way_of_a_recovery_it_goes_on_to_the_end(system: System) -> None:
     fallen = table(green=on("red"), blue=(0.45, 0.1, SIDE / 2), grey=(0.6, -0.2, SIDE / 2))
     monitor.step(PLAN[0], GOOD[1])
     found = monitor.step(PLAN[1], fallen)
-    assert found.culprit_names == ("blue", "grey")
+    assert found.deviating == ("blue", "grey")
     recovery = system.planner.recover(found.observed, monitor.trace, found)
     plan = monitor.rejoin(recovery)
     assert sorted(str(action) for action in plan) == ["restore(grey)", "top(blue, green)"]
@@ -176,13 +176,13 @@ def test_by_way_of_a_recovery_it_goes_on_to_the_end(system: System) -> None:
         name = action.arguments[0]
         scene = {**scene, name: GOOD[2][name]}
         assert not monitor.step(action, scene)
-    assert monitor.following is None
+    assert monitor.next_action is None
 
 
 def test_a_recovery_that_found_no_way_cannot_be_followed(system: System) -> None:
     monitor = system.monitor(PLAN, GOOD[0])
     found = monitor.step(PLAN[0], {name: box for name, box in GOOD[1].items() if name != "blue"})
-    assert [(culprit.name, culprit.cause) for culprit in found.culprits] == [("blue", Cause.MISSING)]
+    assert [(culprit.name, culprit.cause) for culprit in found.deviations] == [("blue", Cause.MISSING)]
     recovery = system.planner.recover(found.observed, monitor.trace, found)
     assert recovery.status is RecoveryStatus.IMPOSSIBLE
     with pytest.raises(InvalidPlan, match="the blue cannot be found"):
@@ -194,11 +194,11 @@ def test_looking_again_before_an_action_tells_what_has_changed_and_what_is_in_th
     found = monitor.check(table(grey=on("green")))
     assert found.phase is Phase.BEFORE
     assert found.violated == ("the grey stands on the green",)
-    assert found.culprit_names == ("grey",)
+    assert found.deviating == ("grey",)
     # told once: from now on that is how it is, but the precondition still does not hold
     again = monitor.check()
     assert again.violated
-    assert not again.culprits
+    assert not again.deviations
 
 
 def test_an_action_that_says_where_it_leads_is_taken_at_its_word(system: System) -> None:
@@ -208,7 +208,7 @@ def test_an_action_that_says_where_it_leads_is_taken_at_its_word(system: System)
     elsewhere = (0.7, 0.25, SIDE / 2)
     assert np.hypot(x - elsewhere[0], y - elsewhere[1]) > 0.05
     after = table(grey=elsewhere)
-    assert system.monitor(plan, GOOD[0]).step(plan[0], after).culprit_names == ("grey",)
+    assert system.monitor(plan, GOOD[0]).step(plan[0], after).deviating == ("grey",)
     assert not monitor.step(Action("free", ("grey",), target=(*elsewhere, SIDE, SIDE, SIDE)), after)
     assert not monitor.step(plan[1], table(grey=elsewhere, green=on("red")))
 
@@ -231,10 +231,10 @@ def test_a_plan_that_does_not_fit_is_refused_at_once_with_a_hint(
         system.monitor(Plan.parse(plan), GOOD[0])
     monitor = system.monitor(PLAN, GOOD[0])
     with pytest.raises(error):
-        monitor.follow(Plan.parse(plan))
+        monitor.set_plan(Plan.parse(plan))
     assert monitor.plan == PLAN
     with pytest.raises(InvalidPlan, match="from 0 to the 2"):
-        monitor.follow(PLAN, done=3)
+        monitor.set_plan(PLAN, num_executed=3)
 
 
 def test_perception_can_be_replaced_by_anything_that_makes_scene_graphs(system: System) -> None:
@@ -252,7 +252,7 @@ def test_perception_can_be_replaced_by_anything_that_makes_scene_graphs(system: 
 
     monitor = system.monitor(PLAN, written(GOOD[0]), perceiver=Metres())
     assert not monitor.step(PLAN[0], written(GOOD[1]))
-    assert monitor.step(PLAN[1], written(table(blue=on("red", 2)))).culprit_names == ("green",)
+    assert monitor.step(PLAN[1], written(table(blue=on("red", 2)))).deviating == ("green",)
 
 
 def test_features_and_boxes_of_other_perception_go_into_the_learned_system(

@@ -100,20 +100,20 @@ def test_an_unseen_object_behind_something_keeps_its_box_and_looks() -> None:
     np.testing.assert_allclose(after.boxes[0], BOX)
     np.testing.assert_allclose(after.visual[0], [1.0, 0.0])
     assert not after.seen[0]
-    assert after.hidden[0]
+    assert after.occluded[0]
     assert not after.graph().missing[0]
 
 
 def test_an_unseen_object_whose_place_is_empty_is_missing() -> None:
     after = look(lambda boxes: np.ones(len(boxes), np.float32))
-    assert not after.hidden[0]
+    assert not after.occluded[0]
     assert after.graph().missing[0]
 
 
 def test_an_unseen_object_may_be_hidden_where_it_was_to_be_put() -> None:
     after = look(lambda boxes: (boxes[:, 1] < 0.1).astype(np.float32), ELSEWHERE)
     np.testing.assert_allclose(after.boxes[0], ELSEWHERE)
-    assert after.hidden[0]
+    assert after.occluded[0]
 
 
 def test_what_appears_is_added() -> None:

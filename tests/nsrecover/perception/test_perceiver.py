@@ -125,8 +125,8 @@ def test_an_object_out_of_sight_is_remembered_where_it_was(seen: tuple[Observati
     hidden = before.names[2]
     after = perceive(behind_a_board(observation, hidden))
     assert after.seen.tolist() == [name != hidden for name in after.names]
-    assert after.hidden is not None
-    assert after.hidden.tolist() == [name == hidden for name in after.names]
+    assert after.occluded is not None
+    assert after.occluded.tolist() == [name == hidden for name in after.names]
     assert not after.missing.any()
     np.testing.assert_array_equal(after.boxes[2], before.boxes[2])
     np.testing.assert_array_equal(after.visual[2], before.visual[2])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nsrecover.core.actions import Action, Plan, Trace
-from nsrecover.core.discrepancy import Cause, Culprit, Discrepancy, Phase
+from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import OPERATORS, moved_object
 
@@ -120,13 +120,13 @@ def compare(models: GeometricModels, graph: SceneGraph, trace: Trace, number: in
     """What a monitor would report after step `number`; causes by colour where they matter."""
     expected = trace.graphs[number + 1]
     same = models.same(expected.visual, expected.boxes, graph.visual, graph.boxes) * graph.seen
-    culprits = []
+    deviations = []
     for i in np.flatnonzero(same < models.threshold):
         name = graph.names[i]
         cause = causes.get(name.split()[0], Cause.MOVED if graph.seen[i] else Cause.MISSING)
         observed = None if cause is Cause.MISSING else tuple(map(float, graph.boxes[i]))
         away = float(np.linalg.norm(expected.boxes[i, :3] - graph.boxes[i, :3]))
-        culprits.append(Culprit(name, cause, float(same[i]), away, tuple(map(float, expected.boxes[i])), observed))
+        deviations.append(Deviation(name, cause, float(same[i]), away, tuple(map(float, expected.boxes[i])), observed))
     return Discrepancy(
         number,
         Phase.AFTER,
@@ -136,5 +136,5 @@ def compare(models: GeometricModels, graph: SceneGraph, trace: Trace, number: in
         same,
         float(len(graph) - same.sum()),
         models.threshold,
-        tuple(culprits),
+        tuple(deviations),
     )

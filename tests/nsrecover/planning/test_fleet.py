@@ -232,7 +232,7 @@ def test_the_learned_models_agree_with_themselves() -> None:
     start = system.imagination.trace(graphs[0], recording.plan)
     asked = []
     for graph in graphs:
-        trace = start.joined_by(graph)
+        trace = start.with_objects_of(graph)
         for number in range(len(recording.plan)):
             discrepancy = system.comparison.after(graph, trace, number)
             if graph.names == trace.graphs[0].names and discrepancy:

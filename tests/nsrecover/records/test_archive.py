@@ -181,8 +181,8 @@ def test_a_damaged_chunk_is_one_clear_error(path):
 def test_without_h5py_the_extra_is_named(tmp_path):
     code = (
         "import sys; sys.modules['h5py'] = None\n"
-        "from nsrecover.errors import told_in_one_line; from nsrecover.records.archive import Archive\n"
-        "with told_in_one_line(): Archive('a.h5')"
+        "from nsrecover.errors import cli_errors; from nsrecover.records.archive import Archive\n"
+        "with cli_errors(): Archive('a.h5')"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2

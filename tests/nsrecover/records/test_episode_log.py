@@ -36,7 +36,7 @@ def test_what_is_written_is_read_back(reviewed: Episode, tmp_path: Path) -> None
         assert bool(new.discrepancy) == bool(old.discrepancy)
         assert facts_of(new.discrepancy, new.recovery) == facts_of(old.discrepancy, old.recovery)
         assert (new.explanation and new.explanation.text) == (old.explanation and old.explanation.text)
-    assert {c.cause for c in back.records[-1].discrepancy.culprits} >= {Cause.TOPPLED, Cause.DROPPED}
+    assert {c.cause for c in back.records[-1].discrepancy.deviations} >= {Cause.TOPPLED, Cause.DROPPED}
     assert back.status is EpisodeStatus.REVIEWED
 
 

@@ -89,8 +89,8 @@ def test_collecting_on_ray_gives_the_same_file(ray_cluster, tmp_path):
 def test_a_cluster_that_is_not_there_is_one_line(tmp_path):
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'nsrecover[ray]'")
     code = (
-        "from sim.common.parallel import *; from nsrecover.errors import told_in_one_line\n"
-        "with told_in_one_line(): list(run_parallel(abs, [1], 1, Backend.ray))"
+        "from sim.common.parallel import *; from nsrecover.errors import cli_errors\n"
+        "with cli_errors(): list(run_parallel(abs, [1], 1, Backend.ray))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, "RAY_ADDRESS": "nowhere"},

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from nsrecover.core.actions import Action
-from nsrecover.core.discrepancy import Cause, Culprit, Discrepancy, Phase
+from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from tests.nsrecover.explanation.test_explain import COLLAPSE, ONE_OF_EACH, SIZE, discrepancy, graph, on_table
 
@@ -29,7 +29,7 @@ NO_WAY = Recovery(
 )
 OUT_OF_TIME = Recovery(RecoveryStatus.BUDGET_EXHAUSTED, seconds=1.04, expansions=321)
 BLOCKED = discrepancy(
-    Culprit(
+    Deviation(
         "dark red cube", Cause.BLOCKING, 0.02, 0.1, (0.6, 0.2, 0.02, SIZE, SIZE, SIZE), on_table(0.5, 0.1), "red cube"
     ),
     phase=Phase.BEFORE,
@@ -57,8 +57,8 @@ class Scene:
 
     @property
     def culprits(self) -> list[str]:
-        named = [culprit.name for culprit in self.case.culprits]
-        return named + [c.other for c in self.case.culprits if c.cause is Cause.SWAPPED and c.other not in named]
+        named = [culprit.name for culprit in self.case.deviations]
+        return named + [c.other for c in self.case.deviations if c.cause is Cause.SWAPPED and c.other not in named]
 
     @property
     def innocent(self) -> list[str]:
@@ -85,7 +85,7 @@ Liar = Callable[[Scene], Iterator[str]]
 
 def said(scene: Scene) -> Iterator[tuple[str, str]]:
     """Culprits with what truly happened to them."""
-    for culprit in scene.case.culprits:
+    for culprit in scene.case.deviations:
         if culprit.cause in SAYINGS:
             yield culprit.name, SAYINGS[culprit.cause]
 
@@ -112,7 +112,7 @@ def changed(old: str, new: str) -> Liar:
 
 
 def _wrong_cause(scene: Scene) -> Iterator[str]:
-    for culprit in scene.case.culprits:
+    for culprit in scene.case.deviations:
         for cause, phrase in SAYINGS.items():
             if cause is not culprit.cause:
                 yield f"The {culprit.name} {phrase}."
@@ -127,7 +127,7 @@ def _wrong_object(scene: Scene) -> Iterator[str]:
 
 
 def _support(scene: Scene) -> Iterator[str]:
-    for culprit in scene.case.culprits:
+    for culprit in scene.case.deviations:
         for name in scene.case.observed.names:
             if culprit.cause in (Cause.TOPPLED, Cause.DROPPED) and name != culprit.name and culprit.other != name:
                 yield f"The {culprit.name} now lies on the {name}."
@@ -161,13 +161,13 @@ def _directions(scene: Scene) -> Iterator[str]:
 
 
 def _partner(scene: Scene) -> Iterator[str]:
-    for culprit in scene.case.culprits:
+    for culprit in scene.case.deviations:
         for innocent in scene.innocent:
             yield f"The {culprit.name} has changed places with the {innocent}."
 
 
 def _counts(scene: Scene) -> Iterator[str]:
-    right = sum(culprit.cause is Cause.TOPPLED for culprit in scene.case.culprits)
+    right = sum(culprit.cause is Cause.TOPPLED for culprit in scene.case.deviations)
     for number, word in ((1, "one object"), (2, "two objects"), (4, "four objects"), (7, "7 blocks")):
         if number != right:
             yield f"{word.capitalize()} toppled."

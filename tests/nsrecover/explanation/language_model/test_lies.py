@@ -157,7 +157,7 @@ def test_an_instruction_in_the_name_of_an_object_changes_nothing() -> None:
         return type(scene)(names, scene.visual, scene.boxes, scene.seen)  # type: ignore[attr-defined,call-arg]
 
     fields = {**vars(plain_case), "expected": renamed(graph()), "observed": renamed(plain_case.observed)}
-    fields["culprits"] = (type(base)(**{**vars(base), "name": INJECTED}),)
+    fields["deviations"] = (type(base)(**{**vars(base), "name": INJECTED}),)
     fields["action"] = type(plain_case.action)("free", (INJECTED,))
     case = Discrepancy(**fields)
     back = Recovery(RecoveryStatus.ALREADY_AT_SUBGOAL, subgoal=4)

@@ -15,7 +15,7 @@ from nsrecover import cli
 from nsrecover.explanation.language_model.endpoint import Endpoint
 from nsrecover.explanation.language_model.prompting import ReflectPrompt
 from nsrecover.explanation.language_model.rewording_task import RewordingTask
-from nsrecover.explanation.logs import HouseholdLog, Register, explain_log, log_of, tell
+from nsrecover.explanation.logs import Audience, HouseholdLog, explain_log, log_of, tell
 from nsrecover.explanation.logs.judging import household_case
 from nsrecover.explanation.logs.wording import reworded
 from tests.nsrecover.explanation.language_model.fake_endpoint import answering, hang, served
@@ -51,8 +51,8 @@ BLOCKED = {
 LOGS = {"dropped": log_of(DOCUMENT), "missed": log_of(BLOCKED)}
 
 
-def case_for(log: HouseholdLog, register: Register = Register.LAY) -> RewordingTask:
-    return household_case(log, explain_log(log), register)
+def case_for(log: HouseholdLog, audience: Audience = Audience.LAY) -> RewordingTask:
+    return household_case(log, explain_log(log), audience)
 
 
 def lies(case: RewordingTask) -> Iterator[str]:
@@ -91,21 +91,21 @@ def lies(case: RewordingTask) -> Iterator[str]:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("register", list(Register))
+@pytest.mark.parametrize("audience", list(Audience))
 @pytest.mark.parametrize("name", list(LOGS))
-def test_no_lie_about_a_log_is_let_through(name: str, register: Register) -> None:
-    case = case_for(LOGS[name], register)
+def test_no_lie_about_a_log_is_let_through(name: str, audience: Audience) -> None:
+    case = case_for(LOGS[name], audience)
     true = {sentence.text for sentence in case.grounded}
     told = [lie for lie in dict.fromkeys(lies(case)) if lie and lie not in true]
     assert len(told) > 20
     assert [lie for lie in told if case.judge(lie).accepted] == []
 
 
-@pytest.mark.parametrize("register", list(Register))
+@pytest.mark.parametrize("audience", list(Audience))
 @pytest.mark.parametrize("name", list(LOGS))
-def test_what_is_told_without_a_model_is_let_through(name: str, register: Register) -> None:
-    case = case_for(LOGS[name], register)
-    assert " ".join(sentence.text for sentence in case.grounded) == tell(explain_log(LOGS[name]), register)
+def test_what_is_told_without_a_model_is_let_through(name: str, audience: Audience) -> None:
+    case = case_for(LOGS[name], audience)
+    assert " ".join(sentence.text for sentence in case.grounded) == tell(explain_log(LOGS[name]), audience)
     assert all(case.judge(sentence.text).points for sentence in case.grounded)
 
 
@@ -130,7 +130,7 @@ def test_the_same_in_other_words_is_let_through() -> None:
 def test_an_instruction_in_the_text_of_a_log_changes_nothing() -> None:
     log = LOGS["dropped"]
     with served(answering("The robot broke the sink. At 00:09 the robot dropped the jug.")) as server:
-        found = reworded(log, explain_log(log), Register.LAY, Endpoint(server.url), 20, ReflectPrompt())
+        found = reworded(log, explain_log(log), Audience.LAY, Endpoint(server.url), 20, ReflectPrompt())
     assert "Ignore what you were told" in server.requests[0]["messages"][1]["content"]
     assert found["text"] == tell(explain_log(log))
     assert found["source"] == "grounded"

@@ -45,7 +45,7 @@ def test_json_has_what_programs_need_and_torch_stays_out(path: Path) -> None:
 
 
 def test_registers_differ_and_both_name_the_thing(path: Path) -> None:
-    lay, engineer = (explain(str(path), "--register", who).out for who in ("lay", "engineer"))
+    lay, engineer = (explain(str(path), "--audience", who).out for who in ("lay", "engineer"))
     assert "dropped the jug" in lay
     assert "(pick_up, jug)" not in lay
     assert "(pick_up, jug)" in engineer
@@ -53,7 +53,7 @@ def test_registers_differ_and_both_name_the_thing(path: Path) -> None:
 
 def test_mistakes_are_one_line(path: Path, tmp_path: Path) -> None:
     for arguments, words in (
-        ((str(path), "--register", "poet"), "expected a register"),
+        ((str(path), "--audience", "poet"), "expected an audience"),
         ((str(tmp_path / "episode.npz"),), "episode.npz"),
         ((str(tmp_path / "none.json"),), "expected a log at"),
     ):

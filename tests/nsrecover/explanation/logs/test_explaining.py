@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eval.logs.household_world import conditions_of, judge, world_at_the_end
-from nsrecover.explanation.audience import Register
+from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.logs import explain_log, log_of, report_of
 from tests.nsrecover.explanation.logs.household_failures import TASKS, failures, success
 from tests.nsrecover.explanation.logs.household_runs import Fault, Injected, Task, steps_of, story, world_of
@@ -32,9 +32,9 @@ def test_every_injected_failure_is_named_and_put_right(task: Task) -> None:
             wrong.append(f"{name}: correction {explained.correction}")
         if explained.correction is None or judge(world_at_the_end(log), explained.correction, wanted) is not None:
             wrong.append(f"{name}: correction by the log {explained.correction}")
-        for register in Register:
-            if not report_of(log, explained, register)["verified"]:
-                wrong.append(f"{name}: text {report_of(log, explained, register)['text']}")
+        for audience in Audience:
+            if not report_of(log, explained, audience)["verified"]:
+                wrong.append(f"{name}: text {report_of(log, explained, audience)['text']}")
     assert wrong == []
 
 

@@ -44,7 +44,7 @@ def test_an_episode_is_judged_as_the_library_judges_it(
     assert item.recovery is not None
     assert item.explanation is not None
     found = {(each["name"], each["cause"], each["other"]) for each in verdict["discrepancy"]["culprits"]}
-    assert found == {(each.name, each.cause.value, each.other) for each in item.discrepancy.culprits}
+    assert found == {(each.name, each.cause.value, each.other) for each in item.discrepancy.deviations}
     assert verdict["explanation"]["text"] == item.explanation.text
     assert len(verdict["recovery"]["actions"]) == len(item.recovery.actions)
     assert verdict["recovery"]["proven_optimal"]

@@ -1,0 +1,48 @@
+from .agent import RecoveryAgent as RecoveryAgent
+from .core.actions import Action as Action
+from .core.actions import Plan as Plan
+from .core.actions import Trace as Trace
+from .core.discrepancy import Cause as Cause
+from .core.discrepancy import Deviation as Deviation
+from .core.discrepancy import Discrepancy as Discrepancy
+from .core.episode import Episode as Episode
+from .core.explanation import Explanation as Explanation
+from .core.observation import Camera as Camera
+from .core.observation import Observation as Observation
+from .core.protocols import (
+    Explainer as Explainer,
+)
+from .core.protocols import (
+    LanguageModel as LanguageModel,
+)
+from .core.protocols import (
+    Operator as Operator,
+)
+from .core.protocols import (
+    Perceiver as Perceiver,
+)
+from .core.protocols import (
+    PlacingOperator as PlacingOperator,
+)
+from .core.protocols import (
+    World as World,
+)
+from .core.recovery import Recovery as Recovery
+from .core.recovery import RecoveryStatus as RecoveryStatus
+from .core.scene import SceneGraph as SceneGraph
+from .domains.tabletop.operators import register as register
+from .monitoring.comparison import Comparison as Comparison
+from .monitoring.monitor import Monitor as Monitor
+from .perception.boxes import BoxesPerceiver as BoxesPerceiver
+from .perception.boxes import scene_of_boxes as scene_of_boxes
+from .perception.perceiver import ScenePerceiver as ScenePerceiver
+from .planning.planner import RecoveryPlanner as RecoveryPlanner
+from .planning.planner import Rejoin as Rejoin
+from .planning.subgoals import Subgoals as Subgoals
+from .records.recording import Recording as Recording
+from .system import System as System
+from .system import geometric as geometric
+from .system import load as load
+
+__version__: str
+__all__: list[str]

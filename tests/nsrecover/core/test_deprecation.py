@@ -1,0 +1,135 @@
+"""Every old public name works with a warning, or raises an error that names the new one."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nsrecover
+from nsrecover.core.deprecation import GONE, MODULES, NAMES
+
+BOXES = {"a": (0.5, 0.0, 0.02, 0.04, 0.04, 0.04), "b": (0.5, 0.2, 0.02, 0.04, 0.04, 0.04)}
+FORMER = [
+    "Action",
+    "BoxesPerceiver",
+    "Camera",
+    "Cause",
+    "Comparison",
+    "Culprit",
+    "Discrepancy",
+    "Episode",
+    "Explainer",
+    "Explanation",
+    "LanguageModel",
+    "Monitor",
+    "Observation",
+    "Operator",
+    "Perceiver",
+    "PlacingOperator",
+    "Plan",
+    "Recording",
+    "Recovery",
+    "RecoveryAgent",
+    "RecoveryPlanner",
+    "RecoveryStatus",
+    "Rejoin",
+    "SceneGraph",
+    "ScenePerceiver",
+    "Subgoals",
+    "System",
+    "Trace",
+    "World",
+    "__version__",
+    "geometric",
+    "load",
+    "register",
+    "scene_of_boxes",
+]
+"""The public interface of version 0.1.0."""
+
+
+def member_of(path: str) -> Any:
+    """A module, or a class in one."""
+    try:
+        return importlib.import_module(path)
+    except ImportError:
+        home, _, name = path.rpartition(".")
+        return getattr(importlib.import_module(home), name)
+
+
+@pytest.mark.parametrize("old", MODULES)
+def test_an_old_module_forwards_to_the_new_one(old: str) -> None:
+    for name in [name for name in sys.modules if name == old or name.startswith(f"{old}.")]:
+        del sys.modules[name]
+    with pytest.warns(DeprecationWarning, match=f"{old} is deprecated, use {MODULES[old]}$"):
+        module = importlib.import_module(old)
+    new = importlib.import_module(MODULES[old])
+    for name in [name for name in dir(new) if not name.startswith("__")]:
+        assert getattr(module, name) is getattr(new, name)
+
+
+@pytest.mark.parametrize(("home", "old"), [(home, old) for home, names in NAMES.items() for old in names])
+def test_an_old_member_forwards_to_the_new_one(home: str, old: str) -> None:
+    owner, new = member_of(home), NAMES[home][old]
+    if isinstance(owner, type):
+        assert isinstance(vars(owner)[old], property)
+        assert hasattr(owner, new) or new in vars(owner)["__dataclass_fields__"]
+        return
+    with pytest.warns(DeprecationWarning, match=new):
+        found = getattr(owner, old)
+    assert found is (member_of(new) if "." in new else getattr(owner, new))
+
+
+@pytest.mark.parametrize("name", GONE)
+def test_a_name_that_is_gone_says_what_to_use(name: str) -> None:
+    home, _, last = name.rpartition(".")
+    with pytest.raises(ImportError, match="no longer exists, use "):
+        exec(f"from {home} import {last}")
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("name", FORMER)
+def test_the_former_public_interface_is_there(name: str) -> None:
+    assert getattr(nsrecover, name)
+
+
+def test_an_old_submodule_is_found_in_the_new_package() -> None:
+    program = """
+import warnings
+warnings.simplefilter("error")
+import nsrecover.explanation.logs.records as new
+warnings.simplefilter("ignore")
+from nsrecover.explain.logs.records import HouseholdLog
+assert HouseholdLog is new.HouseholdLog
+try:
+    import nsrecover.explain.no_such_thing
+except ModuleNotFoundError as problem:
+    assert problem.name == "nsrecover.explanation.no_such_thing"
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+
+
+def test_old_attributes_and_keywords_of_classes_warn_and_work() -> None:
+    graph = nsrecover.scene_of_boxes(BOXES)
+    with pytest.warns(DeprecationWarning, match=r"hidden=\.\.\. is deprecated, use occluded"):
+        graph = nsrecover.SceneGraph(graph.names, graph.visual, graph.boxes, graph.seen, hidden=np.array([True, False]))
+    with pytest.warns(DeprecationWarning, match="use SceneGraph.occluded"):
+        assert graph.hidden.tolist() == [True, False]
+
+
+def test_the_monitor_answers_to_its_old_names() -> None:
+    monitor: Any = nsrecover.geometric().monitor(nsrecover.Plan.parse("top(a, b)"), BOXES)
+    with pytest.warns(DeprecationWarning, match="use Monitor.next_action"):
+        action = monitor.following
+    found = monitor.step(action, BOXES)
+    with pytest.warns(DeprecationWarning, match="use Discrepancy.deviating"):
+        assert found.culprit_names == ("a",)
+    with pytest.warns(DeprecationWarning, match="set_plan"):
+        monitor.follow(monitor.plan, done=0)
+    with pytest.warns(DeprecationWarning, match="num_executed"):
+        assert monitor.done == 0
