@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -123,7 +124,7 @@ def _episode(spec: DemonstrationSpec, tally: Tally, look: bool, label: str) -> N
             tally.looks.time(world.observe)
         for number, action in enumerate(spec.plan):
             before, start_s = world.estimates(), world.time_s
-            tally.acts.time(lambda action=action: world.execute(action))
+            tally.acts.time(partial(world.execute, action))
             tally.steps += round((world.time_s - start_s) / STEP_S)
             wrong = judge(action, before, world.estimates())
             tally.tried += 1

@@ -21,7 +21,7 @@ SOAK_SEED = SEED + 1000
 
 def resident_mb() -> float:
     """Memory that this process really occupies, MB."""
-    return psutil.Process().memory_info().rss / 1e6
+    return float(psutil.Process().memory_info().rss) / 1e6
 
 
 def run(minutes: float, quiet: bool = False) -> tuple[float, float, int]:

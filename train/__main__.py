@@ -103,8 +103,8 @@ def start_bundle(config: TrainConfig) -> Bundle:
             encoder_blocks=tuple(model.encoder_blocks),
             width=model.width,
             rounds=model.rounds,
-            workspace=tuple(model.workspace),
-            reach_m=tuple(model.reach_m),
+            workspace=tuple(model.workspace),  # type: ignore[arg-type]
+            reach_m=tuple(model.reach_m),  # type: ignore[arg-type]
         )
     )
     if config.weights == "imagenet":
@@ -235,8 +235,9 @@ def finish(config: TrainConfig, run: Run, progress: dict[str, Any], seconds: dic
     }
     bundle, measured = run.bundle, {"stages": progress["done"], **calibrated}
     bundle.config = replace(bundle.config, metrics=measured, provenance=provenance)
-    for target in filter(None, (run.folder / "bundle", config.checkpoint)):
-        bundle.save(target, model_card(bundle.config))
+    bundle.save(run.folder / "bundle", model_card(bundle.config))
+    if config.checkpoint:
+        bundle.save(config.checkpoint, model_card(bundle.config))
     result = {**measured, "provenance": provenance, "parameters": sum(p.numel() for p in bundle.parameters())}
     (run.folder / "metrics.json").write_text(json.dumps(result, indent=2) + "\n")
     return result
@@ -266,7 +267,9 @@ def main(config: TrainConfig) -> None:
     for message in EXPECTED_WARNINGS:
         warnings.filterwarnings("ignore", message=message)
     with cli_errors(resumable=True):
-        metrics = train(OmegaConf.to_object(config))
+        settings = OmegaConf.to_object(config)
+        assert isinstance(settings, TrainConfig)
+        metrics = train(settings)
         if is_first():
             print_table(metrics)
 

@@ -20,8 +20,8 @@ NEUTRAL_THRESHOLD = 0.5
 
 FALSE_ALARM_RATES = (0.001, 0.01, 0.05)
 
-_FOR_THRESHOLD = 3
-"""All but every third held-out episode set the threshold; the others are measured on."""
+_TEST_EVERY = 3
+"""Every third held-out episode is for measuring; the others set the threshold."""
 
 
 def calibrate(
@@ -38,10 +38,12 @@ def calibrate(
     Returns:
         What was measured.
     """
-    chosen = [[i for i in range(len(held_out)) if (i % _FOR_THRESHOLD == 1) is test] for test in (False, True)]
-    parts, features = ([[items[i] for i in part] for part in chosen] for items in (held_out, visual))
-    scores, fresh = (lowest_probabilities(part, seen, bundle) for part, seen in zip(parts, features, strict=True))
-    kept = lowest(scores)
+    tested = [i for i in range(len(held_out)) if i % _TEST_EVERY == 1]
+    others = [i for i in range(len(held_out)) if i % _TEST_EVERY != 1]
+    test, test_visual = [held_out[i] for i in tested], [visual[i] for i in tested]
+    scores = lowest_probabilities([held_out[i] for i in others], [visual[i] for i in others], bundle)
+    fresh = lowest_probabilities(test, test_visual, bundle)
+    kept = lowest(scores.tolist())
     thresholds = {rate: conformal_threshold(kept, len(scores), rate) for rate in FALSE_ALARM_RATES}
     threshold = min(NEUTRAL_THRESHOLD, conformal_threshold(kept, len(scores), alpha))
     bundle.config = replace(bundle.config, threshold=threshold, calibration=kept, calibration_steps=len(scores))
@@ -51,8 +53,8 @@ def calibrate(
         "test_steps": len(fresh),
         "false_alarm_rate": float((fresh < threshold).mean()),
         "false_alarms": {str(rate): float((fresh < found).mean()) for rate, found in thresholds.items()},
-        "box_error_mm": box_errors_mm(parts[1], features[1], bundle, (1, 3, 5)),
-        "displacement_recall_by_mm": displacement_recall(parts[1], features[1], bundle),
+        "box_error_mm": box_errors_mm(test, test_visual, bundle, (1, 3, 5)),
+        "displacement_recall_by_mm": displacement_recall(test, test_visual, bundle),
     }
 
 

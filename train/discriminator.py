@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.utils.data import IterableDataset
@@ -29,7 +30,7 @@ class NodePairs:
     visual_b: FloatArray
     boxes_b: FloatArray
     same: FloatArray
-    shiftable: np.ndarray
+    shiftable: npt.NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.same)
@@ -78,8 +79,10 @@ def node_pairs(
                     rows.append((features[step, i], now, features[step + 1, i], then, 0.0, False))
             rows += _imagined(demo, features, bundle, step, sources.imagined_steps)
     columns = list(zip(*rows, strict=True))
-    stacked = [np.asarray(np.stack(column), dtype=np.float32) for column in columns[:4]]
-    return NodePairs(*stacked, np.asarray(columns[4], np.float32), np.asarray(columns[5], np.bool_))
+    first, place, second, other_place = (np.asarray(np.stack(column), dtype=np.float32) for column in columns[:4])
+    return NodePairs(
+        first, place, second, other_place, np.asarray(columns[4], np.float32), np.asarray(columns[5], np.bool_)
+    )
 
 
 def _imagined(
@@ -143,7 +146,7 @@ class PairBatches(IterableDataset[dict[str, Tensor]]):
                 direction = self._rng.normal(size=(2 * share, 3)) * self._rng.integers(0, 2, (2 * share, 3))
                 direction[np.linalg.norm(direction, axis=1) == 0, 0] = 1.0
                 shifts.append(direction / np.linalg.norm(direction, axis=1, keepdims=True) * distance[:, None])
-                labels.append(distance < self._sources.tolerance_m)
+                labels.append((distance < self._sources.tolerance_m).astype(float))
             chosen = np.concatenate(picks)
             boxes_b = self._pairs.boxes_b[chosen].copy()
             boxes_b[:, :3] += np.concatenate(shifts)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import lightning
 import numpy as np
 import torch
+from lightning.pytorch.utilities.types import OptimizerLRScheduler
 from torch import Tensor
 from torch.utils.data import IterableDataset
 
@@ -199,7 +200,7 @@ class FreeSpaceModule(lightning.LightningModule):
         self.log("val/collision_free", free.float().mean(), prog_bar=True, batch_size=size, sync_dist=True)
         self.log("val/displacement_mm", 1000 * moved_m.mean(), batch_size=size, sync_dist=True)
 
-    def configure_optimizers(self) -> dict[str, object]:
+    def configure_optimizers(self) -> OptimizerLRScheduler:
         """Adam with a one-cycle learning rate, stepped every batch."""
         optimizer = torch.optim.Adam(self.parameters(), lr=self.learning_rate)
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, self.learning_rate, total_steps=self.steps + 1)

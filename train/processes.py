@@ -164,4 +164,4 @@ def start(settings: Mapping[str, Any]) -> Processes:
 
 def is_first() -> bool:
     """Whether this process is the one that prints and writes."""
-    return rank_zero_only.rank == 0  # type: ignore[attr-defined]
+    return bool(rank_zero_only.rank == 0)  # type: ignore[attr-defined]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import lightning
 import torch
 from lightning.pytorch.callbacks import ModelCheckpoint
 from lightning.pytorch.loggers import Logger
 from torch import nn
-from torch.utils.data import BatchSampler, DataLoader, RandomSampler, SequentialSampler
+from torch.utils.data import BatchSampler, DataLoader, Dataset, RandomSampler, SequentialSampler
 
 from nsrecover.core.scene import FloatArray
 from nsrecover.models.bundle import Bundle
@@ -23,7 +23,9 @@ from train.discriminator import DiscriminatorModule, PairBatches, PairSources, n
 from train.encoder import EncoderModule, InstancePairs
 from train.free_space import FreeSpaceModule, FreeSpaceScenes
 from train.processes import Processes, SharedBatches, single
-from train.transition import SameCount, TransitionModule, stack, transitions_of
+from train.transition import SameCount, Transition, TransitionModule, stack, transitions_of
+
+Loader = DataLoader[Any]
 
 
 @dataclass
@@ -89,7 +91,7 @@ class Run:
 
 
 def fit(
-    run: Run, stage: str, module: lightning.LightningModule, train: Iterable, held_out: Iterable, epochs: int
+    run: Run, stage: str, module: lightning.LightningModule, train: Loader, held_out: Loader, epochs: int
 ) -> dict[str, float]:
     """Train one module, resuming from its last checkpoint if there is one.
 
@@ -134,11 +136,12 @@ def train_encoder(run: Run, budget: Budget) -> dict[str, float]:
 
 def train_transition(run: Run, budget: Budget) -> dict[str, float]:
     """Transition model and node encoder, on consecutive frames."""
-    loaders = []
+    loaders: list[Loader] = []
     for demonstrations, shuffle in ((run.training, True), (run.held_out, False)):
         items = transitions_of(demonstrations, run.appearance(demonstrations), run.bundle.config.operators)
         batches = SameCount(items, budget.batch_size, seed=run.seed, shuffle=shuffle)
-        loaders.append(DataLoader(items, batch_sampler=SharedBatches(batches, run.processes), collate_fn=stack))
+        shared = SharedBatches(batches, run.processes)
+        loaders.append(DataLoader(cast("Dataset[Transition]", items), batch_sampler=shared, collate_fn=stack))
     module = TransitionModule(run.bundle.transition, budget.learning_rate)
     return fit(run, "transition", module, loaders[0], loaders[1], budget.epochs)
 

@@ -20,6 +20,7 @@ import os
 import shutil
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -72,7 +73,8 @@ class Journal:
             observation: what was seen.
         """
         buffer = io.BytesIO()
-        np.savez(buffer, state=np.array(state), **observations_to_arrays([observation]))
+        arrays: dict[str, Any] = observations_to_arrays([observation])
+        np.savez(buffer, state=np.array(state), **arrays)
         atomic_write_bytes(self._file(index), buffer.getvalue())
         self._note(f"recorded {index}")
 

@@ -63,7 +63,9 @@ def _read(path: Path) -> tuple[Array, dict[str, Faces]]:
             name = words[1]
         elif line.startswith("Kd"):
             tones[name] = "dark" if sum(float(word) for word in words[1:]) < 1.0 else "white"
-    vertices, faces, tone = [], {each: [] for each in _COLOURS}, "white"
+    vertices: list[list[float]] = []
+    faces: dict[str, list[list[int]]] = {each: [] for each in _COLOURS}
+    tone = "white"
     for line in path.read_text(errors="ignore").splitlines():
         words = line.split()
         if line.startswith("v "):
@@ -121,8 +123,8 @@ def _make(source: Path, folder: Path) -> None:
     tree = ElementTree.parse(source / "panda.urdf")
     for link in tree.getroot().iter("link"):
         for part in [*link.findall("collision"), *link.findall("visual")]:
-            mesh = part.find("geometry/mesh")
-            path = source / mesh.get("filename").removeprefix("package://")
+            mesh = _child(part, "geometry/mesh")
+            path = source / mesh.attrib["filename"].removeprefix("package://")
             mesh.set("filename", str(path))
             if part.tag == "collision":
                 continue
@@ -136,9 +138,16 @@ def _make(source: Path, folder: Path) -> None:
                     cell_m = FINE_CELL_M if path.stem in _FINE else CELL_M
                     _write(small, *thinned(vertices[used], renumbered, cell_m))
                 drawn = copy.deepcopy(part)
-                drawn.find("geometry/mesh").set("filename", small.name)
-                drawn.remove(drawn.find("material"))
+                _child(drawn, "geometry/mesh").set("filename", small.name)
+                drawn.remove(_child(drawn, "material"))
                 material = ElementTree.SubElement(drawn, "material", name=f"panda_{tone}")
                 ElementTree.SubElement(material, "color", rgba=_COLOURS[tone])
                 link.append(drawn)
     tree.write(folder / "panda.urdf")
+
+
+def _child(element: ElementTree.Element, path: str) -> ElementTree.Element:
+    """The first element at a path, which the URDF of `pybullet_data` has."""
+    found = element.find(path)
+    assert found is not None, f"the Panda's URDF lacks {path}"
+    return found

@@ -198,10 +198,11 @@ class Unrecoverable:
         step = int(rng.integers(self.length - 1))
         episode = _undisturbed(self, number, scene, plan, rng)
         with TabletopWorld(scene, plan=plan, seed=episode.seed) as world:
-            for done in range(step + 1):
-                moment = _carry_out(world, plan, done)
-                if moment is None:
-                    return None
+            if not all(_carry_out(world, plan, done) for done in range(step)):
+                return None
+            moment = _carry_out(world, plan, step)
+            if moment is None:
+                return None
             twin = world.truth()
             name = _needed(moment, reason, rng)
             if name is None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from nsrecover.core.actions import Plan
 from nsrecover.errors import InvalidConfiguration, NsrecoverError
@@ -100,7 +101,9 @@ class ErrorEpisode:
                 raise InvalidConfiguration(
                     f"expected an episode of schema {SCHEMA}, found schema {data['schema']}; generate the dataset again"
                 )
-            light = {key: tuple(value) if isinstance(value, list) else value for key, value in data["light"].items()}
+            light: dict[str, Any] = {
+                key: tuple(value) if isinstance(value, list) else value for key, value in data["light"].items()
+            }
             return cls(
                 dataset=str(data["dataset"]),
                 number=int(data["number"]),

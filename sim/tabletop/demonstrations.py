@@ -57,10 +57,10 @@ class Mix:
     fidelity: str = "physics"
 
     def __post_init__(self) -> None:
-        if self.objects is None:
-            object.__setattr__(self, "objects", self.scene.counts)
-        if not self.objects or not all(2 <= count <= MOST for count in self.objects):
-            raise InvalidConfiguration(f"expected objects as numbers from 2 to {MOST}, found {list(self.objects)}")
+        counts = self.counts
+        object.__setattr__(self, "objects", counts)
+        if not counts or not all(2 <= count <= MOST for count in counts):
+            raise InvalidConfiguration(f"expected objects as numbers from 2 to {MOST}, found {list(counts)}")
         if not self.lengths or not all(1 <= length <= 8 for length in self.lengths):
             raise InvalidConfiguration(f"expected lengths as numbers from 1 to 8, found {list(self.lengths)}")
         known = [str(structure) for structure in Structure]
@@ -74,6 +74,11 @@ class Mix:
             raise InvalidConfiguration(
                 f"expected a fidelity, found {self.fidelity!r}.{did_you_mean(self.fidelity, fidelities)}"
             )
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Numbers of objects to draw from."""
+        return self.scene.counts if self.objects is None else self.objects
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON: what decides what an episode of a seed and number is."""
@@ -130,7 +135,7 @@ def specify(mix: Mix, seed: int, episode: int) -> DemonstrationSpec:
     """
     rng = np.random.default_rng([seed, episode])
     structure = Structure(str(rng.choice(mix.structures)))
-    scene = sample_scene(rng, int(rng.choice(mix.objects)), mix.scene, seed=episode)
+    scene = sample_scene(rng, int(rng.choice(mix.counts)), mix.scene, seed=episode)
     plan = sample_plan(rng, scene, structure, int(rng.choice(mix.lengths)))
     rig = mix.rig
     if mix.vary_light and mix.scene.light is not None:

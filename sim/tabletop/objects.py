@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -165,7 +166,7 @@ def _create(client: int, item: ObjectSpec, seed: int, path: Path) -> int:
         pybullet.GEOM_BOX, halfExtents=half, rgbaColor=colour, specularColor=[0.1] * 3, physicsClientId=client
     )
     marks = _marks(item)
-    links: dict[str, list] = {}
+    links: dict[str, list[Any]] = {}
     if marks is not None:
         _write(path, marks)
         drawn = pybullet.createVisualShape(

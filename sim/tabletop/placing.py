@@ -70,7 +70,7 @@ def _turned_to(matrix: Array, size: Array, sides: Array) -> Array:
     far = [is_far_turn(matrix, option) for option in options]
     widths = [round(float(misfit[:2].sum()) / 0.012) for misfit in misfits]
     turns = [math.acos(min(1.0, max(-1.0, (float(np.trace(option @ matrix.T)) - 1) / 2))) for option in options]
-    return min(zip(heights, far, widths, turns, range(len(options)), options, strict=True), key=lambda row: row[:5])[-1]
+    return options[min(range(len(options)), key=lambda i: (heights[i], far[i], widths[i], turns[i]))]
 
 
 def is_far_turn(matrix: Array, rotation: Array) -> bool:

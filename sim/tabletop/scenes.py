@@ -10,8 +10,11 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from nsrecover.errors import InvalidConfiguration, UnknownObject, did_you_mean
+
+Array = npt.NDArray[np.float64]
 
 WORKSPACE_X_M = (0.30, 0.75)
 """Where object centres may be on the ordinary table, seen from the robot base: depth."""
@@ -185,11 +188,11 @@ class ObjectSpec:
     yaw: float = 0.0
     texture: Texture = Texture.PLAIN
 
-    def corners(self) -> np.ndarray:
+    def corners(self) -> Array:
         """The four corners of its footprint, (4, 2), metres, counter-clockwise."""
         half = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) * np.array(self.size[:2]) / 2
         cos, sin = math.cos(self.yaw), math.sin(self.yaw)
-        return half @ np.array([[cos, sin], [-sin, cos]]) + np.array(self.position)
+        return np.asarray(half @ np.array([[cos, sin], [-sin, cos]]) + np.array(self.position))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -327,7 +330,7 @@ def footprint_gap(first: ObjectSpec, second: ObjectSpec) -> float:
     return float(footprint_gaps(first, second.corners()[None], np.array([second.yaw]))[0])
 
 
-def footprint_gaps(item: ObjectSpec, corners: np.ndarray, yaws: np.ndarray) -> np.ndarray:
+def footprint_gaps(item: ObjectSpec, corners: Array, yaws: Array) -> Array:
     """Gaps between one object's footprint and others, along the best of their edge normals: (M,) metres.
 
     Args:

@@ -26,7 +26,7 @@ def _wood(rng: np.random.Generator, size: int) -> Array:
         waves += rng.uniform(0.01, 0.04) * np.sin(2 * np.pi * (along * u + across * v + phase))
     rings = 0.5 + 0.5 * np.sin(2 * np.pi * rng.uniform(14, 20) * (np.hypot(0.3 * (u - heart[0]), v - heart[1]) + waves))
     grain = np.repeat(rng.random((size, max(1, size // 16))), 16, axis=1)[:, :size]
-    return 0.62 + 0.28 * rings + 0.10 * grain
+    return np.asarray(0.62 + 0.28 * rings + 0.10 * grain)
 
 
 def _checker(rng: np.random.Generator, size: int) -> Array:

@@ -49,7 +49,7 @@ class Truth:
 
     def position(self, name: str) -> npt.NDArray[np.float64]:
         """Centre of an object, (3,), metres."""
-        return self.positions[self.index(name)]
+        return np.asarray(self.positions[self.index(name)])
 
 
 def deviations(truth: Truth, twin: Truth, tolerance_m: float = TOLERANCE_M) -> dict[str, str]:

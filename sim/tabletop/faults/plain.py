@@ -21,9 +21,6 @@ def plain(value: Any) -> Any:
     return value
 
 
-T = TypeVar("T")
-
-
 def parameters(kind: type[T], label: str, data: Mapping[str, Any]) -> T:
     """Make a frozen dataclass from plain parameters.
 
@@ -83,4 +80,4 @@ def action_from(value: Any, where: str) -> Action:
         raise InvalidConfiguration(f"expected an action in {where}, found {value!r}: {error}") from error
     if box is not None and len(box) != 6:
         raise InvalidConfiguration(f"expected a target box of 6 numbers in {where}, found {len(box)}; correct it")
-    return Action(action.operator, action.arguments, box)  # type: ignore[arg-type]
+    return Action(action.operator, action.arguments, box)
