@@ -13,6 +13,7 @@ from nsrecover.core.explanation import Explanation
 from nsrecover.core.protocols import World
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.domains.tabletop.operators import REACHED_M, operator_of
+from nsrecover.explanation.facts import violated_texts
 from nsrecover.system import System
 
 MAX_RECOVERIES = 10
@@ -85,7 +86,7 @@ class RecoveryAgent:
             recoveries += 1
             stuck = "" if recovery.found else recovery.reason
             if recoveries > self.max_recoveries:
-                last = discrepancy.deviating or discrepancy.violated
+                last = discrepancy.deviating or violated_texts(discrepancy)
                 stuck = f"something went wrong {recoveries} times, the last time with {', '.join(last)}"
             if stuck:
                 return Episode(plan, EpisodeStatus.ASKED_FOR_HELP, stuck, start, tuple(records), first.time_s)

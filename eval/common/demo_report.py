@@ -15,6 +15,7 @@ from eval.common.demo_result import DemoResult, NoticedError, Picture, Turn
 from eval.common.drawing import FROM_ABOVE, best_side, colour_of, draw
 from eval.common.style import STYLE
 from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.explanation.facts import violated_texts
 
 PHOTO_SIZE = (320, 240)
 """Pictures are stored at this size: two stand side by side in a third of the page."""
@@ -220,7 +221,7 @@ def _scores(error: NoticedError) -> str:
             f"</div></td><td>{tag}</td><td>{distance}</td>{truth}</tr>"
         )
     truth_head = "<th>ground truth (for judging only)</th>" if error.true_culprits is not None else ""
-    violated = "".join(f"<p>Precondition not met: {escape(text)}.</p>" for text in discrepancy.violated)
+    violated = "".join(f"<p>Precondition not met: {escape(text)}.</p>" for text in violated_texts(discrepancy))
     return (
         '<table><thead><tr><th></th><th>object</th><th colspan="2">P(as expected), threshold marked</th><th>cause</th>'
         f"<th>distance</th>{truth_head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"

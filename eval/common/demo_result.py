@@ -14,6 +14,7 @@ from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import Episode, StepRecord
 from nsrecover.core.explanation import Explanation
 from nsrecover.core.recovery import Recovery
+from nsrecover.explanation.facts import violated_texts
 
 Picture = npt.NDArray[np.uint8]
 """(H, W, 3) uint8."""
@@ -140,7 +141,7 @@ def _error_metrics(error: NoticedError) -> dict[str, Any]:
         "step": error.step,
         "phase": error.discrepancy.phase.value,
         "causes": {culprit.name: culprit.cause.value for culprit in error.discrepancy.deviations},
-        "violated": list(error.discrepancy.violated),
+        "violated": list(violated_texts(error.discrepancy)),
         "true_culprits": None if error.true_culprits is None else dict(error.true_culprits),
         "recovery": None
         if recovery is None

@@ -17,6 +17,7 @@ from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import World
 from nsrecover.errors import NsrecoverError
+from nsrecover.explanation.facts import violated_texts
 from nsrecover.system import System
 from sim.common.cameras import DEFAULT_RIG
 from sim.tabletop.scenarios import Scenario
@@ -212,7 +213,7 @@ class _Notes:
         if self._film is None:
             return
         still = self.watched.still()
-        names = ", ".join(record.discrepancy.deviating) or "; ".join(record.discrepancy.violated)
+        names = ", ".join(record.discrepancy.deviating) or "; ".join(violated_texts(record.discrepancy))
         self._film.caption("Something is not as expected", f"Error noticed: {names}", video.WRONG)
         self._film.add(still, 2.5)
         recovery = record.recovery

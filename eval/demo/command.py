@@ -32,6 +32,7 @@ from nsrecover.core.actions import Action
 from nsrecover.core.episode import StepRecord
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.errors import cli_errors
+from nsrecover.explanation.facts import violated_texts
 from nsrecover.records import episode_log
 from nsrecover.system import System
 from sim.tabletop.scenarios import SCENARIOS, Scenario, scenario
@@ -163,7 +164,7 @@ class _Printer:
         self._console.print(
             f"  [red]{label:<18}[/] {action}  [bold red]error noticed {discrepancy.phase.value} it[/]", highlight=False
         )
-        body = [Text.assemble(("Culprits: ", "bold"), culprits or "; ".join(discrepancy.violated))]
+        body = [Text.assemble(("Culprits: ", "bold"), culprits or "; ".join(violated_texts(discrepancy)))]
         if record.explanation is not None:
             body.append(Text.assemble(("Explanation: ", "bold"), record.explanation.text))
         if record.recovery is not None:

@@ -22,6 +22,7 @@ from nsrecover.core.protocols import World
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.explanation.facts import violated_texts
 from nsrecover.records.recording import example
 from nsrecover.records.review import review
 from nsrecover.system import System
@@ -166,7 +167,7 @@ def turn_of(record: StepRecord, cpu_s: float = 0.0) -> PlannerTurn:
         discrepancy.step,
         ran=record.action is not None,
         culprits={culprit.name: culprit.cause.value for culprit in discrepancy.deviations},
-        violated=discrepancy.violated,
+        violated=violated_texts(discrepancy),
         recovery=record.recovery,
         cpu_s=cpu_s if record.recovery is not None else 0.0,
     )

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from nsrecover.core.actions import Action
 from nsrecover.core.deprecation import with_old_names
+from nsrecover.core.explanation import Fact
 from nsrecover.core.scene import Box, FloatArray, SceneGraph
 
 
@@ -85,7 +86,7 @@ class Discrepancy:
         total: D = N - sum of the probabilities (Kalithasan et al., section IV-C).
         threshold: probability under which an object counts as wrong.
         deviations: the objects that are wrong, and how.
-        violated: preconditions of the action that do not hold, in words (only before an action).
+        violated: what keeps the preconditions of the action from holding (only before an action).
     """
 
     step: int
@@ -97,7 +98,7 @@ class Discrepancy:
     total: float
     threshold: float
     deviations: tuple[Deviation, ...]
-    violated: tuple[str, ...] = ()
+    violated: tuple[Fact, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.deviations or self.violated)

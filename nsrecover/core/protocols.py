@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar, runtime_checkable
 from nsrecover.core.actions import Action
 from nsrecover.core.completion import Completion, Listener, Prompt
 from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.explanation import Explanation
+from nsrecover.core.explanation import Explanation, Fact
 from nsrecover.core.observation import Observation
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import Box, FloatArray, SceneGraph
@@ -142,8 +142,8 @@ class Operator(Protocol):
         """What the arguments are called, the moved object first."""
         ...
 
-    def violated(self, graph: SceneGraph, action: Action) -> tuple[str, ...]:
-        """Preconditions that do not hold, in words; empty if the action can be run."""
+    def violated(self, graph: SceneGraph, action: Action) -> Sequence[Fact | str]:
+        """What keeps the preconditions from holding, as facts or in words; empty if the action can be run."""
         ...
 
     def achieved(self, graph: SceneGraph, action: Action) -> bool:

@@ -17,10 +17,12 @@ operators, and lets laws act. The recovery search over an instance is `nsrecover
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
+from nsrecover.core import explanation
 from nsrecover.errors import InvalidAction, did_you_mean
 
 Fact = tuple[str, ...]
@@ -46,9 +48,15 @@ class Atom:
 
 @dataclass(frozen=True)
 class Not:
-    """A formula that must not hold."""
+    """A formula that must not hold.
+
+    Attributes:
+        part: the formula.
+        code: name of what is wrong where it holds, for `Domain.words`; the predicate of the part if empty.
+    """
 
     part: Formula
+    code: str = ""
 
 
 @dataclass(frozen=True)
@@ -176,10 +184,22 @@ class Effect:
 
 @dataclass(frozen=True)
 class Words:
-    """How to say something, with variables (without their question mark) in braces."""
+    """How to say something, with variables (without their question mark) in braces; {0}, {1} for terms of a predicate.
+
+    Attributes:
+        imperative: an action as an instruction, or that a predicate holds.
+        past: an action that was done.
+        unkept: that what the action promises does not hold.
+        logged: name and instruction of the action in logs in REFLECT's format.
+        relation: regular expression for the ways in which people say where the action puts its first argument
+            relative to its second.
+    """
 
     imperative: str = ""
     past: str = ""
+    unkept: str = ""
+    logged: tuple[str, str] = ("", "")
+    relation: str = ""
 
 
 @dataclass(frozen=True)
@@ -246,6 +266,24 @@ class Domain:
     laws: tuple[Law, ...] = ()
     words: Mapping[str, Words] = field(default_factory=dict)
 
+    def text(self, fact: explanation.Fact) -> str:
+        """A fact about a scene as a clause; a predicate without words is its own text."""
+        if fact.predicate == "not":
+            return f"it is not true that {self.text(explanation.Fact(fact.arguments[0], fact.arguments[1:]))}"
+        words = self.words.get(fact.predicate)
+        if words is None:
+            return f"{fact.predicate}({', '.join(fact.arguments)})" if fact.arguments else fact.predicate
+        return words.imperative.format(*fact.arguments)
+
+    def fact(self, text: str) -> explanation.Fact:
+        """The fact that a clause states: what `text` gives for it; the clause itself if no words of the domain fit."""
+        for predicate, words in self.words.items():
+            found = re.fullmatch(re.sub(r"\\{(\d)\\}", r"(?P<_\1>.+)", re.escape(words.imperative)), text)
+            if found is not None:
+                given = found.groupdict()
+                return explanation.Fact(predicate, tuple(given[key] for key in sorted(given)))
+        return explanation.Fact(text, ())
+
 
 # --- a domain over the objects of a scene
 
@@ -272,11 +310,11 @@ class Instance:
         for chosen in product(*(self.having(parameter.trait) for parameter in parameters)):
             yield dict(zip(names, chosen, strict=True))
 
-    def holds(self, state: State, formula: Formula, binding: Binding | None = None) -> bool:
+    def holds(self, state: Container[Fact], formula: Formula, binding: Binding | None = None) -> bool:
         """Whether a formula holds in a state, with objects for its free variables."""
         return self._holds(state, formula, dict(binding or {}), frozenset())
 
-    def _holds(self, state: State, formula: Formula, at: dict[str, str], above: frozenset[Fact]) -> bool:
+    def _holds(self, state: Container[Fact], formula: Formula, at: dict[str, str], above: frozenset[Fact]) -> bool:
         match formula:
             case Atom(predicate, terms):
                 ground = (predicate, *(at.get(term, term) for term in terms))
@@ -287,7 +325,7 @@ class Instance:
                     return False
                 inner = dict(zip(rule.variables, ground[1:], strict=True))
                 return self._holds(state, rule.definition, inner, above | {ground})
-            case Not(part):
+            case Not(part, _):
                 return not self._holds(state, part, at, above)
             case And(parts):
                 return all(self._holds(state, part, at, above) for part in parts)
@@ -355,8 +393,8 @@ def bound(formula: Formula, at: Binding) -> Formula:
     match formula:
         case Atom(predicate, terms):
             return Atom(predicate, tuple(at.get(term, term) for term in terms))
-        case Not(part):
-            return Not(bound(part, at))
+        case Not(part, code):
+            return Not(bound(part, at), code)
         case And(parts):
             return And(tuple(bound(part, at) for part in parts))
         case Or(parts):

@@ -7,6 +7,7 @@ from typing import Any
 from nsrecover.core.episode import Episode, EpisodeStatus
 from nsrecover.core.explanation import Explanation
 from nsrecover.explanation.audience import Audience
+from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.grammar import capital, counted, ordinal
 from nsrecover.explanation.grounded import GroundedExplainer
 from nsrecover.explanation.numbering import Turn, clock, turns
@@ -64,7 +65,7 @@ def _error(turn: Turn, words: Explanation, episode: Episode) -> dict[str, Any]:
         "root_cause": culprits[0].cause.value if culprits else PRECONDITION,
         "objects": [culprit.name for culprit in culprits] or list(turn.discrepancy.action.arguments),
         "causes": {culprit.name: culprit.cause.value for culprit in culprits},
-        "violated": list(turn.discrepancy.violated),
+        "violated": list(violated_texts(turn.discrepancy)),
         "text": words.text,
         "correction": None if recovery is None or not recovery.found else [str(each) for each in recovery.actions],
         "verified": words.verified,

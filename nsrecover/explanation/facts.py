@@ -5,18 +5,17 @@ The wording (`nsrecover.explanation.templates`) sees only these, so it cannot sa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from nsrecover.core import protocols
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase
 from nsrecover.core.explanation import Fact
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.core.scene import Box, SceneGraph
-from nsrecover.domains.tabletop.operators import OPERATORS
+from nsrecover.domains.base import Domain
+from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE, support_name
+from nsrecover.domains.tabletop.spatial import SpatialDomain
 
 NOWHERE = "nowhere"
 """Stands for the partner, support or place of an object when there is none to name."""
@@ -28,14 +27,14 @@ DIRECTION_M = 0.01
 def facts_of(
     discrepancy: Discrepancy,
     recovery: Recovery | None,
-    operators: Mapping[str, protocols.Operator] = OPERATORS,
+    domain: SpatialDomain = TABLETOP,
 ) -> tuple[Fact, ...]:
     """Everything an explanation may say.
 
     Args:
         discrepancy: what is not as expected.
         recovery: what will be done about it; None if nothing was searched for.
-        operators: what the actions mean.
+        domain: what the actions mean, and the words for preconditions.
 
     Returns:
         Facts in the order in which they are told. The predicates are `step` (number from 1, action, phase), `violated`
@@ -45,15 +44,20 @@ def facts_of(
         that need not go back), `steps_done` (before the recovery), `optimal`, `searched` (seconds, states), `reason`
         (words) and `blamed` (object).
     """
-    return (*_failure_facts(discrepancy, operators), *(_recovery_facts(discrepancy, recovery) if recovery else ()))
+    return (*_failure_facts(discrepancy, domain), *(_recovery_facts(discrepancy, recovery) if recovery else ()))
 
 
-def _failure_facts(discrepancy: Discrepancy, operators: Mapping[str, protocols.Operator]) -> tuple[Fact, ...]:
+def _failure_facts(discrepancy: Discrepancy, domain: SpatialDomain) -> tuple[Fact, ...]:
     facts = [Fact("step", (str(discrepancy.step + 1), str(discrepancy.action), discrepancy.phase.value))]
-    facts += [Fact("violated", (text,)) for text in discrepancy.violated]
+    facts += [Fact("violated", (text,)) for text in violated_texts(discrepancy, domain)]
     facts += [_culprit_fact(discrepancy, culprit) for culprit in discrepancy.deviations]
-    facts += _consequences(discrepancy, operators)
+    facts += _consequences(discrepancy, domain)
     return tuple(facts)
+
+
+def violated_texts(discrepancy: Discrepancy, domain: Domain = TABLETOP) -> tuple[str, ...]:
+    """The preconditions that do not hold, in words."""
+    return tuple(map(domain.text, discrepancy.violated))
 
 
 def _culprit_fact(discrepancy: Discrepancy, culprit: Deviation) -> Fact:
@@ -89,13 +93,13 @@ def _shift(expected: Box, observed: Box | None) -> str:
     return f"{size} {words[axis][0 if delta[axis] > 0 else 1]}"
 
 
-def _consequences(discrepancy: Discrepancy, operators: Mapping[str, protocols.Operator]) -> list[Fact]:
+def _consequences(discrepancy: Discrepancy, domain: SpatialDomain) -> list[Fact]:
     """What no longer holds because of it: the step's promise, and who should stand on whom."""
     facts = []
     names = set(discrepancy.deviating)
     if discrepancy.phase is Phase.AFTER and set(discrepancy.action.arguments) <= set(discrepancy.observed.names):
         moved = discrepancy.action.arguments[0]
-        operator = operators.get(discrepancy.action.operator)
+        operator = domain.operators.get(discrepancy.action.operator)
         if operator is not None:
             achieved = operator.achieved(discrepancy.observed, discrepancy.action)
             # Neither: the relation holds, but not at the place that was meant.

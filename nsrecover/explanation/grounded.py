@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from nsrecover.core import protocols
 from nsrecover.core.deprecation import with_old_names
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.explanation import Explanation
 from nsrecover.core.recovery import Recovery
-from nsrecover.domains.tabletop.operators import OPERATORS
+from nsrecover.domains.tabletop.operators import TABLETOP
+from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.facts import facts_of
 from nsrecover.explanation.templates import realise
@@ -23,11 +22,11 @@ class GroundedExplainer:
     """Explains a discrepancy from computed facts alone; a `nsrecover.core.protocols.Explainer`.
 
     Attributes:
-        operators: what the actions mean.
+        domain: what the actions mean.
         audience: whom the text is for.
     """
 
-    operators: Mapping[str, protocols.Operator] = field(default_factory=lambda: OPERATORS)
+    domain: SpatialDomain = TABLETOP
     audience: Audience = Audience.ENGINEER
 
     def __call__(self, discrepancy: Discrepancy, recovery: Recovery | None) -> Explanation:
@@ -40,7 +39,7 @@ class GroundedExplainer:
         Returns:
             The explanation; `verified` if reading it back gives exactly the culprits and causes of the discrepancy.
         """
-        facts = facts_of(discrepancy, recovery, self.operators)
+        facts = facts_of(discrepancy, recovery, self.domain)
         sentences = realise(facts, self.audience)
         text = " ".join(sentence.text for sentence in sentences)
         names = tuple(dict.fromkeys((*discrepancy.expected.names, *discrepancy.observed.names)))

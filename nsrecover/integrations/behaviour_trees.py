@@ -23,6 +23,7 @@ from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
+from nsrecover.explanation.facts import violated_texts
 from nsrecover.integrations import missing
 from nsrecover.integrations.tree_course import Course, TreeWorld
 
@@ -306,4 +307,4 @@ def follow_plan(course: Course, name: str = "follow the plan") -> Behaviour:
 def told(found: Discrepancy) -> str:
     """What is wrong, in a few words: culprits with their cause codes, and preconditions that do not hold."""
     wrong = [f"{culprit.name}: {culprit.cause}" for culprit in found.deviations]
-    return "; ".join([*wrong, *found.violated])
+    return "; ".join([*wrong, *violated_texts(found)])

@@ -13,7 +13,7 @@ from nsrecover.core.geometry import top
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import Perceiver
 from nsrecover.core.scene import SceneGraph
-from nsrecover.domains.tabletop.operators import OPERATORS, check_plan, operator_of
+from nsrecover.domains.tabletop.operators import OPERATORS, TABLETOP, check_plan, operator_of
 from nsrecover.errors import InvalidAction, InvalidConfiguration, did_you_mean
 from nsrecover.system import load
 
@@ -141,7 +141,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         refused = operator_of(action).violated(episode.graph, action)
         if not refused:
             episode.do(action)
-        return self._outcome(refused)
+        return self._outcome(tuple(map(TABLETOP.text, refused)))
 
     def action_of(self, action: Any) -> Action | None:
         """What three numbers stand for; None if that cannot be: there are fewer objects, or one is named twice."""

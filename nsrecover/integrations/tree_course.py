@@ -13,6 +13,7 @@ from nsrecover.core.protocols import Perceiver
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import check_plan
+from nsrecover.explanation.facts import violated_texts
 from nsrecover.integrations import missing
 from nsrecover.monitoring.imagination import as_expected
 from nsrecover.monitoring.monitor import rejoined
@@ -198,7 +199,7 @@ class Course:
         self._searches += 1
         if self._searches > self.max_recoveries:
             wrong = self.discrepancy
-            last = (wrong.deviating or wrong.violated) if wrong else ()
+            last = (wrong.deviating or violated_texts(wrong)) if wrong else ()
             self.give_up(f"a way back was searched {self.max_recoveries} times, the last time for {', '.join(last)}")
             return False
         return True
@@ -244,7 +245,7 @@ class Course:
             tuple(map(str, self.plan.actions[self._done :])),
             wrong.deviating if wrong else (),
             {culprit.name: culprit.cause.value for culprit in wrong.deviations} if wrong else {},
-            wrong.violated if wrong else (),
+            violated_texts(wrong) if wrong else (),
             wrong,
             self.recovery,
             self.reason,

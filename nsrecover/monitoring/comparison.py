@@ -6,6 +6,7 @@ import numpy as np
 
 from nsrecover.core.actions import Trace
 from nsrecover.core.discrepancy import Deviation, Discrepancy, Phase
+from nsrecover.core.explanation import Fact
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import moved_object, operator_of
 from nsrecover.models.protocols import RecoveryModels
@@ -45,7 +46,7 @@ class Comparison:
         return self._compare(graph, trace, step, Phase.AFTER, ())
 
     def _compare(
-        self, graph: SceneGraph, trace: Trace, step: int, phase: Phase, violated: tuple[str, ...]
+        self, graph: SceneGraph, trace: Trace, step: int, phase: Phase, violated: tuple[Fact, ...]
     ) -> Discrepancy:
         action = trace.plan[step]
         done = step + 1 if phase is Phase.AFTER else step

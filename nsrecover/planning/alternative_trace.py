@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from nsrecover.core.actions import Trace
+from nsrecover.core.explanation import Fact
 from nsrecover.core.geometry import CONTACT_M, SAME_SIZE_M, bottom, gaps, top
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.domains.tabletop.operators import operator_of
@@ -50,7 +51,7 @@ class _Situation:
         return pairwise(self.boxes)[0]
 
     @cached_property
-    def known(self) -> list[tuple[tuple[str, ...], set[int]]]:
+    def known(self) -> list[tuple[tuple[Fact, ...], set[int]]]:
         """For each action to come, what the trace has wrong before it, and what its object comes down on."""
         rows = []
         for step in range(self.done, len(self.trace.plan)):
@@ -147,7 +148,7 @@ def _problems(situation: _Situation, course: Trace, staying: Sequence[int]) -> i
         if changed[row] or changed[row + 1]:
             action = trace.plan[done + row]
             before, after = course.graphs[done + row : done + row + 2]
-            count += sum(text not in known for text in operator_of(action).violated(before, action))
+            count += sum(fact not in known for fact in operator_of(action).violated(before, action))
             count += len(_under(after, situation.graph.index(action.arguments[0])) - under)
     return count
 

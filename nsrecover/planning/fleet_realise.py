@@ -15,8 +15,8 @@ import numpy.typing as npt
 from nsrecover.core.actions import Action
 from nsrecover.core.geometry import CONTACT_M, as_box, bottom, top
 from nsrecover.core.scene import FloatArray, SceneGraph
-from nsrecover.domains.tabletop.operators import OPERATORS, Beside, Stack
-from nsrecover.domains.tabletop.relations import DIRECTIONS, NEAR_M, SUPPORT_OVERLAP
+from nsrecover.domains.tabletop.operators import OPERATORS
+from nsrecover.domains.tabletop.relations import DIRECTIONS, NEAR_M, SUPPORT_OVERLAP, Relation
 from nsrecover.planning.neural_model import Move, State
 from nsrecover.planning.packed import PackedModel
 from nsrecover.planning.places import BoolArray, meeting, shared_footprint
@@ -146,10 +146,10 @@ def _taken(
     stacking = np.zeros(len(moves), dtype=np.bool_)
     for row, (move, graph) in enumerate(zip(moves, graphs, strict=True)):
         operator = OPERATORS.get(move.action.operator)
-        if isinstance(operator, Stack | Beside):
+        if operator is not None and operator.source is None and len(operator.parameters) == 2:
             reference[row], taken[row] = graph.index(move.action.arguments[1]), False
-            if isinstance(operator, Beside):
-                axis[row], sign[row] = DIRECTIONS[operator.relation]
+            if operator.name in DIRECTIONS:
+                axis[row], sign[row] = DIRECTIONS[Relation(operator.name)]
             else:
                 stacking[row] = True
     third = others.copy()

@@ -22,7 +22,9 @@ from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.explanation import Explanation, Fact, Sentence
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.core.scene import Box, SceneGraph
+from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.errors import InvalidRecording, NsrecoverError
+from nsrecover.explanation.facts import violated_texts
 
 FORMAT = "nsrecover episode"
 """What the field `format` of a log says."""
@@ -158,7 +160,7 @@ def _record(record: StepRecord) -> dict[str, Any]:
             "probabilities": _numbers(found.probabilities.tolist()),
             "total": found.total,
             "threshold": found.threshold,
-            "violated": list(found.violated),
+            "violated": list(violated_texts(found)),
             "culprits": [_culprit(culprit) for culprit in found.deviations],
         },
         "recovery": None if record.recovery is None else _recovery(record.recovery),
@@ -253,7 +255,7 @@ def _read_record(data: Mapping[str, Any]) -> StepRecord:
         total=float(found["total"]),
         threshold=float(found["threshold"]),
         deviations=tuple(_read_culprit(culprit) for culprit in found["culprits"]),
-        violated=tuple(found["violated"]),
+        violated=tuple(map(TABLETOP.fact, found["violated"])),
     )
     return StepRecord(
         None if data["action"] is None else _read_action(data["action"]),

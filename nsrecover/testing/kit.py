@@ -25,7 +25,7 @@ import numpy as np
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import World
-from nsrecover.domains.tabletop.operators import check_plan, operator_of
+from nsrecover.domains.tabletop.operators import TABLETOP, check_plan, operator_of
 from nsrecover.errors import InvalidAction, InvalidConfiguration, UnknownObject, WorldNotConforming
 from nsrecover.perception.perceiver import object_names
 from nsrecover.testing import observation_rules as looking
@@ -237,7 +237,8 @@ class _Visit:
         if given is not None:
             check_plan(Plan((given,)), graph)
             if reasons := operator_of(given).violated(graph, given):
-                raise InvalidAction(f"expected an action that can be done at once, found {given}: {'; '.join(reasons)}")
+                told = "; ".join(map(TABLETOP.text, reasons))
+                raise InvalidAction(f"expected an action that can be done at once, found {given}: {told}")
         action = given or acting.choose(graph)
         if action is None:
             self.book.skip("no object has room around it; give action=", *_ACTION_RULES)

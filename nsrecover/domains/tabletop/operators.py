@@ -1,168 +1,207 @@
-"""The kinds of action a plan is made of. Adding one is one entry in `OPERATORS`, or `register` at run time.
+"""The tabletop domain. Adding an operator is one entry in `OPERATORS`, or `register` at run time.
 
-An operator names its arguments (the first one moves), tells which preconditions do not hold in a scene, and whether
-its promised effect holds. What it does to the geometry is learned (`nsrecover.models.transition`), given with the
-action (`target`), or said by the operator (`place`), in this order of trust.
+An entry has the arguments (the first one moves), the symbolic preconditions and effects, the cost, the words, and what
+the action means for boxes. Where an action leads is given with it (`target`), learned
+(`nsrecover.models.transition`), or computed by the operator (`place`), in this order.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
 
 from nsrecover.core import protocols
 from nsrecover.core.actions import Action, Plan
+from nsrecover.core.explanation import Fact
 from nsrecover.core.geometry import CONTACT_M, as_box, bottom, intersects, top
 from nsrecover.core.scene import Box, SceneGraph
-from nsrecover.domains.tabletop.relations import (
-    DIRECTIONS,
-    Relation,
-    beside,
-    is_clear,
-    landed,
-    resting_on,
-    stands_beside,
-    supporter,
-)
-from nsrecover.errors import InvalidAction, InvalidConfiguration, did_you_mean
+from nsrecover.domains.base import Effect, Exists, Kind, Not, Parameter, Same, Words, both, fact
+from nsrecover.domains.tabletop.relations import DIRECTIONS, TABLE, Relation, is_clear, landed, supporter
+from nsrecover.domains.tabletop.spatial import SpatialDomain, SpatialOperator
+from nsrecover.errors import InvalidConfiguration
 
 REACHED_M = 0.02
 """A target counts as reached within this distance (the bound that deviations are judged by)."""
 
+GAP_M = 0.03
+"""Gap between an object and the one that it is put next to, where nothing is learned."""
 
-def _cannot_lift(graph: SceneGraph, action: Action) -> tuple[str, ...]:
-    """Reasons why the moved object cannot be picked up."""
-    moved = graph.index(action.arguments[0])
-    on_top = [graph.names[i] for i in resting_on(graph, moved)]
-    return tuple(f"the {name} stands on the {graph.names[moved]}" for name in on_top)
+OPPOSITE = {
+    Relation.LEFT: Relation.RIGHT,
+    Relation.RIGHT: Relation.LEFT,
+    Relation.FRONT: Relation.BEHIND,
+    Relation.BEHIND: Relation.FRONT,
+}
 
+CLEAR = Not(Exists("?other", both(fact("on", "?other", "?moved"))), "covered")
+"""Nothing stands on the moved object."""
 
-@dataclass(frozen=True)
-class Stack:
-    """Put the first argument on top of the second."""
-
-    name: str = "top"
-    arguments: tuple[str, ...] = ("moved", "support")
-
-    def violated(self, graph: SceneGraph, action: Action) -> tuple[str, ...]:
-        """The moved object is clear and nothing else stands on the support."""
-        moved, support = (graph.index(name) for name in action.arguments)
-        others = [graph.names[i] for i in resting_on(graph, support) if i != moved]
-        return _cannot_lift(graph, action) + tuple(
-            f"the {name} already stands on the {graph.names[support]}" for name in others
-        )
-
-    def achieved(self, graph: SceneGraph, action: Action) -> bool:
-        """The moved object rests on the support."""
-        moved, support = (graph.index(name) for name in action.arguments)
-        return supporter(graph, moved) == support
-
-    def place(self, graph: SceneGraph, action: Action) -> Box:
-        """In the middle of the support's top."""
-        box, below = (graph.boxes[graph.index(name)] for name in action.arguments)
-        return as_box(np.array([*below[:2], top(below) + box[5] / 2, *box[3:]], dtype=np.float32))
+LEAVE = (
+    ("on", "?moved", "*"),
+    *((side.value, "?moved", "*") for side in DIRECTIONS),
+    *((side.value, "*", "?moved") for side in DIRECTIONS),
+)
+"""The facts that end when an object is moved."""
 
 
-@dataclass(frozen=True)
-class Beside:
-    """Put the first argument next to the second, on the side the relation says, on the same surface.
+def _free(relation: Relation, reference: str, code: str) -> Not:
+    """No object but the moved one is in a relation to a reference."""
+    standing = fact(relation.value, "?other", reference)
+    return Not(Exists("?other", both(standing, Not(Same("?other", "?moved")))), code)
 
-    Attributes:
-        gap_m: between the two, where nothing is learned.
-    """
 
-    name: str
-    relation: Relation
-    gap_m: float = 0.03
-    arguments: tuple[str, ...] = ("moved", "reference")
+def _on_top(graph: SceneGraph, action: Action) -> Box:
+    """In the middle of the support's top."""
+    box, below = (graph.boxes[graph.index(name)] for name in action.arguments)
+    return as_box(np.array([*below[:2], top(below) + box[5] / 2, *box[3:]], dtype=np.float32))
 
-    def violated(self, graph: SceneGraph, action: Action) -> tuple[str, ...]:
-        """The moved object is clear, and no third object stands on that side already."""
-        moved, reference = (graph.index(name) for name in action.arguments)
-        others = [graph.names[i] for i in beside(graph, self.relation, reference) if i != moved]
-        return _cannot_lift(graph, action) + tuple(
-            f"the {name} already stands {self.relation} of the {graph.names[reference]}" for name in others
-        )
 
-    def achieved(self, graph: SceneGraph, action: Action) -> bool:
-        """The moved object stands on that side of the reference."""
-        moved, reference = (graph.index(name) for name in action.arguments)
-        return stands_beside(graph, moved, self.relation, reference)
+def _beside(relation: Relation, where: str, pattern: str, logged: tuple[str, str]) -> SpatialOperator:
+    """Put the first argument next to the second, on the side that the relation says, on the same surface."""
+    axis, sign = DIRECTIONS[relation]
 
-    def place(self, graph: SceneGraph, action: Action) -> Box:
+    def place(graph: SceneGraph, action: Action) -> Box:
         """In line with the reference, a gap away from it, and as high as it stands."""
         box, other = (graph.boxes[graph.index(name)] for name in action.arguments)
-        axis, sign = DIRECTIONS[self.relation]
         placed = np.array([*other[:2], bottom(other) + box[5] / 2, *box[3:]], dtype=np.float32)
-        placed[axis] += sign * ((other[3 + axis] + box[3 + axis]) / 2 + self.gap_m)
+        placed[axis] += sign * ((other[3 + axis] + box[3 + axis]) / 2 + GAP_M)
         return as_box(placed)
 
-
-@dataclass(frozen=True)
-class ToTarget:
-    """Put the argument where the action's `target` box says.
-
-    Attributes:
-        needs_target: whether somebody has to say where; otherwise any collision-free place will do.
-    """
-
-    name: str
-    needs_target: bool = False
-    arguments: tuple[str, ...] = ("moved",)
-
-    def violated(self, graph: SceneGraph, action: Action) -> tuple[str, ...]:
-        """The moved object is clear, the target place is empty and something is there to stand on, or nearly there."""
-        moved = graph.index(action.arguments[0])
-        problems = _cannot_lift(graph, action)
-        if action.target is None:
-            return problems
-        target = landed(graph, moved, action.target, REACHED_M)
-        rest = np.arange(len(graph)) != moved
-        blocking = np.flatnonzero(rest)[intersects(target, graph.boxes[rest])]
-        problems += tuple(f"the {graph.names[i]} stands where the {graph.names[moved]} has to go" for i in blocking)
-        if float(bottom(target)) > CONTACT_M:
-            placed = graph.with_node(moved, target)
-            if supporter(placed, moved) is None:
-                problems += (f"there is nothing to put the {graph.names[moved]} on",)
-        return problems
-
-    def achieved(self, graph: SceneGraph, action: Action) -> bool:
-        """The moved object stands within `REACHED_M` of the target."""
-        box = graph.boxes[graph.index(action.arguments[0])]
-        if action.target is None:
-            return is_clear(graph, graph.index(action.arguments[0]))
-        return bool(np.linalg.norm(box[:3] - np.asarray(action.target[:3])) <= REACHED_M)
+    return SpatialOperator(
+        relation.value,
+        (Parameter("?moved", "movable"), Parameter("?reference", "movable")),
+        preconditions=(CLEAR, _free(relation, "?reference", f"{relation.value}_taken")),
+        effects=(
+            Effect(
+                ((relation.value, "?moved", "?reference"), (OPPOSITE[relation].value, "?reference", "?moved")), LEAVE
+            ),
+            Effect(
+                (("on", "?moved", "?surface"),),
+                when=fact("on", "?reference", "?surface"),
+                for_each=(Parameter("?surface"),),
+            ),
+        ),
+        words=Words(
+            f"put {{moved}} {where} {{reference}}",
+            unkept=f"{{moved}} is not {where} {{reference}}",
+            logged=logged,
+            relation=pattern,
+        ),
+        place=place,
+    )
 
 
-OPERATORS: dict[str, protocols.Operator] = {
+def _target_conditions(graph: SceneGraph, action: Action) -> Iterator[Fact]:
+    """The target place is empty, and something is there to stand on, or nearly there."""
+    if action.target is None:
+        return
+    moved = graph.index(action.arguments[0])
+    target = landed(graph, moved, action.target, REACHED_M)
+    rest = np.arange(len(graph)) != moved
+    for i in np.flatnonzero(rest)[intersects(target, graph.boxes[rest])]:
+        yield Fact("in_the_way", (graph.names[i], graph.names[moved]))
+    if float(bottom(target)) > CONTACT_M and supporter(graph.with_node(moved, target), moved) is None:
+        yield Fact("nothing_below", (graph.names[moved],))
+
+
+def _at_target(graph: SceneGraph, action: Action) -> bool:
+    """Whether the moved object stands within `REACHED_M` of the target; without one, whether it is clear."""
+    moved = graph.index(action.arguments[0])
+    if action.target is None:
+        return is_clear(graph, moved)
+    return bool(np.linalg.norm(graph.boxes[moved, :3] - np.asarray(action.target[:3])) <= REACHED_M)
+
+
+OPERATORS: dict[str, SpatialOperator] = {
     operator.name: operator
     for operator in (
-        Stack(),
-        Beside("left", Relation.LEFT),
-        Beside("right", Relation.RIGHT),
-        Beside("front", Relation.FRONT),
-        Beside("behind", Relation.BEHIND),
-        ToTarget("free"),
-        ToTarget("restore", needs_target=True),
+        SpatialOperator(
+            "top",
+            (Parameter("?moved", "movable"), Parameter("?support", "movable")),
+            preconditions=(CLEAR, _free(Relation.ON, "?support", "occupied")),
+            effects=(Effect((("on", "?moved", "?support"),), LEAVE),),
+            words=Words(
+                "put {moved} on {support}",
+                unkept="{moved} is not on {support}",
+                logged=("put_on", "Put {0} on {1}"),
+                relation=r"on(?:to)?(?: top of)?|atop|upon",
+            ),
+            place=_on_top,
+        ),
+        _beside(
+            Relation.LEFT,
+            "to the left of",
+            r"(?:to|on) the left(?: side)? of|left of",
+            ("place_left", "Place {0} left of {1}"),
+        ),
+        _beside(
+            Relation.RIGHT,
+            "to the right of",
+            r"(?:to|on) the right(?: side)? of|right of",
+            ("place_right", "Place {0} right of {1}"),
+        ),
+        _beside(Relation.FRONT, "in front of", r"in front of", ("place_front", "Place {0} before {1}")),
+        _beside(Relation.BEHIND, "behind", r"behind", ("place_behind", "Place {0} behind {1}")),
+        SpatialOperator(
+            "free",
+            (Parameter("?moved", "movable"),),
+            preconditions=(CLEAR,),
+            effects=(Effect((("on", "?moved", TABLE),), LEAVE),),
+            words=Words(
+                "set {moved} aside", unkept="{moved} is not out of the way", logged=("set_aside", "Set {0} aside")
+            ),
+            promise=_at_target,
+            conditions=_target_conditions,
+        ),
+        SpatialOperator(
+            "restore",
+            (Parameter("?moved", "movable"),),
+            preconditions=(CLEAR,),
+            words=Words(
+                "put {moved} back", unkept="{moved} is not back in its place", logged=("put_back", "Bring {0} back")
+            ),
+            promise=_at_target,
+            conditions=_target_conditions,
+            needs_target=True,
+        ),
     )
 }
 """Every operator by its name in plans. The order is part of a checkpoint: append, do not insert."""
 
+TABLETOP = SpatialDomain(
+    "tabletop",
+    kinds={name: Kind(name) for name in ("cube", "die", "lego")},
+    relations=tuple(relation.value for relation in Relation),
+    operators=OPERATORS,
+    words={
+        "occupied": Words("the {0} already stands on the {1}"),
+        **{f"{side}_taken": Words(f"the {{0}} already stands {side} of the {{1}}") for side in DIRECTIONS},
+        "covered": Words("the {0} stands on the {1}"),
+        "in_the_way": Words("the {0} stands where the {1} has to go"),
+        "nothing_below": Words("there is nothing to put the {0} on"),
+        "on": Words("the {0} stands on the {1}"),
+        "left": Words("the {0} stands to the left of the {1}"),
+        "right": Words("the {0} stands to the right of the {1}"),
+        "front": Words("the {0} stands in front of the {1}"),
+        "behind": Words("the {0} stands behind the {1}"),
+    },
+)
+"""Boxes on a table: the domain of the shipped checkpoint, and the default everywhere."""
+
 
 def register(operator: protocols.Operator) -> None:
-    """Add an operator to `OPERATORS`, for all plans in this process.
+    """Add an operator to `TABLETOP`, for all plans in this process.
 
-    A plan can use it at once if the operator says where it leads (`protocols.PlacingOperator`), or its actions do
-    (`target`); otherwise a checkpoint has to be trained on demonstrations that use it.
+    A plan can use it at once if the operator says where it leads (`place`), or its actions do (`target`); otherwise a
+    checkpoint has to be trained on demonstrations that use it.
 
     Args:
-        operator: the new one.
+        operator: a declared one (`SpatialOperator`), or any object with the members of `protocols.Operator`.
 
     Raises:
-        InvalidConfiguration: something that an operator needs is missing, its name cannot be written in a plan, or
+        InvalidConfiguration: a member that an operator needs is missing, its name cannot be written in a plan, or
             another operator has that name already.
     """
     if isinstance(operator, type):
@@ -183,32 +222,30 @@ def register(operator: protocols.Operator) -> None:
             f"expected what the arguments of {operator.name!r} are called, the moved object first, such as "
             f"('moved', 'support'), found {operator.arguments!r}"
         )
-    if OPERATORS.setdefault(operator.name, operator) != operator:
+    known = OPERATORS.setdefault(operator.name, _declared(operator))
+    if operator not in (known, known.source):
         raise InvalidConfiguration(
             f"expected an operator's name that is not taken, found {operator.name!r}; known: {', '.join(OPERATORS)}"
         )
 
 
-def operator_of(action: Action, operators: Mapping[str, protocols.Operator] = OPERATORS) -> protocols.Operator:
-    """The operator of an action.
+def _declared(operator: protocols.Operator) -> SpatialOperator:
+    """An operator that is given by its methods, as one of the domain."""
+    if isinstance(operator, SpatialOperator):
+        return operator
+    return SpatialOperator(
+        operator.name,
+        tuple(Parameter(f"?{name}", "movable") for name in operator.arguments),
+        promise=operator.achieved,
+        place=operator.place if isinstance(operator, protocols.PlacingOperator) else None,
+        conditions=operator.violated,
+        source=operator,
+    )
 
-    Raises:
-        InvalidAction: no operator has that name, or it takes other arguments.
-    """
-    operator = operators.get(action.operator)
-    if operator is None:
-        raise InvalidAction(
-            f"expected an operator, found {action.operator!r} in {str(action)!r}."
-            f"{did_you_mean(action.operator, operators)}"
-        )
-    if len(action.arguments) != len(operator.arguments):
-        raise InvalidAction(
-            f"expected {len(operator.arguments)} arguments ({', '.join(operator.arguments)}) for "
-            f"{operator.name!r}, found {len(action.arguments)} in {str(action)!r}"
-        )
-    if len(set(action.arguments)) != len(action.arguments):
-        raise InvalidAction(f"expected different objects as arguments, found {str(action)!r}")
-    return operator
+
+def operator_of(action: Action) -> SpatialOperator:
+    """The operator of an action, by `TABLETOP.operator_of`."""
+    return TABLETOP.operator_of(action)
 
 
 def moved_object(graph: SceneGraph, action: Action) -> int:
@@ -217,15 +254,5 @@ def moved_object(graph: SceneGraph, action: Action) -> int:
 
 
 def check_plan(plan: Plan, graph: SceneGraph) -> None:
-    """Check that every action of a plan is well formed and names objects of the scene.
-
-    Raises:
-        InvalidAction: an operator or its arguments are wrong.
-        UnknownObject: an argument is not in the scene.
-    """
-    for action in plan:
-        operator = operator_of(action)
-        for name in action.arguments:
-            graph.index(name)
-        if isinstance(operator, ToTarget) and operator.needs_target and action.target is None:
-            raise InvalidAction(f"expected a target box for {str(action)!r}, found none; give Action(..., target=box)")
+    """Check a plan by `TABLETOP.check`."""
+    TABLETOP.check(plan, graph)

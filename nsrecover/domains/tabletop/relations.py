@@ -6,6 +6,7 @@ Directions are the robot's own: it looks along +x, so `behind` is farther from t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -125,8 +126,34 @@ def beside(graph: SceneGraph, relation: Relation, reference: int) -> tuple[int, 
     return tuple(int(i) for i in np.flatnonzero(in_order & in_line & level & near))
 
 
+class SpatialRelation(NamedTuple):
+    """How a relation is read off boxes.
+
+    Attributes:
+        holds: whether it holds from one object, by its index, to another, or to the table (None).
+        subjects: indices of the objects that stand in it to an object.
+    """
+
+    holds: Callable[[SceneGraph, int, int | None], bool]
+    subjects: Callable[[SceneGraph, int], tuple[int, ...]]
+
+
+def _to_the(side: Relation) -> SpatialRelation:
+    return SpatialRelation(
+        lambda graph, index, other: other is not None and stands_beside(graph, index, side, other),
+        lambda graph, other: beside(graph, side, other),
+    )
+
+
+RELATIONS: dict[str, SpatialRelation] = {
+    Relation.ON: SpatialRelation(lambda graph, index, other: supporter(graph, index) == other, resting_on),
+    **{side: _to_the(side) for side in DIRECTIONS},
+}
+"""The relations that preconditions and effects of operators may name."""
+
+
 def relations(graph: SceneGraph) -> frozenset[Edge]:
-    """All relations of a scene: who rests on whom (or on the table) and who stands beside whom."""
+    """All relations of a scene: what rests on what (or on the table), and what stands next to what."""
     edges = set()
     for i, name in enumerate(graph.names):
         edges.add(Edge(name, Relation.ON, support_name(graph, i)))

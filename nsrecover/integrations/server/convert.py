@@ -11,6 +11,7 @@ from nsrecover import core
 from nsrecover.core.observation import Camera, Observation
 from nsrecover.core.scene import Box
 from nsrecover.errors import InvalidObservation
+from nsrecover.explanation.facts import violated_texts
 from nsrecover.integrations.server import messages
 from nsrecover.integrations.server.images import DEPTH, INSTANCES, RGB, from_base64, read_png
 
@@ -170,7 +171,7 @@ def discrepancy_message(found: core.Discrepancy) -> messages.Discrepancy:
             )
             for each in found.deviations
         ],
-        violated=list(found.violated),
+        violated=list(violated_texts(found)),
     )
 
 

@@ -14,6 +14,7 @@ from eval.train_sac.planner import SHIPPED, PolicyPlanner, PolicySetting, load_p
 from eval.train_sac.space import Slots
 from nsrecover import geometric
 from nsrecover.core.actions import Plan, Trace
+from nsrecover.core.explanation import Fact
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidConfiguration
@@ -173,7 +174,7 @@ def test_what_only_an_action_cannot_do_is_done_in_its_place() -> None:
     """Were it to lead to the scene before the action, nothing would be done, and the same be noticed again."""
     _, trace = scenes()
     system = geometric()
-    doubt = replace(system.comparison.before(trace.graphs[1], trace, 1), violated=("something is in the way",))
+    doubt = replace(system.comparison.before(trace.graphs[1], trace, 1), violated=(Fact("blocked", ()),))
     assert not doubt.deviations
     recovery = PolicyPlanner(system, KnowsTheWay(), 2).recover(trace.graphs[1], trace, doubt)
     assert [str(action) for action in recovery.actions] == ["restore(green cube)"]

@@ -10,6 +10,7 @@ import pytest
 from nsrecover.core.actions import Trace
 from nsrecover.core.discrepancy import Phase
 from nsrecover.core.episode import EpisodeStatus, StepRecord
+from nsrecover.core.explanation import Fact
 from nsrecover.explanation import Audience
 from nsrecover.explanation.counterfactuals import Whereabouts, shortest
 from nsrecover.explanation.episodes import report_of_episode
@@ -63,7 +64,7 @@ def test_nothing_wrong_is_said_so() -> None:
 
 def test_a_step_whose_needs_are_not_met_is_the_plans_fault() -> None:
     record = fallen().records[0]
-    violated = ("the red cube stands on the green die",)
+    violated = (Fact("covered", ("red cube", "green die")),)
     found = replace(record.discrepancy, step=1, phase=Phase.BEFORE, action=PLAN[1], violated=violated)
     records = (replace(record, discrepancy=found),)
     asked = replace(fallen(), status=EpisodeStatus.ASKED_FOR_HELP, reason="nobody can say.", records=records)

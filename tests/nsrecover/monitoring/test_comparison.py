@@ -6,6 +6,7 @@ import pytest
 from nsrecover import load
 from nsrecover.core.actions import Plan, Trace
 from nsrecover.core.discrepancy import Cause, Phase
+from nsrecover.core.explanation import Fact
 from nsrecover.core.scene import SceneGraph
 from nsrecover.system import System
 from sim.tabletop.sampling import sample_scene
@@ -81,5 +82,5 @@ def test_preconditions_are_checked_before_the_action_is_run(system: System, star
     blocked = start.with_node(index, on_top)
     found = system.comparison.before(blocked, trace, 0)
     assert found.phase is Phase.BEFORE
-    assert found.violated == (f"the {b} stands on the {a}",)
+    assert found.violated == (Fact("covered", (b, a)),)
     assert b in found.deviating

@@ -10,6 +10,7 @@ import pytest
 import nsrecover
 from nsrecover import Action, BoxesPerceiver, Discrepancy, Plan, Recording, SceneGraph, System
 from nsrecover.core.discrepancy import Cause, Phase
+from nsrecover.core.explanation import Fact
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.errors import InvalidAction, InvalidConfiguration, InvalidObservation, InvalidPlan, UnknownObject
 from nsrecover.records import recording
@@ -193,7 +194,7 @@ def test_looking_again_before_an_action_tells_what_has_changed_and_what_is_in_th
     monitor = system.monitor(PLAN, GOOD[0])
     found = monitor.check(table(grey=on("green")))
     assert found.phase is Phase.BEFORE
-    assert found.violated == ("the grey stands on the green",)
+    assert found.violated == (Fact("covered", ("grey", "green")),)
     assert found.deviating == ("grey",)
     # told once: from now on that is how it is, but the precondition still does not hold
     again = monitor.check()

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from nsrecover.core.actions import Action
+from nsrecover.core.explanation import Fact
 from nsrecover.core.geometry import footprint_overlap, gaps, intersects
 from nsrecover.core.scene import SceneGraph
-from nsrecover.domains.tabletop.operators import operator_of
+from nsrecover.domains.tabletop.operators import TABLETOP, operator_of
 from nsrecover.domains.tabletop.relations import Edge, Relation, is_clear, landed, relations, resting_on, supporter
 
 SIDE = 0.04
@@ -38,7 +39,7 @@ def test_putting_something_back_allows_for_heights_that_were_measured_badly() ->
     back = operator_of(Action("restore", ("d",), (0.5, 0.0, 0.125, SIDE, SIDE, SIDE)))
     assert back.violated(TOWER, Action("restore", ("d",), (0.5, 0.0, 0.125, SIDE, SIDE, SIDE))) == ()
     inside = back.violated(TOWER, Action("restore", ("d",), (0.5, 0.0, 0.110, SIDE, SIDE, SIDE)))
-    assert inside[0] == "the c stands where the d has to go"
+    assert inside[0] == Fact("in_the_way", ("c", "d"))
 
 
 def test_relations_name_supports_and_neighbours() -> None:
@@ -77,7 +78,7 @@ def test_sides_are_the_robots_own(relation: str, offset: tuple[float, float]) ->
     ],
 )
 def test_preconditions_say_what_is_in_the_way(action: Action, words: tuple[str, ...]) -> None:
-    assert operator_of(action).violated(TOWER, action) == words
+    assert tuple(map(TABLETOP.text, operator_of(action).violated(TOWER, action))) == words
 
 
 def test_many_boxes_are_measured_as_each_by_itself() -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase
+from nsrecover.core.explanation import Fact
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from tests.nsrecover.explanation.test_explain import COLLAPSE, ONE_OF_EACH, SIZE, discrepancy, graph, on_table
 
@@ -33,7 +34,7 @@ BLOCKED = discrepancy(
         "dark red cube", Cause.BLOCKING, 0.02, 0.1, (0.6, 0.2, 0.02, SIZE, SIZE, SIZE), on_table(0.5, 0.1), "red cube"
     ),
     phase=Phase.BEFORE,
-    violated=("the dark red cube stands on the red cube",),
+    violated=(Fact("covered", ("dark red cube", "red cube")),),
 )
 
 CASES: dict[str, tuple[Discrepancy, Recovery | None]] = {

@@ -1,0 +1,162 @@
+"""Operators whose meaning is read off boxes: declared like those of any domain, and evaluated in a scene graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.explanation import Fact
+from nsrecover.core.scene import Box, SceneGraph
+from nsrecover.domains import base
+from nsrecover.domains.base import And, Atom, Binding, Domain, Exists, Formula, Instance, Not, State
+from nsrecover.domains.tabletop.relations import RELATIONS, TABLE, relations
+from nsrecover.errors import InvalidAction, did_you_mean
+
+
+class SceneState:
+    """The symbolic state of a scene graph, where a fact is computed when it is asked for."""
+
+    def __init__(self, graph: SceneGraph) -> None:
+        self._graph = graph
+
+    def __contains__(self, fact: object) -> bool:
+        match fact:
+            case (str(predicate), str(subject), str(other)) if predicate in RELATIONS:
+                index = None if other == TABLE else self._graph.index(other)
+                return RELATIONS[predicate].holds(self._graph, self._graph.index(subject), index)
+        return False
+
+
+@dataclass(frozen=True)
+class SpatialOperator(base.Operator):
+    """An operator over boxes. Its first argument moves.
+
+    Attributes:
+        promise: whether the action's promise holds in a scene; by default, whether the first added fact does.
+        place: the moved object's box after the action (metres), where no model has learned it. None: unknown.
+        conditions: further preconditions that depend on the geometry: facts, or texts, of what is wrong.
+        needs_target: whether every action has to have a target box.
+        source: the object that was registered, where the operator was not declared.
+    """
+
+    promise: Callable[[SceneGraph, Action], bool] | None = None
+    place: Callable[[SceneGraph, Action], Box] | None = None
+    conditions: Callable[[SceneGraph, Action], Iterable[Fact | str]] | None = None
+    needs_target: bool = False
+    source: object = None
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What the arguments are called, the moved object first."""
+        return tuple(parameter.variable.removeprefix("?") for parameter in self.parameters)
+
+    def violated(self, graph: SceneGraph, action: Action) -> tuple[Fact, ...]:
+        """What keeps the preconditions of an action from holding in a scene; empty if it can be run."""
+        at = self._binding(action)
+        found = [fact for need in self.preconditions for fact in unmet(graph, need, at)]
+        for fact in self.conditions(graph, action) if self.conditions else ():
+            found.append(fact if isinstance(fact, Fact) else Fact(fact, ()))
+        return tuple(found)
+
+    def achieved(self, graph: SceneGraph, action: Action) -> bool:
+        """Whether the promise of an action holds in a scene."""
+        if self.promise is not None:
+            return self.promise(graph, action)
+        predicate, *terms = self.effects[0].adds[0]
+        at = self._binding(action)
+        return (predicate, *(at.get(term, term) for term in terms)) in SceneState(graph)
+
+    def _binding(self, action: Action) -> Binding:
+        return dict(zip((parameter.variable for parameter in self.parameters), action.arguments, strict=True))
+
+
+def unmet(graph: SceneGraph, need: Formula, at: Binding) -> Iterator[Fact]:
+    """The facts of a scene that keep a precondition from holding.
+
+    Args:
+        graph: the scene.
+        need: the precondition.
+        at: variable -> object.
+
+    Yields:
+        For `Not(Exists(...))` one fact for each object that must not be: its code with the object and the other terms
+        of the first atom. For an atom that has to hold, `not` with its predicate and terms.
+    """
+    match need:
+        case Not(Exists(variable, And((Atom(predicate, (first, other)), *rest))), code) if first == variable:
+            for index in RELATIONS[predicate].subjects(graph, graph.index(at[other])):
+                found = {**at, variable: graph.names[index]}
+                if all(holds(graph, part, found) for part in rest):
+                    yield Fact(code or predicate, (graph.names[index], at[other]))
+        case Atom(predicate, terms):
+            if not holds(graph, need, at):
+                yield Fact("not", (predicate, *(at.get(term, term) for term in terms)))
+        case _:
+            if not holds(graph, need, at):
+                yield Fact(need.code if isinstance(need, Not) and need.code else "a precondition does not hold", ())
+
+
+def holds(graph: SceneGraph, formula: Formula, at: Binding) -> bool:
+    """Whether a formula over the relations of `RELATIONS` holds in a scene."""
+    return Instance(_NO_DOMAIN, dict.fromkeys(graph.names, _NO_TRAITS)).holds(SceneState(graph), formula, at)
+
+
+_NO_DOMAIN, _NO_TRAITS = Domain(""), frozenset[str]()
+
+
+@dataclass(frozen=True)
+class SpatialDomain(Domain):
+    """A domain whose scenes are boxes on a table; its operators can be evaluated in a scene graph."""
+
+    operators: Mapping[str, SpatialOperator] = field(default_factory=dict)
+
+    def operator_of(self, action: Action) -> SpatialOperator:
+        """The operator of an action.
+
+        Raises:
+            InvalidAction: no operator has that name, or it takes other arguments.
+        """
+        operator = self.operators.get(action.operator)
+        if operator is None:
+            raise InvalidAction(
+                f"expected an operator, found {action.operator!r} in {str(action)!r}."
+                f"{did_you_mean(action.operator, self.operators)}"
+            )
+        if len(action.arguments) != len(operator.parameters):
+            raise InvalidAction(
+                f"expected {len(operator.parameters)} arguments ({', '.join(operator.arguments)}) for "
+                f"{operator.name!r}, found {len(action.arguments)} in {str(action)!r}"
+            )
+        if len(set(action.arguments)) != len(action.arguments):
+            raise InvalidAction(f"expected different objects as arguments, found {str(action)!r}")
+        return operator
+
+    def check(self, plan: Plan, graph: SceneGraph) -> None:
+        """Check that every action of a plan is well formed and names objects of a scene.
+
+        Raises:
+            InvalidAction: an operator or its arguments are wrong.
+            UnknownObject: an argument is not in the scene.
+        """
+        for action in plan:
+            operator = self.operator_of(action)
+            for name in action.arguments:
+                graph.index(name)
+            if operator.needs_target and action.target is None:
+                raise InvalidAction(
+                    f"expected a target box for {str(action)!r}, found none; give Action(..., target=box)"
+                )
+
+    def instance(self, graph: SceneGraph) -> Instance:
+        """The domain over the objects of a scene and the table; an object's kind is the last word of its name."""
+        objects = {name: frozenset({"movable"}) | self._traits(name) for name in graph.names}
+        return Instance(self, {**objects, TABLE: frozenset({"table"})})
+
+    def state(self, graph: SceneGraph) -> State:
+        """The facts that hold in a scene: what stands on what, and what stands next to what."""
+        return frozenset((edge.relation.value, edge.subject, edge.object) for edge in relations(graph))
+
+    def _traits(self, name: str) -> frozenset[str]:
+        kind = self.kinds.get(name.rsplit(" ", 1)[-1])
+        return frozenset() if kind is None else kind.traits | {kind.name}
