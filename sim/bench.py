@@ -20,7 +20,7 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.errors import InvalidConfiguration, cli_errors
 from sim.common.arm import STEP_S
 from sim.common.cameras import DEFAULT_RIG
-from sim.tabletop.demonstrations import DemonstrationSpec, Mix, judge, specify
+from sim.tabletop.demonstrations import DemonstrationMix, DemonstrationSpec, action_failure, specify
 from sim.tabletop.sampling import Structure, sample_scene
 from sim.tabletop.world import TabletopWorld
 
@@ -106,7 +106,7 @@ def wilson(good: int, total: int, z: float = 1.96) -> tuple[float, float]:
 
 
 def run_episode(spec: DemonstrationSpec, tally: Tally, look: bool = True, label: str = "") -> None:
-    """Build a world, carry out the plan, judge each action as demonstrations are judged, and close the world.
+    """Build a world, carry out the plan, check each action, and close the world.
 
     Args:
         spec: scene and plan.
@@ -126,7 +126,7 @@ def _episode(spec: DemonstrationSpec, tally: Tally, look: bool, label: str) -> N
             before, start_s = world.estimates(), world.time_s
             tally.acts.time(partial(world.execute, action))
             tally.steps += round((world.time_s - start_s) / STEP_S)
-            wrong = judge(action, before, world.estimates())
+            wrong = action_failure(action, before, world.estimates())
             tally.tried += 1
             if wrong is not None:
                 tally.failures.append(f"{label} action {number + 1}: {wrong[1]} ({wrong[0]}; {world.log[-1:]})")
@@ -150,12 +150,12 @@ def tower(height: int) -> Specify:
 
 def mixed(seed: int, number: int) -> DemonstrationSpec:
     """Episodes as they are demonstrated, with five objects."""
-    return specify(Mix(objects=(5,)), seed, number)
+    return specify(DemonstrationMix(objects=(5,)), seed, number)
 
 
 def standard(seed: int, number: int) -> DemonstrationSpec:
     """The episodes whose number a minute is told: five objects and five steps."""
-    return specify(Mix(objects=(5,), lengths=(5,)), seed, number)
+    return specify(DemonstrationMix(objects=(5,), lengths=(5,)), seed, number)
 
 
 KINDS: dict[str, tuple[str, Specify, bool]] = {

@@ -29,10 +29,10 @@ from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration, cli_errors
 from nsrecover.records.archive import Archive, pack_archives
 from sim.common.cameras import DEFAULT_RIG
-from sim.common.folder import claimed, read_ledger, write_json
-from sim.common.groups import described
+from sim.common.folder import claim_folder, read_ledger, write_json
+from sim.common.groups import instantiate_group
 from sim.common.parallel import Backend, run_parallel
-from sim.tabletop.demonstrations import Mix, Outcome, demonstrate, part_path
+from sim.tabletop.demonstrations import DemonstrationMix, EpisodeOutcome, demonstrate, part_path
 from sim.tabletop.scene_mix import DEFAULT_MIX
 
 FORMAT = 2
@@ -54,26 +54,26 @@ class CollectConfig:
     workers: int = 2
     parallel: Backend = Backend.loky
     objects: list[int] | None = None
-    lengths: list[int] = field(default_factory=lambda: list(Mix().lengths))
-    structures: list[str] = field(default_factory=lambda: list(Mix().structures))
+    lengths: list[int] = field(default_factory=lambda: list(DemonstrationMix().lengths))
+    structures: list[str] = field(default_factory=lambda: list(DemonstrationMix().structures))
     vary_light: bool = True
     fidelity: str = "physics"
     scene: Any = None
     rig: Any = None
 
-    def mix(self) -> Mix:
+    def mix(self) -> DemonstrationMix:
         """What episodes are made of.
 
         Raises:
             InvalidConfiguration: a value is out of its range.
         """
-        return Mix(
+        return DemonstrationMix(
             None if self.objects is None else tuple(self.objects),
             tuple(self.lengths),
             tuple(self.structures),
             self.vary_light,
-            DEFAULT_MIX if self.scene is None else described(self.scene),
-            DEFAULT_RIG if self.rig is None else described(self.rig),
+            DEFAULT_MIX if self.scene is None else instantiate_group(self.scene),
+            DEFAULT_RIG if self.rig is None else instantiate_group(self.rig),
             self.fidelity,
         )
 
@@ -99,14 +99,16 @@ def collect(config: CollectConfig, command: str | None = None) -> dict[str, Any]
         )
     mix, out = config.mix(), Path(config.out)
     manifest = {"format": FORMAT, "seed": config.seed, "mix": mix.to_dict()}
-    with claimed(out, manifest | {"fingerprint": fingerprint(mix, config.seed)}, "a collection"):
+    with claim_folder(out, manifest | {"fingerprint": fingerprint(mix, config.seed)}, "a collection"):
         return _collect(config, mix, out, command)
 
 
-def _collect(config: CollectConfig, mix: Mix, out: Path, command: str | None) -> dict[str, Any]:
+def _collect(config: CollectConfig, mix: DemonstrationMix, out: Path, command: str | None) -> dict[str, Any]:
     """What `collect` does, in a folder that is ours."""
     started = time.perf_counter()
-    outcomes = read_ledger(out / LEDGER, lambda line: Outcome(**json.loads(line)), lambda outcome: outcome.episode)
+    outcomes = read_ledger(
+        out / LEDGER, lambda line: EpisodeOutcome(**json.loads(line)), lambda outcome: outcome.episode
+    )
     before = sum(outcome.transitions for outcome in outcomes)
     _record_lost(out, mix, config, outcomes)
     left = config.transitions - before
@@ -133,7 +135,7 @@ def _collect(config: CollectConfig, mix: Mix, out: Path, command: str | None) ->
     return metrics
 
 
-def summary(outcomes: list[Outcome]) -> dict[str, Any]:
+def summary(outcomes: list[EpisodeOutcome]) -> dict[str, Any]:
     """Counts over all episodes so far: kept, dropped by reason, structures, operators, transitions."""
     kept = [outcome for outcome in outcomes if not outcome.reason]
     operators: Counter[str] = Counter()
@@ -156,20 +158,22 @@ def _histogram(numbers: Iterable[int]) -> dict[str, int]:
     return {str(number): count for number, count in sorted(Counter(numbers).items())}
 
 
-def fingerprint(mix: Mix, seed: int) -> str:
+def fingerprint(mix: DemonstrationMix, seed: int) -> str:
     """Changes with everything that decides what an episode of a number is."""
     text = json.dumps({"format": FORMAT, "seed": seed, "mix": mix.to_dict()}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _episodes(out: Path, mix: Mix, config: CollectConfig, numbers: Iterable[int]) -> Generator[Outcome, None, None]:
+def _episodes(
+    out: Path, mix: DemonstrationMix, config: CollectConfig, numbers: Iterable[int]
+) -> Generator[EpisodeOutcome, None, None]:
     """Outcomes of episodes, in order."""
     (out / PARTS).mkdir(exist_ok=True)
     function = partial(demonstrate, mix, config.seed, str((out / PARTS).resolve()))
     return run_parallel(function, numbers, config.workers, config.parallel)
 
 
-def _record_lost(out: Path, mix: Mix, config: CollectConfig, outcomes: list[Outcome]) -> None:
+def _record_lost(out: Path, mix: DemonstrationMix, config: CollectConfig, outcomes: list[EpisodeOutcome]) -> None:
     """Record again what the ledger has and the folder has not."""
     packed = _packed(out)
     kept = [outcome.episode for outcome in outcomes if not outcome.reason]
@@ -188,7 +192,7 @@ def _packed(out: Path) -> frozenset[int]:
         return frozenset(archive.episodes)
 
 
-def _pack(out: Path, outcomes: list[Outcome], attributes: dict[str, Any]) -> None:
+def _pack(out: Path, outcomes: list[EpisodeOutcome], attributes: dict[str, Any]) -> None:
     """Put all finished episodes into the one file; then the parts can go."""
     packed = _packed(out)
     new = [o.episode for o in outcomes if not o.reason and o.episode not in packed]

@@ -21,7 +21,7 @@ from rich.table import Table
 from tqdm import tqdm
 
 from nsrecover.errors import InvalidConfiguration, cli_errors
-from sim.tabletop.demonstrations import DemonstrationSpec, Mix, specify
+from sim.tabletop.demonstrations import DemonstrationMix, DemonstrationSpec, specify
 from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.truth import Truth, deviations
 from sim.tabletop.world import TabletopWorld
@@ -121,7 +121,7 @@ def compare(episodes: int, seed: int, objects: int = 5) -> Comparison:
     Raises:
         InvalidConfiguration: no plan was found for any scene.
     """
-    result, mix = Comparison(), Mix(objects=(objects,))
+    result, mix = Comparison(), DemonstrationMix(objects=(objects,))
     for episode in tqdm(range(episodes), unit="episode", desc="both fidelities"):
         try:
             spec = specify(mix, seed, episode)

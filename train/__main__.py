@@ -25,12 +25,12 @@ from rich.table import Table
 
 from nsrecover.errors import InvalidConfiguration, cli_errors
 from nsrecover.models.bundle import Bundle, BundleConfig
-from train.calibrate import calibrate, warning_about
+from train.calibrate import calibrate, calibration_warning
 from train.card import model_card, revision
 from train.config import Stage, TrainConfig, register
-from train.demonstrations import Demonstration, Source, fingerprint, load_demonstrations, recordings
-from train.processes import Processes, check, is_first, start
-from train.stages import STAGES, Run, set_seed
+from train.demonstrations import Demonstration, EpisodeSource, fingerprint, load_demonstrations, recordings
+from train.processes import Processes, check_trainer_settings, is_first_process, start_processes
+from train.stages import STAGES, TrainingRun, set_seed
 
 EXPECTED_WARNINGS = (
     ".*does not have many workers.*",  # the data is in memory
@@ -41,7 +41,7 @@ EXPECTED_WARNINGS = (
 """Of Lightning and PyTorch, that tell the user of this command nothing."""
 
 
-def identity(config: TrainConfig, data: Sequence[Source], held_out: Sequence[Source]) -> dict[str, Any]:
+def identity(config: TrainConfig, data: Sequence[EpisodeSource], held_out: Sequence[EpisodeSource]) -> dict[str, Any]:
     """Everything that decides what a run learns; a run may only be continued with the same."""
     settings = asdict(config)
     chosen = ("seed", "alpha", "start", "model", "pairs", "weights", *STAGES)
@@ -119,7 +119,7 @@ def start_bundle(config: TrainConfig) -> Bundle:
 
 
 def load_data(
-    config: TrainConfig, sources: Sequence[Sequence[Source]], processes: Processes
+    config: TrainConfig, sources: Sequence[Sequence[EpisodeSource]], processes: Processes
 ) -> tuple[list[Demonstration], list[Demonstration]]:
     """Training and held-out demonstrations, in memory; each process perceives a part of them, all read the cache."""
     size = config.model.crop_size
@@ -144,7 +144,7 @@ def train(config: TrainConfig) -> dict[str, Any]:
     # every process does this at a time of its own: it checks what the user gave, and writes nothing
     out = Path(config.out)
     folder = out / "bundle"
-    check(config.trainer)
+    check_trainer_settings(config.trainer)
     if config.episodes is not None and config.episodes < 1:
         raise InvalidConfiguration(f"expected episodes of at least 1, or null for all, found {config.episodes}")
     sources = [recordings(data, config.episodes) for data in (config.data, config.held_out)]
@@ -159,7 +159,7 @@ def train(config: TrainConfig) -> dict[str, Any]:
     bundle = Bundle.load(folder) if going_on else start_bundle(config)
 
     # from here on they go together
-    processes = start(config.trainer)
+    processes = start_processes(config.trainer)
     began = time.perf_counter()
     if processes.first:
         out.mkdir(parents=True, exist_ok=True)
@@ -168,7 +168,7 @@ def train(config: TrainConfig) -> dict[str, Any]:
         print(f"training on {processes.describe()}", flush=True)
     training, held_out = load_data(config, sources, processes)
     seconds = {"loading": round(time.perf_counter() - began, 1)}
-    run = Run(
+    run = TrainingRun(
         bundle=bundle,
         training=training,
         held_out=held_out,
@@ -198,7 +198,9 @@ def train(config: TrainConfig) -> dict[str, Any]:
     return processes.broadcast(result)
 
 
-def finish(config: TrainConfig, run: Run, progress: dict[str, Any], seconds: dict[str, float]) -> dict[str, Any]:
+def finish(
+    config: TrainConfig, run: TrainingRun, progress: dict[str, Any], seconds: dict[str, float]
+) -> dict[str, Any]:
     """Calibrate the trained bundle and write it with its provenance, the model card and metrics.json.
 
     Args:
@@ -214,7 +216,7 @@ def finish(config: TrainConfig, run: Run, progress: dict[str, Any], seconds: dic
     features = run.appearance(run.held_out)
     with run.on_device():
         calibrated = calibrate(run.held_out, features, run.bundle, config.alpha)
-    if warning := warning_about(calibrated, config.alpha):
+    if warning := calibration_warning(calibrated, config.alpha):
         print(warning, file=sys.stderr, flush=True)
     seconds = {**progress["seconds"], **seconds, "calibration": round(time.perf_counter() - started, 1)}
     settings = {key: value for key, value in progress["identity"].items() if key not in ("data", "held_out", "seed")}
@@ -270,7 +272,7 @@ def main(config: TrainConfig) -> None:
         settings = OmegaConf.to_object(config)
         assert isinstance(settings, TrainConfig)
         metrics = train(settings)
-        if is_first():
+        if is_first_process():
             print_table(metrics)
 
 

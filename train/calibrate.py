@@ -58,7 +58,7 @@ def calibrate(
     }
 
 
-def warning_about(calibrated: Mapping[str, Any], alpha: float) -> str:
+def calibration_warning(calibrated: Mapping[str, Any], alpha: float) -> str:
     """What to tell of a calibration that promises the rate by a threshold of 0; empty if it found a better one.
 
     Args:

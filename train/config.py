@@ -10,7 +10,7 @@ from hydra.core.config_store import ConfigStore
 from omegaconf import MISSING
 
 from train.discriminator import PairSources
-from train.stages import Budget
+from train.stages import StageBudget
 
 
 class Stage(StrEnum):
@@ -54,10 +54,10 @@ class TrainConfig:
     weights: str | None = None
     model: ModelConfig = field(default_factory=ModelConfig)
     pairs: PairSources = field(default_factory=PairSources)
-    encoder: Budget = field(default_factory=Budget)
-    transition: Budget = field(default_factory=Budget)
-    discriminator: Budget = field(default_factory=Budget)
-    free_space: Budget = field(default_factory=Budget)
+    encoder: StageBudget = field(default_factory=StageBudget)
+    transition: StageBudget = field(default_factory=StageBudget)
+    discriminator: StageBudget = field(default_factory=StageBudget)
+    free_space: StageBudget = field(default_factory=StageBudget)
     trainer: dict[str, Any] = field(default_factory=dict)
     logger: Any = None
     experiment: Any = None

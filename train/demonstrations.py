@@ -100,7 +100,7 @@ def _numbers(observation: Observation, names: tuple[str, ...]) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Source:
+class EpisodeSource:
     """A recorded episode that can be read.
 
     Attributes:
@@ -114,7 +114,7 @@ class Source:
     read: Callable[[], Recording]
 
 
-def recordings(data: str | Path, count: int | None = None) -> list[Source]:
+def recordings(data: str | Path, count: int | None = None) -> list[EpisodeSource]:
     """The recorded episodes of a file or folder, in order.
 
     Args:
@@ -143,13 +143,15 @@ def recordings(data: str | Path, count: int | None = None) -> list[Source]:
             f"run `python -m sim.collect out={path}` or give the file or folder of your own recordings"
         )
     chosen = files[:count]
-    return [Source(file.name, hashlib.sha256(file.read_bytes()).hexdigest(), partial(load, file)) for file in chosen]
+    return [
+        EpisodeSource(file.name, hashlib.sha256(file.read_bytes()).hexdigest(), partial(load, file)) for file in chosen
+    ]
 
 
-def _of_archive(path: Path, count: int | None) -> list[Source]:
+def _of_archive(path: Path, count: int | None) -> list[EpisodeSource]:
     with Archive(path) as archive:
         sources = [
-            Source(f"episode {number}", archive.fingerprint(number), partial(_read_episode, path, number))
+            EpisodeSource(f"episode {number}", archive.fingerprint(number), partial(_read_episode, path, number))
             for number in islice(archive.episodes, count)
         ]
     if not sources:
@@ -162,13 +164,13 @@ def _read_episode(path: Path, number: int) -> Recording:
         return archive[number]
 
 
-def fingerprint(sources: Sequence[Source]) -> str:
+def fingerprint(sources: Sequence[EpisodeSource]) -> str:
     """Changes when an episode is added, removed or has other contents."""
     digest = hashlib.sha256("".join(f"{source.name}:{source.fingerprint};" for source in sources).encode())
     return digest.hexdigest()[:16]
 
 
-def load_demonstrations(sources: Sequence[Source], crop_size: int, cache: str | Path) -> list[Demonstration]:
+def load_demonstrations(sources: Sequence[EpisodeSource], crop_size: int, cache: str | Path) -> list[Demonstration]:
     """All demonstrations, perceived once and cached by their contents.
 
     Args:
@@ -182,7 +184,7 @@ def load_demonstrations(sources: Sequence[Source], crop_size: int, cache: str | 
     return list(_perceived(sources, crop_size, Path(cache)))
 
 
-def _perceived(sources: Sequence[Source], crop_size: int, cache: Path) -> Iterator[Demonstration]:
+def _perceived(sources: Sequence[EpisodeSource], crop_size: int, cache: Path) -> Iterator[Demonstration]:
     cache.mkdir(parents=True, exist_ok=True)
     for source in tqdm(sources, desc="perceiving demonstrations", unit="episode", leave=False):
         stored = cache / f"{source.fingerprint[:24]}-{crop_size}-{PERCEPTION}.npz"

@@ -46,7 +46,7 @@ class InstancePairs(Dataset[tuple[Tensor, Tensor, Tensor]]):
         return crops[0], crops[1], torch.arange(self._objects) < len(chosen)
 
 
-def change_lighting(crops: Tensor, strength: float = 0.25) -> Tensor:
+def vary_lighting(crops: Tensor, strength: float = 0.25) -> Tensor:
     """Random brightness, contrast and colour cast for each crop (B, 3, S, S), leaving the black background black."""
     shape = (len(crops), 1, 1, 1)
     gain = 1 + strength * (2 * torch.rand(shape, device=crops.device) - 1)
@@ -55,7 +55,7 @@ def change_lighting(crops: Tensor, strength: float = 0.25) -> Tensor:
     return (crops.clamp(min=1e-6) ** gamma * gain * cast).clamp(0, 1) * (crops > 0)
 
 
-def hide_parts(crops: Tensor, share: float = 0.3) -> Tensor:
+def occlude_randomly(crops: Tensor, share: float = 0.3) -> Tensor:
     """Black out a random side of some of the crops (B, 3, S, S), as if another object stood in front of it."""
     count, side = len(crops), crops.shape[-1]
     line = torch.linspace(0, 1, side, device=crops.device)
@@ -117,7 +117,7 @@ class EncoderModule(CosineModule):
         features = []
         for crops in pair:
             shown = crops[present]
-            encoded = self.encoder(hide_parts(change_lighting(shown)) if augment else shown)
+            encoded = self.encoder(occlude_randomly(vary_lighting(shown)) if augment else shown)
             features.append(
                 encoded.new_zeros(*present.shape, encoded.shape[-1]).masked_scatter(present[..., None], encoded)
             )

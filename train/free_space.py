@@ -195,7 +195,7 @@ class FreeSpaceModule(lightning.LightningModule):
 
     def validation_step(self, batch: FreeSpaceBatch, _: int) -> None:
         """Measure the raw proposals, before any check."""
-        free, moved_m = judge(self.model, batch)
+        free, moved_m = check_proposals(self.model, batch)
         size = len(batch.boxes)
         self.log("val/collision_free", free.float().mean(), prog_bar=True, batch_size=size, sync_dist=True)
         self.log("val/displacement_mm", 1000 * moved_m.mean(), batch_size=size, sync_dist=True)
@@ -208,7 +208,7 @@ class FreeSpaceModule(lightning.LightningModule):
 
 
 @torch.no_grad()
-def judge(model: FreeSpaceTransformer, batch: FreeSpaceBatch, gap_m: float = 0.01) -> tuple[Tensor, Tensor]:
+def check_proposals(model: FreeSpaceTransformer, batch: FreeSpaceBatch, gap_m: float = 0.01) -> tuple[Tensor, Tensor]:
     """Check the raw proposals of a model geometrically.
 
     Args:

@@ -111,12 +111,12 @@ class SharedBatches(Sampler[list[int]]):
             yield self._processes.share(batch)
 
 
-def single() -> Processes:
+def single_process() -> Processes:
     """This process alone, on the CPU."""
     return Processes(lightning.Fabric(accelerator="cpu", devices=1))
 
 
-def check(settings: Mapping[str, Any]) -> None:
+def check_trainer_settings(settings: Mapping[str, Any]) -> None:
     """Check the names of settings of `lightning.Trainer`.
 
     Raises:
@@ -134,7 +134,7 @@ def check(settings: Mapping[str, Any]) -> None:
             )
 
 
-def start(settings: Mapping[str, Any]) -> Processes:
+def start_processes(settings: Mapping[str, Any]) -> Processes:
     """Start all processes that the settings of `lightning.Trainer` ask for, and find the others.
 
     On one machine the first process starts the others, which run the same command from its beginning; under `torchrun`,
@@ -162,6 +162,6 @@ def start(settings: Mapping[str, Any]) -> Processes:
     return Processes(fabric)
 
 
-def is_first() -> bool:
+def is_first_process() -> bool:
     """Whether this process is the one that prints and writes."""
     return bool(rank_zero_only.rank == 0)  # type: ignore[attr-defined]

@@ -22,14 +22,14 @@ from train.demonstrations import Demonstration
 from train.discriminator import DiscriminatorModule, PairBatches, PairSources, node_pairs
 from train.encoder import EncoderModule, InstancePairs
 from train.free_space import FreeSpaceModule, FreeSpaceScenes
-from train.processes import Processes, SharedBatches, single
-from train.transition import SameCount, Transition, TransitionModule, stack, transitions_of
+from train.processes import Processes, SharedBatches, single_process
+from train.transition import SameCountBatches, Transition, TransitionModule, collate, transitions_of
 
 Loader = DataLoader[Any]
 
 
 @dataclass
-class Budget:
+class StageBudget:
     """How long one stage trains.
 
     Attributes:
@@ -46,7 +46,7 @@ class Budget:
 
 
 @dataclass
-class Run:
+class TrainingRun:
     """What every stage needs.
 
     Attributes:
@@ -69,7 +69,7 @@ class Run:
     logger: Callable[[str], Logger | bool]
     trainer: dict[str, Any] = field(default_factory=dict)
     pairs: PairSources = field(default_factory=PairSources)
-    processes: Processes = field(default_factory=single)
+    processes: Processes = field(default_factory=single_process)
     _features: dict[int, list[FloatArray]] = field(default_factory=dict)
 
     @contextlib.contextmanager
@@ -91,7 +91,7 @@ class Run:
 
 
 def fit(
-    run: Run, stage: str, module: lightning.LightningModule, train: Loader, held_out: Loader, epochs: int
+    run: TrainingRun, stage: str, module: lightning.LightningModule, train: Loader, held_out: Loader, epochs: int
 ) -> dict[str, float]:
     """Train one module, resuming from its last checkpoint if there is one.
 
@@ -121,7 +121,7 @@ def fit(
     return {name: float(value) for name, value in trainer.callback_metrics.items()}
 
 
-def train_encoder(run: Run, budget: Budget) -> dict[str, float]:
+def train_encoder(run: TrainingRun, budget: StageBudget) -> dict[str, float]:
     """Object encoder, by instance discrimination."""
     loaders = []
     for demonstrations in (run.training, run.held_out):
@@ -134,19 +134,19 @@ def train_encoder(run: Run, budget: Budget) -> dict[str, float]:
     return fit(run, "encoder", module, loaders[0], loaders[1], budget.epochs)
 
 
-def train_transition(run: Run, budget: Budget) -> dict[str, float]:
+def train_transition(run: TrainingRun, budget: StageBudget) -> dict[str, float]:
     """Transition model and node encoder, on consecutive frames."""
     loaders: list[Loader] = []
     for demonstrations, shuffle in ((run.training, True), (run.held_out, False)):
         items = transitions_of(demonstrations, run.appearance(demonstrations), run.bundle.config.operators)
-        batches = SameCount(items, budget.batch_size, seed=run.seed, shuffle=shuffle)
+        batches = SameCountBatches(items, budget.batch_size, seed=run.seed, shuffle=shuffle)
         shared = SharedBatches(batches, run.processes)
-        loaders.append(DataLoader(cast("Dataset[Transition]", items), batch_sampler=shared, collate_fn=stack))
+        loaders.append(DataLoader(cast("Dataset[Transition]", items), batch_sampler=shared, collate_fn=collate))
     module = TransitionModule(run.bundle.transition, budget.learning_rate)
     return fit(run, "transition", module, loaders[0], loaders[1], budget.epochs)
 
 
-def train_discriminator(run: Run, budget: Budget) -> dict[str, float]:
+def train_discriminator(run: TrainingRun, budget: StageBudget) -> dict[str, float]:
     """Discriminator, on pairs labelled by the demonstrations; its node encoder starts from the transition model's."""
     run.bundle.discriminator.nodes.load_state_dict(run.bundle.transition.nodes.state_dict())
     size, seed = run.processes.share_of(budget.batch_size), run.processes.seed(run.seed)
@@ -159,7 +159,7 @@ def train_discriminator(run: Run, budget: Budget) -> dict[str, float]:
     return fit(run, "discriminator", module, loaders[0], loaders[1], budget.epochs)
 
 
-def train_free_space(run: Run, budget: Budget) -> dict[str, float]:
+def train_free_space(run: TrainingRun, budget: StageBudget) -> dict[str, float]:
     """Free-space transformer, on recorded and synthetic scenes."""
     workspace = run.bundle.workspace
     seed = run.processes.seed(run.seed)
@@ -184,7 +184,7 @@ def train_free_space(run: Run, budget: Budget) -> dict[str, float]:
     return fit(run, "free_space", module, loaders[0], loaders[1], budget.epochs)
 
 
-STAGES: dict[str, tuple[Callable[[Run, Budget], dict[str, float]], Callable[[Bundle], nn.Module]]] = {
+STAGES: dict[str, tuple[Callable[[TrainingRun, StageBudget], dict[str, float]], Callable[[Bundle], nn.Module]]] = {
     "encoder": (train_encoder, lambda bundle: bundle.encoder),
     "transition": (train_transition, lambda bundle: bundle.transition),
     "discriminator": (train_discriminator, lambda bundle: bundle.discriminator),

@@ -71,8 +71,8 @@ def transitions_of(
     return found
 
 
-class SameCount(Sampler[list[int]]):
-    """Batches of transitions with equally many objects, so that they stack without padding."""
+class SameCountBatches(Sampler[list[int]]):
+    """Batches of transitions with equally many objects, so that they need no padding."""
 
     def __init__(self, transitions: Sequence[Transition], batch_size: int, seed: int = 0, shuffle: bool = True) -> None:
         counts = np.array([len(item.boxes) for item in transitions])
@@ -93,7 +93,7 @@ class SameCount(Sampler[list[int]]):
         yield from (batches[i] for i in order)
 
 
-def stack(items: Sequence[Transition]) -> dict[str, Tensor]:
+def collate(items: Sequence[Transition]) -> dict[str, Tensor]:
     """A batch: every field of the transitions stacked on a first axis."""
     return {
         name: torch.as_tensor(np.stack([getattr(item, name) for item in items]))

@@ -23,9 +23,9 @@ from nsrecover.core.actions import Plan, Trace
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.scene import SceneGraph
 from nsrecover.system import System
-from sim.datasets.replay import ideal_course, replay
+from sim.datasets.replay import ideal_states, replay
 from sim.datasets.spec import ErrorEpisode, StepError
-from sim.tabletop.faults.plain import action_from, plain
+from sim.tabletop.faults.plain import action_from, to_plain
 from sim.tabletop.poses import PoseEstimates, poses_of
 from sim.tabletop.truth import Truth
 
@@ -127,7 +127,7 @@ def _truths(episode: ErrorEpisode) -> tuple[dict[int, Truth], tuple[Truth, ...]]
     """The true scene at every error, and along the whole course without errors."""
     steps = list(replay(episode))
     truths = {step.step: step.truth for step in steps if step.error is not None}
-    after = [step.twin for step in steps] if episode.faults else ideal_course(episode)
+    after = [step.fault_free for step in steps] if episode.faults else ideal_states(episode)
     return truths, (steps[0].before, *after)
 
 
@@ -158,7 +158,7 @@ def _write(path: Path, states: Sequence[ErrorState]) -> None:
             {
                 "step": state.step,
                 "names": state.graph.names,
-                "plan": [plain(action) for action in state.trace.plan],
+                "plan": [to_plain(action) for action in state.trace.plan],
                 "supports": [dict(truth.supports) for truth in truths],
             }
         )

@@ -62,15 +62,15 @@ def record_episode(episode: ErrorEpisode, folder: Path) -> Path:
     path = folder / f"{_key(episode)}.h5"
     if path.is_file():
         return path
-    steps = list(replay(episode, rig=RIG, look=True))
+    steps = list(replay(episode, rig=RIG, with_images=True))
     _check(episode, [step.error for step in steps if step.error is not None])
     successes, failures, places = [steps[0].seen_before], [steps[0].seen_before], [steps[0].before.positions]
     for step in steps:
         if step.error is not None:
             failures.append(step.seen_after)
         if step.error is None or episode.faults:
-            successes.append(step.seen_twin)
-            places.append(step.twin.positions)
+            successes.append(step.seen_fault_free)
+            places.append(step.fault_free.positions)
     notes = {"places": np.round(places, 5).tolist()}
     plans = [
         Plan(episode.plan.actions[: len(successes) - 1]),

@@ -23,8 +23,8 @@ from eval.detectors.judged_moments import JudgedEpisode, judge_episode
 from eval.models.command import ModelsConfig, episodes_of
 from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
-from sim.common.folder import claimed, read_ledger, write_json
-from sim.common.groups import described
+from sim.common.folder import claim_folder, read_ledger, write_json
+from sim.common.groups import instantiate_group
 from sim.common.parallel import run_parallel
 from sim.datasets.spec import ErrorEpisode
 
@@ -63,7 +63,7 @@ def compare(config: DetectorsConfig) -> dict[str, Any]:
     if not config.detector:
         raise InvalidConfiguration("expected at least one detector, found none; choose some: detector=[ours,graph]")
     threshold = system_of(config.checkpoint).bundle.threshold  # what cannot be used is refused before the work begins
-    detectors: dict[str, Detector] = {name: described(entry) for name, entry in config.detector.items()}
+    detectors: dict[str, Detector] = {name: instantiate_group(entry) for name, entry in config.detector.items()}
     for name, detector in detectors.items():
         if not detector.thresholds:
             raise InvalidConfiguration(f"expected at least one threshold of the detector {name!r}, found none")
@@ -73,7 +73,7 @@ def compare(config: DetectorsConfig) -> dict[str, Any]:
     content = hashlib.sha256("".join(episode.to_json() for episode in episodes).encode()).hexdigest()[:16]
     weights = f"{fingerprint(config.checkpoint)} {threshold}"
     manifest = {"format": FORMAT, **decisive, "weights": weights, "content_of_episodes": content}
-    with claimed(out, manifest, "a comparison of detectors"):
+    with claim_folder(out, manifest, "a comparison of detectors"):
         judged = _judge_all(config, detectors, episodes)
         metrics = _metrics(config, detectors, judged)
         write_json(out / METRICS, metrics)

@@ -9,7 +9,7 @@ from pathlib import Path
 from nsrecover.core.actions import Action
 from nsrecover.core.atomic_write import atomic_write_bytes
 from sim.datasets.spec import ErrorEpisode
-from sim.tabletop.demonstrations import judge
+from sim.tabletop.demonstrations import action_failure
 from sim.tabletop.poses import PoseEstimates
 from sim.tabletop.world import TabletopWorld
 
@@ -64,4 +64,4 @@ def _first_failure(world: TabletopWorld, episode: ErrorEpisode, begin: int) -> i
 
 def _well_done(action: Action, before: PoseEstimates, after: PoseEstimates) -> bool:
     there = all(name in before and name in after for name in action.arguments)
-    return there and judge(action, before, after) is None
+    return there and action_failure(action, before, after) is None

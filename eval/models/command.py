@@ -23,7 +23,7 @@ from eval.timing.command import time_monitor
 from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from sim.common.folder import write_json
-from sim.common.groups import described
+from sim.common.groups import instantiate_group
 from sim.common.parallel import run_parallel
 from sim.datasets.build import DatasetsConfig, build
 from sim.datasets.kinds import DATASETS
@@ -74,7 +74,7 @@ def _errors(config: ModelsConfig) -> str:
         return config.errors
     folder = STANDARD if config.seed == 0 else f"{STANDARD}_{config.seed}"
     if config.scene is not None:
-        described_as = json.dumps(described(config.scene).to_dict(), sort_keys=True)
+        described_as = json.dumps(instantiate_group(config.scene).to_dict(), sort_keys=True)
         folder += f"_{hashlib.sha256(described_as.encode()).hexdigest()[:8]}"
     return folder
 

@@ -223,7 +223,7 @@ class EvaluationWorld:
     # -- inside
 
     def _record_action(self, turn: PlannerTurn) -> None:
-        faults = tuple(fault.kind for fault in self._world.struck)
+        faults = tuple(fault.kind for fault in self._world.last_faults)
         if self.wrong:
             self._errors += max(len(faults), 1)
             self._faults += faults

@@ -28,8 +28,8 @@ from eval.sweep.failures import succeeded
 from eval.sweep.records import FORMAT, EpisodeRecord
 from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration, did_you_mean
-from sim.common.folder import claimed, read_ledger, write_json
-from sim.common.groups import described
+from sim.common.folder import claim_folder, read_ledger, write_json
+from sim.common.groups import instantiate_group
 from sim.common.parallel import Backend, run_parallel
 from sim.datasets.kinds import DATASETS
 from sim.datasets.spec import ErrorEpisode
@@ -86,11 +86,11 @@ def sweep(config: EvalConfig, folder: Path, quiet: bool = False) -> dict[str, An
         )
     every = DATASETS[config.dataset].episodes
     wanted = every if config.episodes is None else min(config.episodes, every)
-    controller: Controller = described(config.planner)
+    controller: Controller = instantiate_group(config.planner)
     controller.prepare()  # what it needs and lacks is no failure of an episode
     folder.mkdir(parents=True, exist_ok=True)
     episodes = episodes_of(ModelsConfig(config.seed, {config.dataset: wanted}, config.errors, workers=max(workers, 1)))
-    with claimed(folder, _manifest(config, episodes), "the episodes of a sweep"):
+    with claim_folder(folder, _manifest(config, episodes), "the episodes of a sweep"):
         if not (folder / RECORDS).exists() and (folder / PACKED).exists():
             raise InvalidConfiguration(
                 f"expected {RECORDS} in {folder}, found it compressed only; run `unxz {folder / PACKED}` to go on with "

@@ -15,7 +15,7 @@ from eval.sweep.failures import failure_of
 from eval.sweep.records import EpisodeRecord
 from eval.tables.document import Section
 from eval.tables.load import Sweep
-from sim.common.groups import described
+from sim.common.groups import instantiate_group
 from sim.datasets.spec import ErrorEpisode
 from sim.tabletop.scenarios import Scenario
 
@@ -62,7 +62,7 @@ def told(record: EpisodeRecord) -> str:
 
 
 def _reports(sweep: Sweep, failed: Sequence[EpisodeRecord], out: Path) -> dict[int, str]:
-    controller = described(sweep.config.planner)
+    controller = instantiate_group(sweep.config.planner)
     if not isinstance(controller, Recovering) or sweep.config.during_recovery:
         return {}
     count = max(record.index for record in failed) + 1

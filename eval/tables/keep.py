@@ -10,7 +10,7 @@ from eval.sweep.records import EpisodeRecord
 from eval.sweep.run import PACKED, RECORDS, RUNS, read_records
 from eval.tables.load import Sweep
 from nsrecover.core.atomic_write import atomic_write_bytes
-from sim.common.folder import MANIFEST, write_packed
+from sim.common.folder import MANIFEST, write_xz
 
 FOLDER = "sweeps"
 
@@ -27,7 +27,7 @@ def keep(sweeps: Sequence[Sweep], out: Path) -> None:
     for sweep in sweeps:
         place = out / FOLDER / f"{sweep.planner}-{sweep.dataset}"
         place.mkdir(parents=True, exist_ok=True)
-        write_packed(place / PACKED, map(EpisodeRecord.to_json, read_records(sweep.folder)))
+        write_xz(place / PACKED, map(EpisodeRecord.to_json, read_records(sweep.folder)))
         (place / RECORDS).unlink(missing_ok=True)  # it would be read instead
         for name in (METRICS, CONFIG, MANIFEST, RUNS):
             if (sweep.folder / name).is_file():

@@ -20,7 +20,7 @@ from eval.models.tables import percent
 from eval.train_sac.planner import POLICY, sac_class
 from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
-from sim.common.folder import claimed, write_json
+from sim.common.folder import claim_folder, write_json
 
 if TYPE_CHECKING:
     from eval.train_sac.environment import ReachGoals
@@ -83,7 +83,7 @@ def train(config: TrainSacConfig) -> dict[str, Any]:
     out = Path(config.out)
     free = ("out", "steps", "minutes", "every", "tasks", "episodes")
     decisive = {name: value for name, value in asdict(config).items() if name not in free}
-    with claimed(out, {"format": FORMAT, **decisive}, "a policy"):
+    with claim_folder(out, {"format": FORMAT, **decisive}, "a policy"):
         model, seconds = _learn(config, out)
         tasks = {name: _measure(task, model, config) for name, task in config.tasks.items()}
         metrics = {"steps": int(model.num_timesteps), "seconds": round(seconds, 1), "seed": config.seed, "tasks": tasks}

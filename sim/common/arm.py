@@ -11,7 +11,7 @@ import pybullet
 
 from sim.common import kinematics
 from sim.common.panda import panda_urdf
-from sim.common.rotations import about, rotation_vector
+from sim.common.rotations import rotation_about, rotation_vector
 
 Array = npt.NDArray[np.float64]
 
@@ -178,7 +178,7 @@ class Arm:
         count = max(3, math.ceil(seconds / STEP_S / _WAYPOINT_STEPS) + 1)
         share = np.linspace(0.0, 1.0, count)
         axis = turn / angle if angle > 1e-9 else np.array([0.0, 0.0, 1.0])
-        rotations = np.stack([about(axis, angle * part) @ attitude for part in share])
+        rotations = np.stack([rotation_about(axis, angle * part) @ attitude for part in share])
         joints, reached = kinematics.solve(
             origin + share[:, None] * (position - origin), rotations, start, iterations=25
         )
@@ -220,7 +220,7 @@ class Arm:
             tick: runs one physics step.
             gripping: whether the fingers press on an object meanwhile.
         """
-        course = smooth_course(legs)
+        course = smooth_path(legs)
         speeds = np.diff(course, axis=0) / STEP_S
         steps = len(speeds)
         if gripping:
@@ -267,7 +267,7 @@ class Arm:
         return opening
 
 
-def smooth_course(legs: Sequence[Leg]) -> Array:
+def smooth_path(legs: Sequence[Leg]) -> Array:
     """Joint angles at every physics step along some legs: (N, 7), from the first leg's start to the last one's end.
 
     A mean over a short time makes the speed rise, change and fall evenly, and rounds the corners between the legs.

@@ -22,7 +22,7 @@ _LOCK = ".lock"
 Row = TypeVar("Row")
 
 
-def write_packed(path: Path, lines: Iterable[str]) -> int:
+def write_xz(path: Path, lines: Iterable[str]) -> int:
     """Write lines, compressed as `xz` does, whole or not at all.
 
     Returns:
@@ -39,7 +39,7 @@ def write_json(path: Path, data: Any) -> None:
 
 
 @contextmanager
-def claimed(folder: Path, manifest: Mapping[str, Any], what: str) -> Iterator[None]:
+def claim_folder(folder: Path, manifest: Mapping[str, Any], what: str) -> Iterator[None]:
     """Make a folder ours, or go on in one that already is, and hold it for this process.
 
     Args:
@@ -52,7 +52,7 @@ def claimed(folder: Path, manifest: Mapping[str, Any], what: str) -> Iterator[No
     """
     _check(folder, manifest, what)
     folder.mkdir(parents=True, exist_ok=True)
-    with only_process_in(folder):
+    with lock_folder(folder):
         # once more: another process may have begun in between
         if not _check(folder, manifest, what):
             write_json(folder / MANIFEST, manifest)
@@ -62,7 +62,7 @@ def claimed(folder: Path, manifest: Mapping[str, Any], what: str) -> Iterator[No
 
 
 @contextmanager
-def only_process_in(folder: Path) -> Iterator[None]:
+def lock_folder(folder: Path) -> Iterator[None]:
     """Hold a folder for this process; the system lets go of it when the process ends, however it ends.
 
     Raises:

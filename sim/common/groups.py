@@ -10,7 +10,7 @@ from hydra.utils import instantiate
 from nsrecover.errors import InvalidConfiguration, NsrecoverError
 
 
-def described(group: Any) -> Any:
+def instantiate_group(group: Any) -> Any:
     """What a configuration group with a `_target_` describes.
 
     Raises:

@@ -34,7 +34,7 @@ def quaternion_of(matrix: Array) -> Array:
     return result
 
 
-def about(axis: npt.ArrayLike, angle: float) -> Array:
+def rotation_about(axis: npt.ArrayLike, angle: float) -> Array:
     """Rotation matrix (3, 3) by `angle` radians about a unit axis (3,)."""
     x, y, z = np.asarray(axis, dtype=float)
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
@@ -61,35 +61,35 @@ def upright_axis(matrix: Array) -> tuple[int, float, float]:
     """
     axis = int(np.argmax(np.abs(matrix[2])))
     sign = 1.0 if matrix[2, axis] > 0 else -1.0
-    return axis, sign, tilt_of(matrix, axis)
+    return axis, sign, tilt_angle(matrix, axis)
 
 
-def tilt_of(matrix: Array, axis: int) -> float:
+def tilt_angle(matrix: Array, axis: int) -> float:
     """How far a body axis, either way round, is from the vertical, in radians."""
     return math.acos(min(1.0, abs(float(matrix[2, axis]))))
 
 
-def laid_flat(matrix: Array, axis: int | None = None) -> Array:
+def leveled(matrix: Array, axis: int | None = None) -> Array:
     """The rotation nearest to `matrix` (3, 3) in which a body axis, by default the upright one, is exactly vertical."""
     if axis is None:
         axis = upright_axis(matrix)[0]
-    tilt = tilt_of(matrix, axis)
+    tilt = tilt_angle(matrix, axis)
     if tilt < 1e-9:
         return matrix
     up = math.copysign(1.0, matrix[2, axis]) * matrix[:, axis]
     turn = np.cross(up, [0.0, 0.0, 1.0])
-    return np.asarray(about(turn / np.linalg.norm(turn), tilt) @ matrix)
+    return np.asarray(rotation_about(turn / np.linalg.norm(turn), tilt) @ matrix)
 
 
-def squared_up(matrix: Array, axis: int | None = None) -> Array:
+def axis_aligned(matrix: Array, axis: int | None = None) -> Array:
     """The rotation nearest to `matrix` (3, 3) in which every body axis is along a world axis.
 
     Args:
         matrix: where it is turned from.
         axis: the body axis that shall be vertical; the upright one by default.
     """
-    flat = laid_flat(matrix, axis)
+    flat = leveled(matrix, axis)
     axis = upright_axis(flat)[0]
     side = flat[:, (axis + 1) % 3]
     yaw = math.atan2(side[1], side[0])
-    return np.asarray(about((0.0, 0.0, 1.0), round(yaw / (math.pi / 2)) * (math.pi / 2) - yaw) @ flat)
+    return np.asarray(rotation_about((0.0, 0.0, 1.0), round(yaw / (math.pi / 2)) * (math.pi / 2) - yaw) @ flat)

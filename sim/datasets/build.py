@@ -14,8 +14,8 @@ from tqdm import tqdm
 
 from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration, did_you_mean
-from sim.common.folder import claimed, read_ledger, write_json
-from sim.common.groups import described
+from sim.common.folder import claim_folder, read_ledger, write_json
+from sim.common.groups import instantiate_group
 from sim.common.parallel import Backend, run_parallel
 from sim.datasets.kinds import DATASETS, ErrorDataset, generate
 from sim.datasets.shipped import SEED, manifest_of, shipped
@@ -77,14 +77,14 @@ def build(config: DatasetsConfig) -> dict[str, dict[str, Any]]:
 def _chosen(name: str, config: DatasetsConfig) -> ErrorDataset:
     """A dataset, made of other scenes than its own if that is asked for."""
     dataset = DATASETS[name]
-    return dataset if config.scene is None else replace(dataset, mix=described(config.scene))  # type: ignore[type-var]
+    return dataset if config.scene is None else replace(dataset, mix=instantiate_group(config.scene))  # type: ignore[type-var]
 
 
 def _build_one(dataset: ErrorDataset, folder: Path, config: DatasetsConfig) -> dict[str, Any]:
     manifest = manifest_of(dataset.name, config.seed)
     if dataset.mix != DATASETS[dataset.name].mix:
         manifest["scene"] = dataset.mix.to_dict()
-    with claimed(folder, manifest, "an error dataset"):
+    with claim_folder(folder, manifest, "an error dataset"):
         return _generate_all(dataset, folder, config)
 
 

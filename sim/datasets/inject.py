@@ -41,7 +41,7 @@ class Injection:
 
 
 def inject(
-    world: TabletopWorld, start: SavedWorld, moment: Moment, twin: Truth, count: int, rng: np.random.Generator
+    world: TabletopWorld, start: SavedWorld, moment: Moment, fault_free: Truth, count: int, rng: np.random.Generator
 ) -> Injection | None:
     """Let a number of things go wrong at one step, each of which really puts an object out of its place.
 
@@ -53,7 +53,7 @@ def inject(
         world: is left in the state with the faults.
         start: the moment before the action.
         moment: the action.
-        twin: the scene after it if nothing goes wrong.
+        fault_free: the scene after it if nothing goes wrong.
         count: number of faults.
         rng: the source of randomness.
 
@@ -70,7 +70,7 @@ def inject(
         world.faults = (first,)
         world.execute(moment.action)
         world.faults = ()
-        error = _shown(world, moment, (first,), twin)
+        error = _shown(world, moment, (first,), fault_free)
         if error is None:
             continue
         faults: tuple[Fault, ...] = (first,)
@@ -84,7 +84,7 @@ def inject(
             tried += 1
             checkpoint = world.save()
             further.after(world.fault_context, moment.action)
-            with_it = _shown(world, moment, (*faults, further), twin)
+            with_it = _shown(world, moment, (*faults, further), fault_free)
             if with_it is None:
                 world.restore(checkpoint)
             else:
@@ -102,9 +102,9 @@ def in_reach(world: TabletopWorld) -> bool:
     return bool(truth.present.all() and (distance > REACH_M[0]).all() and (distance < REACH_M[1]).all())
 
 
-def _shown(world: TabletopWorld, moment: Moment, faults: Sequence[Fault], twin: Truth) -> StepError | None:
+def _shown(world: TabletopWorld, moment: Moment, faults: Sequence[Fault], fault_free: Truth) -> StepError | None:
     """What is wrong now; None if a fault does not show or something is out of reach."""
-    error = step_error(moment.step, moment.action, faults, world.truth(), twin)
+    error = step_error(moment.step, moment.action, faults, world.truth(), fault_free)
     if error is None or not in_reach(world):
         return None
     if not all(fault.touched(moment.action) & error.deviations.keys() for fault in faults):

@@ -13,9 +13,9 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.errors import InvalidConfiguration
 from sim.common.cameras import Light
 from sim.datasets.inject import inject
-from sim.datasets.replay import ideal_course, replay, step_error
+from sim.datasets.replay import ideal_states, replay, step_error
 from sim.datasets.spec import ErrorEpisode, StepError
-from sim.tabletop.demonstrations import judge
+from sim.tabletop.demonstrations import action_failure
 from sim.tabletop.faults import Displaced, Fault, Moment, OutOfReach, Removed
 from sim.tabletop.placing import boxes
 from sim.tabletop.poses import PoseEstimates
@@ -203,7 +203,7 @@ class Unrecoverable:
             moment = _carry_out(world, plan, step)
             if moment is None:
                 return None
-            twin = world.truth()
+            fault_free = world.truth()
             name = _needed(moment, reason, rng)
             if name is None:
                 return None
@@ -211,13 +211,13 @@ class Unrecoverable:
             if fault is None:
                 return None
             fault.after(world.fault_context, plan[step])
-            error = step_error(step, plan[step], (fault,), world.truth(), twin)
+            error = step_error(step, plan[step], (fault,), world.truth(), fault_free)
             if error is None or set(error.deviations) != {name}:
                 return None
             # the arm itself has the last word on whether there is a way back
             box = boxes(moment.after)[moment.after.index(name)]
             world.execute(Action("restore", (name,), tuple(float(value) for value in box)))  # type: ignore[arg-type]
-            if recoverable != (step_error(step, plan[step], (fault,), world.truth(), twin) is None):
+            if recoverable != (step_error(step, plan[step], (fault,), world.truth(), fault_free) is None):
                 return None
         return (
             replace(
@@ -259,12 +259,12 @@ def _carry_out(world: TabletopWorld, plan: Plan, step: int) -> Moment | None:
     before = world.estimates()
     world.execute(plan[step])
     after = world.estimates()
-    return Moment(step, plan, before, after) if judge(plan[step], before, after) is None else None
+    return Moment(step, plan, before, after) if action_failure(plan[step], before, after) is None else None
 
 
 def _holds(episode: ErrorEpisode) -> bool:
     """Whether a plan comes out as promised when an unerring hand carries it out."""
-    truths = ideal_course(episode)
+    truths = ideal_states(episode)
     return all(
         truth.supports[action.arguments[0]] == action.arguments[1]
         for action, truth in zip(episode.plan, truths, strict=True)

@@ -23,26 +23,26 @@ class ReplayedStep:
         step: its number, from 0.
         action: the action.
         before: the scene before it, as it should be.
-        twin: the scene after it if nothing goes wrong.
+        fault_free: the scene after it if nothing goes wrong.
         truth: the scene after it with the faults of the episode.
         error: what is wrong then; None if nothing is.
         seen_before: what the cameras saw before it; None if nobody looked.
         seen_after: what they saw after it.
-        seen_twin: what they would have seen after it if nothing had gone wrong.
+        seen_fault_free: what they would have seen after it if nothing had gone wrong.
     """
 
     step: int
     action: Action
     before: Truth
-    twin: Truth
+    fault_free: Truth
     truth: Truth
     error: StepError | None
     seen_before: Observation | None = None
     seen_after: Observation | None = None
-    seen_twin: Observation | None = None
+    seen_fault_free: Observation | None = None
 
 
-def replay(episode: ErrorEpisode, rig: CameraRig = DEFAULT_RIG, look: bool = False) -> Iterator[ReplayedStep]:
+def replay(episode: ErrorEpisode, rig: CameraRig = DEFAULT_RIG, with_images: bool = False) -> Iterator[ReplayedStep]:
     """Carry out an episode's plan step by step.
 
     After a step at which faults struck the scene goes back to where it would be without them, as after a perfect
@@ -52,46 +52,46 @@ def replay(episode: ErrorEpisode, rig: CameraRig = DEFAULT_RIG, look: bool = Fal
     Args:
         episode: what to do.
         rig: the cameras; the light is the episode's.
-        look: whether to take pictures.
+        with_images: whether to take pictures.
 
     Yields:
         Its steps; the same for the same episode, to the last bit.
     """
-    twins = [] if episode.faults else ideal_course(episode)
+    fault_free_states = [] if episode.faults else ideal_states(episode)
     with TabletopWorld(
         episode.scene, plan=episode.plan, rig=replace(rig, light=episode.light), seed=episode.seed
     ) as world:
-        seen = world.observe() if look else None
+        seen = world.observe() if with_images else None
         for step, action in enumerate(episode.plan):
             before, faults, seen_before = world.truth(), episode.faults_at(step), seen
             if not faults:
                 world.execute(action)
                 truth = world.truth()
-                seen = world.observe() if look else None
-                twin = twins[step] if twins else truth
-                error = step_error(step, action, (), truth, twin)
-                yield ReplayedStep(step, action, before, twin, truth, error, seen_before, seen, seen)
+                seen = world.observe() if with_images else None
+                fault_free = fault_free_states[step] if fault_free_states else truth
+                error = step_error(step, action, (), truth, fault_free)
+                yield ReplayedStep(step, action, before, fault_free, truth, error, seen_before, seen, seen)
                 if error is not None:
                     return
                 continue
             start = world.save()
             world.execute(action)
-            twin, goal = world.truth(), world.save()
+            fault_free, goal = world.truth(), world.save()
             world.restore(start)
             world.faults = faults
             world.execute(action)
             world.faults = ()
             truth = world.truth()
-            error = step_error(step, action, faults, truth, twin)
-            seen_after = world.observe() if look else None
+            error = step_error(step, action, faults, truth, fault_free)
+            seen_after = world.observe() if with_images else None
             world.restore(goal)
             world.release(start)
             world.release(goal)
-            seen = world.observe() if look else None
-            yield ReplayedStep(step, action, before, twin, truth, error, seen_before, seen_after, seen)
+            seen = world.observe() if with_images else None
+            yield ReplayedStep(step, action, before, fault_free, truth, error, seen_before, seen_after, seen)
 
 
-def ideal_course(episode: ErrorEpisode) -> list[Truth]:
+def ideal_states(episode: ErrorEpisode) -> list[Truth]:
     """The scene after every action when an unerring hand carries them out: what a run without faults is judged by."""
     with TabletopWorld(episode.scene, seed=episode.seed, fidelity=Fidelity.KINEMATIC) as world:
         truths = []
@@ -101,9 +101,9 @@ def ideal_course(episode: ErrorEpisode) -> list[Truth]:
         return truths
 
 
-def step_error(step: int, action: Action, faults: Sequence[Fault], truth: Truth, twin: Truth) -> StepError | None:
+def step_error(step: int, action: Action, faults: Sequence[Fault], truth: Truth, fault_free: Truth) -> StepError | None:
     """What is wrong after a step, and which fault did it; None if nothing is."""
-    wrong = deviations(truth, twin)
+    wrong = deviations(truth, fault_free)
     if not wrong:
         return None
     causes: dict[str, str] = dict.fromkeys(wrong, CONSEQUENCE if faults else NATURAL)

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from nsrecover.errors import InvalidConfiguration, cli_errors
-from sim.common.folder import claimed, write_packed
+from sim.common.folder import claim_folder, write_xz
 from sim.datasets.kinds import DATASETS
 from sim.datasets.spec import EPISODES, SCHEMA, ErrorEpisode, read_episodes
 
@@ -49,7 +49,7 @@ def ship(
     every = {name: _whole_dataset(folder / name, name) for name in found}
     out.mkdir(parents=True, exist_ok=True)
     for name, episodes in every.items():
-        size = write_packed(out / f"{name}.jsonl.xz", map(ErrorEpisode.to_json, episodes))
+        size = write_xz(out / f"{name}.jsonl.xz", map(ErrorEpisode.to_json, episodes))
         print(f"{name}: {len(episodes)} episodes, {size / 1000:.0f} kB")
 
 
@@ -60,7 +60,7 @@ def manifest_of(name: str, seed: int) -> dict[str, Any]:
 
 def _whole_dataset(folder: Path, name: str) -> list[ErrorEpisode]:
     """Its episodes, unless it is another one or still being drawn."""
-    with claimed(folder, manifest_of(name, SEED), "an error dataset to be shipped"):
+    with claim_folder(folder, manifest_of(name, SEED), "an error dataset to be shipped"):
         return list(read_episodes(folder))
 
 

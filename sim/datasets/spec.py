@@ -12,7 +12,7 @@ from nsrecover.core.actions import Plan
 from nsrecover.errors import InvalidConfiguration, NsrecoverError
 from sim.common.cameras import DAYLIGHT, Light
 from sim.tabletop.faults import Fault, fault_from_dict
-from sim.tabletop.faults.plain import action_from, plain
+from sim.tabletop.faults.plain import action_from, to_plain
 from sim.tabletop.scenes import SceneSpec
 
 SCHEMA = 1
@@ -79,7 +79,7 @@ class ErrorEpisode:
             "number": self.number,
             "seed": self.seed,
             "scene": self.scene.to_dict(),
-            "plan": [plain(action) for action in self.plan],
+            "plan": [to_plain(action) for action in self.plan],
             "faults": [fault.to_dict() for fault in self.faults],
             "light": asdict(self.light),
             "errors": [asdict(error) for error in self.errors],

@@ -35,7 +35,7 @@ DISTURBED_M = 0.01
 
 
 @dataclass(frozen=True)
-class Mix:
+class DemonstrationMix:
     """What episodes are made of; every entry of a list is drawn equally often, so repeat one to see it more.
 
     Attributes:
@@ -105,7 +105,7 @@ class DemonstrationSpec:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class EpisodeOutcome:
     """How an episode ended.
 
     Attributes:
@@ -127,7 +127,7 @@ class Outcome:
     operators: dict[str, int] | None = None
 
 
-def specify(mix: Mix, seed: int, episode: int) -> DemonstrationSpec:
+def specify(mix: DemonstrationMix, seed: int, episode: int) -> DemonstrationSpec:
     """What an episode is going to be: depends on the arguments only.
 
     Raises:
@@ -143,7 +143,7 @@ def specify(mix: Mix, seed: int, episode: int) -> DemonstrationSpec:
     return DemonstrationSpec(scene, plan, structure, rig)
 
 
-def demonstrate(mix: Mix, seed: int, parts: str | Path, episode: int) -> Outcome:
+def demonstrate(mix: DemonstrationMix, seed: int, parts: str | Path, episode: int) -> EpisodeOutcome:
     """Carry out one episode and record it, or go on with it where a killed process stopped.
 
     Every observation is in the episode's journal before the next action begins; a kept episode becomes the file
@@ -171,7 +171,9 @@ def demonstrate(mix: Mix, seed: int, parts: str | Path, episode: int) -> Outcome
     return outcome
 
 
-def perform(mix: Mix, seed: int, episode: int, journal: Journal | None = None) -> tuple[Outcome, Recording | None]:
+def perform(
+    mix: DemonstrationMix, seed: int, episode: int, journal: Journal | None = None
+) -> tuple[EpisodeOutcome, Recording | None]:
     """Carry out one episode; it is kept if every action has the outcome that its operator promises.
 
     Args:
@@ -187,7 +189,7 @@ def perform(mix: Mix, seed: int, episode: int, journal: Journal | None = None) -
     try:
         spec = specify(mix, seed, episode)
     except InvalidConfiguration as problem:
-        return Outcome(episode, "", 0, "no_plan", str(problem)), None
+        return EpisodeOutcome(episode, "", 0, "no_plan", str(problem)), None
     count = len(spec.scene.objects)
     with TabletopWorld(spec.scene, rig=spec.rig, seed=episode, fidelity=Fidelity(mix.fidelity)) as world:
         observations = [_observe(world, journal, 0)]
@@ -196,9 +198,9 @@ def perform(mix: Mix, seed: int, episode: int, journal: Journal | None = None) -
                 journal.begin(number)
             before = world.estimates()
             world.execute(action)
-            wrong = judge(action, before, world.estimates())
+            wrong = action_failure(action, before, world.estimates())
             if wrong is not None:
-                return Outcome(episode, spec.structure, 0, *wrong, objects=count), None
+                return EpisodeOutcome(episode, spec.structure, 0, *wrong, objects=count), None
             observations.append(_observe(world, journal, number))
     notes = {
         "source": "sim.collect",
@@ -210,7 +212,9 @@ def perform(mix: Mix, seed: int, episode: int, journal: Journal | None = None) -
         "fidelity": mix.fidelity,
     }
     counts = Counter(action.operator for action in spec.plan)
-    outcome = Outcome(episode, spec.structure, len(spec.plan), objects=count, operators=dict(sorted(counts.items())))
+    outcome = EpisodeOutcome(
+        episode, spec.structure, len(spec.plan), objects=count, operators=dict(sorted(counts.items()))
+    )
     return outcome, Recording(spec.plan, tuple(observations), notes)
 
 
@@ -239,14 +243,14 @@ def _state(world: TabletopWorld) -> str:
     return found.hexdigest()
 
 
-def _read_outcome(path: Path) -> Outcome | None:
+def _read_outcome(path: Path) -> EpisodeOutcome | None:
     try:
-        return Outcome(**json.loads(path.read_bytes()))
+        return EpisodeOutcome(**json.loads(path.read_bytes()))
     except (FileNotFoundError, ValueError, TypeError):
         return None
 
 
-def judge(action: Action, before: PoseEstimates, after: PoseEstimates) -> tuple[str, str] | None:
+def action_failure(action: Action, before: PoseEstimates, after: PoseEstimates) -> tuple[str, str] | None:
     """Whether an action did what its operator promises, and nothing else.
 
     Args:

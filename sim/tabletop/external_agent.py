@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pybullet
 
 from sim.common.arm import STEP_S
-from sim.common.rotations import about, matrix_of, quaternion_of, squared_up
+from sim.common.rotations import axis_aligned, matrix_of, quaternion_of, rotation_about
 from sim.tabletop.physics import PhysicsScene
 
 Array = npt.NDArray[np.float64]
@@ -44,9 +44,9 @@ class ExternalAgent:
         """
         scene, client = self._scene, self._scene.client
         start, orientation = scene.pose(name)
-        flat = squared_up(matrix_of(orientation))
+        flat = axis_aligned(matrix_of(orientation))
         if yaw is not None:
-            flat = about((0.0, 0.0, 1.0), yaw) @ flat
+            flat = rotation_about((0.0, 0.0, 1.0), yaw) @ flat
         goal = np.asarray(position, dtype=np.float64)
         height = max(start[2], goal[2], self._highest(name)) + OVER_M
         turned = quaternion_of(flat).tolist()

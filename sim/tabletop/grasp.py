@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from sim.common import kinematics
 from sim.common.arm import OPEN_M
-from sim.common.rotations import about, matrix_of, upright_axis
+from sim.common.rotations import matrix_of, rotation_about, upright_axis
 from sim.tabletop.poses import PoseEstimates
 
 Array = npt.NDArray[np.float64]
@@ -200,7 +200,7 @@ def choose_grasps(
         rotations, widths = [], []
         for down, closing, width in _directions(matrix, size):
             for lean in leans:
-                tilted = about(closing, lean) @ down
+                tilted = rotation_about(closing, lean) @ down
                 rotations.append(np.stack([np.cross(closing, tilted), closing, tilted], axis=1))
                 widths.append(width)
         grasps = np.array(rotations)

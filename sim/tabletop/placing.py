@@ -11,7 +11,7 @@ import numpy.typing as npt
 from nsrecover.core.actions import Action
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.relations import DIRECTIONS, Relation
-from sim.common.rotations import about, laid_flat, matrix_of, squared_up, tilt_of, upright_axis
+from sim.common.rotations import axis_aligned, leveled, matrix_of, rotation_about, tilt_angle, upright_axis
 from sim.tabletop.poses import PoseEstimates
 
 Array = npt.NDArray[np.float64]
@@ -61,24 +61,26 @@ def _turned_to(matrix: Array, size: Array, sides: Array) -> Array:
     What leans is set down on the face that gives it those sides. What stands on another face is tipped over for that,
     if it is too high or too low as it stands and can be tipped.
     """
-    faces = [squared_up(matrix, axis) for axis in range(3)]
-    faces = [flat for flat in faces if not is_far_turn(matrix, flat) or tipped(matrix, size, flat) is not None]
-    options = [about((0.0, 0.0, 1.0), k * math.pi / 2) @ flat for flat in faces for k in (0, 1, -1, 2)]
+    faces = [axis_aligned(matrix, axis) for axis in range(3)]
+    faces = [
+        flat for flat in faces if not needs_toppling(matrix, flat) or toppling_tilt(matrix, size, flat) is not None
+    ]
+    options = [rotation_about((0.0, 0.0, 1.0), k * math.pi / 2) @ flat for flat in faces for k in (0, 1, -1, 2)]
     # a clear difference only: a measured target is a few millimetres off
     misfits = [np.abs(extents(option, size) - sides) for option in options]
     heights = [round(float(misfit[2]) / 0.012) for misfit in misfits]
-    far = [is_far_turn(matrix, option) for option in options]
+    far = [needs_toppling(matrix, option) for option in options]
     widths = [round(float(misfit[:2].sum()) / 0.012) for misfit in misfits]
     turns = [math.acos(min(1.0, max(-1.0, (float(np.trace(option @ matrix.T)) - 1) / 2))) for option in options]
     return options[min(range(len(options)), key=lambda i: (heights[i], far[i], widths[i], turns[i]))]
 
 
-def is_far_turn(matrix: Array, rotation: Array) -> bool:
+def needs_toppling(matrix: Array, rotation: Array) -> bool:
     """Whether an object has to be tilted farther than a hand can for it to come from one rotation to another."""
-    return tilt_of(matrix, upright_axis(rotation)[0]) > MAX_TILT_RAD
+    return tilt_angle(matrix, upright_axis(rotation)[0]) > MAX_TILT_RAD
 
 
-def tipped(matrix: Array, size: Array, rotation: Array) -> tuple[Array, Array] | None:
+def toppling_tilt(matrix: Array, size: Array, rotation: Array) -> tuple[Array, Array] | None:
     """How an object that stands on another face than it should is tilted so that it falls over when it is let go.
 
     Args:
@@ -94,9 +96,9 @@ def tipped(matrix: Array, size: Array, rotation: Array) -> tuple[Array, Array] |
     angle = math.atan2(size[lying], size[up]) + TIPPING_RAD
     if up == lying or angle > MAX_TILT_RAD:
         return None
-    flat = laid_flat(matrix, up)
+    flat = leveled(matrix, up)
     axis = flat[:, 3 - up - lying]
-    return about(axis, angle) @ flat, axis
+    return rotation_about(axis, angle) @ flat, axis
 
 
 def free_places(estimates: PoseEstimates, name: str, sides: Array) -> Iterator[Array]:
@@ -144,7 +146,7 @@ def place_for(action: Action, estimates: PoseEstimates) -> tuple[Array, Array] |
     """
     row = estimates.index(action.arguments[0])
     matrix, size = matrix_of(estimates.orientations[row]), estimates.sizes[row]
-    rotation = squared_up(matrix)
+    rotation = axis_aligned(matrix)
     sides = extents(rotation, size)
     others = np.delete(boxes(estimates), row, axis=0)
     if action.target is not None:
@@ -176,4 +178,4 @@ def place_for(action: Action, estimates: PoseEstimates) -> tuple[Array, Array] |
 
 def upright_height(matrix: Array, size: Array) -> float:
     """Height of an object that is laid flat."""
-    return float(size[upright_axis(laid_flat(matrix))[0]])
+    return float(size[upright_axis(leveled(matrix))[0]])

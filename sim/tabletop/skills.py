@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.common.arm import DOWN, HOME_POSITION_M, Arm, Leg
-from sim.common.rotations import about, matrix_of, quaternion_of, rotation_vector, squared_up
+from sim.common.rotations import axis_aligned, matrix_of, quaternion_of, rotation_about, rotation_vector
 from sim.tabletop.execution import Execution
 from sim.tabletop.grasp import BACK_OFF_M, TIP_M, Grasp, choose_grasps
 from sim.tabletop.phases import SkillPhase
-from sim.tabletop.placing import boxes, extents, free_places, is_far_turn, tipped
+from sim.tabletop.placing import boxes, extents, free_places, needs_toppling, toppling_tilt
 from sim.tabletop.poses import PoseEstimates
 
 Array = npt.NDArray[np.float64]
@@ -117,14 +117,14 @@ class PickAndPlace:
 
     def _run(self) -> None:
         centre, rotation = self._place()
-        if self._is_far_turn(rotation):
+        if self._needs_toppling(rotation):
             self._tip_over(rotation)
             centre, rotation = self._place()
-        if self._is_far_turn(rotation):
+        if self._needs_toppling(rotation):
             # then it goes to its place as it stands
             matrix, size = self._own()
             centre[2] -= extents(rotation, size)[2] / 2
-            rotation = squared_up(matrix)
+            rotation = axis_aligned(matrix)
             centre[2] += extents(rotation, size)[2] / 2
         room, grasps = self._grasps(self._estimates, centre, rotation)
         if room < TOUCHING_M and self._set_down_on_the_way(centre, rotation):
@@ -153,8 +153,8 @@ class PickAndPlace:
             raise _Lost("there is no free place")
         return place
 
-    def _is_far_turn(self, rotation: Array) -> bool:
-        return is_far_turn(self._own()[0], rotation)
+    def _needs_toppling(self, rotation: Array) -> bool:
+        return needs_toppling(self._own()[0], rotation)
 
     def _grasps(self, estimates: PoseEstimates, centre: Array, rotation: Array) -> tuple[float, Iterator[Grasp]]:
         """Ways to take the object for a place, and the room that the best of them leaves, here and there."""
@@ -174,7 +174,7 @@ class PickAndPlace:
     def _set_down_on_the_way(self, centre: Array, rotation: Array) -> bool:
         """Take the object to where it can be taken better from, if there is such a place: whether it was done."""
         matrix, size = self._own()
-        flat = squared_up(matrix)
+        flat = axis_aligned(matrix)
         sides = extents(flat, size)
         for spot in islice(free_places(self._estimates, self._name, sides), SPOTS):
             halfway = np.array([*spot, sides[2] / 2])
@@ -192,7 +192,7 @@ class PickAndPlace:
     def _tip_over(self, rotation: Array) -> None:
         """Tilt the object over a free place and let it fall, so that it comes to lie as in a rotation (3, 3)."""
         matrix, size = self._own()
-        way = tipped(matrix, size, rotation)
+        way = toppling_tilt(matrix, size, rotation)
         if way is None:
             self._scene.note(f"{self._action}: there is no way to lay it down")
             return
@@ -201,7 +201,7 @@ class PickAndPlace:
         spots = islice(free_places(self._estimates, self._name, np.array([spread, spread, 0.0])), SPOTS)
         for spot, turn in product(spots, TURNS):
             centre = np.array([*spot, extents(tilted, size)[2] / 2])
-            attitude = about(UP, turn) @ tilted
+            attitude = rotation_about(UP, turn) @ tilted
             # taken from straight above, with the fingers closing along the axis that it falls about
             grasps = (
                 grasp

@@ -52,12 +52,12 @@ class Truth:
         return np.asarray(self.positions[self.index(name)])
 
 
-def deviations(truth: Truth, twin: Truth, tolerance_m: float = TOLERANCE_M) -> dict[str, str]:
-    """Which objects are not where they are in a twin run without faults. Orientation is not counted.
+def deviations(truth: Truth, expected: Truth, tolerance_m: float = TOLERANCE_M) -> dict[str, str]:
+    """Which objects are not where they are in the expected state. Orientation is not counted.
 
     Args:
         truth: the state to judge.
-        twin: the state as it should be, of the same objects.
+        expected: the state as it should be, of the same objects.
         tolerance_m: distance up to which an object is in its place.
 
     Returns:
@@ -65,15 +65,15 @@ def deviations(truth: Truth, twin: Truth, tolerance_m: float = TOLERANCE_M) -> d
     """
     reasons: dict[str, str] = {}
     for i, name in enumerate(truth.names):
-        j = twin.index(name)
-        if bool(truth.present[i]) != bool(twin.present[j]):
-            reasons[name] = "gone from the table" if twin.present[j] else "on the table, but should be gone"
+        j = expected.index(name)
+        if bool(truth.present[i]) != bool(expected.present[j]):
+            reasons[name] = "gone from the table" if expected.present[j] else "on the table, but should be gone"
             continue
         if not truth.present[i]:
             continue
-        distance = float(np.linalg.norm(truth.positions[i] - twin.positions[j]))
-        if truth.supports[name] != twin.supports[name]:
-            reasons[name] = f"rests on the {truth.supports[name]} instead of the {twin.supports[name]}"
+        distance = float(np.linalg.norm(truth.positions[i] - expected.positions[j]))
+        if truth.supports[name] != expected.supports[name]:
+            reasons[name] = f"rests on the {truth.supports[name]} instead of the {expected.supports[name]}"
         elif distance > tolerance_m:
             reasons[name] = f"{distance * 1000:.0f} mm off"
     return reasons

@@ -61,7 +61,7 @@ class TabletopWorld(PhysicsScene):
         plan: what the robot is to do, if the faults' steps are steps of a plan.
         fidelity: how much of a pick-and-place is simulated.
         external_agent: moves objects without the robot.
-        struck: the faults that struck at the last action.
+        last_faults: the faults that struck at the last action.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class TabletopWorld(PhysicsScene):
                 )
         self.plan, self._carried_out = plan, frozenset[int]()
         self.on_frame, self.frame_steps = on_frame, frame_steps
-        self.struck: tuple[Fault, ...] = ()
+        self.last_faults: tuple[Fault, ...] = ()
         self._rng = np.random.default_rng(seed)
         self._saved: set[int] = set()
         super().__init__(scene, with_arm=self.fidelity is Fidelity.PHYSICS)
@@ -162,7 +162,7 @@ class TabletopWorld(PhysicsScene):
         self.settle()
         for fault in striking:
             fault.after(self.fault_context, action)
-        self.struck = striking
+        self.last_faults = striking
         self.step += 1
 
     def advance(self) -> None:

@@ -17,9 +17,9 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.records.archive import Archive
 from nsrecover.records.arrays import digest, episode_to_arrays
 from sim.collect import CollectConfig, collect
-from sim.common.folder import only_process_in
+from sim.common.folder import lock_folder
 from sim.common.journal import Journal
-from sim.tabletop.demonstrations import Mix, judge, perform, specify
+from sim.tabletop.demonstrations import DemonstrationMix, action_failure, perform, specify
 from sim.tabletop.poses import PoseEstimates
 from tests.commands import ROOT, run
 
@@ -99,7 +99,7 @@ def test_two_collectors_in_one_folder_are_refused(whole, tmp_path):
     out = tmp_path / "busy"
     out.mkdir()
     with (
-        only_process_in(out),
+        lock_folder(out),
         pytest.raises(InvalidConfiguration, match=f"found process {os.getpid()}.*choose another out=DIR"),
     ):
         collect(CollectConfig(**FEW, out=str(out), workers=1))
@@ -108,12 +108,12 @@ def test_two_collectors_in_one_folder_are_refused(whole, tmp_path):
 
 def test_a_lock_that_a_dead_process_left_does_not_hold(tmp_path):
     code = (
-        "import os, sys; from pathlib import Path; from sim.common.folder import only_process_in\n"
-        "with only_process_in(Path(sys.argv[1])): os.kill(os.getpid(), 9)"
+        "import os, sys; from pathlib import Path; from sim.common.folder import lock_folder\n"
+        "with lock_folder(Path(sys.argv[1])): os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, check=False)
     assert (tmp_path / ".lock").read_text().strip().isdecimal()
-    with only_process_in(tmp_path):
+    with lock_folder(tmp_path):
         assert (tmp_path / ".lock").read_text() == str(os.getpid())
 
 
@@ -198,15 +198,15 @@ def test_scene_cameras_and_fidelity_are_configuration(tmp_path):
 
 
 def test_an_episode_follows_from_its_seed_and_number():
-    mix = Mix()
+    mix = DemonstrationMix()
     assert specify(mix, 0, 7) == specify(mix, 0, 7)
     assert len({str(specify(mix, seed, number).plan) for seed in (0, 1) for number in (7, 8)}) == 4
 
 
 def test_every_lighting_is_the_same_when_it_shall_not_vary():
-    steady = replace(Mix(), vary_light=False)
+    steady = replace(DemonstrationMix(), vary_light=False)
     assert specify(steady, 0, 1).rig == specify(steady, 0, 2).rig
-    assert specify(Mix(), 0, 1).rig != specify(Mix(), 0, 2).rig
+    assert specify(DemonstrationMix(), 0, 1).rig != specify(DemonstrationMix(), 0, 2).rig
 
 
 def _estimates(**places) -> PoseEstimates:
@@ -221,21 +221,21 @@ def test_judging_names_what_went_wrong():
     action = Action("top", ("a", "b"))
     before = _estimates(a=(0.4, 0.0, 0.02), b=(0.5, 0.0, 0.02), c=(0.5, 0.2, 0.02))
     good = _estimates(a=(0.505, 0.0, 0.06), b=(0.5, 0.0, 0.02), c=(0.5, 0.2, 0.02))
-    assert judge(action, before, good) is None
-    assert judge(action, before, before)[0] == "not_achieved"
-    assert judge(action, before, good.shifted("a", (0.02, 0.0, 0.0)))[0] == "off_target"
-    assert judge(action, before, good.shifted("c", (0.012, 0.0, 0.0)))[0] == "disturbed"
-    assert judge(action, before, good.without("c"))[0] == "lost"
+    assert action_failure(action, before, good) is None
+    assert action_failure(action, before, before)[0] == "not_achieved"
+    assert action_failure(action, before, good.shifted("a", (0.02, 0.0, 0.0)))[0] == "off_target"
+    assert action_failure(action, before, good.shifted("c", (0.012, 0.0, 0.0)))[0] == "disturbed"
+    assert action_failure(action, before, good.without("c"))[0] == "lost"
 
 
 def test_a_kept_episode_really_does_what_its_plan_says():
-    outcome, recording = perform(Mix(objects=(3,), lengths=(2,)), 5, 0)
+    outcome, recording = perform(DemonstrationMix(objects=(3,), lengths=(2,)), 5, 0)
     assert (outcome.reason, outcome.transitions, outcome.objects) == ("", 2, 3)
     assert all(operator_of(action) for action in recording.plan)
 
 
 def test_an_interrupted_episode_goes_on_without_rendering_again(tmp_path):
-    mix = Mix(objects=(3,), lengths=(2,))
+    mix = DemonstrationMix(objects=(3,), lengths=(2,))
     whole = perform(mix, 5, 0)[1]
     with Journal(tmp_path / "journal") as journal:
         perform(mix, 5, 0, journal)
@@ -249,7 +249,7 @@ def test_an_interrupted_episode_goes_on_without_rendering_again(tmp_path):
 
 
 def test_what_another_world_has_left_in_the_journal_is_not_used(tmp_path):
-    mix = Mix(objects=(3,), lengths=(1,))
+    mix = DemonstrationMix(objects=(3,), lengths=(1,))
     with Journal(tmp_path / "journal") as journal:
         perform(mix, 5, 0, journal)
     with Journal(tmp_path / "journal") as journal:
@@ -258,7 +258,7 @@ def test_what_another_world_has_left_in_the_journal_is_not_used(tmp_path):
 
 
 def test_a_damaged_journal_is_recorded_again(tmp_path):
-    mix = Mix(objects=(3,), lengths=(1,))
+    mix = DemonstrationMix(objects=(3,), lengths=(1,))
     with Journal(tmp_path / "journal") as journal:
         perform(mix, 5, 0, journal)
     (tmp_path / "journal" / "001.npz").write_bytes(b"PK")

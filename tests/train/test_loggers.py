@@ -14,7 +14,7 @@ from torch.utils.data import DataLoader
 from nsrecover.models.bundle import Bundle
 from train.config import register
 from train.schedule import CosineModule
-from train.stages import Run, fit
+from train.stages import TrainingRun, fit
 
 
 class Line(CosineModule):
@@ -37,7 +37,7 @@ def fit_line(logger: str, out: Path) -> dict[str, float]:
     register()
     with initialize(version_base=None, config_path="../../conf"):
         config = compose("train", [f"logger={logger}", f"out={out}"])
-    run = Run(
+    run = TrainingRun(
         bundle=Bundle(),
         training=[],
         held_out=[],

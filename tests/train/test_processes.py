@@ -9,7 +9,7 @@ import pytest
 from torch.utils.data import BatchSampler, SequentialSampler
 
 from nsrecover.errors import InvalidConfiguration
-from train.processes import Processes, SharedBatches, check, single, start
+from train.processes import Processes, SharedBatches, check_trainer_settings, single_process, start_processes
 
 
 @dataclass
@@ -59,7 +59,7 @@ def test_seeds_differ_between_processes_and_stay_for_the_first() -> None:
 
 
 def test_one_process_takes_whole_batches() -> None:
-    alone = single()
+    alone = single_process()
     assert (alone.rank, alone.count, alone.first) == (0, 1, True)
     assert alone.share([3, 1, 2]) == [3, 1, 2]
     assert alone.broadcast("value") == "value"
@@ -68,14 +68,16 @@ def test_one_process_takes_whole_batches() -> None:
 
 def test_a_misspelt_trainer_setting_is_named() -> None:
     with pytest.raises(InvalidConfiguration, match=r"trainer\.num_node\..*Did you mean 'num_nodes'"):
-        check({"num_node": 2})
+        check_trainer_settings({"num_node": 2})
     with pytest.raises(InvalidConfiguration, match=r"trainer\.max_epochs"):
-        check({"max_epochs": 2})
-    check({"accelerator": "cpu", "devices": 1, "num_nodes": 1, "strategy": "ddp", "precision": "16-mixed"})
+        check_trainer_settings({"max_epochs": 2})
+    check_trainer_settings(
+        {"accelerator": "cpu", "devices": 1, "num_nodes": 1, "strategy": "ddp", "precision": "16-mixed"}
+    )
 
 
 def test_devices_that_are_not_there_are_a_users_mistake() -> None:
     if lightning.pytorch.accelerators.CUDAAccelerator.is_available():
         pytest.skip("there is a GPU")
     with pytest.raises(InvalidConfiguration, match=r"trainer\.accelerator=cuda.*trainer=default"):
-        start({"accelerator": "cuda", "devices": 2})
+        start_processes({"accelerator": "cuda", "devices": 2})

@@ -17,7 +17,7 @@ from sim.tabletop.faults.misled import Misled
 from sim.tabletop.faults.misplacing import OffsetPlacement, WrongSupport, WrongYaw
 from sim.tabletop.faults.missed import MissedGrasp
 from sim.tabletop.faults.out_of_reach import OutOfReach
-from sim.tabletop.faults.plain import parameters
+from sim.tabletop.faults.plain import from_plain
 from sim.tabletop.faults.push import Push
 from sim.tabletop.faults.removed import Removed
 from sim.tabletop.faults.slip import Slip
@@ -59,7 +59,7 @@ def fault_from_dict(data: Mapping[str, Any]) -> Fault:
     name = data.get("fault")
     if not isinstance(name, str) or name not in FAULTS:
         raise InvalidConfiguration(f"expected a fault, found {name!r}.{did_you_mean(str(name), FAULTS)}")
-    return parameters(FAULTS[name], name, {key: value for key, value in data.items() if key != "fault"})
+    return from_plain(FAULTS[name], name, {key: value for key, value in data.items() if key != "fault"})
 
 
 __all__ = [

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Cause
 from sim.tabletop.fault_context import FaultContext
-from sim.tabletop.faults.plain import plain
+from sim.tabletop.faults.plain import to_plain
 from sim.tabletop.phases import SkillPhase
 from sim.tabletop.poses import PoseEstimates
 
@@ -115,7 +115,7 @@ class Fault:
 
     def to_dict(self) -> dict[str, Any]:
         """Its name and parameters as plain data for JSON; `sim.tabletop.faults.fault_from_dict` reads it."""
-        return {"fault": self.kind} | {item.name: plain(getattr(self, item.name)) for item in fields(self)}
+        return {"fault": self.kind} | {item.name: to_plain(getattr(self, item.name)) for item in fields(self)}
 
     def estimates(self, action: Action, estimates: PoseEstimates, rng: np.random.Generator) -> PoseEstimates:
         """Called once, before the arm moves: what the controller shall believe. Returns the (distorted) estimates."""

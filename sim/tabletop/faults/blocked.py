@@ -11,7 +11,7 @@ from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause
 from sim.tabletop.fault_context import FaultContext
 from sim.tabletop.faults.base import ErrorClass, Fault, Moment
-from sim.tabletop.faults.choosing import bystanders, in_workspace, rest_of_plan, room_at, standing_sides
+from sim.tabletop.faults.choosing import bystanders, in_workspace, remaining_places, room_at, standing_sides
 from sim.tabletop.placing import boxes
 
 ROOM_M = 0.008
@@ -40,7 +40,7 @@ class BlockedPlace(Fault):
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
         """Any place that is needed later and free by now, for an object that its action has nothing to do with."""
         here = boxes(moment.after)
-        places = rest_of_plan(moment)
+        places = remaining_places(moment)
         options = [(number, name) for number in range(len(places)) for name in bystanders(moment)]
         for i in rng.permutation(len(options)):
             number, name = options[int(i)]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from nsrecover.core.actions import Action
 from nsrecover.domains.tabletop.relations import TABLE, is_clear, support_name
-from sim.common.rotations import matrix_of, quaternion_of, squared_up
+from sim.common.rotations import axis_aligned, matrix_of, quaternion_of
 from sim.tabletop.faults.base import Moment
 from sim.tabletop.placing import REACH_M, boxes, extents, place_for, true_graph
 from sim.tabletop.poses import PoseEstimates
@@ -49,7 +49,7 @@ def support_of(moment: Moment, name: str) -> str:
 def standing_sides(estimates: PoseEstimates, name: str) -> Array:
     """Sides (3,) of an object's box when it is set down squared up."""
     row = estimates.index(name)
-    return extents(squared_up(matrix_of(estimates.orientations[row])), estimates.sizes[row])
+    return extents(axis_aligned(matrix_of(estimates.orientations[row])), estimates.sizes[row])
 
 
 def put(estimates: PoseEstimates, name: str, centre: Array, rotation: Array) -> PoseEstimates:
@@ -60,7 +60,7 @@ def put(estimates: PoseEstimates, name: str, centre: Array, rotation: Array) -> 
     return replace(estimates, positions=positions, orientations=orientations)
 
 
-def rest_of_plan(moment: Moment) -> list[tuple[Action, Array]]:
+def remaining_places(moment: Moment) -> list[tuple[Action, Array]]:
     """The actions that come after this one and the boxes (6,) that they put their objects at, if nothing goes wrong."""
     estimates, places = moment.after, []
     for action in moment.plan.actions[moment.step + 1 :]:
@@ -98,7 +98,7 @@ def obstacles(moment: Moment, name: str, ignored: Collection[str] = ()) -> Array
     """
     here = boxes(moment.after)
     stay = [i for i, other in enumerate(moment.after.names) if other != name and other not in ignored]
-    return np.concatenate([here[stay], *(box[None] for _, box in rest_of_plan(moment))])
+    return np.concatenate([here[stay], *(box[None] for _, box in remaining_places(moment))])
 
 
 def random_place(

@@ -10,7 +10,7 @@ import numpy as np
 
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause
-from sim.common.rotations import matrix_of, squared_up
+from sim.common.rotations import axis_aligned, matrix_of
 from sim.tabletop.fault_context import FaultContext
 from sim.tabletop.faults.base import ErrorClass, Fault, Moment
 from sim.tabletop.placing import place_for
@@ -57,5 +57,5 @@ class HelpingPerson(Fault):
                 context.scene.note(f"the person cannot do {done}")
                 return
             name = done.arguments[0]
-            turn = place[1] @ squared_up(matrix_of(context.scene.pose(name)[1])).T
+            turn = place[1] @ axis_aligned(matrix_of(context.scene.pose(name)[1])).T
             context.agent.carry(name, place[0], yaw=math.atan2(turn[1, 0], turn[0, 0]))

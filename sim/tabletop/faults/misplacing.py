@@ -12,7 +12,7 @@ import numpy.typing as npt
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause
 from nsrecover.domains.tabletop.relations import TABLE
-from sim.common.rotations import about
+from sim.common.rotations import rotation_about
 from sim.tabletop.faults.base import ErrorClass, Fault, Moment
 from sim.tabletop.faults.choosing import clear_objects, in_workspace, obstacles, random_place, room_at
 from sim.tabletop.placing import boxes, extents
@@ -164,4 +164,4 @@ class WrongYaw(Fault):
 
     def goal(self, action: Action, estimates: PoseEstimates, place: Place) -> Place:
         """Turn the place about the vertical."""
-        return place[0], about((0.0, 0.0, 1.0), self.yaw) @ place[1]
+        return place[0], rotation_about((0.0, 0.0, 1.0), self.yaw) @ place[1]

@@ -12,22 +12,22 @@ from nsrecover.errors import InvalidAction, InvalidConfiguration, did_you_mean
 T = TypeVar("T")
 
 
-def plain(value: Any) -> Any:
+def to_plain(value: Any) -> Any:
     """A parameter as numbers, strings, lists and dictionaries."""
     if isinstance(value, Action):
         return {"action": str(value), "target": None if value.target is None else list(value.target)}
     if isinstance(value, tuple):
-        return [plain(item) for item in value]
+        return [to_plain(item) for item in value]
     return value
 
 
-def parameters(kind: type[T], label: str, data: Mapping[str, Any]) -> T:
+def from_plain(kind: type[T], label: str, data: Mapping[str, Any]) -> T:
     """Make a frozen dataclass from plain parameters.
 
     Args:
         kind: the dataclass.
         label: what to call it in messages.
-        data: parameter name -> plain value, as `plain` gives it.
+        data: parameter name -> plain value, as `to_plain` gives it.
 
     Raises:
         InvalidConfiguration: a parameter is unknown, missing or of the wrong type; the message names it.
@@ -67,7 +67,7 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
 
 
 def action_from(value: Any, where: str) -> Action:
-    """The inverse of `plain` for an action; `where` is what messages call it."""
+    """The inverse of `to_plain` for an action; `where` is what messages call it."""
     if not isinstance(value, Mapping) or not isinstance(value.get("action"), str) or set(value) - {"action", "target"}:
         raise InvalidConfiguration(
             f"expected {where} as {{'action': text, 'target': box or null}}, found {value!r}; correct it"

@@ -11,7 +11,7 @@ import numpy as np
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause
 from nsrecover.errors import InvalidConfiguration
-from sim.common.rotations import matrix_of, squared_up
+from sim.common.rotations import axis_aligned, matrix_of
 from sim.tabletop.fault_context import FaultContext
 from sim.tabletop.faults.base import ErrorClass, Fault, Moment
 from sim.tabletop.faults.choosing import ROOM_M, clear_objects, room_at, standing_sides, support_of
@@ -65,7 +65,7 @@ class Swap(Fault):
             places[name] = estimates.positions[row].copy()
             heights[name] = float(extents(matrix_of(estimates.orientations[row]), estimates.sizes[row])[2])
         row = estimates.index(self.first)
-        sides = extents(squared_up(matrix_of(estimates.orientations[row])), estimates.sizes[row])
+        sides = extents(axis_aligned(matrix_of(estimates.orientations[row])), estimates.sizes[row])
         # its own place counts as taken: the other one goes there
         taken = PoseEstimates(
             (*estimates.names, "its own place"),

@@ -42,7 +42,7 @@ def state(step: int, *faults: Fault) -> ErrorState:
     steps = list(replay(episode))
     (error,) = [each.error for each in steps if each.error is not None]
     graph = SceneGraph(NAMES, np.zeros((4, 0), np.float32), np.zeros((4, 6), np.float32), np.ones(4, np.bool_))
-    fault_free = (steps[0].before, *(each.twin for each in steps))
+    fault_free = (steps[0].before, *(each.fault_free for each in steps))
     return ErrorState(episode, error, graph, Trace(PLAN, (graph,) * 4), steps[step].truth, fault_free)
 
 

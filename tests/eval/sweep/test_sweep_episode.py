@@ -22,7 +22,7 @@ from nsrecover.core.episode import EpisodeStatus
 from nsrecover.core.geometry import as_box
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
-from sim.common.groups import described
+from sim.common.groups import instantiate_group
 from sim.datasets.shipped import shipped
 from sim.datasets.spec import ErrorEpisode, read_episodes
 from sim.tabletop.faults import Removed
@@ -67,7 +67,7 @@ def test_a_brick_that_fell_onto_its_end_is_laid_down() -> None:
 def test_a_robot_that_cannot_lay_it_down_goes_on_once_trying_again_has_changed_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sim.tabletop.placing.tipped", lambda *_: None)
+    monkeypatch.setattr("sim.tabletop.placing.toppling_tilt", lambda *_: None)
     (episode,) = read_episodes(Path(__file__).parent / "episodes" / "I")
     found = run(recovering("ours", {}), episode)
     assert found.completed
@@ -94,7 +94,7 @@ def test_a_policy_that_does_not_know_the_way_asks_for_help() -> None:
 def carried_out_by(name: str) -> EpisodeRecord:
     """The first episode under a planner as it is configured."""
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        controller = described(compose(f"planner/{name}").planner)
+        controller = instantiate_group(compose(f"planner/{name}").planner)
     controller.prepare()
     assert controller.name == name
     return run(controller, EPISODES[0])

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from nsrecover.models.free_space import FreeSpaceTransformer, penetration, placement_energy, workspace_overrun
-from train.free_space import FreeSpaceModule, FreeSpaceScenes, judge
+from train.free_space import FreeSpaceModule, FreeSpaceScenes, check_proposals
 
 WORKSPACE = torch.tensor([0.3, -0.35, 0.75, 0.35])
 
@@ -106,7 +106,9 @@ def test_training_without_labels_finds_free_space_nearer_by(trained: FreeSpaceTr
     torch.manual_seed(0)
     untrained = FreeSpaceTransformer(width=32, layers=2)
     with torch.no_grad():
-        before, after = ([*judge(model, batch), FreeSpaceModule(model).loss(batch)] for model in (untrained, trained))
+        before, after = (
+            [*check_proposals(model, batch), FreeSpaceModule(model).loss(batch)] for model in (untrained, trained)
+        )
     assert float(after[0].float().mean()) > 0.97
     # there are many hypotheses, and some place is free by chance; what is learned is to be near
     assert float(after[1].mean()) < float(before[1].mean()) - 0.008

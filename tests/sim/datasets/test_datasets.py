@@ -60,9 +60,9 @@ def test_every_fault_shows_at_its_step(episodes, name):
 def test_the_ground_truth_is_what_the_poses_say(episodes, name):
     episode = episodes[name]
     for step in replay(episode):
-        shift = np.linalg.norm(step.truth.positions - step.twin.positions, axis=1)
-        lost = step.truth.present != step.twin.present
-        hung = [step.truth.supports[n] != step.twin.supports[n] for n in step.truth.names]
+        shift = np.linalg.norm(step.truth.positions - step.fault_free.positions, axis=1)
+        lost = step.truth.present != step.fault_free.present
+        hung = [step.truth.supports[n] != step.fault_free.supports[n] for n in step.truth.names]
         wrong = {n for i, n in enumerate(step.truth.names) if lost[i] or shift[i] > TOLERANCE_M or hung[i]}
         assert wrong == (set(step.error.deviations) if step.error else set())
 
@@ -79,13 +79,13 @@ def test_a_number_and_a_seed_make_an_episode(episodes):
 
 
 def test_pictures_show_the_error_and_the_scene_is_right_again_afterwards(episodes):
-    steps = list(replay(episodes["II"], look=True))
+    steps = list(replay(episodes["II"], with_images=True))
     first, second = steps
     assert first.error is not None
     assert second.error is not None
     assert first.seen_after.instances.shape == first.seen_before.instances.shape
     assert np.count_nonzero(first.seen_after.instances != second.seen_before.instances) > 20
-    np.testing.assert_array_equal(second.before.positions, first.twin.positions)
+    np.testing.assert_array_equal(second.before.positions, first.fault_free.positions)
 
 
 def test_what_is_lost_is_lost_and_its_look_alike_is_not(episodes, look_alike):

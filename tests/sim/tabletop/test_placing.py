@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from nsrecover.core.actions import Action
-from sim.common.rotations import about, laid_flat, matrix_of, quaternion_of, upright_axis
-from sim.tabletop.placing import MAX_TILT_RAD, extents, is_far_turn, place_for, tipped
+from sim.common.rotations import leveled, matrix_of, quaternion_of, rotation_about, upright_axis
+from sim.tabletop.placing import MAX_TILT_RAD, extents, needs_toppling, place_for, toppling_tilt
 from sim.tabletop.poses import PoseEstimates
 from sim.tabletop.scenes import TABLE
 
@@ -17,7 +17,7 @@ LYING, ON_END = (0.5, 0.1, 0.018, *SIZE), (0.5, 0.1, 0.030, 0.036, 0.040, 0.060)
 
 def leaning(degrees: float) -> PoseEstimates:
     """A brick that is tilted out of lying towards standing on its end."""
-    turn = quaternion_of(about((0.0, 1.0, 0.0), math.radians(degrees)))
+    turn = quaternion_of(rotation_about((0.0, 1.0, 0.0), math.radians(degrees)))
     place = np.array([[0.4, 0.0, 0.03]])
     return PoseEstimates(("brick",), place, turn[None], np.array([SIZE]), TABLE)
 
@@ -41,9 +41,9 @@ def test_what_stands_on_its_end_is_to_be_laid_down_if_it_is_wanted_lower() -> No
     standing = leaning(90)
     matrix = matrix_of(standing.orientations[0])
     _, as_it_is = place_for(Action("restore", ("brick",), ON_END), standing)
-    assert not is_far_turn(matrix, as_it_is)
+    assert not needs_toppling(matrix, as_it_is)
     centre, lying = place_for(Action("restore", ("brick",), LYING), standing)
-    assert is_far_turn(matrix, lying)
+    assert needs_toppling(matrix, lying)
     np.testing.assert_allclose(centre, LYING[:3], atol=1e-6)
     np.testing.assert_allclose(extents(lying, np.array(SIZE)), SIZE, atol=1e-6)
 
@@ -52,20 +52,20 @@ def test_what_stands_on_its_end_is_to_be_laid_down_if_it_is_wanted_lower() -> No
 def test_what_is_tipped_falls_onto_the_wanted_face(size: tuple[float, float, float]) -> None:
     standing = matrix_of(leaning(90).orientations[0])
     for axis in (1, 2):
-        wanted = laid_flat(about((0.7, 0.3, 0.0) / np.hypot(0.7, 0.3), 1.2) @ standing, axis)
-        tilted, about_axis = tipped(standing, np.array(size), wanted)
+        wanted = leveled(rotation_about((0.7, 0.3, 0.0) / np.hypot(0.7, 0.3), 1.2) @ standing, axis)
+        tilted, about_axis = toppling_tilt(standing, np.array(size), wanted)
         # its centre is beyond its lowest edge, on the side of the wanted face
         down = -math.copysign(1.0, tilted[2, axis]) * tilted[:, axis]
         edge = -tilted[:, 0] * math.copysign(size[0], tilted[2, 0]) / 2 + down * size[axis] / 2
         across = np.cross(about_axis, (0.0, 0.0, 1.0))
         assert edge[2] == pytest.approx(-extents(tilted, np.array(size))[2] / 2)
         assert (edge @ across) * (down @ across) < 0.0
-        assert upright_axis(about(about_axis, -math.pi / 2) @ standing)[0] == axis
+        assert upright_axis(rotation_about(about_axis, -math.pi / 2) @ standing)[0] == axis
 
 
 def test_what_is_wider_than_high_cannot_be_tipped() -> None:
     lying = matrix_of(leaning(0).orientations[0])
-    assert tipped(lying, np.array(SIZE), about((0.0, 1.0, 0.0), math.pi / 2) @ lying) is None
+    assert toppling_tilt(lying, np.array(SIZE), rotation_about((0.0, 1.0, 0.0), math.pi / 2) @ lying) is None
 
 
 def test_without_a_target_it_is_laid_on_the_nearest_face() -> None:

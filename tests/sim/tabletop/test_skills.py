@@ -9,7 +9,7 @@ import pytest
 
 from nsrecover.core.actions import Action
 from nsrecover.errors import InvalidAction, UnknownObject
-from sim.common.rotations import about, matrix_of, quaternion_of
+from sim.common.rotations import matrix_of, quaternion_of, rotation_about
 from sim.tabletop.placing import GAP_M
 from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
 from sim.tabletop.world import TabletopWorld
@@ -116,7 +116,9 @@ def test_brick_on_its_end_is_laid_down(yaw):
         )
     )
     with TabletopWorld(scene) as world:
-        standing = quaternion_of(about((0.0, 0.0, 1.0), yaw) @ about((0.0, 1.0, 0.0), math.pi / 2)).tolist()
+        standing = quaternion_of(
+            rotation_about((0.0, 0.0, 1.0), yaw) @ rotation_about((0.0, 1.0, 0.0), math.pi / 2)
+        ).tolist()
         pybullet.resetBasePositionAndOrientation(
             world.body("red lego"), [0.45, -0.05, 0.031], standing, physicsClientId=world.client
         )
