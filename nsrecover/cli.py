@@ -155,7 +155,7 @@ def check_world(
     skip: Annotated[list[str] | None, typer.Option(help="A rule to leave out; can be given several times.")] = None,
 ) -> None:
     """Check that a simulator or robot behaves as a world has to, rule by rule; exit with 1 if it does not."""
-    from nsrecover.testing import kit as testing
+    from nsrecover import testing
 
     rules = {rule.value: rule for rule in testing.Rule}
     for name in skip or ():

@@ -27,7 +27,7 @@ MODULES = {
     "nsrecover.completion": "nsrecover.core.completion",
     "nsrecover.conformance": "nsrecover.testing",
     "nsrecover.conformance.acting": "nsrecover.testing.probe_actions",
-    "nsrecover.conformance.look": "nsrecover.testing.observed",
+    "nsrecover.conformance.look": "nsrecover.testing.lifted",
     "nsrecover.conformance.looking": "nsrecover.testing.observation_rules",
     "nsrecover.episode_arrays": "nsrecover.records.arrays",
     "nsrecover.episode_log": "nsrecover.records.episode_log",

@@ -1,5 +1,14 @@
-"""The conformance kit: checks that a simulator or a robot behaves as nsrecover expects of a world."""
+"""The conformance kit: checks that a simulator or a robot behaves as nsrecover expects of a world.
 
-import lazy_loader
+```python
+from nsrecover.testing import check_world
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+print(check_world(make_world))  # one line per rule; WorldNotConforming names the first broken rule
+```
+"""
+
+from nsrecover.errors import WorldNotConforming
+from nsrecover.testing.kit import check_world, load_factory
+from nsrecover.testing.rules import Check, Limits, Report, Rule, Status
+
+__all__ = ["Check", "Limits", "Report", "Rule", "Status", "WorldNotConforming", "check_world", "load_factory"]

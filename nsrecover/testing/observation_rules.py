@@ -1,4 +1,4 @@
-"""The rules that one observation can keep or break: its fields, its depth, its calibration."""
+"""Rules about a single observation: its fields, its depth and its calibration."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from nsrecover.core.scene import FloatArray
 from nsrecover.domains.tabletop.relations import TABLE
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.perceiver import MIN_PIXELS, lift_points
-from nsrecover.testing.observed import Look
-from nsrecover.testing.rules import Book, Limits, Rule
+from nsrecover.testing.lifted import LiftedObservation
+from nsrecover.testing.rules import Limits, Rule, RuleLog
 
 Points = npt.NDArray[np.float64]
 _ODD_READING_M = 1.0
@@ -25,16 +25,16 @@ _WELL_SEEN = 100
 _FLIP = np.diag([1.0, -1.0, -1.0, 1.0])
 
 
-def valid(book: Book, observation: object) -> None:
-    """Type, shapes and fields."""
+def check_type(log: RuleLog, observation: object) -> None:
+    """Check the type, the shapes and the fields."""
     found, kind = "", type(observation)
     if not isinstance(observation, Observation):
         found = f"{kind.__module__}.{kind.__qualname__}"
     else:
         try:
-            observation.__post_init__()  # arrays may have been changed since it was made
+            observation.__post_init__()  # arrays may have changed since it was made
         except InvalidObservation as error:
-            found = f"one that is not valid ({error})"
+            found = f"an invalid one ({error})"
         arrays = (observation.depth_m, observation.instances)
         if not found and not all(isinstance(array, np.ndarray) for array in (observation.rgb, *arrays)):
             found = "images that are not NumPy arrays"
@@ -44,72 +44,72 @@ def valid(book: Book, observation: object) -> None:
             found = f"labels of type {type(observation.labels).__name__}"
         elif not found and not math.isfinite(observation.time_s):
             found = f"time_s = {observation.time_s}"
-    book.ask(
+    log.check(
         Rule.OBSERVATION_VALID, not found, "a valid nsrecover.Observation from observe()", found,
         "build one from nsrecover.core.observation, which documents every field",
     )  # fmt: skip
 
 
-def fields(book: Book, observation: Observation, known: Mapping[str, object]) -> None:
-    """Names, labels, pictures and gripper; `known` holds the names that were seen before."""
+def check_fields(log: RuleLog, observation: Observation, known: Mapping[str, object]) -> None:
+    """Check names, labels, images and gripper; `known` holds the names that were seen before."""
     labels = observation.labels
     odd = [
         name for name in labels.values()
         if not isinstance(name, str) or not name or name.strip() != name or set(name) & set("(),;\n") or name == TABLE
     ]  # fmt: skip
-    book.ask(
+    log.check(
         Rule.NAMES_USABLE, not odd, "object names that can be written in a plan, like 'red cube'",
         str(odd), "rename them in the detector's labels",
     )  # fmt: skip
     numbers = {int(number) for number in np.unique(observation.instances)} - {0}
     nameless = sorted(numbers - set(labels))
-    book.ask(
+    log.check(
         Rule.LABELS_COMPLETE, not nameless, "a label for every instance number in the images",
         f"none for {nameless}", "add them to labels, or write 0 where there is no object",
     )  # fmt: skip
     unseen = sorted(name for number, name in labels.items() if number not in numbers and name not in known)
-    book.ask(
+    log.check(
         Rule.LABELS_SEEN, not unseen, "labels only for what is or was in the images",
-        f"{unseen}, of which there never was a pixel", "label only what the detector found",
+        f"{unseen} without any pixels", "label only what the detector found",
     )  # fmt: skip
     blank = [camera.name for view, camera in enumerate(observation.cameras) if np.ptp(observation.rgb[view]) == 0]
-    book.ask(
+    log.check(
         Rule.PICTURES_NOT_BLANK, not blank, "colour images that show something", f"a single colour from {blank}",
         "check that the cameras are on, and in the order of the views",
     )  # fmt: skip
     opening, holding = observation.gripper_opening_m, observation.holding
     sane = isinstance(holding, bool | np.bool_) and math.isfinite(opening) and 0.0 <= opening <= 1.0
-    book.ask(
+    log.check(
         Rule.GRIPPER_FIELDS, sane, "gripper_opening_m in metres (0 to 1) and holding true or false",
         f"{opening!r} and {holding!r}", "give the distance between the fingers, and what the gripper feels",
     )  # fmt: skip
 
 
-def depth(book: Book, look: Look, limits: Limits) -> None:
-    """Where there is no reading, the unit, and along what it is measured."""
-    observation = look.observation
+def check_depth(log: RuleLog, lifted: LiftedObservation, limits: Limits) -> None:
+    """Check missing readings, the unit of depth, and the direction in which it is measured."""
+    observation = lifted.observation
     odd, distances = "", []
     for view, camera in enumerate(observation.cameras):
         metres = observation.depth_m[view]
         if metres.min() < 0:
             odd = f"{metres.min():.3g} m in the view of {camera.name!r}"
-        for name in look.names:
-            own = metres[look.mask(view, name)]
+        for name in lifted.names:
+            own = metres[lifted.mask(view, name)]
             own = own[own > 0]
             if len(own) >= MIN_PIXELS:
                 median = float(np.median(own))
                 distances.append(median)
                 far = float(own[np.abs(own - median).argmax()])
-                # relative, so that a wrong unit is not taken for missing readings
+                # Relative, so that a wrong unit is not mistaken for missing readings.
                 if abs(far - median) > max(_ODD_READING_M, 0.5 * median):
                     odd = f"{far:.3g} m on {name!r}, the rest of which is {median:.3g} m from {camera.name!r}"
-    book.ask(
+    log.check(
         Rule.NO_READING_IS_ZERO, not odd, "depth_m of 0 where there is no reading", odd,
         "write 0 for invalid, clipped and far-plane pixels",
     )  # fmt: skip
     median = float(np.median(distances))
     near, far = limits.depth_m
-    book.ask(
+    log.check(
         Rule.DEPTH_IN_METRES, near <= median <= far, f"objects {near} to {far} m from the cameras",
         f"a median depth of {median:.4g}" + " (millimetres?)" * (median > 100),
         "give depth in metres, not as the sensor's integers or the renderer's z-buffer",
@@ -122,17 +122,17 @@ def depth(book: Book, look: Look, limits: Limits) -> None:
         if plane > 0.0015 and ray < 0.5 * plane:
             bent = f"a surface {1000 * plane:.1f} mm uneven under {camera.name!r}, and {1000 * ray:.1f} mm if read so"
     if asked:
-        book.ask(
+        log.check(
             Rule.DEPTH_ALONG_AXIS, not bent, "a flat table from depth along the optical axis",
             f"depth along the ray through each pixel ({bent})",
             "divide it by the length of the ray (x, y, 1) = K^-1 (column, row, 1)",
         )  # fmt: skip
     else:
-        book.skip("too little of the table has depth readings", Rule.DEPTH_ALONG_AXIS)
+        log.skip("too little of the table has depth readings", Rule.DEPTH_ALONG_AXIS)
 
 
-def intrinsics(book: Book, observation: Observation) -> None:
-    """Whether K can belong to a camera with such images."""
+def check_intrinsics(log: RuleLog, observation: Observation) -> None:
+    """Check that K is plausible for images of this size."""
     height, width = observation.instances.shape[1:]
     odd = ""
     for camera in observation.cameras:
@@ -144,14 +144,14 @@ def intrinsics(book: Book, observation: Observation) -> None:
             odd = f"the middle at ({k[0, 2]:.0f}, {k[1, 2]:.0f}) for {camera.name!r}"
         elif not (0.1 < k[0, 0] / width < 12 and 0.5 < k[0, 0] / k[1, 1] < 2):
             odd = f"focal lengths of {k[0, 0]:.4g} and {k[1, 1]:.4g} pixels for {camera.name!r}"
-    book.ask(
+    log.check(
         Rule.INTRINSICS_PLAUSIBLE, not odd, f"intrinsics [[fx, 0, cx], [0, fy, cy], [0, 0, 1]] in pixels of the "
         f"{width}x{height} images", odd, "scale K with the images when they are resized; cx goes with the width",
     )  # fmt: skip
 
 
-def rigid(book: Book, observation: Observation) -> None:
-    """Whether camera poses are rotations and translations."""
+def check_poses(log: RuleLog, observation: Observation) -> None:
+    """Check that camera poses are rigid transforms."""
     odd = ""
     for camera in observation.cameras:
         pose = np.asarray(camera.world_from_camera, dtype=float)
@@ -160,15 +160,15 @@ def rigid(book: Book, observation: Observation) -> None:
             odd = f"one of {camera.name!r} that is off by {error:.2g}, with last row {pose[3].tolist()}"
         elif np.linalg.det(pose[:3, :3]) < 0:
             odd = f"a mirrored one of {camera.name!r} (determinant -1)"
-    book.ask(
+    log.check(
         Rule.POSE_RIGID, not odd, "world_from_camera with orthonormal axes, determinant +1 and last row 0 0 0 1", odd,
         "check the order of axes, and for a scale in the matrix",
     )  # fmt: skip
 
 
-def placed(book: Book, look: Look, limits: Limits) -> None:
-    """Whether the objects stand on the table, as every single camera sees them, and as they do together."""
-    observation = look.observation
+def check_table(log: RuleLog, lifted: LiftedObservation, limits: Limits) -> None:
+    """Check for every camera that the objects stand on the table."""
+    observation = lifted.observation
     for view, camera in enumerate(observation.cameras):
         heights = _heights(observation, view, camera)
         if not heights:
@@ -183,24 +183,24 @@ def placed(book: Book, look: Look, limits: Limits) -> None:
             }
             for what, pose in options.items():
                 other = Camera(camera.intrinsics, np.asarray(pose, dtype=np.float32), camera.name)
-                book.ask(
+                log.check(
                     Rule.CAMERA_CONVENTION, not _on_table(_heights(observation, view, other), limits),
                     "world_from_camera in OpenCV's convention", f"{what} for {camera.name!r}",
                     "invert the matrix, or multiply it by diag(1, -1, -1, 1) from the right",
                 )  # fmt: skip
-        book.ask(Rule.CAMERA_CONVENTION, True, "", "", "")
+        log.check(Rule.CAMERA_CONVENTION, True)
         low, high = min(low for low, _ in heights), max(high for _, high in heights)
-        book.ask(
+        log.check(
             Rule.TABLE_AT_ZERO, good,
             f"objects that stand on z = 0 (within {1000 * limits.table_m:.0f} mm), lower than {limits.height_m} m",
             f"objects from z = {low:.3f} to {high:.3f} m as {camera.name!r} sees them",
-            "put the origin on the table's top with z up, and see that a camera sees the sides of the objects",
+            "put the origin on the top of the table with z up, and let a camera see the sides of the objects",
         )  # fmt: skip
 
 
-def agreeing(book: Book, look: Look, limits: Limits) -> None:
-    """Whether the views show the same objects at the same places."""
-    observation = look.observation
+def check_agreement(log: RuleLog, lifted: LiftedObservation, limits: Limits) -> None:
+    """Check that all views show the same objects at the same places."""
+    observation = lifted.observation
     by_view = [_own_boxes(observation, view) for view in range(len(observation.cameras))]
     names = observation.labels
     asked = False
@@ -211,36 +211,36 @@ def agreeing(book: Book, look: Look, limits: Limits) -> None:
         asked = True
         apart = {n: float(np.linalg.norm(first[n][:3] - second[n][:3])) for n in both}
         between = f"{observation.cameras[i].name!r} and {observation.cameras[j].name!r}"
-        # apart as a whole, and not because each camera sees another side of it
+        # Whole objects that are apart, not different visible sides of one object.
         other = [n for n in both if gaps(first[n], second[n]).max() > 2 * limits.agree_m]
         median = float(np.median(list(apart.values())))
         mixed = bool(other) and (len(other) <= len(both) / 2 or _exchanged(first, second, other, limits.agree_m))
-        book.ask(
+        log.check(
             Rule.INSTANCES_AGREE, not mixed, "one number for one object in all views",
             f"{', '.join(f'{names[n]!r} {1000 * apart[n]:.0f} mm apart' for n in other)} between {between}",
             "match the instances of the views before numbering them",
         )  # fmt: skip
-        book.ask(
+        log.check(
             Rule.CAMERAS_AGREE, median <= limits.agree_m,
             f"objects at the same place from {between} within {1000 * limits.agree_m:.0f} mm (median)",
             f"{1000 * median:.0f} mm", "calibrate the cameras against each other, and take the images at one time",
         )  # fmt: skip
     if not asked:
-        book.skip("no object is seen well by two cameras", Rule.INSTANCES_AGREE, Rule.CAMERAS_AGREE)
+        log.skip("no object is seen well by two cameras", Rule.INSTANCES_AGREE, Rule.CAMERAS_AGREE)
 
 
-def sizes(book: Book, look: Look, limits: Limits) -> None:
-    """Whether the objects have the size of things on a table."""
+def check_sizes(log: RuleLog, lifted: LiftedObservation, limits: Limits) -> None:
+    """Check that the objects have the size of things on a table."""
     low, high = limits.size_m
-    odd = {name: box[3:].round(3).tolist() for name, box in look.boxes.items() if not low <= box[3:].max() <= high}
-    book.ask(
+    odd = {name: box[3:].round(3).tolist() for name, box in lifted.boxes.items() if not low <= box[3:].max() <= high}
+    log.check(
         Rule.SIZES_PLAUSIBLE, not odd, f"objects of {low} to {high} m", str(odd),
         "check the masks (do they spill onto the background?), the unit of depth and K",
     )  # fmt: skip
 
 
 def _own_boxes(observation: Observation, view: int) -> dict[int, FloatArray]:
-    """Box (6,) of every object that a single view shows well, by number."""
+    """Return instance number -> box (6,) of every object that a single view shows well."""
     points, owners = lift_points(observation, view)
     boxes = {}
     for number in observation.labels:
@@ -252,14 +252,14 @@ def _own_boxes(observation: Observation, view: int) -> dict[int, FloatArray]:
 
 
 def _exchanged(first: dict[int, FloatArray], second: dict[int, FloatArray], off: list[int], tolerance_m: float) -> bool:
-    """Whether each of the objects is, in the second view, where another one is in the first."""
+    """Return whether each object is, in the second view, where another one is in the first."""
     return len(off) > 1 and all(
         any(n != m and np.linalg.norm(second[n][:2] - first[m][:2]) < 2 * tolerance_m for m in off) for n in off
     )
 
 
 def _heights(observation: Observation, view: int, camera: Camera) -> list[tuple[float, float]]:
-    """Lowest and highest point of every object as one camera sees it, but for a few stray pixels."""
+    """Return the lowest and highest point of every object in one view, without outliers."""
     alone = Observation(
         observation.rgb[[view]], observation.depth_m[[view]], observation.instances[[view]], (camera,),
         observation.labels,
@@ -274,14 +274,14 @@ def _on_table(heights: list[tuple[float, float]], limits: Limits) -> bool:
 
 
 def _unevenness(observation: Observation, view: int) -> tuple[float, float]:
-    """How far what is around the objects is from a plane, metres: as it is, and if depth were along the ray.
+    """Return the distance of the table's points from a plane, metres: as given, and if depth were along the ray.
 
-    The median distance to the best of many planes through three points; (nan, nan) if there is too little to see.
+    This is the median distance to the best of many planes through three points; (nan, nan) with too few points.
     """
     instances, depth_m = observation.instances[view], observation.depth_m[view]
     reach = max(2, instances.shape[0] // 4)
     near = ndimage.distance_transform_edt(instances == 0) <= reach
-    # a few pixels off the objects, where masks and depth may not fit to the pixel
+    # A few pixels away from the objects, because masks and depth may not match exactly.
     rows, columns = np.nonzero(near & ~ndimage.binary_dilation(instances > 0, iterations=3) & (depth_m > 0))
     if len(rows) < 200:
         return math.nan, math.nan

@@ -1,4 +1,4 @@
-"""Choosing actions for a world that is not known: such as any robot that can pick and place should manage."""
+"""Probe actions for an unknown world: actions that any robot that can pick and place can carry out."""
 
 from __future__ import annotations
 
@@ -14,18 +14,14 @@ from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.domains.tabletop.relations import is_clear, supporter
 
 ROOM_M = 0.03
-"""Gap that the chosen objects and places have to all others: a finger fits in."""
+"""Smallest gap between the chosen objects or places and all others; a finger fits in."""
 
 OUT_OF_REACH_M = 6.0
-"""No arm at a table reaches so far."""
+"""Distance that is out of reach of any arm at a table."""
 
 
-def choose(graph: SceneGraph) -> Action | None:
-    """An action that should be easy: stack two objects that stand freely, or else shift one.
-
-    Returns:
-        None if nothing has room around it.
-    """
+def choose_action(graph: SceneGraph) -> Action | None:
+    """Return an easy action: stack two free-standing objects, or else shift one; None if there is no room."""
     standing = [i for i in range(len(graph)) if graph.seen[i] and is_clear(graph, i) and supporter(graph, i) is None]
     room = {i: _room(graph, graph.boxes[i], i) for i in standing}
     pairs = [
@@ -52,20 +48,20 @@ def choose(graph: SceneGraph) -> Action | None:
     return None
 
 
-def put_at(graph: SceneGraph, name: str) -> Action:
-    """The action that puts an object to where it is in a scene."""
+def action_back_to(graph: SceneGraph, name: str) -> Action:
+    """Return the action that puts an object to its place in a scene."""
     return Action("free", (name,), as_box(graph.boxes[graph.index(name)]))
 
 
-def impossible(graph: SceneGraph, name: str) -> Action:
-    """A well-formed action that no robot at a table can carry out."""
+def unreachable_action(graph: SceneGraph, name: str) -> Action:
+    """Return a well-formed action that no robot at a table can carry out."""
     x, _, _, width, depth, height = as_box(graph.boxes[graph.index(name)])
     target: Box = (x + OUT_OF_REACH_M, 0.0, height / 2, width, depth, height)
     return Action("free", (name,), target)
 
 
-def kept(before: SceneGraph, after: SceneGraph, action: Action) -> bool:
-    """Whether an action's promise holds; one without a target must at least have moved its object."""
+def promise_holds(before: SceneGraph, after: SceneGraph, action: Action) -> bool:
+    """Return whether the effect of an action holds; without a target, its object must at least have moved."""
     if not operator_of(action).achieved(after, action):
         return False
     if len(action.arguments) > 1 or action.target is not None:
@@ -75,7 +71,7 @@ def kept(before: SceneGraph, after: SceneGraph, action: Action) -> bool:
 
 
 def _room(graph: SceneGraph, box: np.ndarray[tuple[int, ...], np.dtype[np.float32]], index: int) -> float:
-    """Gap, seen from above, to everything that reaches as low as a box."""
+    """Return the gap, seen from above, to everything that reaches as low as a box."""
     others = np.delete(graph.boxes, index, axis=0)
     others = others[bottom(others) < bottom(box) + box[5]]
     return float(gaps(box, others)[:, :2].max(axis=1).min()) if len(others) else math.inf

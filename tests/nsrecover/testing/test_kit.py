@@ -1,4 +1,4 @@
-"""The conformance kit passes on our own world, and names the rule that each of many broken ones breaks."""
+"""The conformance kit accepts our own world, and names the broken rule of each of many broken worlds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from nsrecover.core.actions import Action
 from nsrecover.core.observation import Camera, Observation
 from nsrecover.errors import InvalidAction, InvalidConfiguration, UnknownObject
-from nsrecover.testing.kit import Limits, Report, Rule, Status, WorldNotConforming, check_world, load_factory
+from nsrecover.testing import Limits, Report, Rule, Status, WorldNotConforming, check_world, load_factory
 from sim.common.cameras import FRONT, CameraRig
 from sim.tabletop.sampling import sample_scene
 from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec

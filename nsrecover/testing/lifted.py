@@ -1,4 +1,4 @@
-"""An observation with what the library's own lifting makes of it, and how two of them differ."""
+"""Observations with their objects lifted to boxes, and the differences between two of them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from nsrecover.perception.visibility import seen_through
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
-    """An observation and the boxes in it.
+class LiftedObservation:
+    """An observation and the boxes of its objects.
 
     Attributes:
-        observation: as the world gave it.
-        boxes: box (6,) of every object that is seen, by name.
-        digest: of everything in the observation, to notice later changes.
+        observation: the observation of the world.
+        boxes: name of every visible object -> box (6,).
+        digest: hash of the observation, to notice later changes.
     """
 
     observation: Observation
@@ -32,25 +32,25 @@ class Look:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Objects that are seen."""
+        """The visible objects."""
         return tuple(self.boxes)
 
     def mask(self, view: int, name: str) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-        """Where an object is in a view, (H, W); nowhere if it has no label."""
+        """Return the mask (H, W) of an object in a view; empty if it has no label."""
         numbers = [number for number, label in self.observation.labels.items() if label == name]
         return np.isin(self.observation.instances[view], numbers)
 
 
-def take(observation: Observation) -> Look:
-    """Lift the boxes of an observation."""
+def lift(observation: Observation) -> LiftedObservation:
+    """Lift the objects of an observation to boxes."""
     numbers = sorted(observation.labels)
     boxes, seen = lift_boxes(observation, numbers)
     found = {observation.labels[number]: boxes[i] for i, number in enumerate(numbers) if seen[i]}
-    return Look(observation, found, digest(observation))
+    return LiftedObservation(observation, found, digest(observation))
 
 
 def digest(observation: Observation) -> str:
-    """A fingerprint of the arrays, labels and cameras of an observation."""
+    """Return a hash of the arrays, labels and cameras of an observation."""
     hashed = hashlib.sha256()
     arrays = [observation.rgb, observation.depth_m, observation.instances]
     arrays += [part for camera in observation.cameras for part in (camera.intrinsics, camera.world_from_camera)]
@@ -60,29 +60,31 @@ def digest(observation: Observation) -> str:
     return hashed.hexdigest()
 
 
-def graph_of(look: Look, before: Look | None = None) -> SceneGraph:
-    """Scene graph without appearance; what is hidden now has the box it had before, if one is given."""
-    known = look if before is None else before
+def graph_of(lifted: LiftedObservation, before: LiftedObservation | None = None) -> SceneGraph:
+    """Return a scene graph without appearance; occluded objects keep their earlier box, if `before` is given."""
+    known = lifted if before is None else before
     memory = Memory.empty(0).add(
         known.names, _stacked(known), np.zeros((len(known.names), 0), np.float32), _ones(known)
     )
     if before is not None:
-        found = np.array([look.names.index(name) if name in look.names else -1 for name in memory.names], dtype=np.intp)
-        nothing = np.zeros((len(look.names), 0), np.float32)
-        memory = memory.look(_stacked(look), nothing, _ones(look), found, partial(seen_through, look.observation))
+        found = np.array(
+            [lifted.names.index(name) if name in lifted.names else -1 for name in memory.names], dtype=np.intp
+        )
+        nothing = np.zeros((len(lifted.names), 0), np.float32)
+        memory = memory.look(_stacked(lifted), nothing, _ones(lifted), found, partial(seen_through, lifted.observation))
     return memory.graph()
 
 
-def _ones(look: Look) -> FloatArray:
-    return np.ones(len(look.names), dtype=np.float32)
+def _ones(lifted: LiftedObservation) -> FloatArray:
+    return np.ones(len(lifted.names), dtype=np.float32)
 
 
-def _stacked(look: Look) -> FloatArray:
-    return np.asarray([look.boxes[name] for name in look.names], dtype=np.float32).reshape(-1, 6)
+def _stacked(lifted: LiftedObservation) -> FloatArray:
+    return np.asarray([lifted.boxes[name] for name in lifted.names], dtype=np.float32).reshape(-1, 6)
 
 
-def renamed(before: Look, after: Look, tolerance_m: float, but: Collection[str] = ()) -> str:
-    """Says which object now goes by another's name; empty if none does."""
+def renamed(before: LiftedObservation, after: LiftedObservation, tolerance_m: float, but: Collection[str] = ()) -> str:
+    """Return which object now has the name of another one; empty if none has."""
     for name, box in before.boxes.items():
         if name in but or (name in after.boxes and _apart(box, after.boxes[name]) <= tolerance_m):
             continue
@@ -94,25 +96,27 @@ def renamed(before: Look, after: Look, tolerance_m: float, but: Collection[str] 
     return ""
 
 
-def lost(before: Look, after: Look, but: Collection[str] = ()) -> list[str]:
-    """Objects that were seen and are not any more."""
+def lost(before: LiftedObservation, after: LiftedObservation, but: Collection[str] = ()) -> list[str]:
+    """Return the objects that were visible and no longer are."""
     return [name for name in before.boxes if name not in after.boxes and name not in but]
 
 
-def shifted(before: Look, after: Look, tolerance_m: float, but: Collection[str] = ()) -> list[str]:
-    """Objects that are at another place, in words; one that is merely hidden in part, then or now, is not."""
+def shifted(
+    before: LiftedObservation, after: LiftedObservation, tolerance_m: float, but: Collection[str] = ()
+) -> list[str]:
+    """Return descriptions of the objects that are at another place; partial occlusion does not count."""
     names = [name for name in before.boxes if name in after.boxes and name not in but]
     if not names:
         return []
     then, now = (np.stack([each.boxes[name] for name in names]) for each in (before, after))
-    # what is partly hidden in one of the two is as it was if that part lies inside the whole
+    # A partly occluded object is unmoved if its visible part lies inside its whole box.
     same = [inside(a, b) or inside(b, a) for a, b in zip(then, now, strict=True)]
     apart = np.where(same, 0.0, np.linalg.norm(now[:, :3] - then[:, :3], axis=1))
     return [f"{name!r} {1000 * off:.0f} mm off" for name, off in zip(names, apart, strict=True) if off > tolerance_m]
 
 
-def covered(before: Look, after: Look, but: Collection[str] = ()) -> dict[str, float]:
-    """Share of each object's pixels in front of which there now is something that is no object, the worst view."""
+def covered(before: LiftedObservation, after: LiftedObservation, but: Collection[str] = ()) -> dict[str, float]:
+    """Return the share of each object's pixels that something other than an object occludes, in the worst view."""
     shares: dict[str, float] = {}
     for view in range(len(before.observation.cameras)):
         depth, now = before.observation.depth_m[view], after.observation.depth_m[view]
