@@ -95,12 +95,12 @@ def plan_for(config: PlanningConfig, states: Sequence[ErrorState]) -> Iterator[t
 
 
 def batched(config: PlanningConfig, states: Sequence[ErrorState]) -> dict[str, Any]:
-    """Error states from all over the datasets planned for in one call and one by one; empty if nobody asked for it."""
+    """Error states from all datasets planned in one call and one by one; empty if `config.batch` is 0."""
     system = system_of(config.checkpoint)
     found = [(state, state.discrepancy(system)) for state in states] if config.batch else []
     requests = [Request(state.graph, state.trace, discrepancy) for state, discrepancy in found if discrepancy]
     chosen = np.unique(np.linspace(0, len(requests) - 1, min(config.batch, len(requests))).astype(int))
-    return time_batch(system, [requests[i] for i in chosen]) if len(chosen) else {}
+    return time_batch(system, [requests[i] for i in chosen], config.workers) if len(chosen) else {}
 
 
 def cases_of(config: PlanningConfig, planned: Sequence[tuple[ErrorState, dict[str, Planned]]]) -> list[PlanningCase]:

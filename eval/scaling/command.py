@@ -1,4 +1,4 @@
-"""`python -m eval.scaling`: how the time of planning grows with objects and errors, and what planning many gains."""
+"""`python -m eval.scaling`: how planning time grows with objects and errors, and what a pool of processes gains."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def measure(config: ScalingConfig) -> dict[str, Any]:
     finally:
         torch.set_num_threads(threads)
     metrics = summary(results) | {
-        "batched": time_batch(system, _requests(config, system, bank)) if config.batch else {},
+        "batched": time_batch(system, _requests(config, system, bank), config.workers) if config.batch else {},
         "seed": config.seed,
         "repeats": config.repeats,
     }
@@ -216,7 +216,7 @@ def measure(config: ScalingConfig) -> dict[str, Any]:
 
 
 def _requests(config: ScalingConfig, system: System, bank: Sequence[Appearance]) -> list[Request]:
-    """Error states like those of a fleet: 5 to 10 objects, 1 to 5 errors."""
+    """Error states of ordinary size: 5 to 10 objects, 1 to 5 errors."""
     rng = np.random.default_rng([config.seed, config.batch])
     sizes = rng.integers(5, 11, config.batch), rng.integers(1, 6, config.batch)
     chosen = [problem(system, bank, int(objects), int(errors), rng) for objects, errors in zip(*sizes, strict=True)]

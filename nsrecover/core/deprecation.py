@@ -62,6 +62,7 @@ MODULES = {
     "nsrecover.planning.instantiate": "nsrecover.planning.symbolic.grounding",
     "nsrecover.planning.landmark_cut": "nsrecover.planning.symbolic.landmark_cut",
     "nsrecover.planning.neural": "nsrecover.planning.neural_model",
+    "nsrecover.planning.problem": "nsrecover.planning.batch",
     "nsrecover.planning.realise": "nsrecover.planning.refine",
     "nsrecover.planning.recover": "nsrecover.planning.planner",
     "nsrecover.planning.relaxation": "nsrecover.planning.symbolic.relaxation",
@@ -82,7 +83,11 @@ MODULES = {
 }
 """Old module -> new module. A submodule of an old package that is not listed has kept its name in the new package."""
 
-GONE: dict[str, str] = {}
+_MANY = "nsrecover.planning.planner.RecoveryPlanner.recover_many"
+
+GONE: dict[str, str] = {
+    f"nsrecover.planning.{name}": _MANY for name in ("fleet", "fleet_realise", "fleet_search", "fleet_tables", "packed")
+}
 """Module, or dotted name of a module's member, that no longer exists -> what to use instead."""
 
 NAMES = {

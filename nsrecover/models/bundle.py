@@ -215,15 +215,9 @@ class Bundle(nn.Module):
         return np.asarray(torch.sigmoid(self.discriminator(*arrays)).cpu().numpy(), dtype=np.float32)
 
     @torch.inference_mode()
-    def free_box(self, boxes: npt.ArrayLike, moved: npt.ArrayLike, present: npt.ArrayLike | None = None) -> FloatArray:
-        """Proposed collision-free boxes (B, 6) for the moved objects (B,) of scenes (B, N, 6); not yet checked.
-
-        Scenes with fewer objects are padded; `present` (B, N) is False for the padding.
-        """
-        there = None if present is None else self._tensor(present, torch.bool)
-        proposal = self.free_space(
-            self._tensor(boxes), self._tensor(moved, torch.long), self._tensor(self.workspace), there
-        )
+    def free_box(self, boxes: npt.ArrayLike, moved: npt.ArrayLike) -> FloatArray:
+        """Proposed collision-free boxes (B, 6) for the moved objects (B,) of scenes (B, N, 6); not yet checked."""
+        proposal = self.free_space(self._tensor(boxes), self._tensor(moved, torch.long), self._tensor(self.workspace))
         return np.asarray(proposal.cpu().numpy(), dtype=np.float32)
 
     def save(self, folder: str | Path, card: str = "") -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,9 +17,6 @@ SLACK_M = 1e-5
 
 ALIKE_M = 0.005
 """Footprints that stick out of another one by no more than this are left to it: the same place, imagined twice."""
-
-MUCH_PADDING = 200
-"""Boxes; working on so many more takes longer than another call of the network."""
 
 Points = npt.NDArray[np.floating[Any]]
 """Coordinates of either precision."""
@@ -43,11 +39,8 @@ class Table(Protocol):
 class FreeSpaceModel(Table, Protocol):
     """What is asked for a proposal."""
 
-    def free_box(self, boxes: npt.ArrayLike, moved: npt.ArrayLike, present: npt.ArrayLike | None = None) -> FloatArray:
-        """Proposed boxes (B, 6) for the moved objects (B,) of scenes (B, N, 6).
-
-        `present` (B, N) is False where a scene has fewer objects; it is only given for several scenes at once.
-        """
+    def free_box(self, boxes: npt.ArrayLike, moved: npt.ArrayLike) -> FloatArray:
+        """Proposed boxes (B, 6) for the moved objects (B,) of scenes (B, N, 6)."""
         ...
 
 
@@ -157,7 +150,15 @@ def find_free_place(model: FreeSpaceModel, box: FloatArray, obstacles: FloatArra
     """
     scene = np.concatenate([box[None], footprints(obstacles)]).astype(np.float32)
     proposal = np.asarray(model.free_box(scene[None], np.zeros(1, dtype=np.int64))[0], dtype=np.float32)
-    return checked_place(model, proposal, box, obstacles)
+    proposal[3:] = box[3:]
+    proposal[2] = box[5] / 2
+    for gap_m in MARGINS_M:
+        if is_free(proposal, obstacles, model, gap_m):
+            return proposal
+        nearest = nearest_free_place(box, obstacles, model, gap_m)
+        if nearest is not None:
+            return nearest
+    return None
 
 
 def footprints(obstacles: FloatArray) -> FloatArray:
@@ -182,53 +183,3 @@ def footprints(obstacles: FloatArray) -> FloatArray:
     found: FloatArray = obstacles[kept]
     found[spare[:, kept].any(axis=0), 3:5] += 2 * ALIKE_M
     return found
-
-
-def find_free_places(
-    model: FreeSpaceModel, boxes: Sequence[FloatArray], obstacles: Sequence[FloatArray]
-) -> list[FloatArray | None]:
-    """What `find_free_place` finds for an object (6,) of each of several scenes, the network asked about many at once.
-
-    Args:
-        model: makes the proposals and knows the workspace.
-        boxes: an object (6,) of each scene, as it stands.
-        obstacles: (M, 6) what each of them has to keep clear of.
-    """
-    found: list[FloatArray | None] = [None] * len(boxes)
-    fewer = [footprints(those) for those in obstacles]
-    for chosen in _of_similar_size([1 + len(those) for those in fewer]):
-        size = 1 + len(fewer[chosen[-1]])
-        scenes = np.zeros((len(chosen), size, 6), dtype=np.float32)
-        present = np.zeros((len(chosen), size), dtype=np.bool_)
-        for row, i in enumerate(chosen):
-            scenes[row, 0], scenes[row, 1 : 1 + len(fewer[i])] = boxes[i], fewer[i]
-            present[row, : 1 + len(fewer[i])] = True
-        proposals = model.free_box(scenes, np.zeros(len(chosen), dtype=np.int64), None if present.all() else present)
-        for proposal, i in zip(proposals, chosen, strict=True):
-            found[i] = checked_place(model, np.array(proposal, dtype=np.float32), boxes[i], obstacles[i])
-    return found
-
-
-def _of_similar_size(sizes: Sequence[int]) -> Iterator[list[int]]:
-    """Groups of scenes, smallest first: another call of the network is made where it saves much padding."""
-    left = sorted(range(len(sizes)), key=lambda i: sizes[i])
-    while left:
-        # what padding is saved if a group ends before each scene
-        saved = [count * (sizes[left[-1]] - sizes[left[count - 1]]) for count in range(1, len(left))]
-        best = max(range(len(saved)), key=lambda i: saved[i], default=0)
-        count = best + 1 if saved and saved[best] >= MUCH_PADDING else len(left)
-        yield left[:count]
-        left = left[count:]
-
-
-def checked_place(model: Table, proposal: FloatArray, box: FloatArray, obstacles: FloatArray) -> FloatArray | None:
-    """A proposal (6,) where it keeps a gap to the obstacles (M, 6), else the nearest place to a box (6,) that does."""
-    proposal[3:] = box[3:]
-    proposal[2] = box[5] / 2
-    for gap_m in MARGINS_M:
-        if is_free(proposal, obstacles, model, gap_m):
-            return proposal
-        nearest = nearest_free_place(box, obstacles, model, gap_m)
-        if nearest is not None:
-            return nearest
-    return None

@@ -63,7 +63,7 @@ class GeometricModels:
         offset = np.asarray(boxes_a, dtype=np.float64)[:, :3] - np.asarray(boxes_b, dtype=np.float64)[:, :3]
         return np.asarray(np.exp2(-np.square(offset / self.tolerance_m).sum(axis=1)), dtype=np.float32)
 
-    def free_box(self, boxes: npt.ArrayLike, moved: npt.ArrayLike, present: npt.ArrayLike | None = None) -> FloatArray:
+    def free_box(self, boxes: npt.ArrayLike, moved: npt.ArrayLike) -> FloatArray:
         """Each moved object's own place (B, 6); the check of the proposal then takes the nearest free place to it."""
         scenes = np.asarray(boxes, dtype=np.float32)
         return np.asarray(scenes[np.arange(len(scenes)), np.asarray(moved)].copy(), dtype=np.float32)

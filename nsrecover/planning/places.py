@@ -34,21 +34,7 @@ class Place(NamedTuple):
     visual: FloatArray
 
 
-def meeting(first: FloatArray, second: FloatArray) -> tuple[BoolArray, BoolArray, BoolArray]:
-    """Overlap and support between boxes (..., 6) of shapes that broadcast.
-
-    Returns:
-        Whether they run into each other, whether they do so deeper than boxes may be off, and whether the first rests
-        on the second, each (...,).
-    """
-    gaps = [np.abs(first[..., i] - second[..., i]) - (first[..., 3 + i] + second[..., 3 + i]) / 2 for i in range(3)]
-    clash = (gaps[0] < -SLACK_M) & (gaps[1] < -SLACK_M) & (gaps[2] < -SLACK_M)
-    deep = (gaps[0] < -CONTACT_M) & (gaps[1] < -CONTACT_M) & (gaps[2] < -CONTACT_M)
-    touching = np.abs(bottom(first) - top(second)) < CONTACT_M
-    return clash, deep, touching & (shared_footprint(first, second, gaps) >= SUPPORT_OVERLAP)
-
-
-def shared_footprint(first: FloatArray, second: FloatArray, gaps: Sequence[FloatArray]) -> FloatArray:
+def _shared_footprint(first: FloatArray, second: FloatArray, gaps: Sequence[FloatArray]) -> FloatArray:
     """Share of the smaller footprint that is shared, given the gaps along x and y."""
     width, depth = (
         np.minimum(np.maximum(-gaps[i], 0.0), np.minimum(first[..., 3 + i], second[..., 3 + i])) for i in range(2)
@@ -64,14 +50,19 @@ def pairwise(boxes: FloatArray) -> tuple[BoolArray, BoolArray, BoolArray]:
         Whether i and j run into each other (..., S, S), whether they do so deeper than boxes may be off (..., S, S),
         and whether i rests on j (..., S, S).
     """
-    return meeting(boxes[..., :, None, :], boxes[..., None, :, :])
+    first, second = boxes[..., :, None, :], boxes[..., None, :, :]
+    gaps = [np.abs(first[..., i] - second[..., i]) - (first[..., 3 + i] + second[..., 3 + i]) / 2 for i in range(3)]
+    clash = (gaps[0] < -SLACK_M) & (gaps[1] < -SLACK_M) & (gaps[2] < -SLACK_M)
+    deep = (gaps[0] < -CONTACT_M) & (gaps[1] < -CONTACT_M) & (gaps[2] < -CONTACT_M)
+    touching = np.abs(bottom(first) - top(second)) < CONTACT_M
+    return clash, deep, touching & (_shared_footprint(first, second, gaps) >= SUPPORT_OVERLAP)
 
 
 def _sags(over: FloatArray, under: FloatArray) -> FloatArray:
     """How far boxes hover over others, or sink in, (...,); infinite for those that cannot carry them."""
     gaps = [np.abs(over[..., i] - under[..., i]) - (over[..., 3 + i] + under[..., 3 + i]) / 2 for i in range(2)]
     sag: FloatArray = np.abs(top(under) - bottom(over))
-    sag[(shared_footprint(over, under, gaps) < SUPPORT_OVERLAP) | (under[..., 2] >= over[..., 2])] = np.inf
+    sag[(_shared_footprint(over, under, gaps) < SUPPORT_OVERLAP) | (under[..., 2] >= over[..., 2])] = np.inf
     return sag
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import StrEnum
+from functools import partial
 
 import numpy as np
 
@@ -17,13 +18,10 @@ from nsrecover.errors import InvalidConfiguration, InvalidPlan
 from nsrecover.models.free_place import within_reach
 from nsrecover.models.protocols import RecoveryModels
 from nsrecover.planning.alternative_trace import standing_course
-from nsrecover.planning.fleet import search_together
-from nsrecover.planning.fleet_realise import Way, realise_together
+from nsrecover.planning.batch import Request, recover_each
 from nsrecover.planning.neural_model import Move, NeuralModel, State, unit_cost
 from nsrecover.planning.order import recovery_order
-from nsrecover.planning.packed import MAX_OBJECTS, PackedModel
 from nsrecover.planning.placement import FreePlaces, proposed_place
-from nsrecover.planning.problem import Problem, Request
 from nsrecover.planning.refine import realise
 from nsrecover.planning.search import Ending, SearchResult, check_budgets, search
 from nsrecover.planning.subgoals import Subgoals, considered, done_by
@@ -106,17 +104,28 @@ class RecoveryPlanner:
             InvalidConfiguration: `subgoals` is less than 1, or a budget is negative.
         """
         began = time.perf_counter()
-        problem = self._problem(Request(graph, trace, discrepancy), subgoals)
-        if isinstance(problem, Recovery):
-            return replace(problem, seconds=time.perf_counter() - began)
+        _check(graph, trace, subgoals)
+        gone = _gone(graph, discrepancy)
+        involved = {name for action in trace.plan for name in action.arguments}
+        lost = tuple(name for name in gone if name in involved)
+        if lost:
+            return Recovery(
+                RecoveryStatus.IMPOSSIBLE,
+                reason=f"{_listed(lost)} cannot be found any more, and the plan needs {_it(lost)}",
+                blamed=lost,
+                seconds=time.perf_counter() - began,
+            )
+        courses = self._courses(graph, trace, discrepancy)
+        scenes = considered(self._models, graph, courses, discrepancy, subgoals)
+        beyond = ~within_reach(graph.boxes, self._models) | (graph.boxes[:, 2] < BELOW_TABLE_M)
         model = NeuralModel(
             self._models,
             graph,
-            problem.courses,
-            problem.subgoals,
-            problem.order,
-            fixed=problem.fixed,
-            ignored=problem.ignored,
+            courses,
+            scenes,
+            recovery_order(graph.names, trace.plan.actions[: discrepancy.step + 1]),
+            fixed=frozenset(np.flatnonzero(beyond).tolist()),
+            ignored=frozenset(graph.index(name) for name in gone),
             action_cost=self._action_cost,
             free_places=self._free_places,
         )
@@ -125,14 +134,13 @@ class RecoveryPlanner:
             if result.subgoal is None:
                 answer = _no_way(model, result)
             else:
-                scene = model.subgoals[result.subgoal]
-                answer = _recovery(model, result, scene, realise(model, result.path, scene))
+                answer = _recovery(model, result, model.subgoals[result.subgoal])
             return replace(answer, seconds=time.perf_counter() - began)
 
         result = search(
             model,
             model.start,
-            problem.to_go(model.discrepancy([model.start])[1][0].tolist()),
+            self._costs_to_go(model, discrepancy),
             max_expansions=max_expansions,
             budget_s=budget_s,
             on_improvement=None if on_improvement is None else lambda found: on_improvement(finished(found)),
@@ -147,100 +155,49 @@ class RecoveryPlanner:
         budget_s: float | None = None,
         max_expansions: int | None = MAX_EXPANSIONS,
         subgoals: Subgoals | int = Subgoals.ALL,
+        workers: int = 1,
     ) -> list[Recovery]:
-        """Plan recoveries from many error states together: several times as fast as one by one.
-
-        What comes back is as from `recover`; where several ways cost the same it may be another one of them. Planners
-        with an action cost of their own, and scenes of more than 255 objects, are planned for one by one.
+        """Plan a recovery from each of many error states, as `recover` does.
 
         Args:
             requests: the error states; their scenes and plans may be of different sizes.
             budget_s: wall time for all of them together, in seconds; None: no limit.
             max_expansions: nodes that may be expanded for each of them; None: no limit.
             subgoals: as for `recover`.
+            workers: number of processes. Every process starts a new interpreter and loads the models.
 
         Returns:
-            The recoveries in the order of the requests. Their `seconds` are an equal share of the whole time.
+            The recoveries in the order of the requests.
 
         Raises:
-            InvalidPlan: a trace is over other objects than its scene; the number of the request is told.
-            InvalidConfiguration: `subgoals` is less than 1, or a budget is negative.
+            InvalidPlan: a trace is over other objects than its scene; the error names the number of the request.
+            InvalidConfiguration: `subgoals` or `workers` is less than 1, a budget is negative, or `workers` is more
+                than 1 and the planner cannot be pickled.
         """
-        began = time.perf_counter()
         check_budgets(max_expansions, budget_s)
-        found: dict[int, Recovery] = {}
-        problems: dict[int, Problem] = {}
         for number, request in enumerate(requests):
             try:
-                problem = self._problem(request, subgoals)
+                _check(request.graph, request.trace, subgoals)
             except InvalidPlan as error:
                 raise InvalidPlan(f"request {number} (counted from 0): {error}") from None
-            if isinstance(problem, Recovery):
-                found[number] = problem
-            elif self._action_cost is unit_cost and len(request.graph) <= MAX_OBJECTS:
-                problems[number] = problem
-            else:
-                left = None if budget_s is None else max(0.0, budget_s - (time.perf_counter() - began))
-                asked = request.graph, request.trace, request.discrepancy
-                found[number] = self.recover(*asked, budget_s=left, max_expansions=max_expansions, subgoals=subgoals)
-        left = None if budget_s is None else max(0.0, budget_s - (time.perf_counter() - began))
-        answers = search_together(self._models, [*problems.values()], self._free_places, left, max_expansions)
-        paths = [
-            (model, result.path, model.subgoals[result.subgoal])
-            for model, result in answers
-            if result.subgoal is not None
-        ]
-        ways = iter(realise_together(paths))
-        for number, (model, result) in zip(problems, answers, strict=True):
-            if result.subgoal is None:
-                found[number] = _no_way(model, result)
-            else:
-                found[number] = _recovery(model, result, model.subgoals[result.subgoal], next(ways))
-        seconds = (time.perf_counter() - began) / max(len(requests), 1)
-        return [replace(found[number], seconds=seconds) for number in range(len(requests))]
+        recover = partial(self.recover, max_expansions=max_expansions, subgoals=subgoals)
+        return recover_each(recover, requests, workers, budget_s, type(self._models).__module__)
 
-    def _problem(self, request: Request, subgoals: Subgoals | int) -> Problem | Recovery:
-        """What is to be searched, or the answer if that can be told without."""
-        graph, trace, discrepancy = request.graph, request.trace, request.discrepancy
-        for imagined in trace.graphs:
-            if imagined.names != graph.names:
-                raise InvalidPlan(
-                    f"expected a trace over the scene's objects {list(graph.names)}, found {list(imagined.names)}; "
-                    "imagine it again from this scene"
-                )
-        if isinstance(subgoals, int) and subgoals < 1:
-            raise InvalidConfiguration(f"expected subgoals >= 1, or one of {', '.join(Subgoals)}, found {subgoals}")
-        gone = _gone(graph, discrepancy)
-        involved = {name for action in trace.plan for name in action.arguments}
-        lost = tuple(name for name in gone if name in involved)
-        if lost:
-            return Recovery(
-                RecoveryStatus.IMPOSSIBLE,
-                reason=f"{_listed(lost)} cannot be found any more, and the plan needs {_it(lost)}",
-                blamed=lost,
-            )
-        courses = self._courses(graph, trace, discrepancy)
-        scenes = considered(self._models, graph, courses, discrepancy, subgoals)
-        done = done_by(discrepancy)
-        # what is left of the plan costs, after each number of its actions
-        left = [0.0]
-        for action in reversed(trace.plan.actions):
-            left.insert(0, left[0] + self._action_cost(action))
-        extra = []
-        for scene in scenes:
-            course, step = divmod(scene, len(trace.graphs))
-            extra.append((LOOK_BACK if step < done else 0.0) + (LEAVE_DISPLACED if course else 0.0))
-        beyond = ~within_reach(graph.boxes, self._models) | (graph.boxes[:, 2] < BELOW_TABLE_M)
-        return Problem(
-            graph,
-            tuple(courses),
-            tuple(scenes),
-            tuple(left[scene % len(trace.graphs)] for scene in scenes),
-            tuple(extra),
-            recovery_order(graph.names, trace.plan.actions[: discrepancy.step + 1]),
-            fixed=frozenset(np.flatnonzero(beyond).tolist()),
-            ignored=frozenset(graph.index(name) for name in gone),
-        )
+    def _costs_to_go(self, model: NeuralModel, discrepancy: Discrepancy) -> list[float]:
+        """(K,) what the rest of the plan costs from each subgoal, and a little more for those that are less wanted.
+
+        Of equally good ways the one that stays where the scene already is, if that is a subgoal, is taken.
+        """
+        left = [0.0]  # what the last 0, 1, ... actions of the plan cost
+        for action in reversed(model.plan.actions):
+            left.append(left[-1] + self._action_cost(action))
+        costs, done = [], done_by(discrepancy)
+        (wrong,) = model.discrepancy([model.start])[1]
+        for scene, misplaced in zip(model.subgoals, wrong, strict=True):
+            course, step = divmod(scene, len(left))
+            extra = (LOOK_BACK if step < done else 0.0) + (LEAVE_DISPLACED if course else 0.0)
+            costs.append(left[len(model.plan) - step] + (extra if misplaced > 0 else 0.0))
+        return costs
 
     def _courses(self, graph: SceneGraph, trace: Trace, discrepancy: Discrepancy) -> Sequence[Trace]:
         """The trace, and another course if one is wanted and there is one."""
@@ -251,6 +208,18 @@ class RecoveryPlanner:
         return (trace,) if other is None else (trace, other)
 
 
+def _check(graph: SceneGraph, trace: Trace, subgoals: Subgoals | int) -> None:
+    """Refuse a trace over other objects than the scene, and less than one subgoal."""
+    for imagined in trace.graphs:
+        if imagined.names != graph.names:
+            raise InvalidPlan(
+                f"expected a trace over the scene's objects {list(graph.names)}, found {list(imagined.names)}; "
+                "imagine it again from this scene"
+            )
+    if isinstance(subgoals, int) and subgoals < 1:
+        raise InvalidConfiguration(f"expected subgoals >= 1, or one of {', '.join(Subgoals)}, found {subgoals}")
+
+
 def _gone(graph: SceneGraph, discrepancy: Discrepancy) -> tuple[str, ...]:
     """Objects that are not to be seen, in scene order."""
     missing = {culprit.name for culprit in discrepancy.deviations if culprit.cause is Cause.MISSING}
@@ -258,16 +227,16 @@ def _gone(graph: SceneGraph, discrepancy: Discrepancy) -> tuple[str, ...]:
     return tuple(name for name, gone in zip(graph.names, unseen, strict=True) if gone or name in missing)
 
 
-def _no_way(model: NeuralModel | PackedModel, result: SearchResult[State, Move]) -> Recovery:
+def _no_way(model: NeuralModel, result: SearchResult[State, Move]) -> Recovery:
     """The answer of a search that found nothing."""
     reason, blamed = _why_not(model, result)
     return Recovery(result.status, expansions=result.expansions, reason=reason, blamed=blamed)
 
 
-def _recovery(model: NeuralModel | PackedModel, result: SearchResult[State, Move], scene: int, way: Way) -> Recovery:
+def _recovery(model: NeuralModel, result: SearchResult[State, Move], scene: int) -> Recovery:
     """The answer of a search that found a way to an imagined scene, in terms of scenes."""
     step = scene % (len(model.plan) + 1)
-    actions, graphs = way
+    actions, graphs = realise(model, result.path, scene)
     spent = sum(model.action_cost(action) for action in actions)
     rest = sum(model.action_cost(action) for action in model.plan.actions[step:])
     stopped = "" if result.ending is Ending.PROVEN else f"the search stopped because {result.ending}"
@@ -285,13 +254,13 @@ def _recovery(model: NeuralModel | PackedModel, result: SearchResult[State, Move
     )
 
 
-def _staying(model: NeuralModel | PackedModel, meant: SceneGraph, imagined: SceneGraph) -> tuple[str, ...]:
+def _staying(model: NeuralModel, meant: SceneGraph, imagined: SceneGraph) -> tuple[str, ...]:
     """Objects that the subgoal has where they are seen, and the trace elsewhere."""
     elsewhere = np.any(meant.boxes != imagined.boxes, axis=1) & np.all(meant.boxes == model.graph.boxes, axis=1)
     return tuple(model.graph.names[i] for i in np.flatnonzero(elsewhere))
 
 
-def _why_not(model: NeuralModel | PackedModel, result: SearchResult[State, Move]) -> tuple[str, tuple[str, ...]]:
+def _why_not(model: NeuralModel, result: SearchResult[State, Move]) -> tuple[str, tuple[str, ...]]:
     """Why there is no way, and the objects to blame."""
     names = model.graph.names
     if result.status is RecoveryStatus.BUDGET_EXHAUSTED:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Protocol
 
 import numpy as np
 
@@ -18,9 +17,8 @@ from nsrecover.core.geometry import SAME_SIZE_M, as_box, bottom, intersects, top
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.domains.tabletop.operators import REACHED_M, operator_of
 from nsrecover.domains.tabletop.relations import supporter
-from nsrecover.models.free_place import FreeSpaceModel, find_free_place
-from nsrecover.planning.neural_model import Move, State
-from nsrecover.planning.places import BoolArray, Place
+from nsrecover.models.free_place import find_free_place
+from nsrecover.planning.neural_model import Move, NeuralModel, State
 
 NUDGES = tuple(
     sorted(product((0.0, 0.005, -0.005, 0.01, -0.01), repeat=2), key=lambda shift: shift[0] ** 2 + shift[1] ** 2)
@@ -31,48 +29,7 @@ CLEARANCE_M = 0.001
 """A box nearer than this to another one may come down on its edge, though it counts as beside it."""
 
 
-class Searched(Protocol):
-    """What has been searched, as far as its answers need it; see `NeuralModel`."""
-
-    @property
-    def graph(self) -> SceneGraph:
-        """The scene to recover from."""
-        ...
-
-    @property
-    def scenes(self) -> Sequence[SceneGraph]:
-        """The imagined scenes."""
-        ...
-
-    @property
-    def places(self) -> Sequence[Place]:
-        """All places."""
-        ...
-
-    @property
-    def models(self) -> FreeSpaceModel:
-        """Finds free places."""
-        ...
-
-    @property
-    def start(self) -> State:
-        """The state to recover from."""
-        ...
-
-    def successors(self, state: State, steps: Sequence[Move]) -> list[State]:
-        """The state after each of some moves."""
-        ...
-
-    def right_place(self, place: int, scene: int) -> bool:
-        """Whether a place is where an imagined scene has its object."""
-        ...
-
-    def carried_by(self, move: Move, state: State) -> int | None:
-        """The object that carries the moved one at its new place, in the state before the move; None for the table."""
-        ...
-
-
-def realise(model: Searched, path: Sequence[Move], scene: int) -> tuple[tuple[Action, ...], tuple[SceneGraph, ...]]:
+def realise(model: NeuralModel, path: Sequence[Move], scene: int) -> tuple[tuple[Action, ...], tuple[SceneGraph, ...]]:
     """Actions and the imagined scene after each of them.
 
     Args:
@@ -88,7 +45,7 @@ def realise(model: Searched, path: Sequence[Move], scene: int) -> tuple[tuple[Ac
         if not model.right_place(move.place, scene):
             box = model.places[move.place].box
             move = replace(move, action=Action("free", (graph.names[move.owner],), as_box(box)), before=None)
-        action, box = realised(model, graph, state, move)
+        action, box = _action_of(model, graph, state, move)
         graph = graph.with_node(move.owner, box, model.places[move.place].visual)
         graph = replace(graph, held=None if graph.held == move.owner else graph.held)
         (state,) = model.successors(state, [move])
@@ -97,7 +54,7 @@ def realise(model: Searched, path: Sequence[Move], scene: int) -> tuple[tuple[Ac
     return tuple(actions), tuple(graphs)
 
 
-def realised(model: Searched, graph: SceneGraph, state: State, move: Move) -> tuple[Action, FloatArray]:
+def _action_of(model: NeuralModel, graph: SceneGraph, state: State, move: Move) -> tuple[Action, FloatArray]:
     """The action of one move, from the scene and the state before it, and where it will put the object."""
     box = model.places[move.place].box
     if move.before is not None and move.action.operator not in ("free", "restore"):
@@ -108,7 +65,7 @@ def realised(model: Searched, graph: SceneGraph, state: State, move: Move) -> tu
             reference = graph.index(name)
             shifted[:3] += graph.boxes[reference, :3] - before.boxes[reference, :3]
         if not operator_of(move.action).violated(graph, move.action):
-            exactly = _grazes(graph, move.owner, shifted) or another_height(graph.boxes[move.owner], shifted).any()
+            exactly = _grazes(graph, move.owner, shifted) or _on_another_side(graph.boxes[move.owner], shifted)
             restored = _restored(graph, move.owner, shifted) if exactly else None
             return restored or (move.action, shifted)
     if move.action.operator == "free":
@@ -121,12 +78,12 @@ def realised(model: Searched, graph: SceneGraph, state: State, move: Move) -> tu
     return _restore(model, graph, state, move)
 
 
-def another_height(box: FloatArray, goal: FloatArray) -> BoolArray:
-    """Whether objects (..., 6) stand higher or lower than at their goals (..., 6), on another side or askew: (...,).
+def _on_another_side(box: FloatArray, goal: FloatArray) -> bool:
+    """Whether an object (6,) is higher or lower than at its goal (6,): it stands on another side, or askew.
 
-    A robot that is only told on what to put them would put them down as they are.
+    A robot that is only told on what to put it would put it down as it is.
     """
-    return np.asarray(np.abs(box[..., 5] - goal[..., 5]) > SAME_SIZE_M)
+    return bool(abs(box[5] - goal[5]) > SAME_SIZE_M)
 
 
 def _grazes(graph: SceneGraph, owner: int, box: FloatArray) -> bool:
@@ -152,7 +109,7 @@ def _restored(graph: SceneGraph, owner: int, box: FloatArray) -> tuple[Action, F
     return next((found for found in _nudged(graph, owner, box) if not _grazes(graph, owner, found[1])), None)
 
 
-def _set_aside(model: Searched, graph: SceneGraph, move: Move) -> tuple[Action, FloatArray]:
+def _set_aside(model: NeuralModel, graph: SceneGraph, move: Move) -> tuple[Action, FloatArray]:
     """`free` to the place, or to the nearest one that is free if a neighbour stands too near to it by now."""
     box = model.places[move.place].box
     action = replace(move.action, target=as_box(box))
@@ -167,9 +124,9 @@ def _set_aside(model: Searched, graph: SceneGraph, move: Move) -> tuple[Action, 
     return action, box
 
 
-def _restore(model: Searched, graph: SceneGraph, state: State, move: Move) -> tuple[Action, FloatArray]:
+def _restore(model: NeuralModel, graph: SceneGraph, state: State, move: Move) -> tuple[Action, FloatArray]:
     """`restore` to the place, resting exactly on what carries it there."""
-    box = rested(model, graph, state, move, model.places[move.place].box)
+    box = _rested(model, graph, state, move, model.places[move.place].box)
     clear = _restored(graph, move.owner, box)
     if clear is not None:
         return clear
@@ -177,19 +134,19 @@ def _restore(model: Searched, graph: SceneGraph, state: State, move: Move) -> tu
     return next(_nudged(graph, move.owner, box), as_meant)  # at worst beside a neighbour that it may touch
 
 
-def rested(model: Searched, graph: SceneGraph, state: State, move: Move, place: FloatArray) -> FloatArray:
+def _rested(model: NeuralModel, graph: SceneGraph, state: State, move: Move, place: FloatArray) -> FloatArray:
     """The box (6,) of a move's place, resting exactly on what carries it there, or on the table."""
     box = place.copy()
     below = model.carried_by(move, state)
     if below is not None:
         box[2] = float(top(graph.boxes[below])) + box[5] / 2
-        box[:2] += slip(model, graph, move, below)
+        box[:2] += _slip(model, graph, move, below)
     elif abs(float(bottom(box))) <= REACHED_M:
         box[2] = box[5] / 2
     return box
 
 
-def slip(model: Searched, graph: SceneGraph, move: Move, below: int) -> FloatArray:
+def _slip(model: NeuralModel, graph: SceneGraph, move: Move, below: int) -> FloatArray:
     """How far, in x and y, the carrier stands from where an imagined scene has it under the moved object's place."""
     for t, imagined in enumerate(model.scenes):
         if model.right_place(move.place, t):

@@ -57,11 +57,11 @@ def test_what_does_not_lead_there_is_not_valid(bank) -> None:
     assert not valid(given, short)
 
 
-def test_many_at_once_come_to_the_same(bank) -> None:
+def test_a_pool_of_processes_finds_the_same(bank) -> None:
     system = load()
     rng = np.random.default_rng(2)
     given = [problem(system, bank, 5, 2, rng) for _ in range(6)]
-    batched = time_batch(system, [Request(one.graph, one.trace, one.discrepancy) for one in given])
+    batched = time_batch(system, [Request(one.graph, one.trace, one.discrepancy) for one in given], 2)
     assert batched["same_status_and_cost"] == batched["states"] == 6
     assert "6 error states" in as_text(batched)
 

@@ -10,7 +10,6 @@ from nsrecover.models.same_place import same_place
 from nsrecover.monitoring.comparison import Comparison
 from nsrecover.monitoring.imagination import Imagination
 from nsrecover.planning.planner import RecoveryPlanner
-from nsrecover.planning.problem import Request
 from tests.nsrecover.planning.geometric import plan, table
 
 BRICK = (0.06, 0.04, 0.025)
@@ -43,8 +42,7 @@ def test_a_bit_of_occlusion_is_not_taken_for_a_turn() -> None:
     assert not turned_over((0.5, 0, 0.02, 0.043, 0.045, 0.036), (0.5, 0, 0.02, 0.043, 0.045, 0.0445))
 
 
-@pytest.mark.parametrize("together", [False, True])
-def test_a_brick_that_tipped_over_in_its_place_is_noticed_and_laid_down_again(together: bool) -> None:
+def test_a_brick_that_tipped_over_in_its_place_is_noticed_and_laid_down_again() -> None:
     models, graph = GeometricModels(), table((0.45, 0.06), (0.45, -0.06), (0.6, 0.2))
     brick = graph.index("red cube")
     graph = graph.with_node(brick, (*graph.boxes[brick, :2], BRICK[2] / 2, *BRICK))
@@ -54,11 +52,7 @@ def test_a_brick_that_tipped_over_in_its_place_is_noticed_and_laid_down_again(to
     (culprit,) = discrepancy.deviations
     assert (culprit.name, culprit.cause) == ("red cube", Cause.TOPPLED)
     assert culprit.distance_m < 0.01
-    planner = RecoveryPlanner(models)
-    if together:
-        (recovery,) = planner.recover_many([Request(tipped, trace, discrepancy)])
-    else:
-        recovery = planner.recover(tipped, trace, discrepancy)
+    recovery = RecoveryPlanner(models).recover(tipped, trace, discrepancy)
     (action,) = recovery.actions
     assert (action.operator, action.arguments) == ("restore", ("red cube",))
     assert action.target is not None

@@ -47,7 +47,7 @@ class GeometricModels:
         right = (away < 0.02) & (size < 0.015)
         return np.where(right, 0.97, 0.02 + 0.1 * np.exp(-away / 0.1)).astype(np.float32)
 
-    def free_box(self, boxes, moved, present=None):
+    def free_box(self, boxes, moved):
         self.calls += 1
         box = np.asarray(boxes)[np.arange(len(boxes)), moved].copy()
         if not self.propose_own_place:

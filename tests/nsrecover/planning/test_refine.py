@@ -6,7 +6,7 @@ import pytest
 from nsrecover.core.actions import Action, Plan
 from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.planning.neural_model import Move, NeuralModel
-from nsrecover.planning.planner import RecoveryPlanner, Request
+from nsrecover.planning.planner import RecoveryPlanner
 from nsrecover.planning.refine import realise
 from tests.nsrecover.planning.geometric import SIDE, GeometricModels, compare, imagine, moved, plan, table
 
@@ -50,10 +50,7 @@ def test_what_the_plan_itself_sets_aside_goes_where_it_was_imagined(models: Geom
     assert abs(after.boxes[0, 1] - neighbour[1]) > SIDE
 
 
-@pytest.mark.parametrize("together", [False, True])
-def test_what_was_turned_over_is_put_back_with_the_face_down_that_it_had(
-    models: GeometricModels, together: bool
-) -> None:
+def test_what_was_turned_over_is_put_back_with_the_face_down_that_it_had(models: GeometricModels) -> None:
     """`top` says on what, and not how: the robot would put the brick down as it is."""
     graph = table((0.45, 0.06), (0.45, -0.06), (0.6, 0.2))
     brick = graph.index("red cube")
@@ -61,11 +58,7 @@ def test_what_was_turned_over_is_put_back_with_the_face_down_that_it_had(
     trace = imagine(models, graph, plan("top red green"))
     for sides, expected in (((1.5 * SIDE, SIDE, SIDE), "top"), ((SIDE, SIDE, 1.5 * SIDE), "restore")):
         fallen = trace.graphs[1].with_node(brick, (0.6, 0.0, sides[2] / 2, *sides))
-        request = Request(fallen, trace, compare(models, fallen, trace, 0))
-        planner = RecoveryPlanner(models)
-        recovery = (
-            planner.recover_many([request])[0] if together else planner.recover(fallen, trace, request.discrepancy)
-        )
+        recovery = RecoveryPlanner(models).recover(fallen, trace, compare(models, fallen, trace, 0))
         (action,) = recovery.actions
         assert action.operator == expected
         np.testing.assert_allclose(recovery.graphs[0].boxes[brick], trace.graphs[1].boxes[brick], atol=1e-6)
