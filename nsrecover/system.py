@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from nsrecover.core.actions import Plan
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import Explainer, Perceiver
+from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation import GroundedExplainer
 from nsrecover.models.conformal import conformal_threshold, lowest
@@ -20,6 +21,7 @@ from nsrecover.monitoring.comparison import Comparison
 from nsrecover.monitoring.imagination import Imagination
 from nsrecover.monitoring.monitor import Monitor
 from nsrecover.perception.boxes import BoxesPerceiver, Given
+from nsrecover.perception.function import as_perceiver
 from nsrecover.perception.perceiver import ScenePerceiver
 from nsrecover.planning.planner import RecoveryPlanner, Rejoin
 
@@ -84,12 +86,16 @@ class System:
         return RecoveryPlanner(self.models, rejoin=self.rejoin)
 
     @overload
-    def monitor(self, plan: Plan, observation: Seen, perceiver: Perceiver[Seen]) -> Monitor[Seen]: ...
+    def monitor(
+        self, plan: Plan, observation: Seen, perceiver: Perceiver[Seen] | Callable[..., SceneGraph]
+    ) -> Monitor[Seen]: ...
     @overload
     def monitor(self, plan: Plan, observation: Observation) -> Monitor[Observation]: ...
     @overload
     def monitor(self, plan: Plan, observation: Given) -> Monitor[Given]: ...
-    def monitor(self, plan: Plan, observation: Any, perceiver: Perceiver[Any] | None = None) -> Monitor[Any]:
+    def monitor(
+        self, plan: Plan, observation: Any, perceiver: Perceiver[Any] | Callable[..., SceneGraph] | None = None
+    ) -> Monitor[Any]:
         """Watch over a plan that somebody else carries out.
 
         Args:
@@ -105,7 +111,7 @@ class System:
         """
         if perceiver is None:
             perceiver = self.perceiver() if isinstance(observation, Observation) else BoxesPerceiver()
-        return Monitor(self.models, perceiver, plan, observation)
+        return Monitor(self.models, as_perceiver(perceiver), plan, observation)
 
     def calibrated(self, successes: Iterable[tuple[Plan, Sequence[Observation | Given]]], alpha: float) -> System:
         """The same system with a threshold that keeps false alarms to a rate, from episodes that went well.

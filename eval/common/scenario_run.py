@@ -41,7 +41,7 @@ class Agent(Protocol):
         ...
 
 
-AgentFactory = Callable[[System, World], Agent]
+AgentFactory = Callable[[System, World[Observation]], Agent]
 
 
 @dataclass(frozen=True)

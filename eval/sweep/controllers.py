@@ -59,7 +59,7 @@ class Recovering:
         episode = agent.run(stage.plan, lambda record: stage.turned(turn_of(record, planner.spent())))
         return EpisodeEnd(episode.status, episode.reason)
 
-    def agent(self, world: World) -> RecoveryAgent:
+    def agent(self, world: World[Any]) -> RecoveryAgent:
         """The library's agent in a world, with this planner."""
         system = warm_system(self.checkpoint)
         planner = _Timed(self.setting, system, self.max_expansions)

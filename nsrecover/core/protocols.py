@@ -9,47 +9,58 @@ from nsrecover.core.actions import Action
 from nsrecover.core.completion import Completion, Listener, Prompt
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.explanation import Explanation, Fact
-from nsrecover.core.observation import Observation
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import Box, FloatArray, SceneGraph
 
 State = TypeVar("State")
 Step = TypeVar("Step")
+SeenT_co = TypeVar("SeenT_co", covariant=True)
 SeenT_contra = TypeVar("SeenT_contra", contravariant=True)
 
 
 @runtime_checkable
-class World(Protocol):
-    """A robot and its cameras, real or simulated.
+class World(Protocol[SeenT_co]):
+    """A robot and its sensors, real or simulated.
 
-    `execute` returns when the motion is over, whether it worked or not: success is for the cameras to say.
+    Observations are `nsrecover.Observation` for a robot with cameras; any other kind needs a perceiver that takes it.
     """
 
-    def observe(self) -> Observation:
-        """Take a picture with every camera, the arm out of the way."""
+    def observe(self) -> SeenT_co:
+        """Observe the scene with every sensor, the arm out of the way."""
         ...
 
     def execute(self, action: Action) -> None:
-        """Carry out one action as well as the robot can."""
+        """Carry out one action as well as the robot can.
+
+        Returns when the motion is over, whether it worked or not; the next observation shows that.
+        """
         ...
 
 
 class Perceiver(Protocol[SeenT_contra]):
-    """Turns an observation, of whatever kind it understands, into a scene graph; may remember earlier ones.
+    """Turns the observations of an episode into scene graphs; may remember earlier ones.
 
-    Objects keep their names and their order from one scene to the next; what appears later comes after them. A
-    known object that is not visible stays in the graph, with `seen` false, and `occluded` true if it may be in place.
+    Objects keep their names and their order from one scene to the next; new objects come after them. A known object
+    that is not visible stays in the graph, with `seen` false, and `occluded` true if it may still be in its place.
     """
 
-    def __call__(self, observation: SeenT_contra, expected: SceneGraph | None = None) -> SceneGraph:
+    def reset(self, observation: SeenT_contra) -> SceneGraph:
+        """The first scene of an episode; earlier scenes are forgotten.
+
+        Raises:
+            InvalidObservation: the observation cannot be used.
+        """
+        ...
+
+    def step(self, observation: SeenT_contra, expected: SceneGraph | None = None) -> SceneGraph:
         """The scene as it is now.
 
         Args:
             observation: what was observed.
-            expected: how the scene should be, for those who can use a hint.
+            expected: how the scene should be, which helps to find objects.
 
         Raises:
-            InvalidObservation: it cannot be used; what is remembered stays as it was.
+            InvalidObservation: the observation cannot be used; the memory stays as it was.
         """
         ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, SupportsFloat
+from typing import Any, SupportsFloat
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +11,11 @@ import numpy.typing as npt
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.geometry import top
 from nsrecover.core.observation import Observation
-from nsrecover.core.protocols import Perceiver
+from nsrecover.core.protocols import Perceiver, World
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import OPERATORS, TABLETOP, check_plan, operator_of
 from nsrecover.errors import InvalidAction, InvalidConfiguration, did_you_mean
+from nsrecover.perception.function import as_perceiver
 from nsrecover.system import load
 
 try:
@@ -34,18 +35,6 @@ REACH_M = 10.0
 
 PIXEL_M, SIDE_PIXELS = 0.0025, 320
 """Of pictures of worlds that have no cameras."""
-
-
-class AnyWorld(Protocol):
-    """An `nsrecover.World`, or one whose observations are something else that its perceiver understands."""
-
-    def observe(self) -> Any:
-        """What is to be seen now."""
-        ...
-
-    def execute(self, action: Action) -> None:
-        """Carry out one action as well as the robot can."""
-        ...
 
 
 class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]]):
@@ -76,10 +65,10 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
 
     def __init__(
         self,
-        world: Callable[[int], AnyWorld],
+        world: Callable[[int], World[Any]],
         objects: int,
         task: Callable[[SceneGraph, np.random.Generator], Plan] | None = None,
-        perceiver: Callable[[], Perceiver[Any]] | None = None,
+        perceiver: Callable[[], Perceiver[Any] | Callable[..., SceneGraph]] | None = None,
         operators: tuple[str, ...] | None = None,
         render_mode: str | None = None,
     ) -> None:
@@ -122,7 +111,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         super().reset(seed=seed)
         self.close()
         world = self._make_world(int(self.np_random.integers(2**31)))
-        episode = self._episode = _WorldEpisode(world, self._make_perceiver())
+        episode = self._episode = _WorldEpisode(world, as_perceiver(self._make_perceiver()))
         plan = Plan(()) if self._task is None else self._task(episode.graph, self.np_random)
         check_plan(plan, episode.graph)
         episode.plan = plan
@@ -214,16 +203,16 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
 class _WorldEpisode:
     """One world, and what is known of it."""
 
-    def __init__(self, world: AnyWorld, perceive: Perceiver[Any]) -> None:
-        self.world, self._perceive = world, perceive
+    def __init__(self, world: World[Any], perceiver: Perceiver[Any]) -> None:
+        self.world, self._perceiver = world, perceiver
         self.plan = Plan(())
         self.seen: Any = world.observe()
-        self.graph = perceive(self.seen)
+        self.graph = perceiver.reset(self.seen)
 
     def do(self, action: Action) -> None:
         self.world.execute(action)
         self.seen = self.world.observe()
-        self.graph = self._perceive(self.seen)
+        self.graph = self._perceiver.step(self.seen)
 
 
 def all_achieved(plan: Plan, graph: SceneGraph) -> bool:
@@ -246,7 +235,7 @@ def from_above(graph: SceneGraph) -> npt.NDArray[np.uint8]:
 
 
 def register_world(
-    name: str, world: Callable[[int], AnyWorld], objects: int, max_steps: int = 50, **options: Any
+    name: str, world: Callable[[int], World[Any]], objects: int, max_steps: int = 50, **options: Any
 ) -> None:
     """Register a world, so that `gymnasium.make(name)` makes a `WorldEnv` of it.
 

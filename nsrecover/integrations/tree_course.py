@@ -15,9 +15,10 @@ from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import check_plan
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.integrations import missing
+from nsrecover.monitoring.expected_trace import rejoined
 from nsrecover.monitoring.imagination import as_expected
-from nsrecover.monitoring.monitor import rejoined
 from nsrecover.perception.boxes import BoxesPerceiver
+from nsrecover.perception.function import as_perceiver
 from nsrecover.system import System
 
 try:
@@ -75,7 +76,7 @@ class Course:
         plan: Plan,
         *,
         act: Callable[[Action], Behaviour] | None = None,
-        perceiver: Callable[[], Perceiver[Any]] | None = None,
+        perceiver: Callable[[], Perceiver[Any] | Callable[..., SceneGraph]] | None = None,
         budget_s: float | None = 1.0,
         max_recoveries: int = MAX_RECOVERIES,
         namespace: str = "nsrecover",
@@ -158,11 +159,11 @@ class Course:
         comparison, imagination = self.system.comparison, self.system.imagination
         if self._trace is None or self._perceive is None:
             perceive = self._perceiver_of(observation)
-            graph = perceive(observation)
+            graph = perceive.reset(observation)
             check_plan(self._given, graph)
             self._trace, self._perceive = imagination.trace(graph, self._given), perceive
         else:
-            graph = self._perceive(observation, expected=self._trace.graphs[self._done])
+            graph = self._perceive.step(observation, self._trace.graphs[self._done])
             self._trace = self._trace.with_objects_of(graph)
         trace, done = self._trace, self._done
         left = done < len(trace.plan)
@@ -234,7 +235,7 @@ class Course:
 
     def _perceiver_of(self, observation: object) -> Perceiver[Any]:
         if self._make_perceiver is not None:
-            return self._make_perceiver()
+            return as_perceiver(self._make_perceiver())
         return self.system.perceiver() if isinstance(observation, Observation) else BoxesPerceiver()
 
     def _tell(self) -> None:

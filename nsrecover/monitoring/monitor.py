@@ -1,25 +1,23 @@
-"""The monitor follows a plan that somebody else carries out, and says after each action what is not as it should be."""
+"""The monitor: compares every observed scene with the one that the plan leads to, in a loop that it does not own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Generic, TypeVar
-
-import numpy as np
 
 from nsrecover.core.actions import Action, Plan, Trace
 from nsrecover.core.deprecation import with_old_names
 from nsrecover.core.discrepancy import Discrepancy
-from nsrecover.core.geometry import as_box
 from nsrecover.core.protocols import Perceiver
 from nsrecover.core.recovery import Recovery
-from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import REACHED_M, check_plan
 from nsrecover.errors import InvalidObservation, InvalidPlan
 from nsrecover.models.protocols import SceneModels
 from nsrecover.monitoring.comparison import Comparison
+from nsrecover.monitoring.expected_trace import ExpectedTrace, RestingPlaces, rejoined
 from nsrecover.monitoring.imagination import Imagination
+from nsrecover.monitoring.repetition import accept_scene, repeats_itself
 
 Seen = TypeVar("Seen")
 """What the perceiver takes: `nsrecover.Observation`, boxes by name, or anything else."""
@@ -27,17 +25,17 @@ Seen = TypeVar("Seen")
 
 @with_old_names
 class Monitor(Generic[Seen]):
-    """Watches over one execution of a plan, in a loop that it does not own.
+    """Says after each action of a plan which objects are not as expected.
 
-    It is made by `System.monitor`, and lasts for one episode. Each step is judged from the scene that was seen before
-    it, so an error is reported once, and not again after every later step. What creeps away bit by bit, each time too
-    little to be an error, is reported once it is `REACHED_M` from where it was put.
+    `System.monitor` makes one. Each step is judged from the scene that was seen before it, so an error is reported
+    once, and not again after every later step. An object that drifts slowly is reported once it is `REACHED_M` away
+    from where it was put.
 
     Args:
         models: what to imagine and compare with.
-        perceiver: turns what is handed in into scene graphs; a fresh one, since it may remember.
+        perceiver: turns observations into scene graphs; for this monitor alone, since it may remember.
         plan: what will be done.
-        observation: what is to be seen before its first action.
+        observation: what is seen before its first action.
 
     Raises:
         InvalidAction: the plan has an unknown operator or wrong arguments.
@@ -46,32 +44,36 @@ class Monitor(Generic[Seen]):
     """
 
     def __init__(self, models: SceneModels, perceiver: Perceiver[Seen], plan: Plan, observation: Seen) -> None:
+        self._models = models
         self._imagination = Imagination(models)
         self._comparison = Comparison(models)
-        self._perceive = perceiver
-        self._graph = perceiver(observation)
-        self._places = _boxes_of(self._graph)  # where each object was put, or seen first, or told to be wrong
-        _check_features(self._graph, models)
+        self._perceiver = perceiver
+        self.reset(plan, observation)
+
+    def reset(self, plan: Plan, observation: Seen) -> None:
+        """Begin a new episode; arguments and errors as for the constructor."""
+        self._graph = self._perceiver.reset(observation)
+        _check_features(self._graph, self._models)
         check_plan(plan, self._graph)
-        self._trace = self._imagination.trace(self._graph, plan)
-        self._done = 0
-        self._fresh = len(plan)  # scenes after this one were imagined from an earlier start, and are out of date
-        self._moved_on = False  # whether the scene has been looked at since that start
+        self._expected = ExpectedTrace(self._imagination, self._imagination.trace(self._graph, plan))
+        self._places = RestingPlaces(self._graph)
+        self._num_executed = 0
+        self._errors: list[Discrepancy] = []
 
     @property
     def plan(self) -> Plan:
-        """The plan that is followed. Its actions say where they lead (`target`), also those that leave it open."""
-        return self._trace.plan
+        """The current plan. Its actions say where they lead (`target`), also those that leave it open."""
+        return self._expected.plan
 
     @property
     def num_executed(self) -> int:
-        """How many of its actions are done."""
-        return self._done
+        """How many actions of the plan are done."""
+        return self._num_executed
 
     @property
     def next_action(self) -> Action | None:
-        """The action that is expected to be done next; None at the end of the plan."""
-        return self.plan[self._done] if self._done < len(self.plan) else None
+        """The action of the plan to be done next; None at its end."""
+        return self.plan[self._num_executed] if self._num_executed < len(self.plan) else None
 
     @property
     def graph(self) -> SceneGraph:
@@ -80,15 +82,14 @@ class Monitor(Generic[Seen]):
 
     @property
     def trace(self) -> Trace:
-        """What the last scene was compared with: what a recovery planner has to know beside the discrepancy."""
-        self._imagine(len(self.plan))
-        return self._trace
+        """The scenes that the last one was compared with; the recovery planner needs them."""
+        return self._expected.complete()
 
     def check(self, observation: Seen | None = None) -> Discrepancy:
-        """Whether the next action can be run.
+        """Compare before an action: whether the next action can be run.
 
         Args:
-            observation: what is to be seen now, if somebody looked again; it is compared with the last scene.
+            observation: what is seen now, if there is a new observation; it is compared with the last scene.
 
         Returns:
             What is wrong, and which preconditions of the action do not hold; false in a condition if all is well.
@@ -97,63 +98,62 @@ class Monitor(Generic[Seen]):
             InvalidPlan: there is no next action.
         """
         if self.next_action is None:
-            raise InvalidPlan(f"expected a plan with an action left, found all {len(self.plan)} done; follow another")
-        self._start_here()
+            raise InvalidPlan(
+                f"expected a plan with an action left, found all {len(self.plan)} done; set another plan with set_plan"
+            )
+        step = self._num_executed
+        self._expected.start_from(step, self._graph)
         if observation is not None:
-            self._see(observation, self._trace.graphs[self._done])
-            self._moved_on = True
-        found = self._comparison.before(self._graph, self._trace, self._done)
-        if found:
-            found = self._comparison.before(self._graph, self.trace, self._done)
-        self._remember(found.deviating)
-        return found
+            self._perceive(observation, step)
+        found = self._compared(self._comparison.before, step, step)
+        self._places.update(self._graph, found.deviating)
+        return self._noted(found)
 
     def step(self, action: Action, observation: Seen) -> Discrepancy:
-        """Whether an action worked and left everything else alone.
+        """Compare after an action: whether it worked and left everything else alone.
 
         Args:
-            action: what was done: the next action of the plan. If it says itself where it was to lead (`target`), that
-                is what is expected of it.
-            observation: what is to be seen now.
+            action: what was done: the next action of the plan. Its target, if it has one, is where it is expected to
+                lead.
+            observation: what is seen now.
 
         Returns:
             What is not as expected; false in a condition if all is well.
 
         Raises:
             InvalidPlan: another action was due, or none. Give the monitor the new plan first, by `set_plan`.
-            InvalidObservation: the observation cannot be used; nothing has changed then, and it can be tried again.
+            InvalidObservation: the observation cannot be used; nothing has changed, so it can be tried again.
         """
-        if action != self.next_action:
-            due = f"{self.next_action}, step {self._done + 1} of the plan" if self.next_action else "no further action"
-            raise InvalidPlan(
-                f"expected {due}, found {action}; if the plan has changed, say so before acting: "
-                "monitor.set_plan(new_plan), or, to try the last action again, "
-                f"monitor.set_plan(monitor.plan, num_executed={max(self._done - 1, 0)})"
-            )
-        self._start_here()
-        step = self._done
+        self._check_due(action)
+        step, moved = self._num_executed, action.arguments[0]
+        self._expected.start_from(step, self._graph)
         if action.target is not None and action.target != self.plan[step].target:
-            actions = self.plan.actions
-            self._trace = replace(self._trace, plan=Plan((*actions[:step], action, *actions[step + 1 :])))
-            self._fresh = step
-        self._imagine(step + 1)
-        self._see(observation, self._trace.graphs[step + 1])
-        self._done, self._moved_on = step + 1, True
-        found = self._comparison.after(self._graph, self._trace, step)
-        moved = action.arguments[0]
-        if found or self._put_back_what_crept(step, moved):
-            # only what is wrong has to be held against all later scenes, too
+            self._expected.change_action(step, action)
+        self._perceive(observation, step + 1)
+        self._num_executed = step + 1
+        found = self._compared(self._comparison.after, step, step + 1)
+        if not found and self._expect_drifted_in_place(step, moved):
             found = self._comparison.after(self._graph, self.trace, step)
-        self._remember((moved, *found.deviating))
-        return found
+        self._places.update(self._graph, (moved, *found.deviating))
+        return self._noted(found)
+
+    def accepted(self) -> Recovery | None:
+        """The recovery that goes on from the scene as it is, if repeating the last action cannot change it.
+
+        Returns:
+            None if the last two errors do not show that repeating the action is in vain.
+        """
+        if len(self._errors) < 2 or not repeats_itself(*self._errors):
+            return None
+        return accept_scene(self._imagination, self.trace, self._errors[-1])
 
     def set_plan(self, plan: Plan, num_executed: int = 0, observation: Seen | None = None) -> None:
-        """Go on with another plan, or from another place in this one, from the scene as it was seen last.
+        """Go on with another plan, or from another step of this one, from the scene as it was seen last.
 
         Args:
             plan: what will be done.
-            num_executed: how many of its actions count as done; what they did is taken to be as it is now.
-            observation: what is to be seen now, if the scene has changed since the last look.
+            num_executed: how many of its actions count as done; their effects are taken to be as they are seen.
+            observation: what is seen now, if the scene has changed since the last observation.
 
         Raises:
             InvalidAction: the plan has an unknown operator or wrong arguments.
@@ -166,24 +166,21 @@ class Monitor(Generic[Seen]):
                 f"expected num_executed to be from 0 to the {len(plan)} actions of the plan, found {num_executed}"
             )
         if observation is not None:
-            self._see(observation, self._graph)
+            self._graph = self._perceiver.step(observation, self._graph)
+            self._expected.add_objects_of(self._graph)
         check_plan(plan, self._graph)
         rest = self._imagination.trace(self._graph, Plan(plan.actions[num_executed:]))
-        self._trace = Trace(
-            Plan(plan.actions[:num_executed] + rest.plan.actions),
-            # of actions that this monitor did not see done, only the outcome is known
-            (
-                self._trace.graphs[:num_executed]
-                if plan.actions[:num_executed] == self.plan.actions[:num_executed]
-                else (self._graph,) * num_executed
-            )
-            + rest.graphs,
-        )
-        self._done, self._fresh, self._moved_on = num_executed, len(plan), False
-        self._places = _boxes_of(self._graph)
+        executed = plan.actions[:num_executed]
+        # of actions that this monitor did not see done, only the outcome is known
+        known = executed == self.plan.actions[:num_executed]
+        earlier = self._expected.up_to(self._num_executed).graphs if known else (self._graph,) * num_executed
+        trace = Trace(Plan(executed + rest.plan.actions), earlier[:num_executed] + rest.graphs)
+        self._expected = ExpectedTrace(self._imagination, trace)
+        self._places = RestingPlaces(self._graph)
+        self._num_executed = num_executed
 
     def rejoin(self, recovery: Recovery) -> Plan:
-        """Go on by way of a recovery that was planned from `trace` and the last discrepancy.
+        """Go on with a recovery that was planned from `trace` and the last discrepancy.
 
         Args:
             recovery: a way back that was found.
@@ -196,76 +193,49 @@ class Monitor(Generic[Seen]):
         """
         if not recovery.found:
             raise InvalidPlan(
-                f"expected a way back, found none ({recovery.reason}); ask for help, or follow another plan"
+                f"expected a way back, found none ({recovery.reason}); ask for help, or set another plan with set_plan"
             )
-        self._trace, self._done, self._moved_on = rejoined(self._graph, self.trace, recovery), 0, False
-        self._fresh = len(self.plan)
+        self._expected = ExpectedTrace(self._imagination, rejoined(self._graph, self.trace, recovery))
+        self._num_executed = 0
         return self.plan
 
-    def _see(self, observation: Seen, expected: SceneGraph) -> None:
-        self._graph = self._perceive(observation, expected=expected)
-        self._trace = self._trace.with_objects_of(self._graph)
+    def _check_due(self, action: Action) -> None:
+        if action != self.next_action:
+            step = self._num_executed
+            due = f"{self.next_action}, step {step + 1} of the plan" if self.next_action else "no further action"
+            raise InvalidPlan(
+                f"expected {due}, found {action}; if the plan has changed, say so before acting: "
+                "monitor.set_plan(new_plan), or, to try the last action again, "
+                f"monitor.set_plan(monitor.plan, num_executed={max(step - 1, 0)})"
+            )
 
-    def _remember(self, names: Iterable[str]) -> None:
-        """Take the places of some objects, and of those that are new, for those where they belong."""
-        seen = _boxes_of(self._graph)
-        self._places = seen | self._places | {name: seen[name] for name in names if name in seen}
+    def _perceive(self, observation: Seen, number: int) -> None:
+        """Perceive the scene, which should be like scene `number` of the expected trace."""
+        self._graph = self._perceiver.step(observation, self._expected.up_to(number).graphs[number])
+        self._expected.add_objects_of(self._graph)
 
-    def _put_back_what_crept(self, step: int, moved: str) -> bool:
-        """Expect what has crept away since it was put somewhere to be there; whether there is such a thing."""
-        names = self._graph.names
-        places = np.stack([self._places.get(name, box) for name, box in _boxes_of(self._graph).items()])
-        away = np.linalg.norm(places[:, :3] - self._graph.boxes[:, :3], axis=1) > REACHED_M
-        crept = [i for i in np.flatnonzero(away & ~self._graph.missing).tolist() if names[i] != moved]
-        if not crept:
-            return False
-        graphs = list(self._trace.graphs)
-        for i in crept:
-            graphs[step] = graphs[step].with_node(i, places[i])
-        self._trace, self._fresh = replace(self._trace, graphs=tuple(graphs)), step
-        return True
+    def _compared(
+        self, compare: Callable[[SceneGraph, Trace, int], Discrepancy], step: int, number: int
+    ) -> Discrepancy:
+        """Compare with scene `number`, and with all later ones only if something is wrong."""
+        found = compare(self._graph, self._expected.up_to(number), step)
+        return compare(self._graph, self.trace, step) if found else found
 
-    def _start_here(self) -> None:
-        """Take the scene as it was seen last for the start of what follows, so that errors do not pile up."""
-        if self._moved_on:
-            graphs = self._trace.graphs
-            self._trace = replace(self._trace, graphs=(*graphs[: self._done], self._graph, *graphs[self._done + 1 :]))
-            self._fresh, self._moved_on = self._done, False
+    def _expect_drifted_in_place(self, step: int, moved: str) -> bool:
+        """Expect objects that have drifted to be where they were put; returns whether there are any."""
+        drifted = self._places.drifted(self._graph, REACHED_M)
+        drifted.pop(moved, None)
+        graph = self._expected.up_to(step).graphs[step]
+        for name, box in drifted.items():
+            graph = graph.with_node(graph.index(name), box)
+        self._expected.start_from(step, graph)
+        return bool(drifted)
 
-    def _imagine(self, number: int) -> None:
-        """Bring the scenes up to one of them up to date; the others wait until somebody asks for them."""
-        graphs = list(self._trace.graphs)
-        for step in range(self._fresh, number):
-            graphs[step + 1] = self._imagination.step(graphs[step], self.plan[step])
-        self._trace, self._fresh = replace(self._trace, graphs=tuple(graphs)), max(self._fresh, number)
-
-
-def rejoined(graph: SceneGraph, trace: Trace, recovery: Recovery) -> Trace:
-    """The new course: from the scene as it is, through the recovery, along the rest of the original plan.
-
-    Args:
-        graph: the scene as it is.
-        trace: the course that was left.
-        recovery: a way back that was found.
-
-    Returns:
-        A trace whose first `len(recovery.actions)` actions are the recovery.
-    """
-    subgoal = recovery.subgoal if recovery.subgoal is not None else len(trace.plan)
-    rest = tuple(map(_as_imagined, trace.plan.actions[subgoal:], recovery.rest))
-    plan = Plan(recovery.actions + rest)
-    return Trace(plan, (graph, *recovery.graphs, *recovery.rest))
-
-
-def _boxes_of(graph: SceneGraph) -> dict[str, FloatArray]:
-    return dict(zip(graph.names, graph.boxes, strict=True))
-
-
-def _as_imagined(action: Action, after: SceneGraph) -> Action:
-    """An action with a target, with that where the scene after it has the object."""
-    if action.target is None:
-        return action
-    return replace(action, target=as_box(after.boxes[after.index(action.arguments[0])]))
+    def _noted(self, found: Discrepancy) -> Discrepancy:
+        """Keep the last two errors, for `accepted`."""
+        if found:
+            self._errors = [*self._errors[-1:], found]
+        return found
 
 
 def _check_features(graph: SceneGraph, models: SceneModels) -> None:

@@ -56,16 +56,25 @@ class BoxesPerceiver:
     def __init__(self) -> None:
         self._last: SceneGraph | None = None
 
-    def __call__(self, observation: Given, expected: SceneGraph | None = None) -> SceneGraph:
-        """The scene as it is now, what is known first, in the order in which it was first seen.
+    def reset(self, observation: Given) -> SceneGraph:
+        """The first scene of an episode; arguments and errors as for `step`."""
+        self._last = None
+        return self.step(observation)
+
+    def step(self, observation: Given, expected: SceneGraph | None = None) -> SceneGraph:
+        """The scene as it is now: the known objects in the order in which they were first seen, then the new ones.
 
         Args:
             observation: boxes by name, or a scene graph with objects in any order.
             expected: how the scene should be; says where an occluded object is taken to be.
 
         Raises:
-            InvalidObservation: a box is not one, or appearance features have another length than before.
+            InvalidObservation: a box is malformed, or appearance features have another length than before.
         """
+        return self(observation, expected)
+
+    def __call__(self, observation: Given, expected: SceneGraph | None = None) -> SceneGraph:
+        """Same as `step`."""
         now = observation if isinstance(observation, SceneGraph) else scene_of_boxes(observation)
         if self._last is not None:
             now = _continued(self._last, now, expected)

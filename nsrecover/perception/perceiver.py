@@ -213,17 +213,26 @@ class ScenePerceiver:
         other._memory, other._instances = self._memory, dict(self._instances)
         return other
 
-    def __call__(self, observation: Observation, expected: SceneGraph | None = None) -> SceneGraph:
+    def reset(self, observation: Observation) -> SceneGraph:
+        """The first scene of an episode, which names the objects; errors as for `step`."""
+        self._memory = None
+        return self.step(observation)
+
+    def step(self, observation: Observation, expected: SceneGraph | None = None) -> SceneGraph:
         """The scene as it is now.
 
         Args:
             observation: the views.
-            expected: the scene as it should be, if that is known. It says where else an object may be found than where
-                it was, and decides where nothing is to be seen; what is visible counts as it is.
+            expected: the scene as it should be, if that is known. It adds a place where an object may be found, and
+                decides where an object is that is not visible; visible objects are where they are seen.
 
         Raises:
             InvalidObservation: the detector reports no object at all.
         """
+        return self(observation, expected)
+
+    def __call__(self, observation: Observation, expected: SceneGraph | None = None) -> SceneGraph:
+        """Same as `step`."""
         detections = self._detect(observation)
         if self._memory is None:
             self._memory = self._begin(observation, detections)

@@ -42,7 +42,7 @@ class Examination:
         limits: tolerances of the rules.
     """
 
-    def __init__(self, world: World, log: RuleLog, limits: Limits) -> None:
+    def __init__(self, world: World[Observation], log: RuleLog, limits: Limits) -> None:
         self.world, self.log, self.limits = world, log, limits
         self.seen: list[LiftedObservation] = []
         self._known: dict[str, object] = {}

@@ -11,18 +11,19 @@ from pathlib import Path
 from typing import cast
 
 from nsrecover.core.actions import Action
+from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import World
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.testing.examination import Examination
 from nsrecover.testing.lifted import LiftedObservation
 from nsrecover.testing.rules import Limits, Report, Rule, RuleLog
 
-MakeWorld = Callable[[], World]
+MakeWorld = Callable[[], World[Observation]]
 _FACTORY_RULES = (Rule.REPRODUCIBLE, Rule.WORLDS_INDEPENDENT, Rule.CLOSE_TWICE)
 
 
 def check_world(
-    world: World | MakeWorld,
+    world: World[Observation] | MakeWorld,
     *,
     action: Action | None = None,
     provoke_failure: bool = True,
@@ -51,11 +52,11 @@ def check_world(
         InvalidAction: `action` is malformed, or not feasible in the first observation.
         UnknownObject: `action` names an object that is not in the first observation.
     """
-    log, made = RuleLog(skip), list[World]()
+    log, made = RuleLog(skip), list[World[Observation]]()
     make = None if _is_world(world) or not callable(world) else world
 
-    def fresh() -> World:
-        new = make() if make is not None else cast(World, world)
+    def fresh() -> World[Observation]:
+        new = make() if make is not None else cast(World[Observation], world)
         if make is not None and all(new is not each for each in made):
             made.append(new)
         return new
@@ -144,7 +145,7 @@ def _see_no_traces(first: Examination, start: LiftedObservation, twin: Examinati
     late.check_same(Rule.WORLDS_INDEPENDENT, start, late.observe(), "a world made after another one was acted in")
 
 
-def _close_twice(log: RuleLog, worlds: list[World]) -> None:
+def _close_twice(log: RuleLog, worlds: list[World[Observation]]) -> None:
     for world in worlds:
         close = getattr(world, "close", None)
         if not callable(close):

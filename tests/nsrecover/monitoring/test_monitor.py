@@ -128,6 +128,17 @@ def test_what_crept_away_is_put_back(system: System) -> None:
     assert not monitor.step(action, GOOD[2])
 
 
+def test_a_reset_begins_a_new_episode_with_another_plan_and_other_objects(system: System) -> None:
+    monitor = system.monitor(PLAN, GOOD[0])
+    assert monitor.step(PLAN[0], table(green=(0.6, 0.2, SIDE / 2)))
+    plan = Plan.parse("top(cup, jar)")
+    before = {"cup": (0.5, 0.0, 0.02, SIDE, SIDE, SIDE), "jar": (0.5, 0.2, 0.02, SIDE, SIDE, SIDE)}
+    monitor.reset(plan, before)
+    assert (monitor.graph.names, monitor.num_executed, monitor.plan) == (("cup", "jar"), 0, plan)
+    assert not monitor.step(plan[0], before | {"cup": (0.5, 0.2, 0.06, SIDE, SIDE, SIDE)})
+    assert monitor.next_action is None
+
+
 def test_another_action_than_the_next_one_is_refused_and_changes_nothing(system: System) -> None:
     monitor = system.monitor(PLAN, GOOD[0])
     with pytest.raises(InvalidPlan, match=r"expected top\(green, red\), step 1 of the plan, found top\(blue, green\)"):
@@ -254,6 +265,18 @@ def test_perception_can_be_replaced_by_anything_that_makes_scene_graphs(system: 
     monitor = system.monitor(PLAN, written(GOOD[0]), perceiver=Metres())
     assert not monitor.step(PLAN[0], written(GOOD[1]))
     assert monitor.step(PLAN[1], written(table(blue=on("red", 2)))).deviating == ("green",)
+
+
+def test_a_function_is_a_perceiver(system: System) -> None:
+    def in_metres(millimetres: Boxes, expected: SceneGraph | None = None) -> SceneGraph:
+        return nsrecover.scene_of_boxes({name: np.asarray(box) / 1000 for name, box in millimetres.items()})
+
+    def in_millimetres(boxes: Boxes) -> Boxes:
+        return {name: tuple(1000 * value for value in box) for name, box in boxes.items()}
+
+    monitor = system.monitor(PLAN, in_millimetres(GOOD[0]), perceiver=in_metres)
+    assert not monitor.step(PLAN[0], in_millimetres(GOOD[1]))
+    assert monitor.step(PLAN[1], in_millimetres(GOOD[1])).deviating == ("blue",)
 
 
 def test_features_and_boxes_of_other_perception_go_into_the_learned_system(

@@ -9,7 +9,7 @@ from nsrecover.core.actions import Trace
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import operator_of
-from nsrecover.monitoring.monitor import rejoined
+from nsrecover.monitoring.expected_trace import rejoined
 from nsrecover.planning.alternative_trace import standing_course
 from nsrecover.planning.planner import RecoveryPlanner, Rejoin
 from tests.nsrecover.planning.geometric import SIDE, GeometricModels, compare, imagine, moved, plan, step, table

@@ -1,0 +1,52 @@
+"""Detects a repeated action that cannot change the scene, and accepts the scene as it is.
+
+A brick that was put onto another one may come to stand on its end for good. Its relation to the other brick holds, its
+place does not, and repeating the action leads to the same scene again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nsrecover.core.actions import Plan, Trace
+from nsrecover.core.discrepancy import Discrepancy, Phase
+from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.domains.tabletop.operators import REACHED_M, operator_of
+from nsrecover.monitoring.imagination import Imagination
+
+
+def repeats_itself(before: Discrepancy, now: Discrepancy) -> bool:
+    """Whether repeating an action changed nothing, though it achieves its relation.
+
+    That is so if the same action led to the same place of the moved object as the last time, nothing else is wrong, and
+    the operator's promise holds.
+
+    Args:
+        before: the last error before this one.
+        now: the error after the repeated action.
+    """
+    moved = now.action.arguments[:1]
+    if now.phase is not Phase.AFTER or before.action != now.action or not before.deviating == now.deviating == moved:
+        return False
+    places = [found.observed.boxes[found.observed.index(moved[0])] for found in (before, now)]
+    same = np.allclose(places[0], places[1], atol=REACHED_M)
+    return same and operator_of(now.action).achieved(now.observed, now.action)
+
+
+def accept_scene(imagination: Imagination, trace: Trace, discrepancy: Discrepancy) -> Recovery:
+    """The recovery without actions: the rest of the plan, imagined from the scene as it is.
+
+    Args:
+        imagination: imagines the rest of the plan.
+        trace: the scenes that were expected.
+        discrepancy: the error after the action that is accepted.
+    """
+    done = discrepancy.step + 1
+    rest = imagination.trace(discrepancy.observed, Plan(trace.plan.actions[done:])).graphs[1:]
+    return Recovery(
+        RecoveryStatus.ALREADY_AT_SUBGOAL,
+        subgoal=done,
+        rest=rest,
+        staying=discrepancy.deviating,
+        cost=float(len(rest)),
+    )

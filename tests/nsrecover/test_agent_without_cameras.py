@@ -1,0 +1,88 @@
+"""The agent over worlds that return boxes or scene graphs instead of images."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pytest
+
+from nsrecover import Action, Plan, RecoveryAgent, SceneGraph, geometric, scene_of_boxes
+from nsrecover.core.episode import EpisodeStatus
+from nsrecover.core.recovery import RecoveryStatus
+
+PLAN = Plan.parse("top(green, red); top(blue, green)")
+SIDE_M = 0.05
+Given = SceneGraph | Mapping[str, tuple[float, ...]]
+
+
+def as_boxes(scene: SceneGraph) -> Given:
+    return {name: tuple(map(float, box)) for name, box in zip(scene.names, scene.boxes, strict=True)}
+
+
+def as_graph(scene: SceneGraph) -> Given:
+    return scene
+
+
+class Blocks:
+    """Two blocks and a brick that go where actions lead; `after[n]` changes the scene after the n-th action."""
+
+    def __init__(
+        self, given: Callable[[SceneGraph], Given], after: Mapping[int, Callable[[SceneGraph], SceneGraph]]
+    ) -> None:
+        rows = {"red": 0.15, "green": 0.0, "blue": -0.15}
+        boxes = {name: (0.45, y, SIDE_M / 2, *3 * [SIDE_M]) for name, y in rows.items()}
+        self.scene = scene_of_boxes(boxes | {"blue": (0.45, -0.15, 0.01, 0.06, 0.04, 0.02)})
+        self.given, self.after = given, after
+        self.executed: list[str] = []
+
+    def observe(self) -> Given:
+        return self.given(self.scene)
+
+    def execute(self, action: Action) -> None:
+        self.executed.append(str(action))
+        self.scene = geometric().imagination.step(self.scene, action)
+        self.scene = self.after.get(len(self.executed), as_graph)(self.scene)
+
+
+def fall(scene: SceneGraph) -> SceneGraph:
+    return scene.with_node(scene.index("green"), (0.6, -0.05, SIDE_M / 2, *3 * [SIDE_M]))
+
+
+def tip(scene: SceneGraph) -> SceneGraph:
+    """The blue brick tips over in its place on the green block."""
+    x, y, z, length, width, height = scene.boxes[scene.index("blue")]
+    return scene.with_node(scene.index("blue"), (x, y, z - height / 2 + width / 2, length, height, width))
+
+
+@pytest.mark.parametrize("given", [as_boxes, as_graph])
+def test_it_recovers_from_a_fall(given: Callable[[SceneGraph], Given]) -> None:
+    world = Blocks(given, {1: fall})
+    episode = RecoveryAgent(geometric(), world).run(PLAN)
+    assert episode.status is EpisodeStatus.COMPLETED
+    assert world.executed == ["top(green, red)", "top(green, red)", "top(blue, green)"]
+    assert [deviation.name for deviation in episode.records[0].discrepancy.deviations] == ["green"]
+    boxes = dict(zip(world.scene.names, world.scene.boxes, strict=True))
+    np.testing.assert_allclose(boxes["green"][:3] - boxes["red"][:3], (0, 0, SIDE_M), atol=1e-3)
+    np.testing.assert_allclose(boxes["blue"][:3] - boxes["green"][:3], (0, 0, SIDE_M / 2 + 0.01), atol=1e-3)
+
+
+@pytest.mark.parametrize("given", [as_boxes, as_graph])
+def test_without_a_clock_of_the_world_records_have_seconds_since_the_start(
+    given: Callable[[SceneGraph], Given],
+) -> None:
+    episode = RecoveryAgent(geometric(), Blocks(given, {})).run(PLAN)
+    times = [episode.start_s, *(record.time_s for record in episode.records)]
+    assert times == sorted(times)
+    assert 0 <= times[0] < times[-1] < 60
+
+
+def test_it_accepts_a_brick_that_every_repetition_leaves_on_its_side() -> None:
+    world = Blocks(as_graph, {2: tip, 3: tip, 4: tip})
+    episode = RecoveryAgent(geometric(), world).run(PLAN)
+    assert episode.status is EpisodeStatus.COMPLETED
+    assert world.executed == ["top(green, red)", "top(blue, green)", "restore(blue)", "restore(blue)"]
+    assert [record.discrepancy.deviating for record in episode.records[1:]] == 3 * [("blue",)]
+    last = episode.records[-1].recovery
+    assert last is not None
+    assert (last.status, last.subgoal, last.staying) == (RecoveryStatus.ALREADY_AT_SUBGOAL, 1, ("blue",))
