@@ -10,7 +10,7 @@ import copy
 import re
 from dataclasses import dataclass, field
 
-from nsrecover.explanation.logs.names import normal, noun
+from nsrecover.domains.household.names import normal, noun
 from nsrecover.explanation.logs.records import HouseholdLog, Observation, Step
 
 _DOORS = {"fridge", "microwave", "cabinet", "drawer", "oven"}

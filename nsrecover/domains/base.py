@@ -18,7 +18,7 @@ operators, and lets laws act. The recovery search over an instance is `nsrecover
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -163,10 +163,17 @@ class StateVariable:
 
 @dataclass(frozen=True)
 class Parameter:
-    """An argument of an operator or law: a variable, and the trait that its object needs (any if empty)."""
+    """An argument of an operator or law.
+
+    Attributes:
+        variable: its name.
+        trait: what its object needs; any object will do if empty.
+        usual: what the object has, too, where a planner may choose any: things are set down on surfaces, not in mugs.
+    """
 
     variable: str
     trait: str = ""
+    usual: str = ""
 
 
 @dataclass(frozen=True)
@@ -289,16 +296,29 @@ class Domain:
 
 
 @dataclass(frozen=True)
+class Step:
+    """An action with its arguments: `(put_in, pot, sink)`."""
+
+    operator: str
+    arguments: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"({', '.join((self.operator, *self.arguments))})"
+
+
+@dataclass(frozen=True)
 class Instance:
     """A domain over the objects of one scene.
 
     Attributes:
         domain: the general knowledge.
         objects: object -> its traits.
+        static: facts that always hold; states do not contain them.
     """
 
     domain: Domain
     objects: Mapping[str, frozenset[str]]
+    static: frozenset[Fact] = frozenset()
 
     def having(self, trait: str) -> tuple[str, ...]:
         """The objects that have a trait, in order; all objects if it is empty."""
@@ -320,7 +340,7 @@ class Instance:
                 ground = (predicate, *(at.get(term, term) for term in terms))
                 rule = self.domain.derived.get(predicate)
                 if rule is None:
-                    return ground in state
+                    return ground in state or ground in self.static
                 if ground in above:  # least fixpoint: a fact does not support itself
                     return False
                 inner = dict(zip(rule.variables, ground[1:], strict=True))
@@ -332,13 +352,28 @@ class Instance:
             case Or(parts):
                 return any(self._holds(state, part, at, above) for part in parts)
             case Exists(variable, part, trait):
-                return any(self._holds(state, part, {**at, variable: name}, above) for name in self.having(trait))
+                names = self._options(state, Parameter(variable, trait), part, at)
+                return any(self._holds(state, part, {**at, variable: name}, above) for name in names)
             case ForAll(variable, part, trait):
-                return all(self._holds(state, part, {**at, variable: name}, above) for name in self.having(trait))
+                names = self._options(state, Parameter(variable, trait), Not(part), at)
+                return all(self._holds(state, part, {**at, variable: name}, above) for name in names)
             case Has(term, trait):
                 return trait in self.objects.get(at.get(term, term), frozenset())
             case Same(one, other):
                 return at.get(one, one) == at.get(other, other)
+
+    def _options(self, state: Container[Fact], parameter: Parameter, where: Formula, at: Binding) -> Iterable[str]:
+        """Objects for a variable, with all of those for which a formula may hold."""
+        return self.having(parameter.trait)
+
+    def _bindings(
+        self, state: State, parameters: Sequence[Parameter], where: Formula, at: Binding
+    ) -> list[dict[str, str]]:
+        """Ways to fill parameters, with all of those for which a formula may hold."""
+        found = [dict(at)]
+        for each in parameters:
+            found = [{**one, each.variable: name} for one in found for name in self._options(state, each, where, one)]
+        return found
 
     def operator(self, name: str, arguments: Sequence[str]) -> tuple[Operator, dict[str, str]]:
         """An operator and the binding of its parameters.
@@ -377,8 +412,7 @@ class Instance:
     def _changed(self, state: State, effects: Sequence[Effect], at: Binding) -> State:
         gone, new = set[Fact](), set[Fact]()
         for effect in effects:
-            for each in self.bindings(effect.for_each):
-                inner = {**at, **each}
+            for inner in self._bindings(state, effect.for_each, effect.when, at):
                 if self.holds(state, effect.when, inner):
                     new.update(_ground(fact, inner) for fact in effect.adds)
                     for pattern in (_ground(fact, inner) for fact in effect.deletes):
@@ -407,6 +441,16 @@ def bound(formula: Formula, at: Binding) -> Formula:
             return Has(at.get(term, term), trait)
         case Same(one, other):
             return Same(at.get(one, one), at.get(other, other))
+
+
+def parts_of(formula: Formula) -> tuple[Formula, ...]:
+    """The formulas that a formula is made of."""
+    match formula:
+        case Not(part) | Exists(_, part, _) | ForAll(_, part, _):
+            return (part,)
+        case And(parts) | Or(parts):
+            return parts
+    return ()
 
 
 def _ground(pattern: Fact, at: Binding) -> Fact:

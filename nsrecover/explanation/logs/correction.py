@@ -8,24 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from nsrecover.explanation.logs.goal import order_of
-from nsrecover.explanation.logs.household import Household, Trait
-from nsrecover.explanation.logs.household_operators import apply, operator_of, unmet
-from nsrecover.explanation.logs.names import is_slice, noun, whole
-from nsrecover.explanation.logs.records import Step
-from nsrecover.explanation.logs.state import (
-    Fact,
-    State,
-    basins,
+from nsrecover.domains.base import Fact, Or, State, bound
+from nsrecover.domains.household.kinds import Trait
+from nsrecover.domains.household.names import is_slice, noun, whole
+from nsrecover.domains.household.scene import (
+    Household,
+    _atoms,
+    apply,
+    cover_of,
     holding,
     holds,
     is_at,
     liquid,
     occupant,
-    on_it,
     places,
     shut_in,
+    unmet,
 )
+from nsrecover.explanation.logs.goal import order_of
+from nsrecover.explanation.logs.records import Step
 
 DEPTH, ROUNDS, WORK = 14, 6, 4000
 
@@ -169,7 +170,7 @@ class _Planner:
 
     def _do(self, step: Step, also: Sequence[Fact], above: tuple[Fact, ...]) -> None:
         """Carry a step out once its needs are met, all together."""
-        needs = [*also, *operator_of(step).conditions(step.arguments, self._home)]
+        needs = [*also, *self._needs(step)]
         for _ in range(3):
             missing = [need for need in needs if not holds(self._state, need, self._home)]
             if not missing:
@@ -181,6 +182,15 @@ class _Planner:
         self._state = apply(self._state, step, self._home)
         self._steps.append(step)
 
+    def _needs(self, step: Step) -> list[Fact]:
+        operator, at = self._home.operator(step.operator, step.arguments)
+        found = []
+        for need in operator.preconditions:
+            if isinstance(need, Or) and not self._home.has(step.arguments[0], need.parts[0].part.trait):  # type: ignore[union-attr, arg-type]
+                continue
+            found.append(next(_atoms(bound(need, at))))
+        return found
+
     def _ways(self, condition: Fact) -> Iterator[tuple[tuple[Fact, ...], tuple[Step, ...]]]:
         """What can bring a condition about: further needs of the first step, and the steps."""
         home, state = self._home, self._state
@@ -188,7 +198,7 @@ class _Planner:
             case ("holding", thing) | ("exists", thing) if is_slice(thing) and ("sliced", thing) not in state:
                 yield (), (Step("slice_obj", (whole(thing),)),)
                 yield (), (Step("slice_obj", (whole(thing),)), Step("pick_up", (thing,)))
-            case ("holding", thing) if home.movable(thing):
+            case ("holding", thing) if home.has(thing, Trait.PORTABLE):
                 yield (), (Step("pick_up", (thing,)),)
             case ("sliced", slices):
                 yield (), (Step("slice_obj", (whole(slices),)),)
@@ -215,22 +225,22 @@ class _Planner:
             case ("reachable", thing):
                 if shut := shut_in(state, thing, home):
                     yield (), (Step("open_obj", (shut,)),)
-            case ("hand free",):
+            case ("hand_free",):
                 yield from self._setting_down(holding(state))
-            case ("set down", thing) | ("not at", thing, _):
+            case ("set_down", thing) | ("away_from", thing, _):
                 yield from self._setting_down(thing, places(state, thing))
             case ("uncovered", thing):
-                yield from self._setting_down(on_it(state, thing, home), places(state, thing))
+                yield from self._setting_down(cover_of(state, thing, home), places(state, thing))
             case ("room", place, thing):
                 yield from self._setting_down(occupant(state, place, thing, home), [place])
-            case ("tool", _):
+            case ("tool",):
                 for tool in home.all(Trait.CUTS) or ["knife"]:
                     yield (), (Step("pick_up", (tool,)),)
-            case ("remote", _):
+            case ("remote",):
                 for remote in home.all(Trait.REMOTE):
                     yield (), (Step("pick_up", (remote,)),)
             case ("empty", thing):
-                for basin in basins(home) or ["sink"]:
+                for basin in home.all(Trait.BASIN) or ["sink"]:
                     yield (), (Step("pour", (thing, basin)),)
             case ("clean", thing):
                 yield from self._under_the_tap(thing, ())
@@ -247,19 +257,19 @@ class _Planner:
             return
         # Elsewhere, or at least aside.
         for spot in sorted(self._spots, key=lambda spot: spot in but):
-            if not is_at(self._state, spot, thing):
+            if not is_at(self._state, spot, thing, self._home):
                 yield (), (Step("put_on", (thing, spot)),)
 
     def _under_the_tap(self, thing: str, also: tuple[Fact, ...]) -> Iterator[tuple[tuple[Fact, ...], tuple[Step, ...]]]:
         for faucet in self._home.all(Trait.POURS_WATER) or ["faucet"]:
-            for basin in basins(self._home) or ["sink"]:
+            for basin in self._home.all(Trait.BASIN) or ["sink"]:
                 # Put there in this state it would miss what the tap does when it is turned on.
                 needs = (*also, ("off", faucet), ("at", thing, basin))
                 yield needs, (Step("toggle_on", (faucet,)), Step("toggle_off", (faucet,)))
 
     def _filling(self, thing: str, what: str) -> Iterator[tuple[tuple[Fact, ...], tuple[Step, ...]]]:
         home = self._home
-        carriable = home.movable(thing)
+        carriable = home.has(thing, Trait.PORTABLE)
         if carriable and what == "water":
             yield from self._under_the_tap(thing, (("empty", thing),))
         if carriable and what == "coffee":
@@ -267,10 +277,12 @@ class _Planner:
                 needs = (("empty", thing), ("off", machine), ("at", thing, machine))
                 yield needs, (Step("toggle_on", (machine,)), Step("toggle_off", (machine,)))
         full = [vessel for vessel in home.all(Trait.VESSEL) if liquid(self._state, vessel) == what]
-        others = [vessel for vessel in home.all(Trait.VESSEL) if home.movable(vessel) and vessel not in full]
+        others = [
+            vessel for vessel in home.all(Trait.VESSEL) if home.has(vessel, Trait.PORTABLE) and vessel not in full
+        ]
         # Rather with what the plan uses than with the next best vessel.
         for source in [*full, *sorted(others, key=lambda vessel: vessel not in self._used)]:
-            if source != thing and home.movable(source):
+            if source != thing and home.has(source, Trait.PORTABLE):
                 yield (("filled", source, what),), (Step("pour", (source, thing)),)
 
     def _heating(self, thing: str) -> Iterator[tuple[tuple[Fact, ...], tuple[Step, ...]]]:

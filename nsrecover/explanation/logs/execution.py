@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from nsrecover.domains.base import Fact, State
+from nsrecover.domains.household.domain import HOUSEHOLD
+from nsrecover.domains.household.kinds import Trait
+from nsrecover.domains.household.names import noun, same, same_stuff, whole
+from nsrecover.domains.household.scene import apply, contents, cover_of, holding, holds, occupant, shut_in, unmet
 from nsrecover.explanation.logs import planning
 from nsrecover.explanation.logs.findings import Checked, Finding, RootCause
-from nsrecover.explanation.logs.household import Trait
-from nsrecover.explanation.logs.household_operators import HOUSEHOLD_OPERATORS, apply, unmet
-from nsrecover.explanation.logs.names import noun, same, same_stuff, whole
 from nsrecover.explanation.logs.records import Observation, Step
 from nsrecover.explanation.logs.run import Run
-from nsrecover.explanation.logs.state import Fact, State, contents, holding, holds, occupant, on_it, shut_in
 
 _IN_FRONT = ("occluding", "blocking", "above", "in front of", "on top of")
 _HIDING = ("occluding", "blocking", "in front of", "occluded by", "blocked by", "behind")
@@ -28,7 +29,7 @@ def explain_failure(run: Run, number: int) -> Finding:
     if failed.step.operator == "pick_up" and failed.instead:
         ambiguous = _ambiguous(run, number, failed.step.arguments[0])
         return ambiguous or _mistaken(failed, failed.step.arguments[0])
-    needs = unmet(run.before(number), step, run.home) if step.operator in HOUSEHOLD_OPERATORS else []
+    needs = unmet(run.before(number), step, run.home) if step.operator in HOUSEHOLD.operators else []
     # What should have been in the gripper comes before what that should have been like.
     for need in sorted(needs, key=lambda need: need[0] not in ("holding", "tool")):
         finding = _of_need(run, number, step, need)
@@ -73,9 +74,9 @@ def _of_need(run: Run, number: int, step: Step, need: Fact) -> Finding | None:
     match need:
         case ("holding", thing):
             return _not_in_hand(run, number, step, thing)
-        case ("tool", _):
+        case ("tool",):
             return _tool_missing(run, number, step)
-        case ("remote", _):
+        case ("remote",):
             remote = run.home.all(Trait.REMOTE)[0]
             if _last_held(run, failed.event, remote) is not None:
                 return _let_go(run, number, step, remote)
@@ -103,15 +104,15 @@ def _of_need(run: Run, number: int, step: Step, need: Fact) -> Finding | None:
             other = occupant(run.before(number), place, thing, run.home) or ""
             return Finding(RootCause.OCCUPIED, (failed.time,), (place, other), step, unmet=need)
         case ("uncovered", thing):
-            other = on_it(run.before(number), thing, run.home) or ""
+            other = cover_of(run.before(number), thing, run.home) or ""
             return Finding(RootCause.BLOCKED, (failed.time,), (thing, other), step, unmet=need)
-        case ("hand free",):
+        case ("hand_free",):
             held = holding(run.before(number)) or ""
             return Finding(RootCause.MISSING_STEP, (failed.time,), (held, step.arguments[0]), step,
                            missing=(_put_down(run, held),), unmet=need)  # fmt: skip
         case ("exists", thing):
             return _out_of_order_or_missing(run, number, step, Step("slice_obj", (whole(thing),)), need)
-        case ("set down", thing):
+        case ("set_down", thing):
             return Finding(RootCause.MISSING_STEP, (failed.time,), (thing,), step,
                            missing=(_put_down(run, thing),), unmet=need)  # fmt: skip
     return None
@@ -204,7 +205,7 @@ def _may_follow(run: Run, placed: int, number: int, step: Step) -> bool:
 def _possible(run: Run, state: State, steps: list[Step]) -> bool:
     """Whether steps can be done one after the other."""
     for step in steps:
-        if step.operator in HOUSEHOLD_OPERATORS:
+        if step.operator in HOUSEHOLD.operators:
             if unmet(state, step, run.home):
                 return False
             state = apply(state, step, run.home)
@@ -309,7 +310,7 @@ def _unexplained(run: Run, number: int, step: Step) -> Finding:
         place = step.arguments[1]
         # What is hidden at that moment may be seen later.
         views = (run.before(number), run.after(number), run.final)
-        inside = [thing for view in views for thing in contents(view, place) if home.movable(thing)]
+        inside = [thing for view in views for thing in contents(view, place) if home.has(thing, Trait.PORTABLE)]
         # What the plan itself puts there is not in its way.
         own = {item.step.arguments[0] for item in run.subgoals if item.step.operator in ("put_in", "put_on")}
         inside = [thing for thing in inside if thing not in own]
@@ -346,7 +347,7 @@ def _unopened(run: Run, number: int, thing: str) -> str | None:
 
 def _small(run: Run, place: str) -> bool:
     """Whether a place has room for one thing, as far as is known."""
-    return run.home.has(place, Trait.ONE_PLACE) or not run.home.traits(place)
+    return run.home.has(place, Trait.ONE_PLACE) or not run.home.known(place)
 
 
 def _in_the_way(run: Run, number: int, thing: str, taking: bool) -> str | None:
@@ -376,4 +377,4 @@ def _near(run: Run, observation: Observation, thing: str, taking: bool) -> str |
 
 
 def _loose(run: Run, name: str) -> bool:
-    return run.home.movable(name)
+    return run.home.has(name, Trait.PORTABLE)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nsrecover.domains.base import Fact, State
+from nsrecover.domains.household.kinds import Trait
+from nsrecover.domains.household.names import is_slice, same_stuff
+from nsrecover.domains.household.scene import contents, places
 from nsrecover.explanation.logs.correction import correct, fetched_again, reaches
 from nsrecover.explanation.logs.execution import explain_failure
 from nsrecover.explanation.logs.findings import Checked, Finding, RootCause
-from nsrecover.explanation.logs.household import Trait
-from nsrecover.explanation.logs.names import is_slice, same_stuff
 from nsrecover.explanation.logs.planning import explain_plan
 from nsrecover.explanation.logs.records import HouseholdLog, Step
 from nsrecover.explanation.logs.run import Run, run_of
-from nsrecover.explanation.logs.state import Fact, State, contents, places
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def _mistaken_away(run: Run, finding: Finding) -> list[Fact]:
     dishes = [
         fact[2] for fact in run.wanted if fact[0] == "at" and fact[1] == thing and run.home.has(fact[2], Trait.DISH)
     ]
-    return [("not at", other, dish) for dish in dishes if other in contents(run.final, dish)]
+    return [("away_from", other, dish) for dish in dishes if other in contents(run.final, dish)]
 
 
 def _start(run: Run, finding: Finding) -> State:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from nsrecover.domains.base import Fact
 from nsrecover.explanation.logs.records import Step
-from nsrecover.explanation.logs.state import Fact
 
 
 class RootCause(StrEnum):

@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from nsrecover.explanation.logs.household import Household, Trait, slice_of
-from nsrecover.explanation.logs.names import is_slice, normal
+from nsrecover.domains.base import Fact, State
+from nsrecover.domains.household.kinds import Trait
+from nsrecover.domains.household.names import is_slice, normal, slice_of
+from nsrecover.domains.household.scene import Household, holds
 from nsrecover.explanation.logs.records import Step
-from nsrecover.explanation.logs.state import Fact, State, holds
 
 LIQUIDS = frozenset({"water", "coffee", "wine", "milk", "tea", "juice", "soup"})
 
@@ -57,7 +58,7 @@ class Goal:
     """What has to be so at the end; names may leave the ordinal out.
 
     Attributes:
-        conditions: as in `nsrecover.explanation.logs.state.holds`.
+        conditions: as in `nsrecover.domains.household.scene.holds`.
     """
 
     conditions: tuple[Fact, ...]
@@ -243,7 +244,7 @@ def order_of(conditions: Iterable[Fact], home: Household) -> list[Fact]:
             "clean": 2,
             "filled": 3,
             "hot": 4,
-            "not at": 4,
+            "away_from": 4,
             "closed": 5,
             "at": 6,
         }

@@ -17,7 +17,7 @@ from nsrecover.explanation.language_model.judge import UNREADABLE, Judgement
 from nsrecover.explanation.language_model.rewording_task import RewordingTask, RobotExperience
 from nsrecover.explanation.language_model.vocabulary import LONGEST, MARK, Vocabulary, sentences_of
 from nsrecover.explanation.logs.explaining import LogExplanation
-from nsrecover.explanation.logs.household import Household
+from nsrecover.explanation.logs.household import household_of
 from nsrecover.explanation.logs.records import HouseholdLog
 from nsrecover.explanation.logs.telling import tell
 from nsrecover.explanation.logs.writing import line_of, told
@@ -128,7 +128,7 @@ def household_case(log: HouseholdLog, explanation: LogExplanation, audience: Aud
     finding = explanation.finding
     steps = [*(explanation.correction or ()), *log.plan, *finding.missing, *finding.steps]
     names = dict.fromkeys(
-        (*Household(log).names, *finding.objects, *(name for step in steps for name in step.arguments))
+        (*household_of(log).names, *finding.objects, *(name for step in steps for name in step.arguments))
     )
     vocabulary = Vocabulary(tuple(name for name in names if name))
     facts = (Fact(finding.cause.value, finding.objects), *(Fact("at", (time,)) for time in finding.times))

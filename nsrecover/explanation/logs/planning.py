@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from nsrecover.domains.base import Fact, State
+from nsrecover.domains.household.domain import HOUSEHOLD
+from nsrecover.domains.household.kinds import Trait
+from nsrecover.domains.household.names import is_slice, noun, same, same_stuff, slice_of, whole
+from nsrecover.domains.household.scene import apply, holds, liquid, unmet
 from nsrecover.explanation.logs.findings import Finding, RootCause
 from nsrecover.explanation.logs.goal import order_of
-from nsrecover.explanation.logs.household import Trait, slice_of
-from nsrecover.explanation.logs.household_operators import HOUSEHOLD_OPERATORS, apply, unmet
-from nsrecover.explanation.logs.names import is_slice, noun, same, same_stuff, whole
 from nsrecover.explanation.logs.records import Step
 from nsrecover.explanation.logs.run import Run
-from nsrecover.explanation.logs.state import Fact, State, basins, holds, liquid
 
 _OPPOSITES = {"open_obj": "close_obj", "close_obj": "open_obj", "toggle_on": "toggle_off", "toggle_off": "toggle_on"}
 
@@ -87,7 +88,7 @@ def _lost(run: Run, condition: Fact, end: int) -> Finding | None:
     number = next((n for n, item in enumerate(run.subgoals) if item.event >= event), None)
     if number is not None and number < end:
         item = run.subgoals[number]
-        if item.step.operator in HOUSEHOLD_OPERATORS:
+        if item.step.operator in HOUSEHOLD.operators:
             before = run.states[held[-1]]
             ends = not holds(apply(before, item.step, run.home), condition, run.home)
             again = _done_again(run, condition, number, end)
@@ -109,7 +110,7 @@ def _unseen_undoing(run: Run, condition: Fact, end: int) -> Finding | None:
         step = run.subgoals[number].step
         if _extras(run, step, condition) is not None:
             return None
-        if step.operator in HOUSEHOLD_OPERATORS and not holds(
+        if step.operator in HOUSEHOLD.operators and not holds(
             apply(run.before(number) | {condition}, step, run.home), condition, run.home
         ):
             things = tuple(dict.fromkeys((condition[1], *step.arguments)))
@@ -154,12 +155,12 @@ def _extras(run: Run, step: Step, condition: Fact) -> list[Fact] | None:
             return []
         case ("cracked", thing), "crack_obj", (one,) if same(one, thing):
             return []
-        case ("filled", thing, "water"), "toggle_on", (one,) if home.has(one, Trait.POURS_WATER) and home.movable(
-            thing
+        case ("filled", thing, "water"), "toggle_on", (one,) if home.has(one, Trait.POURS_WATER) and home.has(
+            thing, Trait.PORTABLE
         ):
-            return [("at", thing, basin) for basin in basins(home)[:1]] + [("empty", thing)]
+            return [("at", thing, basin) for basin in home.all(Trait.BASIN)[:1]] + [("empty", thing)]
         case ("clean", thing), "toggle_on", (one,) if home.has(one, Trait.POURS_WATER):
-            return [("at", thing, basin) for basin in basins(home)[:1]]
+            return [("at", thing, basin) for basin in home.all(Trait.BASIN)[:1]]
         case ("filled", thing, "coffee"), "toggle_on", (one,) if home.has(one, Trait.POURS_COFFEE):
             return [("at", thing, one), ("empty", thing)]
         case ("hot", thing), "toggle_on", (one,) if home.has(one, Trait.HEATS) and not home.has(
@@ -199,7 +200,7 @@ def _ineffective(run: Run, condition: Fact, number: int, extras: list[Fact], dep
 def _already_filled(run: Run, vessel: str, number: int) -> Finding:
     """A vessel was full of something else when it was to be filled."""
     what = liquid(run.before(number), vessel) or ""
-    emptying = Step("pour", (vessel, (basins(run.home) or ["sink"])[0]))
+    emptying = Step("pour", (vessel, (run.home.all(Trait.BASIN) or ["sink"])[0]))
     # Filled by the plan, or by somebody before.
     filled = any(_extras(run, item.step, ("filled", vessel, what)) is not None for item in run.subgoals[:number])
     times = (_place_for(run, emptying, number, ()),)
@@ -335,7 +336,7 @@ def _missing(run: Run, condition: Fact, end: int) -> Finding:
     match condition:
         case ("filled", thing, "water") | ("clean", thing):
             lacking = Step("toggle_on", ((home.all(Trait.POURS_WATER) or ["faucet"])[0],))
-            extras = (("at", thing, (basins(home) or ["sink"])[0]),)
+            extras = (("at", thing, (home.all(Trait.BASIN) or ["sink"])[0]),)
         case ("filled", thing, "coffee"):
             machine = (home.all(Trait.POURS_COFFEE) or ["coffee machine"])[0]
             lacking, extras = Step("toggle_on", (machine,)), (("at", thing, machine),)

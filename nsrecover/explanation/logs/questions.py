@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from nsrecover.domains.base import State
+from nsrecover.domains.household.domain import HOUSEHOLD
+from nsrecover.domains.household.names import noun, same_stuff
+from nsrecover.domains.household.scene import apply, holds, unmet
 from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.grammar import capital, counted, listed
 from nsrecover.explanation.logs.correction import correct
 from nsrecover.explanation.logs.explaining import LogExplanation, explain_log
-from nsrecover.explanation.logs.household_operators import HOUSEHOLD_OPERATORS, apply, unmet
-from nsrecover.explanation.logs.names import noun, same_stuff
 from nsrecover.explanation.logs.records import HouseholdLog, Step
 from nsrecover.explanation.logs.run import Run, run_of
-from nsrecover.explanation.logs.state import State, holds
 from nsrecover.explanation.logs.telling import act, tell
 from nsrecover.explanation.questions import Answer, asks_what_if, asks_what_was_done, asks_what_went_wrong, asks_why
 
@@ -103,11 +104,11 @@ def _why(run: Run, explanation: LogExplanation, step: Step) -> str:
 
 def _who_needs(state: State, step: Step, rest: Sequence[Step], run: Run) -> int | None:
     """The first later step that can be done after a step, and not without it."""
-    if step.operator not in HOUSEHOLD_OPERATORS:
+    if step.operator not in HOUSEHOLD.operators:
         return None
     with_it, without = apply(state, step, run.home), state
     for number, later in enumerate(rest):
-        if later.operator not in HOUSEHOLD_OPERATORS:
+        if later.operator not in HOUSEHOLD.operators:
             continue
         if not unmet(with_it, later, run.home) and unmet(without, later, run.home):
             return number

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from nsrecover.domains.household.names import normal
 from nsrecover.errors import InvalidRecording
-from nsrecover.explanation.logs.names import normal
 from nsrecover.explanation.logs.records import GRIPPER, HouseholdLog, KeyFrame, Observation, Related, Remark, Seen, Step
 
 FIELDS = ("task", "plan", "success_state", "event_summary", "subgoal_summary", "final_state")

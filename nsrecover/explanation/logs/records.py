@@ -5,28 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from nsrecover.explanation.logs.names import normal, same
+from nsrecover.domains.base import Step as Step
+from nsrecover.domains.household.names import normal, same
 
 GRIPPER = "robot gripper"
 NOTHING = "nothing"
 CONTACT = ("inside", "on top of")
 """The relations that say where a thing is; the others say from where it is seen."""
-
-
-@dataclass(frozen=True)
-class Step:
-    """A typed action: `(put_in, pot, sink)`.
-
-    Attributes:
-        operator: as plans write it, e.g. `put_in`.
-        arguments: normal names of the objects.
-    """
-
-    operator: str
-    arguments: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"({', '.join((self.operator, *self.arguments))})"
 
 
 @dataclass(frozen=True)

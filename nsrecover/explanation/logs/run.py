@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nsrecover.domains.base import Fact, State
+from nsrecover.domains.household.kinds import could_mean
+from nsrecover.domains.household.names import same_stuff
+from nsrecover.domains.household.scene import Household
 from nsrecover.explanation.logs.findings import Checked
 from nsrecover.explanation.logs.goal import Goal, goal_of
-from nsrecover.explanation.logs.household import Household, could_mean
-from nsrecover.explanation.logs.names import same_stuff
+from nsrecover.explanation.logs.household import household_of
 from nsrecover.explanation.logs.records import HouseholdLog, KeyFrame, Observation, Step
-from nsrecover.explanation.logs.state import Fact, State
 from nsrecover.explanation.logs.subgoals import verify
 from nsrecover.explanation.logs.tracking import at_the_end, track
 
@@ -55,7 +57,7 @@ def run_of(log: HouseholdLog) -> Run:
     Args:
         log: from `nsrecover.explanation.logs.reading`.
     """
-    home = Household(log)
+    home = household_of(log)
     states = tuple(track(log, home))
     ends = _ends(log)
     planned = aligned(log.plan, [frame.step for frame in ends])

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from nsrecover.explanation.logs.household import Household, Trait, could_mean, slice_of
-from nsrecover.explanation.logs.names import is_slice, noun, same, same_stuff, whole
+from nsrecover.domains.base import State
+from nsrecover.domains.household.kinds import Trait, could_mean
+from nsrecover.domains.household.names import is_slice, noun, same, same_stuff, slice_of, whole
+from nsrecover.domains.household.scene import Household, holding, holds, liquid
 from nsrecover.explanation.logs.records import Observation, Step
-from nsrecover.explanation.logs.state import State, holding, holds, liquid
 from nsrecover.explanation.logs.tracking import in_hand
 
 
@@ -123,7 +124,7 @@ def _slice(step: Step, before: State, after: Observation, now: State, home: Hous
     fresh = [n for n in states if is_slice(n) and ("sliced", n) not in before and whole(n) != thing]
     if any(same(name, thing) for name in states):
         return Verdict(False, whole(fresh[0]) if fresh else None, f"the {thing} is whole")
-    cutting = holds(before, ("tool", thing), home)
+    cutting = holds(before, ("tool",), home)
     return Verdict(cutting, why="it is out of view" if cutting else "nothing to cut with was in the gripper")
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from nsrecover.domains.base import Fact, Words
+from nsrecover.domains.household.domain import HOUSEHOLD
+from nsrecover.domains.household.names import is_slice
 from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.grammar import capital, counted, listed, the
 from nsrecover.explanation.logs.explaining import LogExplanation
 from nsrecover.explanation.logs.findings import Finding, RootCause
-from nsrecover.explanation.logs.household_operators import HOUSEHOLD_OPERATORS
-from nsrecover.explanation.logs.names import is_slice
 from nsrecover.explanation.logs.records import Step
-from nsrecover.explanation.logs.state import Fact
 
 
 def tell(explanation: LogExplanation, audience: Audience = Audience.LAY) -> str:
@@ -104,49 +104,35 @@ def _did(step: Step) -> str:
 
 
 def _worded(step: Step, past: bool) -> str:
-    operator = HOUSEHOLD_OPERATORS.get(step.operator)
-    if operator is None or len(operator.roles) != len(step.arguments):
+    operator = HOUSEHOLD.operators.get(step.operator)
+    if operator is None or len(operator.parameters) != len(step.arguments):
         if step.operator == "move_to" and step.arguments:
             return f"{'went' if past else 'go'} to {thing(step.arguments[0])}"
         return f"{'did' if past else 'do'} {step}"
-    template = operator.past if past else operator.words
-    for role, name in zip(operator.roles, step.arguments, strict=True):
-        template = template.replace(f"{{{role}}}", thing(name))
-    return template
+    roles = (parameter.variable[1:] for parameter in operator.parameters)
+    names = dict(zip(roles, map(thing, step.arguments), strict=True))
+    return (operator.words.past if past else operator.words.imperative).format(**names)
 
 
 def _condition(condition: Fact) -> str:
-    words = {
-        "at": "{0} in or on {1}",
-        "filled": "{0} filled with {1}",
-        "running": "{0} turned on",
-        "off": "{0} turned off",
-        "not at": "{0} not in or on {1}",
-        "hot": "{0} heated",
-    }
-    template = words.get(condition[0], "{0} " + condition[0])
-    return f"'{template.format(*condition[1:])}'"
+    words = HOUSEHOLD.words.get(condition[0])
+    return f"'{words.imperative.format(*condition[1:]) if words else f'{condition[1]} {condition[0]}'}'"
 
 
 def _be(condition: Fact | None) -> str:
     """A condition as what something has to be."""
-    if condition is None:
-        return "done"
     match condition:
+        case None:
+            return "done"
         case ("at", name, place):
             return f"{thing(name)} would be in or on {the(place)}"
         case ("filled", name, what):
             return f"{thing(name)} would be filled with {what}"
-        case ("running", name):
-            return f"{thing(name)} would be turned on"
-        case ("off", name):
-            return f"{thing(name)} would be turned off"
-        case ("hot", name):
-            return f"{thing(name)} would be heated"
         case ("holding", name):
             return f"the robot would hold {thing(name)}"
         case (state, name):
-            return f"{thing(name)} would be {state}"
+            words = HOUSEHOLD.words.get(state, Words(f"{{0}} {state}"))
+            return words.imperative.format(f"{thing(name)} would be")
     return "it would be so"
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from nsrecover.explanation.logs.household import Household, Trait, slice_of
-from nsrecover.explanation.logs.household_operators import settle, unmet
-from nsrecover.explanation.logs.names import is_slice, same_stuff
+from nsrecover.domains.base import Fact, State
+from nsrecover.domains.household.kinds import Trait
+from nsrecover.domains.household.names import is_slice, same_stuff, slice_of
+from nsrecover.domains.household.scene import Household, holding, is_at, unmet
+from nsrecover.explanation.logs.household import liquid_of
 from nsrecover.explanation.logs.records import HouseholdLog, KeyFrame, Observation
-from nsrecover.explanation.logs.state import Fact, State, holding, is_at
 
 _STATES: dict[str, tuple[str, bool]] = {
     "open": ("open", True),
@@ -62,14 +63,14 @@ def at_the_end(log: HouseholdLog, last: State, home: Household) -> State:
         fact for fact in state if not (fact[0] in ("at", "atop") and fact[1] in listed - told)
         and not (fact[0] in ("at", "atop") and is_slice(fact[1]) and fact[1] in told)
     )  # fmt: skip
-    return settle(_seen(state, log.final, home), home)
+    return home.settle(_seen(state, log.final, home))
 
 
 def _after(state: State, frame: KeyFrame, home: Household) -> State:
     state = _gripper(state, frame.observation, frame, home)
     state = _unseen(_seen(state, frame.observation, home), frame, home)
-    hidden = frozenset(fact for fact in settle(state, home) - state if not frame.observation.sees(fact[1]))
-    gone = frozenset(fact for fact in state - settle(state, home) if not frame.observation.sees(fact[1]))
+    hidden = frozenset(fact for fact in home.settle(state) - state if not frame.observation.sees(fact[1]))
+    gone = frozenset(fact for fact in state - home.settle(state) if not frame.observation.sees(fact[1]))
     return (state | hidden) - gone
 
 
@@ -90,7 +91,7 @@ def _gripper(state: State, observation: Observation, frame: KeyFrame | None, hom
             atop = frame.step.operator == "put_on" and home.has(place, Trait.SLOT)
             new.add(("atop" if atop else "at", before, place))
     elif before and not held:
-        gone |= {fact for fact in state if fact[0] == "at" and fact[2] == before and home.movable(before)}
+        gone |= {fact for fact in state if fact[0] == "at" and fact[2] == before and home.has(before, Trait.PORTABLE)}
         gone |= {fact for fact in state if fact[0] == "filled" and fact[1] == before}
     return (state - gone) | new
 
@@ -127,7 +128,7 @@ def _seen(state: State, observation: Observation, home: Household) -> State:
             elif word == "empty" or word.startswith("filled"):
                 facts = {fact for fact in facts if not (fact[0] == "filled" and fact[1] == name)}
                 if word != "empty":
-                    facts.add(("filled", name, word.removeprefix("filled").removeprefix(" with ").strip() or "water"))
+                    facts.add(("filled", name, liquid_of(word)))
     return frozenset(_places(facts, observation, home))
 
 
@@ -153,7 +154,9 @@ def _places(facts: set[Fact], observation: Observation, home: Household) -> set[
                 ("at", name, carrier)
                 for carrier in carriers
                 if home.has(carrier, Trait.DISH)
-                and any(is_at(state, carrier, place) or _beside(observation, carrier, place) for _, _, place in found)
+                and any(
+                    is_at(state, carrier, place, home) or _beside(observation, carrier, place) for _, _, place in found
+                )
             }
             facts = {fact for fact in facts if not (fact[0] in ("at", "atop") and fact[1] == name)} | kept
         facts |= found

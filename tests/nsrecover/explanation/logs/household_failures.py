@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 
 from eval.logs.household_world import conditions_of, satisfied
-from nsrecover.explanation.logs.names import noun
+from nsrecover.domains.household.names import noun
 from nsrecover.explanation.logs.records import Step
 from tests.nsrecover.explanation.logs.household_runs import (
     Fault,

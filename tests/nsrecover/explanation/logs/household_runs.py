@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from eval.logs.household_world import HouseholdWorld
-from nsrecover.explanation.logs.names import noun
+from nsrecover.domains.household.names import noun
 from nsrecover.explanation.logs.records import Step
 
 _VERBS = {

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from nsrecover.domains.household.names import normal, same
 from nsrecover.errors import InvalidRecording
 from nsrecover.explanation.logs import document_of, is_household_log, log_of, read_logs
 from nsrecover.explanation.logs.goal import goal_of
-from nsrecover.explanation.logs.names import normal, same
 from nsrecover.explanation.logs.reading import action_of, observation_of, step_of
 from nsrecover.explanation.logs.records import Related, Remark, Step
 from nsrecover.explanation.logs.writing import told

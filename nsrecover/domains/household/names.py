@@ -73,6 +73,11 @@ def whole(name: str) -> str:
     return name.removesuffix(SLICE)
 
 
+def slice_of(name: str) -> str:
+    """What an object is called once it is sliced."""
+    return name if name.endswith(SLICE) else f"{name}{SLICE}"
+
+
 def is_slice(name: str) -> bool:
     """Whether a name says that it is a slice of something."""
     return name.endswith(SLICE)

@@ -1,0 +1,314 @@
+"""The household domain: doors, switches, liquids, heat, food that is sliced, and what a robot does with them."""
+
+from __future__ import annotations
+
+from nsrecover.domains.base import (
+    And,
+    Derived,
+    Domain,
+    Effect,
+    Exists,
+    ForAll,
+    Formula,
+    Has,
+    Law,
+    Not,
+    Operator,
+    Parameter,
+    Same,
+    StateVariable,
+    Words,
+    absent,
+    both,
+    either,
+    fact,
+)
+from nsrecover.domains.household.kinds import KINDS, LIQUIDS, Trait
+
+
+def _if(trait: Trait, condition: Formula) -> Formula:
+    """A condition on ?thing that matters only if it has a trait."""
+    return either(Not(Has("?thing", trait)), condition)
+
+
+def _sets(predicate: str) -> Effect:
+    return Effect(adds=((predicate, "?thing"),))
+
+
+def _ends(predicate: str) -> Effect:
+    return Effect(deletes=((predicate, "?thing"),))
+
+
+_THING = Parameter("?thing")
+_CARRIED = Parameter("?thing", Trait.PORTABLE)
+_SLICES = Parameter("?slices", Trait.SLICE)
+_LIQUID = Parameter("?liquid", Trait.LIQUID)
+_PLACE = Parameter("?place")
+
+VARIABLES = (
+    StateVariable("open", ("closed", "open")),
+    StateVariable("running", ("off", "running")),
+    StateVariable("filled", ("empty", *LIQUIDS), Trait.VESSEL),
+    StateVariable("dirty", ("clean", "dirty")),
+    StateVariable("sliced", ("whole", "sliced"), Trait.SLICE),
+    StateVariable("cracked", ("whole", "cracked")),
+    StateVariable("hot", ("cold", "hot")),
+)
+"""What about an object can change."""
+
+RELATIONS = ("at", "atop", "covers", "holding")
+"""`at`: in or on a place; `atop`: merely on top of something that things are put into; `covers`: keeps something else
+from being taken; `holding`: the gripper holds it."""
+
+OPERATORS = (
+    Operator(
+        "pick_up",
+        (_CARRIED,),
+        (fact("exists", "?thing"), fact("reachable", "?thing"), fact("uncovered", "?thing"), fact("hand_free")),
+        (
+            # Of slices there are many: one is taken, the others stay.
+            Effect(
+                deletes=(("at", "?thing", "*"), ("atop", "?thing", "*"), ("covers", "?thing", "*")),
+                when=Not(Has("?thing", Trait.SLICE)),
+            ),
+            _sets("holding"),
+        ),
+        words=Words("pick up {thing}", "picked up {thing}"),
+    ),
+    Operator(
+        "put_in",
+        (_CARRIED, Parameter("?place", Trait.HOLLOW, usual=Trait.SURFACE)),
+        (fact("room", "?place", "?thing"), fact("accessible", "?place"), fact("holding", "?thing")),
+        (Effect(adds=(("at", "?thing", "?place"),), deletes=(("holding", "?thing"),)),),
+        words=Words("put {thing} in {place}", "put {thing} in {place}"),
+    ),
+    Operator(
+        "put_on",
+        (_CARRIED, Parameter("?place", Trait.FLAT, usual=Trait.SURFACE)),
+        (fact("room", "?place", "?thing"), fact("reachable", "?place"), fact("holding", "?thing")),
+        (
+            Effect(deletes=(("holding", "?thing"),)),
+            Effect(adds=(("at", "?thing", "?place"),), when=Not(Has("?place", Trait.SLOT))),
+            Effect(adds=(("atop", "?thing", "?place"),), when=Has("?place", Trait.SLOT)),
+        ),
+        words=Words("put {thing} on {place}", "put {thing} on {place}"),
+    ),
+    Operator(
+        "open_obj",
+        (_THING,),
+        (_if(Trait.SHUT_TO_RUN, fact("off", "?thing")),),
+        (_sets("open"),),
+        words=Words("open {thing}", "opened {thing}"),
+    ),
+    Operator("close_obj", (_THING,), (), (_ends("open"),), words=Words("close {thing}", "closed {thing}")),
+    Operator(
+        "toggle_on",
+        (_THING,),
+        (_if(Trait.SHUT_TO_RUN, fact("closed", "?thing")), _if(Trait.SCREEN, fact("remote"))),
+        (_sets("running"),),
+        words=Words("turn on {thing}", "turned on {thing}"),
+    ),
+    Operator(
+        "toggle_off",
+        (_THING,),
+        (_if(Trait.SCREEN, fact("remote")),),
+        (_ends("running"),),
+        words=Words("turn off {thing}", "turned off {thing}"),
+    ),
+    Operator(
+        "slice_obj",
+        (_THING,),
+        (fact("set_down", "?thing"), fact("tool")),
+        (
+            Effect(adds=(("sliced", "?slices"),), when=fact("slices_of", "?slices", "?thing"), for_each=(_SLICES,)),
+            Effect(
+                adds=(("at", "?slices", "?place"),),
+                when=both(fact("slices_of", "?slices", "?thing"), fact("on", "?thing", "?place")),
+                for_each=(_SLICES, _PLACE),
+            ),
+            Effect(deletes=tuple((one.name, "?thing") for one in VARIABLES if one.name != "filled")),
+            Effect(deletes=tuple((relation, "?thing", "*") for relation in ("at", "atop", "covers", "filled"))),
+            Effect(deletes=tuple((relation, "*", "?thing") for relation in ("at", "atop", "covers"))),
+            _ends("holding"),
+        ),
+        words=Words("slice {thing}", "sliced {thing}"),
+        reversible=False,
+    ),
+    Operator(
+        "crack_obj",
+        (_THING,),
+        (fact("holding", "?thing"),),
+        (_sets("cracked"),),
+        words=Words("crack {thing}", "cracked {thing}"),
+        reversible=False,
+    ),
+    Operator(
+        "pour",
+        (_CARRIED, Parameter("?place", usual=Trait.BASIN)),
+        (fact("full", "?thing"), fact("holding", "?thing")),
+        (
+            Effect(
+                deletes=(("filled", "?thing", "?liquid"),),
+                when=fact("filled", "?thing", "?liquid"),
+                for_each=(_LIQUID,),
+            ),
+            Effect(
+                adds=(("filled", "?place", "?liquid"),),
+                deletes=(("filled", "?place", "*"),),
+                when=both(Has("?place", Trait.VESSEL), fact("filled", "?thing", "?liquid")),
+                for_each=(_LIQUID,),
+            ),
+        ),
+        words=Words("pour {thing} out into {place}", "poured {thing} out into {place}"),
+    ),
+)
+"""What the robot can do."""
+
+DERIVED = (
+    Derived("on", ("?x", "?y"), either(fact("at", "?x", "?y"), fact("atop", "?x", "?y"))),
+    Derived(
+        "inside",
+        ("?x", "?y"),
+        either(fact("at", "?x", "?y"), Exists("?z", both(fact("at", "?x", "?z"), fact("inside", "?z", "?y")))),
+    ),
+    Derived("shut", ("?x",), both(Has("?x", Trait.DOOR), absent("open", "?x"))),
+    # Of slices in several places it is enough that some are not behind a closed door.
+    Derived(
+        "shut_in",
+        ("?x",),
+        both(
+            Exists("?p", fact("on", "?x", "?p")),
+            ForAll(
+                "?p",
+                either(
+                    absent("on", "?x", "?p"),
+                    both(fact("shut", "?p"), fact("at", "?x", "?p")),
+                    fact("shut_in", "?p"),
+                ),
+            ),
+        ),
+    ),
+    Derived("reachable", ("?x",), absent("shut_in", "?x")),
+    Derived("accessible", ("?x",), both(absent("shut", "?x"), absent("shut_in", "?x"))),
+    # What a dish carries does not cover it; of many slices there is always one on top.
+    Derived(
+        "covering",
+        ("?o", "?x"),
+        either(
+            fact("covers", "?o", "?x"),
+            both(
+                Has("?x", Trait.PORTABLE),
+                Not(Has("?x", Trait.DISH)),
+                Not(Has("?x", Trait.SLICE)),
+                fact("on", "?o", "?x"),
+                Not(Same("?o", "?x")),
+                absent("slices_of", "?o", "?x"),
+            ),
+        ),
+    ),
+    Derived("uncovered", ("?x",), Not(Exists("?o", fact("covering", "?o", "?x")))),
+    Derived(
+        "taking_room",
+        ("?o", "?p", "?x"),
+        both(
+            Has("?p", Trait.ONE_PLACE),
+            fact("on", "?o", "?p"),
+            Has("?o", Trait.PORTABLE),
+            Not(Same("?o", "?x")),
+            absent("slices_of", "?o", "?x"),
+            absent("inside", "?o", "?x"),
+            Not(Exists("?c", both(fact("on", "?o", "?c"), fact("on", "?c", "?p")))),
+        ),
+    ),
+    Derived("room", ("?p", "?x"), Not(Exists("?o", fact("taking_room", "?o", "?p", "?x")))),
+    Derived("hand_free", (), Not(Exists("?o", fact("holding", "?o")))),
+    # Food is cut on something flat, not in the gripper, a bowl or a toaster.
+    Derived(
+        "set_down",
+        ("?x",),
+        both(
+            absent("holding", "?x"),
+            ForAll(
+                "?p", either(absent("on", "?x", "?p"), Has("?p", Trait.SURFACE), Has("?p", Trait.BASIN))
+            ),
+        ),
+    ),
+    Derived("exists", ("?x",), either(Not(Has("?x", Trait.SLICE)), fact("sliced", "?x"))),
+    Derived("tool", (), Exists("?t", fact("holding", "?t"), Trait.CUTS)),
+    Derived(
+        "remote",
+        (),
+        either(Not(Exists("?r", And(()), Trait.REMOTE)), Exists("?r", fact("holding", "?r"), Trait.REMOTE)),
+    ),
+    Derived("full", ("?x",), Exists("?l", fact("filled", "?x", "?l"), Trait.LIQUID)),
+    Derived("empty", ("?x",), absent("full", "?x")),
+    Derived("closed", ("?x",), absent("open", "?x")),
+    Derived("off", ("?x",), absent("running", "?x")),
+    Derived("clean", ("?x",), absent("dirty", "?x")),
+    Derived("away_from", ("?x", "?p"), absent("on", "?x", "?p")),
+)  # fmt: skip
+"""What follows from the facts of a state."""
+
+_UNDER_THE_TAP = both(fact("running", "?faucet"), fact("on", "?thing", "?basin"))
+_TAP = (Parameter("?faucet", Trait.POURS_WATER), Parameter("?basin", Trait.BASIN))
+
+LAWS = (
+    # What holds another liquid already is not filled.
+    Law(
+        "faucets fill",
+        Effect(
+            adds=(("filled", "?thing", "water"),),
+            deletes=(("hot", "?thing"),),
+            when=both(_UNDER_THE_TAP, fact("empty", "?thing")),
+            for_each=(*_TAP, Parameter("?thing", Trait.VESSEL)),
+        ),
+    ),
+    Law(
+        "faucets clean",
+        Effect(deletes=(("dirty", "?thing"),), when=_UNDER_THE_TAP, for_each=(*_TAP, _THING)),
+    ),
+    Law(
+        "coffee machines fill",
+        Effect(
+            adds=(("filled", "?thing", "coffee"), ("hot", "?thing")),
+            when=both(fact("running", "?machine"), fact("on", "?thing", "?machine"), fact("empty", "?thing")),
+            for_each=(Parameter("?machine", Trait.POURS_COFFEE), Parameter("?thing", Trait.VESSEL)),
+        ),
+    ),
+    Law(
+        "heaters heat",
+        Effect(
+            adds=(("hot", "?thing"),),
+            when=both(
+                fact("running", "?heater"),
+                either(Not(Has("?heater", Trait.DOOR)), absent("open", "?heater")),
+                fact("inside", "?thing", "?heater"),
+            ),
+            for_each=(Parameter("?heater", Trait.HEATS), _THING),
+        ),
+    ),
+)
+"""What follows from a state without an action."""
+
+WORDS = {
+    "at": Words("{0} in or on {1}"),
+    "filled": Words("{0} filled with {1}"),
+    "running": Words("{0} turned on"),
+    "off": Words("{0} turned off"),
+    "away_from": Words("{0} not in or on {1}"),
+    "hot": Words("{0} heated"),
+    "set_down": Words("{0} set down"),
+}
+"""How to say that a condition holds; others are said by their name."""
+
+HOUSEHOLD = Domain(
+    "household",
+    KINDS,
+    {variable.name: variable for variable in VARIABLES},
+    RELATIONS,
+    {operator.name: operator for operator in OPERATORS},
+    {rule.predicate: rule for rule in DERIVED},
+    LAWS,
+    WORDS,
+)
+"""The household domain. `slices_of` is static, see `nsrecover.domains.household.scene`."""

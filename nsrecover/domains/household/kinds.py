@@ -1,0 +1,175 @@
+"""Kinds of household objects: what is generally true of them, by noun.
+
+A new kind is added by adding its noun to the traits that it has. A noun that is not listed has none but those of any
+object that can be carried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from nsrecover.domains.base import Kind
+from nsrecover.domains.household.names import noun, same
+
+
+class Trait(StrEnum):
+    """What can be true of all objects of a kind."""
+
+    FIXTURE = "fixture"
+    """cannot be carried"""
+    PORTABLE = "portable"
+    """can be carried"""
+    SURFACE = "surface"
+    """things are set down on it"""
+    DOOR = "door"
+    """opens and closes, and holds things behind its door"""
+    LID = "lid"
+    """opens and closes, and holds nothing"""
+    SWITCH = "switch"
+    """is turned on and off"""
+    SHUT_TO_RUN = "shut_to_run"
+    """runs only when closed, opens only when off"""
+    ONE_PLACE = "one_place"
+    """has room for one thing"""
+    SLOT = "slot"
+    """things are in it or merely on top of it, which differs"""
+    DISH = "dish"
+    """what is put in or on it travels with it"""
+    FLAT = "flat"
+    """things are put on it"""
+    HOLLOW = "hollow"
+    """things are put in it"""
+    VESSEL = "vessel"
+    """holds a liquid"""
+    LIQUID = "liquid"
+    """fills vessels"""
+    BASIN = "basin"
+    """things in it get what the faucet gives"""
+    POURS_WATER = "pours_water"
+    """fills and cleans what is in the basin"""
+    POURS_COFFEE = "pours_coffee"
+    """fills what is in it with coffee"""
+    HEATS = "heats"
+    """heats what is in or on it"""
+    CUTS = "cuts"
+    """slices food"""
+    SLICEABLE = "sliceable"
+    """can be sliced"""
+    SLICE = "slice"
+    """has been cut from something"""
+    CRACKABLE = "crackable"
+    """can be cracked, and breaks when it falls"""
+    SCREEN = "screen"
+    """is operated with the remote control"""
+    REMOTE = "remote"
+    """operates a screen"""
+
+
+_NOUNS: Mapping[Trait, str] = {
+    Trait.FIXTURE: (
+        "fridge, microwave, oven, dishwasher, cabinet, drawer, shelf, safe, sink, bathtub, faucet, "
+        "countertop, dining table, coffee table, side table, table, desk, dresser, tv stand, sofa, armchair, "
+        "chair, bed, floor, stove burner, stove knob, stove, toaster, coffee machine, television, "
+        "house plant, garbage can, window, lamp, floor lamp, light switch, stool, island"
+    ),
+    Trait.SURFACE: (
+        "countertop, dining table, coffee table, side table, table, desk, dresser, tv stand, shelf, sofa, "
+        "armchair, chair, bed, floor, stool, island"
+    ),
+    Trait.DOOR: "fridge, microwave, oven, dishwasher, cabinet, drawer, safe",
+    Trait.LID: "laptop, book",
+    Trait.SWITCH: (
+        "microwave, oven, dishwasher, faucet, stove burner, toaster, coffee machine, television, laptop, "
+        "lamp, desk lamp, floor lamp, light switch, cell phone"
+    ),
+    Trait.SHUT_TO_RUN: "microwave, dishwasher",
+    Trait.ONE_PLACE: "microwave, stove burner, toaster, coffee machine",
+    Trait.SLOT: "fridge, microwave, oven, dishwasher, cabinet, drawer, safe, toaster",
+    Trait.FLAT: "plate",
+    Trait.DISH: "bowl, plate, pot, pan, mug, cup, glass, tray, basket, box, cutting board",
+    Trait.VESSEL: (
+        "pot, mug, cup, glass, bowl, kettle, bottle, wine bottle, vase, jug, pitcher, watering can, house plant, bucket"
+    ),
+    Trait.BASIN: "sink, bathtub",
+    Trait.POURS_WATER: "faucet",
+    Trait.POURS_COFFEE: "coffee machine",
+    Trait.HEATS: "microwave, stove burner, toaster, oven",
+    Trait.CUTS: "knife",
+    Trait.SLICEABLE: "bread, tomato, potato, lettuce, apple, carrot, cucumber, onion, pear, cheese, lemon, orange",
+    Trait.CRACKABLE: "egg",
+    Trait.SCREEN: "television",
+    Trait.REMOTE: "remote control",
+}
+
+LIQUIDS = ("water", "coffee", "wine", "milk", "tea", "juice", "soup")
+"""What vessels are filled with."""
+
+IMPLIED: Mapping[str, tuple[str, ...]] = {
+    "water": ("sink", "faucet"),
+    "clean": ("sink", "faucet"),
+    "coffee": ("coffee machine", "sink", "faucet"),
+    "warm": ("microwave",),
+    "hot": ("microwave",),
+    "heated": ("microwave",),
+    "slice": ("knife",),
+}
+"""Word of a task -> what a household has for it, also where nothing mentions it."""
+
+CATEGORIES: Mapping[str, frozenset[str]] = {
+    "container": frozenset({"pot", "mug", "cup", "glass", "bowl", "kettle", "bottle", "jug", "vase", "pan", "box"}),
+    "vessel": frozenset({"pot", "mug", "cup", "glass", "bowl", "kettle", "bottle", "jug"}),
+    "receptacle": frozenset({"pot", "mug", "cup", "bowl", "pan", "plate", "box", "sink", "countertop"}),
+    "dish": frozenset({"bowl", "plate", "mug", "cup", "pot", "pan"}),
+    "appliance": frozenset({"microwave", "toaster", "coffee machine", "fridge", "oven", "television"}),
+    "device": frozenset({"television", "laptop", "cell phone", "lamp", "desk lamp", "floor lamp"}),
+    "food": frozenset({"bread", "tomato", "potato", "lettuce", "apple", "egg", "carrot", "pear"}),
+    "vegetable": frozenset({"tomato", "potato", "lettuce", "carrot", "cucumber", "onion"}),
+    "fruit": frozenset({"apple", "pear", "tomato", "orange", "lemon"}),
+    "utensil": frozenset({"knife", "fork", "spoon", "spatula", "ladle", "butter knife"}),
+    "tool": frozenset({"knife", "spatula", "fork", "spoon"}),
+    "object": frozenset(),
+    "item": frozenset(),
+    "thing": frozenset(),
+}
+"""Word for several kinds -> the nouns that it can stand for (any noun if empty)."""
+
+
+def _kinds() -> dict[str, Kind]:
+    traits: dict[str, set[str]] = {}
+    for trait, names in _NOUNS.items():
+        for name in names.split(", "):
+            traits.setdefault(name, set()).add(trait)
+    return {name: Kind(name, completed(frozenset(own))) for name, own in traits.items()}
+
+
+def completed(traits: frozenset[str]) -> frozenset[str]:
+    """Traits with those that follow: portable or a fixture, things are put on it or in it."""
+    lies_open = Trait.ONE_PLACE in traits and not traits & {Trait.SLOT, Trait.POURS_COFFEE}
+    more = set() if Trait.FIXTURE in traits else {Trait.PORTABLE}
+    if not traits & {Trait.FLAT, Trait.HOLLOW, Trait.SLICE}:
+        more.add(Trait.FLAT if Trait.SURFACE in traits or lies_open else Trait.HOLLOW)
+    return traits | more
+
+
+KINDS: Mapping[str, Kind] = _kinds()
+"""Every kind by its noun."""
+
+
+def traits_of(name: str) -> frozenset[str]:
+    """The traits of an object, by its noun; those of any portable object if the noun is not known."""
+    kind = KINDS.get(noun(name))
+    return kind.traits if kind else completed(frozenset())
+
+
+def is_category(name: str) -> bool:
+    """Whether a name says only what kind of object is meant: `container`."""
+    return noun(name) in CATEGORIES
+
+
+def could_mean(word: str, name: str) -> bool:
+    """Whether a word of a plan can stand for an object: the same name, the name without its ordinal, or a category."""
+    if same(word, name):
+        return True
+    options = CATEGORIES.get(noun(word))
+    return options is not None and (not options or noun(name) in options)

@@ -1,0 +1,179 @@
+"""The objects of one household with their traits, and questions about its states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from nsrecover.domains.base import Atom, Fact, Formula, State, Step, parts_of
+from nsrecover.domains.compiled import CompiledInstance, compiled
+from nsrecover.domains.household.domain import HOUSEHOLD
+from nsrecover.domains.household.kinds import KINDS, LIQUIDS, Trait, is_category, traits_of
+from nsrecover.domains.household.names import is_slice, noun, same, slice_of, whole
+
+_FALLBACKS = ("countertop", "sink", "faucet", "knife", "coffee machine")
+"""Taken to be there if nothing else can do what they do."""
+
+_CODE = compiled(HOUSEHOLD)
+_SLICED = frozenset({Trait.PORTABLE.value, Trait.SLICE.value})
+
+
+@dataclass(frozen=True)
+class Household(CompiledInstance):
+    """The household domain over the objects of one scene.
+
+    Attributes:
+        names: the objects that are named, in the order of appearance; `objects` has slices and fallbacks, too.
+        learned: noun -> traits that its kind does not have in general.
+    """
+
+    names: tuple[str, ...] = ()
+    learned: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def traits(self, name: str) -> frozenset[str]:
+        """All traits of an object."""
+        return self.objects.get(name) or _traits(name, self.learned)
+
+    def has(self, name: str, trait: Trait) -> bool:
+        """Whether an object has a trait."""
+        return trait in self.traits(name)
+
+    def known(self, name: str) -> bool:
+        """Whether anything is known of an object's kind."""
+        return noun(name) in KINDS or noun(name) in self.learned
+
+    def all(self, trait: Trait) -> list[str]:
+        """Every named object with a trait."""
+        return [name for name in self.names if self.has(name, trait)]
+
+    def instances(self, word: str) -> list[str]:
+        """The objects that a name can mean; those with an ordinal before the bare name."""
+        found = [name for name in self.names if same(word, name)]
+        numbered = [name for name in found if name != word and whole(name) != word]
+        return numbered if numbered else found or [word]
+
+    def ambiguous(self, word: str) -> bool:
+        """Whether a name in a plan leaves open which object is meant, where that matters."""
+        if is_category(word):
+            return True
+        return not self.has(word, Trait.SURFACE) and len([n for n in self.names if n != word and same(word, n)]) > 1
+
+
+def household(
+    names: Iterable[str],
+    learned: Mapping[str, frozenset[str]] | None = None,
+    unnamed: Iterable[str] = (),
+    liquids: Iterable[str] = (),
+) -> Household:
+    """A household.
+
+    Args:
+        names: the objects in the order of appearance.
+        learned: noun -> further traits of its objects.
+        unnamed: further objects.
+        liquids: what vessels may hold, besides what the domain knows.
+    """
+    more = learned or {}
+    named = tuple(dict.fromkeys(names))
+    objects = {name: _traits(name, more) for name in dict.fromkeys((*named, *unnamed))}
+    for name in _FALLBACKS:
+        use = next(
+            iter(KINDS[name].traits & {Trait.SURFACE, Trait.BASIN, Trait.POURS_WATER, Trait.CUTS, Trait.POURS_COFFEE})
+        )
+        if not any(use in traits for traits in objects.values()):
+            objects[name] = KINDS[name].traits
+    foods = [whole(name) for name, traits in objects.items() if Trait.PORTABLE in traits]
+    objects |= dict.fromkeys(map(slice_of, foods), _SLICED)
+    objects |= dict.fromkeys((*LIQUIDS, *liquids), frozenset({Trait.LIQUID.value}))
+    slices = frozenset(("slices_of", slice_of(food), food) for food in foods)
+    return Household(HOUSEHOLD, objects, slices, _CODE, names=named, learned=more)
+
+
+def _traits(name: str, learned: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    if is_slice(name):
+        return _SLICED
+    more = learned.get(noun(name))
+    return traits_of(name) if more is None else traits_of(name) | more
+
+
+# --- states
+
+
+def formula_of(condition: Fact) -> Formula:
+    """A condition of a goal or an action as a formula; in conditions `at` is in or on, also indirectly."""
+    return Atom("inside" if condition[0] == "at" else condition[0], condition[1:])
+
+
+def holds(state: State, condition: Fact, home: Household) -> bool:
+    """Whether a condition holds in a state."""
+    return home.holds(state, formula_of(condition))
+
+
+def unmet(state: State, step: Step, home: Household) -> list[Fact]:
+    """The conditions of an action that do not hold in a state.
+
+    Raises:
+        InvalidAction: there is no such operator, or it takes another number of arguments.
+    """
+    return [next(_atoms(formula)) for formula in home.unmet(state, step.operator, step.arguments)]
+
+
+def apply(state: State, step: Step, home: Household) -> State:
+    """The state after an action whose conditions hold."""
+    return home.apply(state, step.operator, step.arguments)
+
+
+def _atoms(formula: Formula) -> Iterator[Fact]:
+    if isinstance(formula, Atom):
+        yield (formula.predicate, *formula.terms)
+    for part in parts_of(formula):
+        yield from _atoms(part)
+
+
+def holding(state: State) -> str | None:
+    """What the robot holds."""
+    return next((fact[1] for fact in state if fact[0] == "holding"), None)
+
+
+def places(state: State, thing: str) -> list[str]:
+    """What an object is directly in or on; slices can be in several places."""
+    return sorted(fact[2] for fact in state if fact[0] in ("at", "atop") and fact[1] == thing)
+
+
+def contents(state: State, place: str) -> list[str]:
+    """What is directly in or on a place."""
+    return sorted(fact[1] for fact in state if fact[0] in ("at", "atop") and fact[2] == place)
+
+
+def liquid(state: State, thing: str) -> str | None:
+    """What a vessel is filled with."""
+    return next((fact[2] for fact in state if fact[0] == "filled" and fact[1] == thing), None)
+
+
+def is_at(state: State, thing: str, place: str, home: Household) -> bool:
+    """Whether an object is in or on a place, directly or in something that is."""
+    return home.holds(state, Atom("inside", (thing, place)))
+
+
+def shut_in(state: State, thing: str, home: Household) -> str | None:
+    """The closed object behind whose door something is; for slices only if all of them are."""
+    if not home.holds(state, Atom("shut_in", (thing,))):
+        return None
+    for place in places(state, thing):
+        if home.atom(state, ("shut", place)) and ("at", thing, place) in state:
+            return place
+        if outer := shut_in(state, place, home):
+            return outer
+    return None
+
+
+def cover_of(state: State, thing: str, home: Household) -> str | None:
+    """What lies on or over an object so that it cannot be taken."""
+    found = [fact[1] for fact in state if home.holds(state, Atom("covering", (fact[1], thing)))]
+    return min(found, key=lambda name: (("covers", name, thing) not in state, name), default=None)
+
+
+def occupant(state: State, place: str, thing: str, home: Household) -> str | None:
+    """What takes the room that an object would need in a place with room for one."""
+    inside = contents(state, place)
+    return next((o for o in inside if home.holds(state, Atom("taking_room", (o, place, thing)))), None)
