@@ -1,1 +1,1 @@
-"""A PyBullet tabletop with a Franka Panda: scenes, arm, cameras and faults; runs from a checkout only."""
+"""A simulated tabletop (PyBullet) with a Franka Panda: scenes, arm, cameras, faults. It runs from a checkout only."""

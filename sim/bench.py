@@ -1,4 +1,4 @@
-"""How well and how fast the simulated arm works: `python -m sim.bench`."""
+"""`python -m sim.bench`: success rate and speed of the simulated arm."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ from sim.tabletop.sampling import Structure, sample_scene
 from sim.tabletop.world import TabletopWorld
 
 SEED = 880_000_000
-"""Collections and tests have small seeds, so these scenes are seen nowhere else."""
+"""Collections and tests have small seeds, so these scenes occur nowhere else."""
 METRICS = "metrics.json"
 
 Specify = Callable[[int, int], DemonstrationSpec]
-"""Seed and number of an episode -> what it is going to be."""
+"""Seed and number -> the episode."""
 
 
 @dataclass
-class Clock:
+class Stopwatch:
     """Durations of one kind of work.
 
     Attributes:
-        wall_s: by the clock on the wall.
-        cpu_s: of the processor, which does not count what other programs take.
+        wall_s: wall-clock times.
+        cpu_s: processor times, which do not include other programs.
     """
 
     wall_s: list[float] = field(default_factory=list)
     cpu_s: list[float] = field(default_factory=list)
 
     def time(self, work: Callable[[], Any]) -> Any:
-        """Do something and add how long it took."""
+        """Do some work, add its duration and return its result."""
         wall, cpu = time.perf_counter(), time.process_time()
         result = work()
         self.cpu_s.append(time.process_time() - cpu)
@@ -65,30 +65,30 @@ class Clock:
 
 @dataclass
 class Tally:
-    """What happened in some episodes.
+    """Counts and durations over some episodes.
 
     Attributes:
-        placed: placements that did what they promise and nothing else.
-        tried: placements.
+        placed: successful placements.
+        tried: all placements.
         episodes: episodes begun.
         steps: physics steps of the placements.
-        acts: time of each placement.
-        looks: time of each observation.
-        whole: time of each episode.
-        failures: what went wrong, one line each.
+        placements: duration of each placement.
+        observations: duration of each observation.
+        whole: duration of each episode.
+        failures: failed placements, one line each.
     """
 
     placed: int = 0
     tried: int = 0
     episodes: int = 0
     steps: int = 0
-    acts: Clock = field(default_factory=Clock)
-    looks: Clock = field(default_factory=Clock)
-    whole: Clock = field(default_factory=Clock)
+    placements: Stopwatch = field(default_factory=Stopwatch)
+    observations: Stopwatch = field(default_factory=Stopwatch)
+    whole: Stopwatch = field(default_factory=Stopwatch)
     failures: list[str] = field(default_factory=list)
 
     def success(self) -> dict[str, Any]:
-        """Share of placements that worked, with its 95 % interval."""
+        """Share of successful placements, with its 95 % interval."""
         low, high = wilson(self.placed, self.tried)
         rate = self.placed / max(1, self.tried)
         return {"placed": self.placed, "tried": self.tried, "rate": rate, "low_95": low, "high_95": high}
@@ -105,26 +105,26 @@ def wilson(good: int, total: int, z: float = 1.96) -> tuple[float, float]:
     return max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale)
 
 
-def run_episode(spec: DemonstrationSpec, tally: Tally, look: bool = True, label: str = "") -> None:
-    """Build a world, carry out the plan, check each action, and close the world.
+def run_episode(spec: DemonstrationSpec, tally: Tally, observe: bool = True, label: str = "") -> None:
+    """Build a world, carry out the plan and check each action.
 
     Args:
         spec: scene and plan.
-        tally: what to add the results to.
-        look: whether to observe at the start and after every action.
-        label: what to call the episode if an action fails; that ends it, or later ones would be judged by its mess.
+        tally: gets the results.
+        observe: whether to observe at the start and after every action.
+        label: name of the episode in messages. A failed action ends the episode, because it spoils the next ones.
     """
-    tally.whole.time(lambda: _episode(spec, tally, look, label))
+    tally.whole.time(lambda: _episode(spec, tally, observe, label))
     tally.episodes += 1
 
 
-def _episode(spec: DemonstrationSpec, tally: Tally, look: bool, label: str) -> None:
+def _episode(spec: DemonstrationSpec, tally: Tally, observe: bool, label: str) -> None:
     with TabletopWorld(spec.scene, rig=spec.rig) as world:
-        if look:
-            tally.looks.time(world.observe)
+        if observe:
+            tally.observations.time(world.observe)
         for number, action in enumerate(spec.plan):
             before, start_s = world.estimates(), world.time_s
-            tally.acts.time(partial(world.execute, action))
+            tally.placements.time(partial(world.execute, action))
             tally.steps += round((world.time_s - start_s) / STEP_S)
             wrong = action_failure(action, before, world.estimates())
             tally.tried += 1
@@ -132,12 +132,12 @@ def _episode(spec: DemonstrationSpec, tally: Tally, look: bool, label: str) -> N
                 tally.failures.append(f"{label} action {number + 1}: {wrong[1]} ({wrong[0]}; {world.log[-1:]})")
                 return
             tally.placed += 1
-            if look:
-                tally.looks.time(world.observe)
+            if observe:
+                tally.observations.time(world.observe)
 
 
 def tower(height: int) -> Specify:
-    """Episodes that stack objects of a random scene of seven on one another."""
+    """Episodes that build a tower in a random scene of seven objects."""
 
     def episode(seed: int, number: int) -> DemonstrationSpec:
         scene = sample_scene(np.random.default_rng([seed, number]), 7, seed=number)
@@ -149,53 +149,55 @@ def tower(height: int) -> Specify:
 
 
 def mixed(seed: int, number: int) -> DemonstrationSpec:
-    """Episodes as they are demonstrated, with five objects."""
+    """Episodes like demonstrations, with five objects."""
     return specify(DemonstrationMix(objects=(5,)), seed, number)
 
 
 def standard(seed: int, number: int) -> DemonstrationSpec:
-    """The episodes whose number a minute is told: five objects and five steps."""
+    """Episodes for timing: five objects and five actions."""
     return specify(DemonstrationMix(objects=(5,), lengths=(5,)), seed, number)
 
 
-KINDS: dict[str, tuple[str, Specify, bool]] = {
+BENCHMARKS: dict[str, tuple[str, Specify, bool]] = {
     "tower_4": ("towers up to 4", tower(4), False),
     "tower_6": ("towers up to 6", tower(6), False),
     "mixed_5": ("demonstration mix, 5 objects", mixed, True),
 }
-"""Key in metrics.json -> what it is called, its episodes, and whether it is observed."""
+"""Key in metrics.json -> its name, its episodes, and whether they include observations."""
 
 
 def measure(placements: int, episodes: int, seed: int = SEED, quiet: bool = False) -> tuple[dict[str, Any], list[str]]:
-    """Run everything.
+    """Run all benchmarks.
 
     Args:
-        placements: at least so many of each kind.
+        placements: minimum number of placements of each kind.
         episodes: standard episodes to time.
         seed: of all scenes and plans.
         quiet: without a progress bar.
 
     Returns:
-        The numbers as plain data, and the failures, one line each.
+        The metrics as plain data, and the failures, one line each.
     """
     metrics: dict[str, Any] = {"seed": seed}
     failures: list[str] = []
-    with tqdm(total=placements * len(KINDS), unit="placement", disable=quiet) as bar:
-        for index, (key, (label, episode, look)) in enumerate(KINDS.items()):
+    with tqdm(total=placements * len(BENCHMARKS), unit="placement", disable=quiet) as bar:
+        for index, (key, (label, episode, observe)) in enumerate(BENCHMARKS.items()):
             bar.set_description(label)
             tally = Tally()
-            _run_until(tally, lambda tally: tally.tried >= placements, episode, [seed + index, look, label], bar)
+            _run_until(tally, lambda tally: tally.tried >= placements, episode, [seed + index, observe, label], bar)
             metrics[key] = tally.success()
             failures += tally.failures
     with tqdm(total=episodes, unit="episode", disable=quiet, desc="episodes of 5 steps") as bar:
         tally = Tally()
-        _run_until(tally, lambda tally: tally.episodes >= episodes, standard, [seed + len(KINDS), True, "timed"], bar)
-    metrics["pick_and_place"] = tally.acts.metrics()
-    metrics["observation"] = tally.looks.metrics()
+        _run_until(
+            tally, lambda tally: tally.episodes >= episodes, standard, [seed + len(BENCHMARKS), True, "timed"], bar
+        )
+    metrics["pick_and_place"] = tally.placements.metrics()
+    metrics["observation"] = tally.observations.metrics()
     metrics["physics_steps"] = {
         "per_placement": tally.steps / max(1, tally.tried),
-        "per_wall_s": tally.steps / sum(tally.acts.wall_s),
-        "per_cpu_s": tally.steps / sum(tally.acts.cpu_s),
+        "per_wall_s": tally.steps / sum(tally.placements.wall_s),
+        "per_cpu_s": tally.steps / sum(tally.placements.cpu_s),
     }
     metrics["episodes_per_minute"] = {
         "wall": 60 * tally.episodes / sum(tally.whole.wall_s),
@@ -205,22 +207,22 @@ def measure(placements: int, episodes: int, seed: int = SEED, quiet: bool = Fals
 
 
 def _run_until(tally: Tally, enough: Callable[[Tally], bool], episode: Specify, how: list[Any], bar: tqdm) -> None:
-    """Run one episode after the other, and move the bar on in its own unit."""
-    seed, look, label = how
+    """Run episodes until there are enough, and advance the bar in its unit."""
+    seed, observe, label = how
     number = 0
     while not enough(tally):
         done = tally.tried if bar.unit == "placement" else tally.episodes
-        # there may be no plan of the drawn length for the drawn scene
+        # the drawn scene may have no plan of the drawn length
         with contextlib.suppress(InvalidConfiguration):
-            run_episode(episode(seed, number), tally, look, f"{label}, episode {number},")
+            run_episode(episode(seed, number), tally, observe, f"{label}, episode {number},")
         number += 1
         bar.update(min((tally.tried if bar.unit == "placement" else tally.episodes) - done, bar.total - bar.n))
 
 
 def table(metrics: dict[str, Any]) -> str:
-    """The numbers for people."""
+    """The metrics as a table."""
     lines = [f"{'placements that worked':32s} {'':>12s}  95 % interval"]
-    for key, (label, _, _) in KINDS.items():
+    for key, (label, _, _) in BENCHMARKS.items():
         row = metrics[key]
         share = f"{row['placed']}/{row['tried']}"
         low, high = 100 * row["low_95"], 100 * row["high_95"]
@@ -244,17 +246,16 @@ def bench(
     seed: Annotated[int, typer.Option(help="Of all scenes and plans.", min=0)] = SEED,
     out: Annotated[Path | None, typer.Option(help="Folder to write metrics.json into.")] = None,
 ) -> None:
-    """Measure how often the simulated arm places an object where it is to be, and how long that takes.
+    """Measure the success rate and the duration of placements by the simulated arm.
 
-    Three kinds of plans are run without any faults: towers of four, towers of six, and the plans of which
-    demonstrations are made, with five objects. A placement counts if the promised relation holds, the object is
-    within 2 cm of its place and no other object has moved by more than 1 cm: what `sim.collect` asks for, too. An
-    action that fails ends its episode.
+    Three kinds of plans are run without faults: towers of four, towers of six, and plans like those of demonstrations,
+    with five objects. A placement succeeds if the promised relation holds, the object is within 2 cm of its goal and
+    no other object has moved by more than 1 cm; `sim.collect` uses the same criterion. A failure ends its episode.
 
-    Then whole episodes are timed, on one core: five objects, five actions, a new world each, an observation (two
-    RGB-D pictures with masks) at the start and after each action.
+    Then complete episodes are timed on one core: five objects, five actions, a new world each, an observation (two
+    RGB-D images with masks) at the start and after each action.
 
-    The whole takes about ten minutes; for a first look: python -m sim.bench --placements 30 --episodes 5
+    Everything takes about ten minutes. For a short run: python -m sim.bench --placements 30 --episodes 5
     """
     if out is not None and out.exists() and not out.is_dir():
         raise InvalidConfiguration(f"expected a folder as --out, found a file: {out}")

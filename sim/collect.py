@@ -1,4 +1,4 @@
-"""`python -m sim.collect`: record successful demonstrations, resumable, the same whatever the number of workers."""
+"""`python -m sim.collect`: record successful demonstrations; resumable, and independent of the number of workers."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from sim.tabletop.demonstrations import DemonstrationMix, EpisodeOutcome, demons
 from sim.tabletop.scene_mix import DEFAULT_MIX
 
 FORMAT = 2
-"""Version of the folder's layout and of how an episode follows from its number; raise it when either changes."""
+"""Version of the folder's layout and of the generation from numbers; increase it when either changes."""
 FILE = "demonstrations.h5"
 """All kept episodes, see `nsrecover.records.archive`."""
 PARTS = "parts"
-"""What is not in the one file yet, see `sim.common.journal`."""
+"""Folder of episodes that are not in `FILE` yet, see `sim.common.journal`."""
 LEDGER, METRICS, CONFIG = "outcomes.jsonl", "metrics.json", "config.yaml"
 
 
@@ -62,10 +62,10 @@ class CollectConfig:
     rig: Any = None
 
     def mix(self) -> DemonstrationMix:
-        """What episodes are made of.
+        """The distribution of episodes.
 
         Raises:
-            InvalidConfiguration: a value is out of its range.
+            InvalidConfiguration: a value is out of range.
         """
         return DemonstrationMix(
             None if self.objects is None else tuple(self.objects),
@@ -79,18 +79,18 @@ class CollectConfig:
 
 
 def collect(config: CollectConfig, command: str | None = None) -> dict[str, Any]:
-    """Record demonstrations until there are enough transitions; go on where an earlier run stopped.
+    """Record demonstrations until there are enough transitions; continue where an earlier run stopped.
 
     Args:
         config: see conf/collect.yaml.
-        command: what gives the same episodes again; noted in the file.
+        command: the command that gives the same episodes again; noted in the file.
 
     Returns:
-        What is written to metrics.json.
+        The metrics, as in metrics.json.
 
     Raises:
-        InvalidConfiguration: a value is out of its range, the folder belongs to another seed or mix, or another
-            collector is at work in it.
+        InvalidConfiguration: a value is out of range, the folder belongs to another seed or mix, or another collector
+            works in it.
     """
     if config.transitions < 1 or config.workers < 1 or config.seed < 0:
         raise InvalidConfiguration(
@@ -104,7 +104,7 @@ def collect(config: CollectConfig, command: str | None = None) -> dict[str, Any]
 
 
 def _collect(config: CollectConfig, mix: DemonstrationMix, out: Path, command: str | None) -> dict[str, Any]:
-    """What `collect` does, in a folder that is ours."""
+    """Collect into a folder that is locked."""
     started = time.perf_counter()
     outcomes = read_ledger(
         out / LEDGER, lambda line: EpisodeOutcome(**json.loads(line)), lambda outcome: outcome.episode
@@ -136,7 +136,7 @@ def _collect(config: CollectConfig, mix: DemonstrationMix, out: Path, command: s
 
 
 def summary(outcomes: list[EpisodeOutcome]) -> dict[str, Any]:
-    """Counts over all episodes so far: kept, dropped by reason, structures, operators, transitions."""
+    """Counts over all episodes: kept, dropped by reason, structures, operators, transitions."""
     kept = [outcome for outcome in outcomes if not outcome.reason]
     operators: Counter[str] = Counter()
     for outcome in kept:
@@ -154,12 +154,12 @@ def summary(outcomes: list[EpisodeOutcome]) -> dict[str, Any]:
 
 
 def _histogram(numbers: Iterable[int]) -> dict[str, int]:
-    """How often each number occurs, in ascending order; the keys are text, as JSON has them."""
+    """Frequency of each number, in ascending order, with text keys as in JSON."""
     return {str(number): count for number, count in sorted(Counter(numbers).items())}
 
 
 def fingerprint(mix: DemonstrationMix, seed: int) -> str:
-    """Changes with everything that decides what an episode of a number is."""
+    """Hash of everything that decides the episodes."""
     text = json.dumps({"format": FORMAT, "seed": seed, "mix": mix.to_dict()}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -167,14 +167,14 @@ def fingerprint(mix: DemonstrationMix, seed: int) -> str:
 def _episodes(
     out: Path, mix: DemonstrationMix, config: CollectConfig, numbers: Iterable[int]
 ) -> Generator[EpisodeOutcome, None, None]:
-    """Outcomes of episodes, in order."""
+    """Results of episodes, in order."""
     (out / PARTS).mkdir(exist_ok=True)
     function = partial(demonstrate, mix, config.seed, str((out / PARTS).resolve()))
     return run_parallel(function, numbers, config.workers, config.parallel)
 
 
 def _record_lost(out: Path, mix: DemonstrationMix, config: CollectConfig, outcomes: list[EpisodeOutcome]) -> None:
-    """Record again what the ledger has and the folder has not."""
+    """Record episodes again that are in the ledger but not in the folder."""
     packed = _packed(out)
     kept = [outcome.episode for outcome in outcomes if not outcome.reason]
     lost = [number for number in kept if number not in packed and not part_path(out / PARTS, number).is_file()]
@@ -185,7 +185,7 @@ def _record_lost(out: Path, mix: DemonstrationMix, config: CollectConfig, outcom
 
 
 def _packed(out: Path) -> frozenset[int]:
-    """Numbers of the episodes that are in the one file."""
+    """Numbers of the episodes in `FILE`."""
     if not (out / FILE).is_file():
         return frozenset()
     with Archive(out / FILE) as archive:
@@ -193,18 +193,18 @@ def _packed(out: Path) -> frozenset[int]:
 
 
 def _pack(out: Path, outcomes: list[EpisodeOutcome], attributes: dict[str, Any]) -> None:
-    """Put all finished episodes into the one file; then the parts can go."""
+    """Merge all finished episodes into `FILE` and delete the parts."""
     packed = _packed(out)
     new = [o.episode for o in outcomes if not o.reason and o.episode not in packed]
     if new:
         sources = [out / FILE] * bool(packed) + [part_path(out / PARTS, number) for number in new]
         pack_archives(out / FILE, sources, attributes)
-    # with what workers had begun beyond the last episode that was needed
+    # this also deletes episodes that workers began beyond the last needed one
     shutil.rmtree(out / PARTS, ignore_errors=True)
 
 
 def print_table(metrics: dict[str, Any], out: str) -> None:
-    """The short table at the end."""
+    """Print the final table."""
     table = Table(title=f"demonstrations in {out}/{FILE}")
     table.add_column("what")
     table.add_column("count", justify="right")
@@ -229,7 +229,7 @@ def main(config: CollectConfig) -> None:
     with cli_errors(resumable=True):
         settings = OmegaConf.to_object(config)
         assert isinstance(settings, CollectConfig)
-        # who carries it out, and where the file goes, does not matter to what is in it
+        # workers and output folder do not change the contents
         given = [word for word in HydraConfig.get().overrides.task if not re.match(r"(out|workers|parallel)=", word)]
         command = shlex.join(["python", "-m", "sim.collect", *given])
         print_table(collect(settings, command), settings.out)

@@ -1,7 +1,7 @@
-"""How well the kinematic world stands for the physical one: `python -m sim.fidelity`.
+"""`python -m sim.fidelity`: compare the kinematic world with the physical one.
 
-Carries out the same error-free demonstrations with the arm and without it, and prints how often both end in the same
-state, how many objects end in the same place, and what an action costs in each.
+It carries out the same error-free demonstrations with and without the arm, and prints how often both end in the same
+state, how many objects end in the same place, and how long an action takes in each.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ class FidelityConfig:
 
 
 @dataclass
-class Cost:
-    """What actions cost at one fidelity.
+class Durations:
+    """Total durations at one fidelity.
 
     Attributes:
-        wall_s: wall time of all actions together.
-        cpu_s: processor time of all actions together.
+        wall_s: wall time of all actions.
+        cpu_s: processor time of all actions.
         build_s: wall time of building the worlds.
     """
 
@@ -53,19 +53,19 @@ class Cost:
 
 
 @dataclass
-class Comparison:
-    """The outcome over all episodes.
+class FidelityComparison:
+    """Results over all episodes.
 
     Attributes:
-        episodes: how many were run in both.
-        actions: how many actions they had.
-        objects: how many objects they had.
-        same_episodes: episodes that ended in the same state: no object deviates by more than 20 mm or rests on
-            something else.
-        same_objects: objects that ended in the same state.
-        distances_m: between the two ends of every object that is on the table in both.
-        costs: of either fidelity.
-        differing: episode number -> which object deviates, and how.
+        episodes: number of episodes that were run at both fidelities.
+        actions: their number of actions.
+        objects: their number of objects.
+        same_episodes: episodes that end in the same state: no object deviates by more than 20 mm or has another
+            support.
+        same_objects: objects that end in the same state.
+        distances_m: distance between the two final places of every object that is on the table in both.
+        durations: of each fidelity.
+        differing: episode number -> deviating objects with their difference.
     """
 
     episodes: int = 0
@@ -74,12 +74,14 @@ class Comparison:
     same_episodes: int = 0
     same_objects: int = 0
     distances_m: list[float] = field(default_factory=list)
-    costs: dict[Fidelity, Cost] = field(default_factory=lambda: {fidelity: Cost() for fidelity in Fidelity})
+    durations: dict[Fidelity, Durations] = field(
+        default_factory=lambda: {fidelity: Durations() for fidelity in Fidelity}
+    )
     differing: dict[int, dict[str, str]] = field(default_factory=dict)
 
     def metrics(self) -> dict[str, Any]:
-        """What is written to metrics.json: shares 0 to 1, seconds and millimetres."""
-        physics, kinematic = self.costs[Fidelity.PHYSICS], self.costs[Fidelity.KINEMATIC]
+        """The metrics, as in metrics.json: shares 0 to 1, seconds and millimetres."""
+        physics, kinematic = self.durations[Fidelity.PHYSICS], self.durations[Fidelity.KINEMATIC]
         return {
             "episodes": self.episodes,
             "actions": self.actions,
@@ -89,45 +91,45 @@ class Comparison:
                 "median": 1000 * float(np.median(self.distances_m)),
                 "p95": 1000 * float(np.quantile(self.distances_m, 0.95)),
             },
-            "action_s": {str(fidelity): cost.wall_s / self.actions for fidelity, cost in self.costs.items()},
-            "action_cpu_s": {str(fidelity): cost.cpu_s / self.actions for fidelity, cost in self.costs.items()},
-            "build_s": {str(fidelity): cost.build_s / self.episodes for fidelity, cost in self.costs.items()},
+            "action_s": {str(fidelity): total.wall_s / self.actions for fidelity, total in self.durations.items()},
+            "action_cpu_s": {str(fidelity): total.cpu_s / self.actions for fidelity, total in self.durations.items()},
+            "build_s": {str(fidelity): total.build_s / self.episodes for fidelity, total in self.durations.items()},
             "times_faster": physics.cpu_s / kinematic.cpu_s,
             "differing": {str(episode): reasons for episode, reasons in self.differing.items()},
         }
 
 
-def run_in(spec: DemonstrationSpec, fidelity: Fidelity, cost: Cost) -> Truth:
-    """Carry out an episode, add up what it costs, and say how it ended."""
+def run_in(spec: DemonstrationSpec, fidelity: Fidelity, durations: Durations) -> Truth:
+    """Carry out an episode, add its durations, and return its final state."""
     started = time.perf_counter()
     with TabletopWorld(spec.scene, rig=spec.rig, seed=spec.scene.seed, fidelity=fidelity) as world:
         built, cpu = time.perf_counter(), time.process_time()
         for action in spec.plan:
             world.execute(action)
-        cost.build_s += built - started
-        cost.wall_s += time.perf_counter() - built
-        cost.cpu_s += time.process_time() - cpu
+        durations.build_s += built - started
+        durations.wall_s += time.perf_counter() - built
+        durations.cpu_s += time.process_time() - cpu
         return world.truth()
 
 
-def compare(episodes: int, seed: int, objects: int = 5) -> Comparison:
+def compare(episodes: int, seed: int, objects: int = 5) -> FidelityComparison:
     """Carry out the same demonstrations at both fidelities.
 
     Args:
-        episodes: how many.
+        episodes: number of demonstrations.
         seed: of the demonstrations.
-        objects: in every scene.
+        objects: number of objects in every scene.
 
     Raises:
         InvalidConfiguration: no plan was found for any scene.
     """
-    result, mix = Comparison(), DemonstrationMix(objects=(objects,))
+    result, mix = FidelityComparison(), DemonstrationMix(objects=(objects,))
     for episode in tqdm(range(episodes), unit="episode", desc="both fidelities"):
         try:
             spec = specify(mix, seed, episode)
         except InvalidConfiguration:
             continue
-        ends = {fidelity: run_in(spec, fidelity, result.costs[fidelity]) for fidelity in Fidelity}
+        ends = {fidelity: run_in(spec, fidelity, result.durations[fidelity]) for fidelity in Fidelity}
         physics, kinematic = ends[Fidelity.PHYSICS], ends[Fidelity.KINEMATIC]
         reasons = deviations(kinematic, physics)
         result.episodes += 1
@@ -147,7 +149,7 @@ def compare(episodes: int, seed: int, objects: int = 5) -> Comparison:
 
 
 def print_table(metrics: dict[str, Any]) -> None:
-    """The short table at the end."""
+    """Print the final table."""
     table = Table(title=f"{metrics['episodes']} demonstrations, {metrics['actions']} actions, at both fidelities")
     for column in ("", "physics", "kinematic"):
         table.add_column(column, justify="right" if column else "left")

@@ -1,4 +1,4 @@
-"""Whether the simulator keeps its memory over hours: `python -m sim.soak`."""
+"""`python -m sim.soak`: check that the memory of the simulator does not grow over hours."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from nsrecover.errors import InvalidConfiguration, cli_errors
 from sim.bench import SEED, Tally, run_episode, standard
 
 WARM_UP = 10
-"""Episodes before memory counts: modules and caches fill up in them."""
+"""Episodes before the first measurement: modules and caches fill up in them."""
 SOAK_SEED = SEED + 1000
 
 
 def resident_mb() -> float:
-    """Memory that this process really occupies, MB."""
+    """Resident memory of this process, MB."""
     return float(psutil.Process().memory_info().rss) / 1e6
 
 
@@ -28,14 +28,14 @@ def run(minutes: float, quiet: bool = False) -> tuple[float, float, int]:
     """Run episodes in this process, each in a new world.
 
     Args:
-        minutes: how long, after the warm-up.
-        quiet: without a progress bar and without lines in between.
+        minutes: duration after the warm-up.
+        quiet: without a progress bar and without intermediate lines.
 
     Returns:
-        Resident memory after the warm-up and at the end, MB, and the number of episodes between.
+        Resident memory after the warm-up and at the end, MB, and the number of episodes in between.
     """
     number = _episodes(0, WARM_UP)
-    first, begun, told = resident_mb(), time.monotonic(), 0
+    first, begun, minute = resident_mb(), time.monotonic(), 0
     if not quiet:
         print(f"after {WARM_UP} episodes: {first:.1f} MB", flush=True)
     with tqdm(total=round(60 * minutes), unit="s", disable=quiet) as bar:
@@ -43,16 +43,16 @@ def run(minutes: float, quiet: bool = False) -> tuple[float, float, int]:
             number = _episodes(number, 1)
             bar.update(min(int(passed), bar.total) - bar.n)
             bar.set_postfix(episodes=number - WARM_UP, MB=f"{resident_mb():.1f}")
-            if passed >= 60 * (told + 1):
-                told = int(passed / 60)
-                bar.write(f"minute {told}: {resident_mb():.1f} MB, {number - WARM_UP} episodes")
+            if passed >= 60 * (minute + 1):
+                minute = int(passed / 60)
+                bar.write(f"minute {minute}: {resident_mb():.1f} MB, {number - WARM_UP} episodes")
     return first, resident_mb(), number - WARM_UP
 
 
 def _episodes(number: int, count: int) -> int:
-    """Run some episodes from a number on; returns the number of the next one."""
+    """Run `count` episodes from `number` on, and return the number of the next one."""
     for _ in range(count):
-        # there may be no plan of five steps for the drawn scene
+        # the drawn scene may have no plan of five actions
         with contextlib.suppress(InvalidConfiguration):
             run_episode(standard(SOAK_SEED, number), Tally())
         number += 1
@@ -60,14 +60,14 @@ def _episodes(number: int, count: int) -> int:
 
 
 def soak(
-    minutes: Annotated[float, typer.Option(help="How long to run, after the warm-up.", min=0.0)] = 10.0,
-    limit_mb: Annotated[float, typer.Option(help="Growth from which on the run has failed.", min=0.0)] = 50.0,
+    minutes: Annotated[float, typer.Option(help="Duration after the warm-up.", min=0.0)] = 10.0,
+    limit_mb: Annotated[float, typer.Option(help="Growth at which the run fails.", min=0.0)] = 50.0,
 ) -> None:
-    """Run one episode after the other in one process and watch its memory.
+    """Run episodes in one process and measure its memory.
 
-    Every episode has a new random scene of five objects, a new world, a plan of five actions and an observation
-    after each of them. Resident memory is told after ten episodes, every minute and at the end. The exit code is 1
-    if it grew by the limit or more.
+    Every episode has a new random scene of five objects, a new world, a plan of five actions and an observation after
+    each of them. Resident memory is printed after ten episodes, every minute and at the end. The exit code is 1 if it
+    grew by the limit or more.
     """
     first, last, episodes = run(minutes)
     growth = last - first

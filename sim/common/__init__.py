@@ -1,1 +1,1 @@
-"""What every simulated world shares: the arm, cameras, folders and worker processes."""
+"""Parts that all simulated worlds share: the arm, cameras, folders and worker processes."""

@@ -1,4 +1,4 @@
-"""The Franka Panda: follows joint paths and opens and closes its fingers, one physics step at a time."""
+"""The Franka Panda: it follows joint paths and opens and closes its fingers, one physics step at a time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FINGER_FRICTION = 1.5
 OPEN_M = 0.08
 """Widest distance between the fingers."""
 HOME_POSITION_M = (0.36, 0.0, 0.50)
-"""Where the tool waits, above and behind everything the cameras look at."""
+"""Waiting position of the tool, outside the cameras' view of the table."""
 
 _ARM = list(range(7))
 _STILL = [0.0] * 7
@@ -38,10 +38,10 @@ _FINGER_SPEED_M_S = 0.1
 _WAYPOINT_STEPS = 12
 
 Leg = tuple[Array, Array]
-"""Joint angles (K, 7) along a way, and the seconds (K - 1,) from each to the next."""
+"""Joint angles (K, 7) along a path, and the seconds (K - 1,) from each to the next."""
 
 Tick = Callable[[float], None]
-"""Runs one physics step; is told the share of the motion that is done, 0 to 1."""
+"""Runs one physics step; the argument is the finished share of the motion, 0 to 1."""
 
 DOWN = np.diag([1.0, -1.0, -1.0])
 """Rotation of a tool that points straight down and closes along y."""
@@ -52,8 +52,8 @@ class Arm:
 
     Attributes:
         body: its body number.
-        joints: (7,) joint angles it was last sent to.
-        opening_m: distance between the fingers that was last asked for.
+        joints: (7,) last commanded joint angles.
+        opening_m: last commanded distance between the fingers.
     """
 
     def __init__(self, client: int) -> None:
@@ -83,7 +83,7 @@ class Arm:
         )
 
     def reset(self) -> None:
-        """Put the arm into its home pose at once, fingers open, nothing moving."""
+        """Put the arm into its home pose at once, at rest, with open fingers."""
         self.joints = self.home.copy()
         self.opening_m = OPEN_M
         for joint, angle in zip(_ARM, self.home, strict=True):
@@ -93,17 +93,17 @@ class Arm:
         self.hold_still()
 
     def rest(self) -> None:
-        """Command the home pose with open fingers: the same commands after every action and every restored state."""
+        """Command the home pose with open fingers, as after every action and every restored state."""
         self.joints, self.opening_m = self.home.copy(), OPEN_M
         self.hold_still()
 
     def hold_still(self) -> None:
-        """Command the present targets again (motor commands are not part of a saved physics state)."""
+        """Command the current targets again (motor commands are not part of a saved physics state)."""
         self._command(self.joints.tolist(), _STILL)
         self._fingers_to(self.opening_m)
 
     def weaken_grip(self, force_n: float | None = None, friction: float | None = None) -> None:
-        """Change the fingers' force and friction from now on; None gives the ordinary value back."""
+        """Change the fingers' force, newtons, and friction from now on; None: the ordinary value."""
         self.grip_force_n = GRIP_FORCE_N if force_n is None else force_n
         for finger in _FINGERS:
             self._pads(finger, FINGER_FRICTION if friction is None else friction)
@@ -148,13 +148,13 @@ class Arm:
         return float(states[0][0] + states[1][0])
 
     def tool(self) -> tuple[Array, Array]:
-        """Where the tool is now, by the joint encoders: position (3,) and rotation (3, 3)."""
+        """Measured pose of the tool: position (3,), metres, and rotation (3, 3)."""
         states = pybullet.getJointStates(self.body, _ARM, physicsClientId=self._client)
         position, rotation = kinematics.forward(np.array([[state[0] for state in states]]))
         return position[0], rotation[0]
 
     def commanded_tool(self) -> tuple[Array, Array]:
-        """Where the tool was sent last: position (3,) and rotation (3, 3)."""
+        """Last commanded pose of the tool: position (3,), metres, and rotation (3, 3)."""
         position, rotation = kinematics.forward(self.joints[None])
         return position[0], rotation[0]
 
@@ -162,13 +162,13 @@ class Arm:
         """Plan a straight motion of the tool.
 
         Args:
-            position: where to, (3,).
-            rotation: with what tool rotation, (3, 3).
-            start: joint angles at its beginning, (7,).
-            speed_m_s: slower if a joint cannot follow.
+            position: of the tool at the end, (3,), metres.
+            rotation: of the tool at the end, (3, 3).
+            start: joint angles at the beginning, (7,).
+            speed_m_s: maximum speed; slower if a joint cannot follow.
 
         Returns:
-            None if it cannot be done.
+            None if the arm cannot make this motion.
         """
         (origin,), (attitude,) = kinematics.forward(start[None])
         turn = rotation_vector(rotation @ attitude.T)
@@ -191,12 +191,12 @@ class Arm:
         return joints, np.maximum(seconds / (count - 1), (jumps / _MAX_JOINT_SPEED).max(axis=1))
 
     def swing(self, position: Array, rotation: Array, start: Array) -> Leg | None:
-        """Plan a motion to a tool pose joint by joint, for when the straight way is barred by a joint's limit.
+        """Plan a motion to a tool pose joint by joint, where a joint limit prevents the straight motion.
 
         Args:
-            position: where to, (3,).
-            rotation: with what tool rotation, (3, 3).
-            start: joint angles at its beginning, (7,).
+            position: of the tool at the end, (3,), metres.
+            rotation: of the tool at the end, (3, 3).
+            start: joint angles at the beginning, (7,).
 
         Returns:
             None if the pose is out of reach.
@@ -208,32 +208,32 @@ class Arm:
         return None
 
     def between(self, start: Array, goal: Array) -> Leg:
-        """The motion from joint angles (7,) to others, each joint evenly."""
+        """The motion between two joint configurations (7,), each joint at constant speed."""
         seconds = 0.05 + float((np.abs(goal - start) / _MAX_JOINT_SPEED).max())
         return np.stack([start, goal]), np.array([seconds])
 
     def follow(self, legs: Sequence[Leg], tick: Tick, gripping: bool) -> None:
-        """Run along planned legs without stopping between them; start, stop and corners are smooth.
+        """Follow planned legs without a stop between them; start, stop and corners are smooth.
 
         Args:
             legs: each begins where the one before it ends.
             tick: runs one physics step.
-            gripping: whether the fingers press on an object meanwhile.
+            gripping: whether the fingers press on an object during the motion.
         """
-        course = smooth_path(legs)
-        speeds = np.diff(course, axis=0) / STEP_S
+        path = smooth_path(legs)
+        speeds = np.diff(path, axis=0) / STEP_S
         steps = len(speeds)
         if gripping:
             self._fingers_close()
-        for step, (target, speed) in enumerate(zip(course[1:].tolist(), speeds.tolist(), strict=True), start=1):
+        for step, (target, speed) in enumerate(zip(path[1:].tolist(), speeds.tolist(), strict=True), start=1):
             self._command(target, speed)
             tick(step / steps)
             if gripping:
                 self._fingers_close()
-        self.joints = course[-1].copy()
+        self.joints = path[-1].copy()
 
     def wait(self, steps: int, tick: Tick, gripping: bool) -> None:
-        """Stay where it was sent for some physics steps."""
+        """Hold the commanded pose for some physics steps."""
         for step in range(1, steps + 1):
             self._command(self.joints.tolist(), _STILL)
             if gripping:
@@ -241,7 +241,7 @@ class Arm:
             tick(step / steps)
 
     def open(self, opening_m: float, steps: int, tick: Tick) -> None:
-        """Open (or narrow) the fingers to a distance, evenly over some physics steps."""
+        """Move the fingers to a distance, metres, at constant speed over some physics steps."""
         start = self.measured_opening_m()
         self.opening_m = opening_m
         for step in range(1, steps + 1):
@@ -253,7 +253,7 @@ class Arm:
         """Close the fingers until they stop moving.
 
         Returns:
-            Distance between them.
+            Distance between the fingers, metres.
         """
         opening, still = self.measured_opening_m(), 0
         for step in range(1, max_steps + 1):
@@ -268,9 +268,9 @@ class Arm:
 
 
 def smooth_path(legs: Sequence[Leg]) -> Array:
-    """Joint angles at every physics step along some legs: (N, 7), from the first leg's start to the last one's end.
+    """Joint angles at every physics step, (N, 7), from the start of the first leg to the end of the last one.
 
-    A mean over a short time makes the speed rise, change and fall evenly, and rounds the corners between the legs.
+    A moving average makes the speed continuous and rounds the corners between the legs.
     """
     corners = np.concatenate([legs[0][0][:1], *[joints[1:] for joints, _ in legs]])
     seconds = np.concatenate([[0.0], *[pauses for _, pauses in legs]])
@@ -279,9 +279,9 @@ def smooth_path(legs: Sequence[Leg]) -> Array:
     ramp = min(high, max(low, math.ceil(fastest / _MAX_JOINT_ACCELERATION / STEP_S)))
     times = np.cumsum(seconds)
     now = np.linspace(0.0, times[-1], math.ceil(times[-1] / STEP_S) + 1)
-    course = np.stack([np.interp(now, times, corners[:, joint]) for joint in range(7)], axis=1)
+    path = np.stack([np.interp(now, times, corners[:, joint]) for joint in range(7)], axis=1)
     for width in (ramp, 1 + ramp // 3):
-        padded = np.concatenate([course[:1]] * width + [course] + [course[-1:]] * (width - 1))
-        sums = np.cumsum(padded - course[0], axis=0)
-        course = course[0] + (sums[width:] - sums[:-width]) / width
-    return np.concatenate([legs[0][0][:1], course[1:-1], legs[-1][0][-1:]])
+        padded = np.concatenate([path[:1]] * width + [path] + [path[-1:]] * (width - 1))
+        sums = np.cumsum(padded - path[0], axis=0)
+        path = path[0] + (sums[width:] - sums[:-width]) / width
+    return np.concatenate([legs[0][0][:1], path[1:-1], legs[-1][0][-1:]])

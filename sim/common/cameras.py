@@ -1,4 +1,4 @@
-"""Calibrated RGB-D cameras with instance masks, drawn by PyBullet's own software renderer."""
+"""Calibrated RGB-D cameras with instance masks, rendered by PyBullet's software renderer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Light:
     Attributes:
         direction: from the scene towards the lamp.
         colour: red, green, blue in 0..1.
-        ambient: share of light that comes from everywhere.
+        ambient: share of light without a direction.
         diffuse: share that comes from the lamp.
         specular: strength of highlights.
     """
@@ -40,17 +40,17 @@ class Light:
 
 
 DAYLIGHT = Light()
-"""How scenes are lit unless somebody says otherwise."""
+"""Default light."""
 
 
 @dataclass(frozen=True)
 class View:
-    """Where a camera stands and what it looks at.
+    """Pose and opening angle of a camera.
 
     Attributes:
-        name: what to call it.
-        eye: its place, metres.
-        target: the point in the middle of its image, metres.
+        name: of the camera.
+        eye: position of the camera, metres.
+        target: the point in the centre of its image, metres.
         fov: vertical opening angle, radians.
     """
 
@@ -68,7 +68,7 @@ class View:
             object.__setattr__(self, name, place)
 
     def camera(self, width: int, height: int) -> Camera:
-        """Its calibration for images of a size in pixels; the centre of the first pixel is (0.5, 0.5)."""
+        """Calibration for images of this size in pixels; the centre of the first pixel is (0.5, 0.5)."""
         focal = height / 2.0 / math.tan(self.fov / 2.0)
         intrinsics = np.array(
             [[focal, 0, PIXEL_ORIGIN_X + width / 2.0], [0, focal, PIXEL_ORIGIN_Y + height / 2.0], [0, 0, 1]]
@@ -87,17 +87,17 @@ class View:
 
 PIXEL_ORIGIN_X = 0.5
 PIXEL_ORIGIN_Y = -0.5
-"""The renderer samples a pixel at its left and lower edge, not at its centre (found by lifting known objects; with this
-no error is left)."""
+"""The renderer samples a pixel at its left and lower edge, not at its centre (measured by lifting known objects; with
+this offset no error is left)."""
 
 LEFT = View("left", (0.525, 0.86, 0.86), (0.525, 0.0, 0.06))
-"""Sees the left sides and the tops."""
+"""Shows the left sides and the tops."""
 RIGHT = View("right", (0.525, -0.86, 0.86), (0.525, 0.0, 0.06))
-"""Sees the right sides and the tops."""
+"""Shows the right sides and the tops."""
 FRONT = View("front", (1.55, 0.0, 0.75), (0.52, 0.0, 0.06))
-"""Faces the robot, from beyond the table."""
+"""Faces the robot from the far side of the table."""
 VIDEO = View("video", (1.35, -0.75, 0.75), (0.42, 0.0, 0.20), math.radians(42.0))
-"""Shows the arm and the table to people."""
+"""Shows the arm and the table, for human viewers."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class Picture:
     Attributes:
         rgb: (H, W, 3) uint8.
         depth_m: (H, W) float32, along the optical axis.
-        bodies: (H, W) int32, body number of every pixel; -1 where there is nothing.
+        bodies: (H, W) int32, body number of every pixel; -1 for the background.
     """
 
     rgb: npt.NDArray[np.uint8]
@@ -148,7 +148,7 @@ class Picture:
 
 
 def take_picture(client: int, view: View, width: int, height: int, light: Light) -> Picture:
-    """Render one view of the present state of a physics client."""
+    """One rendered view of the current state of a physics client."""
     projection = pybullet.computeProjectionMatrixFOV(math.degrees(view.fov), width / height, NEAR_M, FAR_M)
     _, _, rgba, buffer, segments = pybullet.getCameraImage(
         width,

@@ -1,4 +1,4 @@
-"""Folders that a command fills over several runs: of one maker at a time, never half-written, gone on with."""
+"""Output folders that a command can fill over several runs: one process at a time, complete files, resumable."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration, NsrecoverError
 
 MANIFEST = "manifest.json"
-"""Says what a folder holds; what decides its contents is in it."""
+"""File that describes a folder: all settings that decide its contents."""
 _LOCK = ".lock"
 
 Row = TypeVar("Row")
 
 
 def write_xz(path: Path, lines: Iterable[str]) -> int:
-    """Write lines, compressed as `xz` does, whole or not at all.
+    """Write lines into an `xz` file, atomically.
 
     Returns:
         Size of the file in bytes.
@@ -34,26 +34,26 @@ def write_xz(path: Path, lines: Iterable[str]) -> int:
 
 
 def write_json(path: Path, data: Any) -> None:
-    """Write plain data as JSON, whole or not at all."""
+    """Write plain data as JSON, atomically."""
     atomic_write_bytes(path, json.dumps(data, indent=2).encode() + b"\n")
 
 
 @contextmanager
 def claim_folder(folder: Path, manifest: Mapping[str, Any], what: str) -> Iterator[None]:
-    """Make a folder ours, or go on in one that already is, and hold it for this process.
+    """Create an output folder, or continue in one with the same manifest, and lock it for this process.
 
     Args:
-        folder: made if need be.
-        manifest: plain data with at least a `format`; a folder with another one is left alone.
-        what: what to call its contents in messages, e.g. "a collection".
+        folder: created if it does not exist.
+        manifest: plain data with at least a `format`; a folder with another manifest is refused.
+        what: name of its contents in messages, e.g. "a collection".
 
     Raises:
-        InvalidConfiguration: it holds something else, or another process works in it.
+        InvalidConfiguration: the folder holds something else, or another process works in it.
     """
     _check(folder, manifest, what)
     folder.mkdir(parents=True, exist_ok=True)
     with lock_folder(folder):
-        # once more: another process may have begun in between
+        # check again: another process may have started in between
         if not _check(folder, manifest, what):
             write_json(folder / MANIFEST, manifest)
         for path in folder.glob(".*.part"):
@@ -63,10 +63,10 @@ def claim_folder(folder: Path, manifest: Mapping[str, Any], what: str) -> Iterat
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Hold a folder for this process; the system lets go of it when the process ends, however it ends.
+    """Lock a folder for this process; the operating system unlocks it when the process ends.
 
     Raises:
-        InvalidConfiguration: another process that is alive holds it.
+        InvalidConfiguration: another living process has locked it.
     """
     path = folder / _LOCK
     with path.open("a+") as file:
@@ -85,12 +85,12 @@ def lock_folder(folder: Path) -> Iterator[None]:
 
 
 def read_ledger(path: Path, parse: Callable[[str], Row], number: Callable[[Row], int] | None) -> list[Row]:
-    """Lines that earlier runs wrote, in order; what follows the last whole one is cut away.
+    """Rows that earlier runs wrote, in order; everything after the last complete row is cut off.
 
     Args:
-        path: one line for each row; there need not be a file yet.
-        parse: makes a row of a line, or raises an error of the library, `ValueError`, `TypeError` or `KeyError`.
-        number: the number of a row, which counts from 0; None where rows stand in any order.
+        path: file with one line per row; it may not exist yet.
+        parse: turns a line into a row, or raises an error of the library, `ValueError`, `TypeError` or `KeyError`.
+        number: the number of a row, which counts from 0; None if rows may have any order.
     """
     if not path.is_file():
         return []
@@ -109,7 +109,7 @@ def read_ledger(path: Path, parse: Callable[[str], Row], number: Callable[[Row],
 
 
 def _check(folder: Path, manifest: Mapping[str, Any], what: str) -> bool:
-    """Whether a folder holds this; False if it holds nothing yet."""
+    """Whether a folder has this manifest; False if it is empty or does not exist."""
     path = folder / MANIFEST
     if path.is_file():
         try:
@@ -133,7 +133,7 @@ def _check(folder: Path, manifest: Mapping[str, Any], what: str) -> bool:
                 f"{_listed(there, differing)}; choose another out=DIR, the same settings, or delete the folder"
             )
         return True
-    # what a process that was killed at once leaves
+    # files of a process that was killed right after its start
     begun = re.compile(rf"{re.escape(_LOCK)}|\.{re.escape(MANIFEST)}\..*part")
     if folder.exists() and not (folder.is_dir() and all(begun.fullmatch(entry.name) for entry in folder.iterdir())):
         raise InvalidConfiguration(
@@ -143,7 +143,7 @@ def _check(folder: Path, manifest: Mapping[str, Any], what: str) -> bool:
 
 
 def _flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested settings with dotted names."""
+    """Nested settings as one dictionary with dotted names."""
     flat: dict[str, Any] = {}
     for key, value in data.items():
         flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {prefix + key: value}

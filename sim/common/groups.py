@@ -1,4 +1,4 @@
-"""Configuration groups and the objects that they describe."""
+"""Objects that configuration groups describe."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from nsrecover.errors import InvalidConfiguration, NsrecoverError
 
 
 def instantiate_group(group: Any) -> Any:
-    """What a configuration group with a `_target_` describes.
+    """The object that a configuration group with a `_target_` describes.
 
     Raises:
-        NsrecoverError: its values are out of range; the error of the object itself.
+        NsrecoverError: a value is out of range; the error comes from the object.
     """
     try:
         return instantiate(group)

@@ -1,15 +1,15 @@
-"""What a collector has recorded so far, on disk after every action: a kill costs at most the action in hand.
+"""Observations of an episode on disk after every action, so that a kill loses at most the current action.
 
-The parts of a collection, in its folder `parts`:
+Files of a collection in its folder `parts`:
 
-    000123/000.npz ...   observations of an episode at work, one file each, uncompressed; the arrays of
+    000123/000.npz ...   observations of an unfinished episode, one file each, uncompressed; the arrays of
                          `nsrecover.records.arrays` and `state`, a hash of the true state of the world
-    000123/events.log    a line `begun T` before the T-th observation is worked at, `recorded T` when it is on disk
-    000123/lock          held while a process works at the episode
+    000123/events.log    a line `begun T` before work on the T-th observation, `recorded T` when it is on disk
+    000123/lock          locked while a process works on the episode
     000123.h5            a finished episode, as `nsrecover.records.archive` writes it
     000123.json          how a finished episode ended
 
-Every file appears whole or not at all, and is on disk before the next step is taken.
+Every file is written atomically and is on disk before the next step begins.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from nsrecover.records.arrays import PER_OBSERVATION, arrays_to_observations, ob
 
 
 class Journal:
-    """The observations of one episode at work; use it as a context manager, which waits until nobody else has it.
+    """The observations of one unfinished episode; a context manager that waits until no other process uses it.
 
     Attributes:
-        folder: where they are.
-        recalled: observations that were taken over from an interrupted run.
+        folder: of the files.
+        recalled: number of observations read back from an interrupted run.
     """
 
     def __init__(self, folder: Path) -> None:
-        """The journal in a folder, which need not exist."""
+        """A journal in a folder, which may not exist yet."""
         self.folder = folder
         self.recalled = 0
 
@@ -49,9 +49,9 @@ class Journal:
             try:
                 self._lock = (self.folder / "lock").open("a")
             except FileNotFoundError:
-                # whoever had it has just finished and cleared it away
+                # the process that used it has just finished and deleted it
                 continue
-            # a worker of a killed collector may be alive for another moment
+            # a worker of a killed collector may live a little longer
             fcntl.flock(self._lock, fcntl.LOCK_EX)
             if self._is_current():
                 return self
@@ -61,16 +61,16 @@ class Journal:
         self._lock.close()
 
     def begin(self, index: int) -> None:
-        """Note that an observation is being worked at: the action before it, and then the picture."""
+        """Note that work on an observation begins: its action, then its images."""
         self._note(f"begun {index}")
 
     def keep(self, index: int, state: str, observation: Observation) -> None:
-        """Put an observation on disk.
+        """Write an observation to disk.
 
         Args:
             index: its number.
-            state: hash of the true state of the world it shows.
-            observation: what was seen.
+            state: hash of the true state of the world in it.
+            observation: the observation.
         """
         buffer = io.BytesIO()
         arrays: dict[str, Any] = observations_to_arrays([observation])
@@ -79,9 +79,9 @@ class Journal:
         self._note(f"recorded {index}")
 
     def recall(self, index: int, state: str) -> Observation | None:
-        """An observation of an interrupted run, if it was recorded and shows the same world.
+        """An observation of an interrupted run, if it was recorded in the same state of the world.
 
-        If it shows another one, because the simulator has changed since, it and all later ones are forgotten.
+        If the state differs, because the simulator has changed, this observation and all later ones are deleted.
         """
         try:
             with np.load(self._file(index), allow_pickle=False) as stored:
@@ -92,7 +92,7 @@ class Journal:
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, InvalidObservation):
-            # the disk has lost it; it can be recorded again
+            # the file is damaged; the observation can be recorded again
             pass
         for path in self.folder.glob("*.npz"):
             if int(path.stem) >= index:
@@ -100,14 +100,14 @@ class Journal:
         return None
 
     def clear(self) -> None:
-        """Delete it."""
+        """Delete the journal."""
         shutil.rmtree(self.folder)
 
     def _file(self, index: int) -> Path:
         return self.folder / f"{index:03d}.npz"
 
     def _is_current(self) -> bool:
-        """Whether the lock that is held is still the one in the folder."""
+        """Whether the locked file is still the one in the folder."""
         try:
             return os.path.samestat(os.fstat(self._lock.fileno()), (self.folder / "lock").stat())
         except FileNotFoundError:

@@ -1,7 +1,7 @@
-"""Forward and inverse kinematics of the Franka Panda, for whole batches of poses at once.
+"""Forward and inverse kinematics of the Franka Panda, for batches of poses.
 
-Own code rather than the physics engine's, because a pick-and-place asks for hundreds of poses: one batched iteration
-costs about as much as one call of the engine, and its result does not depend on the engine's state.
+The physics engine's own inverse kinematics is not used: a pick-and-place needs hundreds of poses, one batched iteration
+costs about as much as one call of the engine, and the result here does not depend on the engine's state.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ LOWER = np.array([-2.89, -1.76, -2.89, -3.07, -2.89, 0.0, -2.89])
 UPPER = np.array([2.89, 1.76, 2.89, -0.07, 2.89, 3.75, 2.89])
 """Upper joint limits, radians."""
 REST = np.array([0.0, -0.3, 0.0, -2.2, 0.0, 2.0, math.pi / 4])
-"""The posture that the spare degree of freedom stays close to."""
+"""The posture that the redundant degree of freedom stays close to."""
 
-_SPARE_PULL = np.array([0.3, 0.5, 1.0, 0.3, 0.5, 0.3, 0.1]) * 0.5
+_NULL_SPACE_GAIN = np.array([0.3, 0.5, 1.0, 0.3, 0.5, 0.3, 0.1]) * 0.5
 _DAMPING = 1e-6 * np.eye(6)
 
 
@@ -75,13 +75,13 @@ def forward(joints: Array) -> tuple[Array, Array]:
 
 
 def solve(positions: Array, rotations: Array, seed: Array, iterations: int = 60) -> tuple[Array, npt.NDArray[np.bool_]]:
-    """Joint angles that reach tool poses: damped least squares with the spare freedom pulled towards `REST`.
+    """Joint angles that reach tool poses: damped least squares with a null-space pull towards `REST`.
 
     Args:
         positions: (B, 3) metres.
         rotations: (B, 3, 3).
         seed: (7,) or (B, 7) joint angles to start from.
-        iterations: at most.
+        iterations: maximum number.
 
     Returns:
         Joint angles (B, 7) within the limits, and whether each reaches its pose within 0.3 mm and 2 mrad, (B,).
@@ -110,13 +110,13 @@ def solve(positions: Array, rotations: Array, seed: Array, iterations: int = 60)
         jacobian[:, 1] = az * lx - ax * lz
         jacobian[:, 2] = ax * ly - ay * lx
         jacobian[:, 3:] = axes.transpose(0, 2, 1)
-        # far away a full step overshoots; limit the error that one iteration tries to remove
+        # far away a full step overshoots, so the error that one iteration removes is limited
         scale = np.minimum(1.0, np.minimum(0.15 / np.maximum(offset, 1e-9), 0.5 / np.maximum(turn, 1e-9)))
         transposed = jacobian.transpose(0, 2, 1)
         wanted = error * scale[:, None]
         if iteration < iterations - 8:
-            # pulling in the null space: what the pull itself moves of the tool is taken out of what is wanted
-            pull = (REST - joints) * _SPARE_PULL
+            # pull in the null space: subtract the tool motion that the pull causes
+            pull = (REST - joints) * _NULL_SPACE_GAIN
             wanted = wanted - (jacobian @ pull[..., None])[..., 0]
         else:
             pull = np.zeros((count, 7))

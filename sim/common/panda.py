@@ -1,4 +1,4 @@
-"""The Panda with lighter meshes to draw: half of the time of a picture went into its 100,000 triangles."""
+"""The Panda with fewer triangles to render; with its original 100,000, an image takes twice as long."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ import numpy.typing as npt
 import pybullet_data
 
 CELL_M = 0.014
-"""Vertices that lie in the same cube of this side become one."""
+"""Side of the grid cells whose vertices are merged into one."""
 FINE_CELL_M = 0.005
-"""The same for hand and fingers, which are seen from nearby."""
+"""The same for hand and fingers, which cameras see from nearby."""
 
 Array = npt.NDArray[np.float64]
 Faces = npt.NDArray[np.int64]
@@ -29,7 +29,7 @@ _VERSION = "3"
 
 
 def thinned(vertices: Array, faces: Faces, cell_m: float) -> tuple[Array, Faces]:
-    """A mesh with fewer triangles: the vertices of each cell of a grid are put together in their mean.
+    """A mesh with fewer triangles: the vertices in each cell of a grid are merged into their mean.
 
     Args:
         vertices: (V, 3) metres.
@@ -37,7 +37,7 @@ def thinned(vertices: Array, faces: Faces, cell_m: float) -> tuple[Array, Faces]
         cell_m: side of a cell.
 
     Returns:
-        Vertices (V', 3) and faces (F', 3); triangles that lost their area are left out, and none is there twice.
+        Vertices (V', 3) and faces (F', 3); without triangles of zero area and without duplicates.
     """
     _, cells, counts = np.unique(
         np.floor(vertices / cell_m).astype(int), axis=0, return_inverse=True, return_counts=True
@@ -79,7 +79,7 @@ def _read(path: Path) -> tuple[Array, dict[str, Faces]]:
 
 
 def _write(path: Path, vertices: Array, faces: Faces) -> None:
-    """An OBJ file that is shaded smoothly, but for sharp edges: each corner has a normal of its own."""
+    """Write an OBJ file with smooth shading except at sharp edges: each corner has its own normal."""
     corners = vertices[faces]
     flat = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     smooth = np.zeros_like(vertices)
@@ -98,16 +98,16 @@ def _write(path: Path, vertices: Array, faces: Faces) -> None:
 
 @cache
 def panda_urdf() -> Path:
-    """The Panda of `pybullet_data`, in physics as it is, to the eye with a tenth of the triangles.
+    """URDF of the Panda of `pybullet_data`: its collision shapes unchanged, a tenth of the visible triangles.
 
-    Made at first use, into the folder for temporary files, and found there from then on.
+    It is written at first use into the folder for temporary files and reused afterwards.
     """
     source = Path(pybullet_data.getDataPath()) / "franka_panda"
     stamp = f"{_VERSION} {source} {CELL_M} {FINE_CELL_M} {(source / 'panda.urdf').stat().st_mtime_ns}"
     digest = hashlib.sha256(stamp.encode()).hexdigest()[:12]
     folder = Path(tempfile.gettempdir()) / f"nsrecover-panda-{os.getuid()}-{digest}"
     if not (folder / "panda.urdf").exists():
-        # several processes may do this at once: each makes its own, the last one to finish loses
+        # several processes may do this at once: each makes its own, the first one to finish wins
         with tempfile.TemporaryDirectory(dir=folder.parent) as made:
             _make(source, Path(made) / "panda")
             try:
@@ -147,7 +147,7 @@ def _make(source: Path, folder: Path) -> None:
 
 
 def _child(element: ElementTree.Element, path: str) -> ElementTree.Element:
-    """The first element at a path, which the URDF of `pybullet_data` has."""
+    """The first element at a path of the URDF."""
     found = element.find(path)
     assert found is not None, f"the Panda's URDF lacks {path}"
     return found

@@ -1,11 +1,14 @@
-"""The same function for many items in worker processes: joblib's loky on this machine, or a Ray cluster.
+"""Run a function for many items in worker processes: joblib's loky on this machine, or a Ray cluster.
 
     for result in run_parallel(function, items, workers=2, backend=Backend.loky):
         ...
 
-Results come in the order of the items, or as they are ready where one that takes long must not hold up the others, and
-do not depend on the number of workers or the backend, as long as the function's result depends on its item only. Items
-are taken as they are needed, so that they may be endless: leave the loop, and what is still running is ended.
+Results come in the order of the items, or as soon as they are ready. They do not depend on the number of workers or the
+backend, if the function's result depends on its item only. Items are taken when a worker needs them, so there may be
+infinitely many; when the caller leaves the loop, running workers are ended.
+
+`joblib.Parallel(return_as="generator")` is not used: it raises the error of an item before it has returned the finished
+results of the items before it, and it does not support Ray.
 """
 
 from __future__ import annotations
@@ -30,8 +33,8 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 AHEAD = 2
-"""Items in flight for each worker: enough that few wait for the slowest, few enough that little is done in vain, and no
-more than loky's own queue to the workers takes at once (two a worker, and one)."""
+"""Items in flight per worker: enough to keep workers busy, few enough to waste little work when the caller leaves, no
+more than loky's queue to the workers holds (two per worker, and one)."""
 
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _SINGLE_THREADED = dict.fromkeys(_THREADS, "1")
@@ -43,11 +46,11 @@ class Backend(Enum):
     loky = "loky"
     """Processes on this machine."""
     ray = "ray"
-    """A Ray cluster: the one that the environment variable RAY_ADDRESS names, otherwise one on this machine."""
+    """The Ray cluster at RAY_ADDRESS; without that environment variable, one on this machine."""
 
 
 class WorkerDied(NsrecoverError):
-    """A worker process was ended from outside, by the system for lack of memory for example."""
+    """A worker process was killed, for example by the operating system for lack of memory."""
 
 
 def run_parallel(
@@ -60,24 +63,24 @@ def run_parallel(
     """Results of a function for every item.
 
     With one loky worker everything runs in this process. Workers write nothing to stdout and use one thread each. An
-    error that the function raises is raised here, in its turn. On a Ray cluster of several machines, files that the
-    function reads or writes must be on a file system that all of them share, and the checkout at the same path.
+    error of the function is raised here when its item is due. On a Ray cluster of several machines, files that the
+    function reads or writes must be on a shared file system, and the checkout at the same path on all machines.
 
     Args:
-        function: what to do with an item; it and its arguments and results must be picklable.
+        function: called with each item; it, its arguments and its results must be picklable.
         items: may be a generator; at most `AHEAD * workers` are in flight at a time.
-        workers: processes, or Ray tasks at a time.
-        backend: where they run.
-        ordered: results come in the order of the items; otherwise as they are ready, and no worker waits for one that
-            takes long.
+        workers: number of processes, or of Ray tasks at a time.
+        backend: where workers run.
+        ordered: whether results come in the order of the items; otherwise they come as soon as they are ready, and a
+            slow item does not delay the others.
 
     Yields:
-        The results. Closing the generator ends the workers, in the middle of an item if need be; on a Ray that the
-        caller has started itself, what is in flight is finished first.
+        The results. Closing the generator ends the workers, even in the middle of an item; on a Ray cluster that the
+        caller has started, items in flight are finished first.
 
     Raises:
-        InvalidConfiguration: there are no workers, or Ray is not installed or cannot be reached.
-        WorkerDied: a worker process was ended from outside.
+        InvalidConfiguration: workers is below 1, or Ray is not installed or cannot be reached.
+        WorkerDied: a worker process was killed.
     """
     if workers < 1:
         raise InvalidConfiguration(f"expected at least 1 worker, found {workers}")
@@ -100,7 +103,7 @@ def _on_loky(
             return waiting[0]
         wait(waiting, return_when=FIRST_COMPLETED)
         done = [future for future in waiting if future.done()]
-        # what others have finished is not lost with one that failed
+        # return finished results before raising the error of another item
         return next((future for future in done if future.exception() is None), done[0])
 
     waiting: deque[Any] = deque()
@@ -115,7 +118,7 @@ def _on_loky(
             f"use fewer workers than {workers}, or start the same command again"
         ) from problem
     finally:
-        # loky stumbles over items that are not on their way to a worker yet when it ends the workers
+        # loky fails to end its workers while items are on their way to one
         while not all(future.running() or future.done() for future in waiting):
             time.sleep(0.005)
         pool.shutdown(wait=True, kill_workers=not finished)
@@ -124,8 +127,8 @@ def _on_loky(
 def _on_ray(
     function: Callable[[Item], Result], items: Iterable[Item], workers: int, ordered: bool
 ) -> Generator[Result, None, None]:
-    # joblib's own Ray backend gives results only when all are there (it refuses return_as="generator"): Ray's tasks are
-    # used directly
+    # joblib's Ray backend returns results only when all are finished (it refuses return_as="generator"), so Ray's tasks
+    # are used directly
     ray = _ray()
     ours = not ray.is_initialized()
     if ours:
@@ -140,7 +143,7 @@ def _on_ray(
         for reference in _window(items, lambda item: task.remote(function, item), AHEAD * workers, waiting, ready):
             yield ray.get(reference)
     except ray.exceptions.RayTaskError as problem:
-        # what the function raised, not its traceback as one long message
+        # the error of the function, without its traceback as one long message
         raise (problem.cause if isinstance(problem.cause, Exception) else problem) from None
     except (ray.exceptions.WorkerCrashedError, ray.exceptions.OutOfMemoryError) as problem:
         raise WorkerDied(
@@ -148,8 +151,8 @@ def _on_ray(
             f"use fewer workers than {workers}, or start the same command again"
         ) from problem
     finally:
-        # no `ray.cancel`: for a task that ends at that moment Ray aborts this process ("Tried to complete task that was
-        # not pending"); whoever leaves a cluster has his tasks ended there
+        # no `ray.cancel`: if the task ends at that moment, Ray aborts this process ("Tried to complete task that was
+        # not pending"); a cluster ends the tasks of a process that leaves it
         if ours:
             ray.shutdown()
         elif waiting:
@@ -159,21 +162,21 @@ def _on_ray(
 def _window(
     items: Iterable[Item], submit: Callable[[Item], Any], size: int, waiting: deque[Any], ready: Callable[[], Any]
 ) -> Iterator[Any]:
-    """What `submit` returns for every item, with at most `size` of them submitted and not yet dealt with.
+    """The futures of all items, of which at most `size` are submitted and not yet consumed.
 
-    They are in `waiting` until the next one is asked for; `ready` says which of them it is.
+    `waiting` holds these; `ready` chooses the next one, which stays there until the caller asks for another one.
     """
     source = iter(items)
     waiting.extend(submit(item) for item in itertools.islice(source, size))
     while waiting:
-        dealt_with = ready()
-        yield dealt_with
-        waiting.remove(dealt_with)
+        chosen = ready()
+        yield chosen
+        waiting.remove(chosen)
         waiting.extend(submit(item) for item in itertools.islice(source, 1))
 
 
 def _become_worker(parent: int) -> None:
-    """Set up a worker process: quiet, ended by its parent or with it, and not by Ctrl-C on its own."""
+    """Set up a worker process: quiet, ended by its parent or together with it, and not by Ctrl-C."""
     _hush()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
@@ -186,7 +189,7 @@ def _become_worker(parent: int) -> None:
 
 
 def _hush() -> None:
-    """Send what is written to stdout nowhere, and what PyBullet says on stderr when it is imported."""
+    """Discard stdout, and the message that PyBullet writes to stderr when it is imported."""
     nowhere, stderr = os.open(os.devnull, os.O_WRONLY), os.dup(2)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
@@ -215,12 +218,12 @@ def _ray() -> Any:
 
 
 def _environment() -> dict[str, str]:
-    """What Ray workers need to find this checkout and to use one thread."""
-    return {**_SINGLE_THREADED, "PYTHONPATH": str(Path(__file__).parents[1])}
+    """Environment of Ray workers: they import this checkout and use one thread."""
+    return {**_SINGLE_THREADED, "PYTHONPATH": str(Path(__file__).parents[2])}
 
 
 def _join_cluster(ray: Any, workers: int) -> None:
-    # nothing is reported to anybody unless the user has asked for it
+    # Ray sends usage statistics only if the user has asked for it
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     address = os.environ.get("RAY_ADDRESS")
     quiet = {"log_to_driver": False, "logging_level": "ERROR"}

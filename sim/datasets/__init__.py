@@ -1,8 +1,8 @@
-"""Error datasets: episodes in which something goes wrong, as small specs that replay to the same states every time.
+"""Error datasets: episodes with errors, as small specifications that always replay to the same states.
 
-`spec` is an episode as data, `kinds` the five datasets, `inject` finds faults that show, `replay` carries an episode
-out and tells the truth about it, `summary` counts, `verify` replays twice and compares. `python -m sim.datasets`
-generates them.
+`spec` is an episode as data, `kinds` defines the five datasets, `inject` finds faults with a visible effect, `replay`
+carries an episode out and gives its ground truth, `summary` counts, `verify` replays twice and compares.
+`python -m sim.datasets` generates them.
 """
 
 from sim.datasets.kinds import DATASETS, generate

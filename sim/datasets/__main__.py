@@ -1,4 +1,4 @@
-"""`python -m sim.datasets`: generate error datasets, resumable, the same whatever the number of workers."""
+"""`python -m sim.datasets`: generate error datasets; resumable, and independent of the number of workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Building error datasets in folders: resumable, the same whatever the number of workers."""
+"""Error datasets in folders: resumable, and independent of the number of workers."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ class DatasetsConfig:
 
 
 def build(config: DatasetsConfig) -> dict[str, dict[str, Any]]:
-    """Generate one dataset or all; go on where an earlier run stopped.
+    """Generate one dataset or all; continue where an earlier run stopped.
 
     Args:
         config: see conf/datasets.yaml.
 
     Returns:
-        Dataset -> what is in it, as written to metrics.json.
+        Dataset -> its metrics, as in metrics.json.
 
     Raises:
-        InvalidConfiguration: a value is out of its range, or a folder belongs to another dataset.
+        InvalidConfiguration: a value is out of range, or a folder belongs to another dataset.
     """
     if config.dataset != ALL and config.dataset not in DATASETS:
         raise InvalidConfiguration(
@@ -66,7 +66,7 @@ def build(config: DatasetsConfig) -> dict[str, dict[str, Any]]:
     out = Path(config.out)
     summaries = {}
     for name in names:
-        # one dataset goes exactly where it was asked for
+        # a single dataset goes exactly into out=DIR
         folder = out / name if config.dataset == ALL or config.out == DatasetsConfig.out else out
         summaries[name] = _build_one(_chosen(name, config), folder, config)
     if config.dataset == ALL:
@@ -75,7 +75,7 @@ def build(config: DatasetsConfig) -> dict[str, dict[str, Any]]:
 
 
 def _chosen(name: str, config: DatasetsConfig) -> ErrorDataset:
-    """A dataset, made of other scenes than its own if that is asked for."""
+    """A dataset, with other scenes if the configuration has some."""
     dataset = DATASETS[name]
     return dataset if config.scene is None else replace(dataset, mix=instantiate_group(config.scene))  # type: ignore[type-var]
 

@@ -1,4 +1,4 @@
-"""Finding faults that really put something out of its place at a step, by trying them in physics."""
+"""Search for faults that displace an object at a step, by trying them in physics."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from sim.tabletop.truth import Truth
 from sim.tabletop.world import SavedWorld, TabletopWorld
 
 FIRST_TRIES = 12
-"""How many faults are tried as the first of a step."""
+"""Maximum number of tries for the first fault of a step."""
 NEXT_TRIES = 12
-"""How many are tried as each further one."""
+"""Maximum number of tries for each further fault."""
 REACH_M = (0.30, 0.78)
-"""What a fault leaves farther from or nearer to the robot's base than this is out of the arm's reach."""
+"""Least and greatest distance from the robot's base of objects that the arm can reach."""
 LOST_FOR_GOOD = frozenset({"removed", "out_of_reach"})
-"""Faults that no recovery can undo."""
+"""Faults that a recovery cannot undo."""
 UNMOVED = frozenset({"wrong_yaw"})
-"""Faults that turn an object but leave it in its place."""
+"""Faults that turn an object but do not displace it."""
 
 
 @dataclass(frozen=True)
 class Injection:
-    """Faults of one step, and what is wrong because of them.
+    """Faults of one step and the resulting error.
 
     Attributes:
         faults: in the order in which they strike.
         error: the ground truth.
-        tried: how many faults were tried.
+        tried: number of faults that were tried.
     """
 
     faults: tuple[Fault, ...]
@@ -43,22 +43,22 @@ class Injection:
 def inject(
     world: TabletopWorld, start: SavedWorld, moment: Moment, fault_free: Truth, count: int, rng: np.random.Generator
 ) -> Injection | None:
-    """Let a number of things go wrong at one step, each of which really puts an object out of its place.
+    """Find several faults for one step, each of which displaces an object.
 
-    The first fault may concern what the robot does; it does only one thing, so the others come from outside. Each is
-    tried in physics on top of the ones before it, and kept if an object that it touches is out of its place then,
-    every earlier fault still shows, and all objects are where the arm can reach them.
+    The first fault may act on the robot; the others act from outside, because the robot executes a single action. Each
+    fault is tried in physics after the ones before it. It is kept if an object that it touches is displaced, every
+    earlier fault still shows, and the arm can reach all objects.
 
     Args:
-        world: is left in the state with the faults.
-        start: the moment before the action.
+        world: ends in the state with the faults.
+        start: state before the action.
         moment: the action.
-        fault_free: the scene after it if nothing goes wrong.
+        fault_free: the scene after the action without faults.
         count: number of faults.
         rng: the source of randomness.
 
     Returns:
-        None if so many were not found.
+        None if fewer faults were found.
     """
     tried = 0
     for _ in range(FIRST_TRIES):
@@ -96,14 +96,14 @@ def inject(
 
 
 def in_reach(world: TabletopWorld) -> bool:
-    """Whether all objects are still there and where the arm can take them."""
+    """Whether all objects are on the table and the arm can reach them."""
     truth = world.truth()
     distance = np.linalg.norm(truth.positions[:, :2], axis=1)
     return bool(truth.present.all() and (distance > REACH_M[0]).all() and (distance < REACH_M[1]).all())
 
 
 def _shown(world: TabletopWorld, moment: Moment, faults: Sequence[Fault], fault_free: Truth) -> StepError | None:
-    """What is wrong now; None if a fault does not show or something is out of reach."""
+    """The present error; None if a fault has no effect or an object is out of reach."""
     error = step_error(moment.step, moment.action, faults, world.truth(), fault_free)
     if error is None or not in_reach(world):
         return None
@@ -118,15 +118,15 @@ def _taken(faults: Sequence[Fault], error: StepError, moment: Moment) -> frozens
 
 
 def draw_fault(moment: Moment, rng: np.random.Generator, by_robot: bool) -> Fault | None:
-    """A random fault that can be undone: every class of errors equally often, and every kind within its class.
+    """A random fault that a recovery can undo; classes of errors are equally likely, and kinds within a class.
 
     Args:
-        moment: when it is to strike.
+        moment: the action at which it strikes.
         rng: the source of randomness.
-        by_robot: whether it may concern what the robot does, and not only what others do.
+        by_robot: whether it may act on the robot.
 
     Returns:
-        None if nothing of the kind that was drawn fits.
+        None if the drawn kind of fault does not fit the moment.
     """
     classes = sorted(kind for kind in _KINDS if by_robot or kind not in _BY_ROBOT)
     names = _KINDS[classes[int(rng.integers(len(classes)))]]

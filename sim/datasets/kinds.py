@@ -1,4 +1,4 @@
-"""The five error datasets: what an episode of each is, given its number."""
+"""The five error datasets: each defines an episode for every number."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from sim.tabletop.scenes import SceneSpec
 from sim.tabletop.world import TabletopWorld
 
 REDRAWS = 200
-"""How often an episode is drawn anew before its dataset is given up."""
+"""Maximum number of draws for an episode."""
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """An episode and what it took to find it.
+    """A generated episode and its effort.
 
     Attributes:
         episode: the episode.
-        redrawn: how many scenes were given up before.
-        tried: how many faults were tried in this one.
+        redrawn: number of scenes that were rejected before.
+        tried: number of faults that were tried in its scene.
     """
 
     episode: ErrorEpisode
@@ -44,33 +44,33 @@ class Drawn:
 
 
 class ErrorDataset(Protocol):
-    """A kind of episodes."""
+    """A definition of episodes."""
 
     @property
     def name(self) -> str:
-        """What commands call it."""
+        """Name in commands."""
         ...
 
     @property
     def episodes(self) -> int:
-        """How many there are unless somebody asks for another number."""
+        """Default number of episodes."""
         ...
 
     @property
     def mix(self) -> SceneMix:
-        """What its scenes are made of."""
+        """Distribution of its scenes."""
         ...
 
     def draw(self, rng: np.random.Generator, number: int) -> tuple[ErrorEpisode, int] | None:
-        """Try to make an episode; None if this draw does not lead to one. Also how many faults were tried."""
+        """A random episode and the number of faults that were tried; None if this draw does not give an episode."""
         ...
 
 
 def generate(dataset: ErrorDataset, seed: int, number: int) -> Drawn:
-    """An episode of a dataset: depends on the arguments only.
+    """An episode of a dataset, which depends on the arguments only.
 
     Args:
-        dataset: which.
+        dataset: its dataset.
         seed: of the dataset.
         number: of the episode.
 
@@ -97,12 +97,12 @@ class InjectedErrors:
 
     Attributes:
         name: of the dataset.
-        episodes: how many.
+        episodes: default number.
         objects: numbers of objects, equally often.
         lengths: numbers of actions, equally often.
         errors: numbers of faults at a step, equally often.
         every_step: whether something goes wrong at every step, and not at one of them.
-        mix: what the scenes are made of.
+        mix: distribution of scenes.
     """
 
     name: str
@@ -114,8 +114,8 @@ class InjectedErrors:
     mix: SceneMix = DEFAULT_MIX
 
     def draw(self, rng: np.random.Generator, number: int) -> tuple[ErrorEpisode, int] | None:
-        """A scene, a plan that works when nothing is injected, and faults that show."""
-        # sizes follow from the number, so that giving up a hard draw does not make hard episodes rarer
+        """A scene, a plan that succeeds without faults, and faults with an effect."""
+        # sizes follow from the number, so that rejected draws do not make hard episodes rarer
         length = self.lengths[number % len(self.lengths)]
         count = self.errors[number // len(self.lengths) % len(self.errors)]
         scene, plan = _scene_and_plan(rng, number, int(rng.choice(self.objects)), length, self.mix)
@@ -144,14 +144,14 @@ class InjectedErrors:
 
 @dataclass(frozen=True)
 class NaturalErrors:
-    """Nothing is injected; the scenes are such that things go wrong by themselves: tall towers, tight gaps, clutter.
+    """Episodes without faults in hard scenes, where natural errors occur: tall towers, tight gaps, clutter.
 
     Attributes:
         name: of the dataset.
-        episodes: how many.
+        episodes: default number.
         objects: numbers of objects, equally often.
         lengths: numbers of actions, equally often.
-        mix: what the scenes are made of.
+        mix: distribution of scenes.
     """
 
     name: str
@@ -161,7 +161,7 @@ class NaturalErrors:
     mix: SceneMix
 
     def draw(self, rng: np.random.Generator, number: int) -> tuple[ErrorEpisode, int] | None:
-        """A scene and a plan that an unerring hand can carry out; whether the arm can is not asked."""
+        """A scene and a plan that an ideal executor can carry out; the arm may fail."""
         scene = sample_scene(rng, int(rng.choice(self.objects)), self.mix, number)
         structure = Structure(str(rng.choice([Structure.TOWER, Structure.MIXED])))
         plan = sample_plan(rng, scene, structure, int(rng.choice(self.lengths)), _DARING)
@@ -174,14 +174,14 @@ class NaturalErrors:
 
 @dataclass(frozen=True)
 class Unrecoverable:
-    """Episodes with no way back, and look-alikes that have one: even and odd numbers.
+    """Unrecoverable episodes (even numbers) and similar recoverable ones (odd numbers).
 
     Attributes:
         name: of the dataset.
-        episodes: how many.
+        episodes: default number.
         objects: numbers of objects, equally often.
         length: number of actions.
-        mix: what the scenes are made of.
+        mix: distribution of scenes.
     """
 
     name: str
@@ -191,7 +191,7 @@ class Unrecoverable:
     mix: SceneMix = DEFAULT_MIX
 
     def draw(self, rng: np.random.Generator, number: int) -> tuple[ErrorEpisode, int] | None:
-        """An object that the plan needs is taken away or put out of reach; or it is put far away, but in reach."""
+        """The plan's object is removed or put out of reach; in recoverable ones it is put far away, but in reach."""
         reason = _REASONS[number // 2 % len(_REASONS)]
         recoverable = number % 2 == 1
         scene, plan = _scene_and_plan(rng, number, int(rng.choice(self.objects)), self.length, self.mix)
@@ -214,7 +214,7 @@ class Unrecoverable:
             error = step_error(step, plan[step], (fault,), world.truth(), fault_free)
             if error is None or set(error.deviations) != {name}:
                 return None
-            # the arm itself has the last word on whether there is a way back
+            # the arm itself decides whether the error can be undone
             box = boxes(moment.after)[moment.after.index(name)]
             world.execute(Action("restore", (name,), tuple(float(value) for value in box)))  # type: ignore[arg-type]
             if recoverable != (step_error(step, plan[step], (fault,), world.truth(), fault_free) is None):
@@ -228,12 +228,12 @@ class Unrecoverable:
 
 
 _CROWDED = replace(DEFAULT_MIX, gap_m=0.008, cube_m=(0.034, 0.046), die_m=(0.030, 0.040))
-"""Small objects so near to each other that an open finger does not pass between them."""
+"""Small objects with gaps too narrow for an open finger."""
 _DARING = replace(RISKY, hand_room=False, widest=3.0, max_height_m=0.5, clearance_m=0.0)
-"""Whether the hand has room is not asked."""
+"""Margins that ignore the hand's room."""
 _REASONS = ("gone", "out_of_reach", "support_missing")
 _FAR_M = (0.66, 0.75)
-"""Distance from the robot's base at which look-alikes are put down: nearly out of reach."""
+"""Distance from the robot's base in recoverable episodes: almost out of reach."""
 _ROOM_M = 0.05
 """Room around an object that is put far away."""
 
@@ -248,14 +248,14 @@ def _scene_and_plan(
 def _undisturbed(
     dataset: ErrorDataset, number: int, scene: SceneSpec, plan: Plan, rng: np.random.Generator
 ) -> ErrorEpisode:
-    """An episode in which nothing goes wrong yet."""
+    """An episode without faults."""
     seed = int(rng.integers(2**31))
     light = Light() if dataset.mix.light is None else dataset.mix.light.sample(rng)
     return ErrorEpisode(dataset.name, number, scene, plan, (), seed, light)
 
 
 def _carry_out(world: TabletopWorld, plan: Plan, step: int) -> Moment | None:
-    """Carry out an action of a plan; None if it does not do what it promises, without any fault."""
+    """Carry out an action of a plan without faults; None if it fails."""
     before = world.estimates()
     world.execute(plan[step])
     after = world.estimates()
@@ -263,7 +263,7 @@ def _carry_out(world: TabletopWorld, plan: Plan, step: int) -> Moment | None:
 
 
 def _holds(episode: ErrorEpisode) -> bool:
-    """Whether a plan comes out as promised when an unerring hand carries it out."""
+    """Whether a plan succeeds when an ideal executor carries it out."""
     truths = ideal_states(episode)
     return all(
         truth.supports[action.arguments[0]] == action.arguments[1]
@@ -273,9 +273,9 @@ def _holds(episode: ErrorEpisode) -> bool:
 
 
 def _needed(moment: Moment, reason: str, rng: np.random.Generator) -> str | None:
-    """An object without which the rest of the plan cannot be carried out, and that nothing stands on.
+    """A random object that the rest of the plan needs and that nothing stands on.
 
-    Where a support is to be missing, it is one that a later action stands something on.
+    With the reason `support_missing`, a later action stacks something on it.
     """
     rest = moment.plan.actions[moment.step + 1 :]
     graph_names = _clear(moment.after)
@@ -289,7 +289,7 @@ def _needed(moment: Moment, reason: str, rng: np.random.Generator) -> str | None
 
 
 def _clear(estimates: PoseEstimates) -> set[str]:
-    """Objects that nothing stands on."""
+    """Objects with nothing on them."""
     every = boxes(estimates)
     tops = every[:, 2] + every[:, 5] / 2
     bottoms = every[:, 2] - every[:, 5] / 2
@@ -311,7 +311,7 @@ def _lost(moment: Moment, name: str, reason: str, rng: np.random.Generator) -> F
 
 
 def _moved_off(moment: Moment, name: str, rng: np.random.Generator) -> Fault | None:
-    """The object is put down on an empty place at the edge of the arm's reach."""
+    """A fault that puts the object on an empty place at the edge of the arm's reach."""
     row = moment.after.index(name)
     here, others = moment.after.positions[row], np.delete(boxes(moment.after), row, axis=0)
     for _ in range(100):

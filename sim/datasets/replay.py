@@ -1,4 +1,4 @@
-"""Carrying out an episode of an error dataset: the same states every time, and the truth about them."""
+"""Replay of an episode of an error dataset: always the same states, with their ground truth."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class ReplayedStep:
     Attributes:
         step: its number, from 0.
         action: the action.
-        before: the scene before it, as it should be.
-        fault_free: the scene after it if nothing goes wrong.
+        before: the expected scene before it.
+        fault_free: the scene after it without faults.
         truth: the scene after it with the faults of the episode.
-        error: what is wrong then; None if nothing is.
-        seen_before: what the cameras saw before it; None if nobody looked.
-        seen_after: what they saw after it.
-        seen_fault_free: what they would have seen after it if nothing had gone wrong.
+        error: the error in `truth`; None if there is none.
+        seen_before: the observation before it; None without images.
+        seen_after: the observation after it.
+        seen_fault_free: the observation after it without faults.
     """
 
     step: int
@@ -45,17 +45,16 @@ class ReplayedStep:
 def replay(episode: ErrorEpisode, rig: CameraRig = DEFAULT_RIG, with_images: bool = False) -> Iterator[ReplayedStep]:
     """Carry out an episode's plan step by step.
 
-    After a step at which faults struck the scene goes back to where it would be without them, as after a perfect
-    recovery; so every step starts from a scene as it should be. Where nothing was injected, an episode ends with the
-    first step that goes wrong by itself.
+    After a step with faults the scene is reset to its state without them, as after a perfect recovery, so every step
+    starts from the expected scene. An episode without faults ends with its first natural error.
 
     Args:
-        episode: what to do.
+        episode: the episode.
         rig: the cameras; the light is the episode's.
-        with_images: whether to take pictures.
+        with_images: whether to render observations.
 
     Yields:
-        Its steps; the same for the same episode, to the last bit.
+        Its steps, exactly the same for the same episode.
     """
     fault_free_states = [] if episode.faults else ideal_states(episode)
     with TabletopWorld(
@@ -92,7 +91,7 @@ def replay(episode: ErrorEpisode, rig: CameraRig = DEFAULT_RIG, with_images: boo
 
 
 def ideal_states(episode: ErrorEpisode) -> list[Truth]:
-    """The scene after every action when an unerring hand carries them out: what a run without faults is judged by."""
+    """The scene after every action of an ideal executor: the reference for episodes without faults."""
     with TabletopWorld(episode.scene, seed=episode.seed, fidelity=Fidelity.KINEMATIC) as world:
         truths = []
         for action in episode.plan:
@@ -102,7 +101,7 @@ def ideal_states(episode: ErrorEpisode) -> list[Truth]:
 
 
 def step_error(step: int, action: Action, faults: Sequence[Fault], truth: Truth, fault_free: Truth) -> StepError | None:
-    """What is wrong after a step, and which fault did it; None if nothing is."""
+    """The error after a step and its causes; None if there is no error."""
     wrong = deviations(truth, fault_free)
     if not wrong:
         return None
@@ -113,6 +112,6 @@ def step_error(step: int, action: Action, faults: Sequence[Fault], truth: Truth,
 
 
 def final_truth(steps: Sequence[ReplayedStep]) -> Mapping[str, tuple[float, ...]]:
-    """Positions and orientations of all objects at the end, for comparing two replays."""
+    """Final positions and orientations of all objects, for the comparison of two replays."""
     last = steps[-1].truth
     return {name: (*last.positions[i].tolist(), *last.orientations[i].tolist()) for i, name in enumerate(last.names)}

@@ -1,7 +1,7 @@
-"""The datasets that come with the checkout: `python -m sim.datasets.shipped data/errors` puts them there.
+"""The datasets in the checkout; `python -m sim.datasets.shipped data/errors` writes them.
 
-Drawing them takes most of an hour, and floating-point numbers of another processor may lead to other episodes. Whoever
-compares with published tables needs the very same ones.
+Generating them takes most of an hour, and floating-point numbers of another processor may lead to other episodes. A
+comparison with published tables needs exactly these episodes.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from sim.datasets.kinds import DATASETS
 from sim.datasets.spec import EPISODES, SCHEMA, ErrorEpisode, read_episodes
 
 SEED = 0
-"""Their seed; others are always drawn."""
+"""Their seed; episodes of other seeds are always generated."""
 FOLDER = Path(__file__).parent / "episodes"
 
 
 def shipped(name: str, start: int, stop: int) -> Iterator[ErrorEpisode]:
-    """Episodes of a dataset that come with the checkout, which may be fewer than are asked for.
+    """Episodes of a dataset in the checkout; there may be fewer than requested.
 
     Args:
         name: of the dataset.
@@ -42,7 +42,7 @@ def ship(
     folder: Annotated[Path, typer.Argument(help="Folder with the datasets, as `python -m sim.datasets` leaves them.")],
     out: Annotated[Path, typer.Option(help="Where the compressed ones go.")] = FOLDER,
 ) -> None:
-    """Compress datasets of seed 0 into the checkout, after they were drawn anew with shipped=false."""
+    """Compress datasets of seed 0 into the checkout; generate them with shipped=false before."""
     found = [name for name in DATASETS if (folder / name / EPISODES).is_file()]
     if not found:
         raise InvalidConfiguration(f"expected error datasets in {folder}, found none; run `python -m sim.datasets`")
@@ -54,12 +54,12 @@ def ship(
 
 
 def manifest_of(name: str, seed: int) -> dict[str, Any]:
-    """What the folder of a dataset says of itself."""
+    """Manifest of a dataset's folder."""
     return {"format": SCHEMA, "dataset": name, "seed": seed}
 
 
 def _whole_dataset(folder: Path, name: str) -> list[ErrorEpisode]:
-    """Its episodes, unless it is another one or still being drawn."""
+    """Its episodes, unless the folder holds another dataset or a process still works in it."""
     with claim_folder(folder, manifest_of(name, SEED), "an error dataset to be shipped"):
         return list(read_episodes(folder))
 

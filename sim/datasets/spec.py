@@ -1,4 +1,4 @@
-"""An episode of an error dataset as a small piece of data: one JSON line, read back and checked."""
+"""An episode of an error dataset as data: one JSON line."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from sim.tabletop.faults.plain import action_from, to_plain
 from sim.tabletop.scenes import SceneSpec
 
 SCHEMA = 1
-"""Version of a line and of how an episode follows from its number; raise it when either changes."""
+"""Version of the line and of the generation from numbers; increase it when either changes."""
 
 CONSEQUENCE = "consequence"
-"""Cause of an object that no fault touched itself: something fell on it, or from under it."""
+"""Cause of an object that no fault touched directly: an object fell on it or from under it."""
 NATURAL = "natural"
-"""Cause of everything that goes wrong where nothing was injected."""
+"""Cause of all errors in episodes without faults."""
 
 
 @dataclass(frozen=True)
 class StepError:
-    """What is wrong after a step, by the ground truth.
+    """The error after a step, by the ground truth.
 
     Attributes:
         step: number of the action, from 0.
-        deviations: object -> how it differs from the same run without the fault, in words (`truth.deviations`).
+        deviations: object -> difference to the fault-free run, in words (`truth.deviations`).
         causes: the same objects -> the fault that touched it, `CONSEQUENCE` or `NATURAL`.
     """
 
@@ -41,19 +41,19 @@ class StepError:
 
 @dataclass(frozen=True)
 class ErrorEpisode:
-    """Everything that decides what happens in an episode, and what is wrong then.
+    """An episode: everything that decides its course, and its ground truth.
 
     Attributes:
         dataset: which dataset it belongs to.
         number: its number there.
-        scene: where it starts.
-        plan: what the robot is to do.
-        faults: what goes wrong, each at a step of the plan.
+        scene: its start.
+        plan: the robot's plan.
+        faults: injected faults, each at a step of the plan.
         seed: of the world.
-        light: how it is lit.
-        errors: the ground truth; steps that are not listed go well.
-        recoverable: whether there is a way back onto the plan.
-        reason: why not, in a word: `gone`, `out_of_reach` or `support_missing`.
+        light: the light of the scene.
+        errors: the ground truth; all other steps succeed.
+        recoverable: whether the robot can return to the plan.
+        reason: why it cannot, in a word: `gone`, `out_of_reach` or `support_missing`.
     """
 
     dataset: str
@@ -72,7 +72,7 @@ class ErrorEpisode:
         return tuple(fault for fault in self.faults if fault.at_step == step)
 
     def to_json(self) -> str:
-        """One line, without a line feed."""
+        """One line of JSON, without a line feed."""
         data = {
             "schema": SCHEMA,
             "dataset": self.dataset,
@@ -93,7 +93,7 @@ class ErrorEpisode:
         """The inverse of `to_json`.
 
         Raises:
-            InvalidConfiguration: the line is no episode, or one of another schema.
+            InvalidConfiguration: the line is not an episode of this schema.
         """
         try:
             data = json.loads(line)
@@ -129,10 +129,10 @@ def read_episodes(path: str | Path) -> Iterator[ErrorEpisode]:
     """The episodes of a dataset, in order.
 
     Args:
-        path: an `episodes.jsonl`, or the folder that has one.
+        path: an `episodes.jsonl`, or a folder with one.
 
     Raises:
-        InvalidConfiguration: there is none, or a line is no episode; the message has its number.
+        InvalidConfiguration: there is no such file, or a line is not an episode; the message has its number.
     """
     path = Path(path)
     path = path / EPISODES if path.is_dir() else path

@@ -1,4 +1,4 @@
-"""What is in an error dataset: histograms of causes, culprits, errors and plan lengths, as tables."""
+"""Contents of an error dataset: histograms of causes, culprits, errors and plan lengths, as tables."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def summarise(episodes: Iterable[ErrorEpisode]) -> dict[str, Any]:
     """Counts over the episodes of one dataset.
 
     Returns:
-        Plain data for metrics.json: how many episodes and steps there are, in how many every injected fault really
-        put an object out of its place, and histograms by number or name.
+        Plain data for metrics.json: numbers of episodes and steps, the number of episodes in which every fault
+        displaced an object, and histograms by number or name.
     """
     counts: dict[str, Counter[Any]] = {name: Counter() for name in HISTOGRAMS}
     total = shown = faults = wrong_steps = 0
@@ -51,14 +51,14 @@ HISTOGRAMS = (
     "cause of a deviation",
     "way back",
 )
-"""What is counted."""
+"""Histograms of a summary."""
 
 
 def markdown(summaries: Mapping[str, Mapping[str, Any]]) -> str:
     """One table for each histogram, with a column for each dataset.
 
     Args:
-        summaries: dataset -> what `summarise` returned.
+        summaries: dataset -> result of `summarise`.
     """
     names = list(summaries)
     blocks = [_table("", ("episodes", "steps with errors", "faults", "episodes in which every fault shows"), summaries)]
@@ -89,7 +89,7 @@ def _key(name: str) -> str:
 
 
 def _shows(episode: ErrorEpisode, step: int) -> bool:
-    """Whether every fault of a step put an object that it touches out of its place."""
+    """Whether every fault of a step displaced an object that it touches."""
     error = next((error for error in episode.errors if error.step == step), None)
     wrong = set() if error is None else set(error.deviations)
     return all(fault.touched(episode.plan[step]) & wrong for fault in episode.faults_at(step))

@@ -15,7 +15,7 @@ from sim.datasets.spec import ErrorEpisode, read_episodes
 
 
 def differences(episode: ErrorEpisode) -> list[str]:
-    """How two replays of an episode differ from each other and from its stored ground truth; empty if they do not."""
+    """Differences between two replays of an episode, and between them and its stored ground truth."""
     first, second = (list(replay(episode)) for _ in range(2))
     found = list[str]()
     if final_truth(first) != final_truth(second):
@@ -32,7 +32,7 @@ def verify(
     episodes: Annotated[int, typer.Option(help="How many random episodes of each.", min=1)] = 20,
     seed: Annotated[int, typer.Option(help="Which ones.", min=0)] = 0,
 ) -> None:
-    """Replay random episodes of error datasets twice: poses must agree to the last bit, and with the ground truth."""
+    """Replay random episodes of error datasets twice: the poses must be bit-equal, and agree with the ground truth."""
     failures = 0
     for folder in folders:
         every = list(read_episodes(folder))

@@ -1,4 +1,4 @@
-"""Successful demonstrations: one sampled episode, carried out without faults and judged by the ground truth."""
+"""Successful demonstrations: sampled episodes, carried out without faults and judged by the ground truth."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from sim.tabletop.scenes import SceneSpec
 from sim.tabletop.world import TabletopWorld
 
 PLACED_M = 0.02
-"""A moved object counts as placed within this distance of where the action puts it."""
+"""A moved object counts as placed within this distance of its goal."""
 DISTURBED_M = 0.01
-"""Another object that moved farther than this was disturbed."""
+"""Another object that moved farther than this counts as disturbed."""
 
 
 @dataclass(frozen=True)
 class DemonstrationMix:
-    """What episodes are made of; every entry of a list is drawn equally often, so repeat one to see it more.
+    """The distribution of episodes; all entries of a list are equally likely, so repeat one to draw it more often.
 
     Attributes:
         objects: numbers of objects; those of the scene mix if None.
         lengths: numbers of actions.
-        structures: what the plans build, see `sim.tabletop.sampling.Structure`.
-        vary_light: whether every episode has its own lighting, if the scene mix has any.
-        scene: what scenes are made of.
+        structures: structures that the plans build, see `sim.tabletop.sampling.Structure`.
+        vary_light: whether every episode has its own light, if the scene mix has a distribution of lights.
+        scene: distribution of scenes.
         rig: the cameras, and the light if it does not vary.
         fidelity: whether the arm does everything, or objects are carried without one.
     """
@@ -81,7 +81,7 @@ class DemonstrationMix:
         return self.scene.counts if self.objects is None else self.objects
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON: what decides what an episode of a seed and number is."""
+        """Plain data for JSON: everything that decides the episode of a seed and number."""
         data = vars(self) | {"scene": self.scene.to_dict(), "rig": asdict(self.rig)}
         plain: dict[str, Any] = json.loads(json.dumps(data))
         return plain
@@ -89,12 +89,12 @@ class DemonstrationMix:
 
 @dataclass(frozen=True)
 class DemonstrationSpec:
-    """What an episode is going to be.
+    """An episode before it is carried out.
 
     Attributes:
-        scene: where it starts.
-        plan: what is done.
-        structure: what the plan builds.
+        scene: its start.
+        plan: its actions.
+        structure: the structure that the plan builds.
         rig: the cameras and the light.
     """
 
@@ -106,16 +106,16 @@ class DemonstrationSpec:
 
 @dataclass(frozen=True)
 class EpisodeOutcome:
-    """How an episode ended.
+    """Result of an episode.
 
     Attributes:
         episode: its number.
-        structure: what it was to build.
-        transitions: actions recorded; 0 if it was dropped.
-        reason: why it was dropped; empty if it was kept.
-        detail: which action, and what happened, in words.
-        objects: how many there were.
-        operators: how often each operator was used, if it was kept.
+        structure: the structure of its plan.
+        transitions: recorded actions; 0 if the episode was dropped.
+        reason: why the episode was dropped; empty if it was kept.
+        detail: the action that failed and how, in words.
+        objects: number of objects.
+        operators: number of uses of each operator, if it was kept.
     """
 
     episode: int
@@ -128,7 +128,7 @@ class EpisodeOutcome:
 
 
 def specify(mix: DemonstrationMix, seed: int, episode: int) -> DemonstrationSpec:
-    """What an episode is going to be: depends on the arguments only.
+    """A random episode that depends on the arguments only.
 
     Raises:
         InvalidConfiguration: no plan of the drawn length was found for the drawn scene.
@@ -144,19 +144,19 @@ def specify(mix: DemonstrationMix, seed: int, episode: int) -> DemonstrationSpec
 
 
 def demonstrate(mix: DemonstrationMix, seed: int, parts: str | Path, episode: int) -> EpisodeOutcome:
-    """Carry out one episode and record it, or go on with it where a killed process stopped.
+    """Carry out one episode and record it, or continue it where a killed process stopped.
 
-    Every observation is in the episode's journal before the next action begins; a kept episode becomes the file
-    `parts/000123.h5`, and how it ended the file `parts/000123.json`.
+    Every observation is in the episode's journal before the next action begins. A kept episode becomes the file
+    `parts/000123.h5`; its result becomes `parts/000123.json`.
 
     Args:
-        mix: what episodes are made of.
+        mix: distribution of episodes.
         seed: of the collection.
         parts: folder for journals and finished episodes.
         episode: number of the episode.
 
     Returns:
-        How it ended; the same for the same mix, seed and episode.
+        Its result; the same for the same mix, seed and episode.
     """
     parts = Path(parts)
     with Journal(parts / f"{episode:06d}") as journal:
@@ -174,17 +174,17 @@ def demonstrate(mix: DemonstrationMix, seed: int, parts: str | Path, episode: in
 def perform(
     mix: DemonstrationMix, seed: int, episode: int, journal: Journal | None = None
 ) -> tuple[EpisodeOutcome, Recording | None]:
-    """Carry out one episode; it is kept if every action has the outcome that its operator promises.
+    """Carry out one episode; it is kept if every action has the effect that its operator promises.
 
     Args:
-        mix: what episodes are made of.
+        mix: distribution of episodes.
         seed: of the collection.
         episode: number of the episode.
-        journal: where observations are kept as they are made. Those that are there already are not rendered again,
-            but the arm does everything again: the simulation is deterministic, and the journal checks that it was.
+        journal: stores observations as they are made. Observations in it are not rendered again, but the arm repeats
+            all actions: the simulation is deterministic, and the journal checks the states.
 
     Returns:
-        How it ended, and the recording if it is kept.
+        Its result, and the recording if it is kept.
     """
     try:
         spec = specify(mix, seed, episode)
@@ -219,7 +219,7 @@ def perform(
 
 
 def part_path(parts: Path, episode: int) -> Path:
-    """Where the recording of a finished episode is until all are put into one file."""
+    """File of a finished episode until all episodes are merged into one file."""
     return parts / f"{episode:06d}.h5"
 
 
@@ -236,7 +236,7 @@ def _observe(world: TabletopWorld, journal: Journal | None, index: int) -> Obser
 
 
 def _state(world: TabletopWorld) -> str:
-    """Hash of where everything is, to the last bit."""
+    """Hash of the exact poses of all objects."""
     estimates = world.estimates()
     found = hashlib.sha256(f"{estimates.names} {world.time_s!r}".encode())
     found.update(estimates.positions.tobytes() + estimates.orientations.tobytes())
@@ -251,15 +251,15 @@ def _read_outcome(path: Path) -> EpisodeOutcome | None:
 
 
 def action_failure(action: Action, before: PoseEstimates, after: PoseEstimates) -> tuple[str, str] | None:
-    """Whether an action did what its operator promises, and nothing else.
+    """Why an action failed: it must have the effect that its operator promises, and no other.
 
     Args:
-        action: what was done.
+        action: the action.
         before: the true poses before it.
         after: the true poses after it.
 
     Returns:
-        None if all is well; otherwise a reason (`lost`, `not_achieved`, `off_target`, `disturbed`) and a detail.
+        None if it succeeded; otherwise a reason (`lost`, `not_achieved`, `off_target`, `disturbed`) and a detail.
     """
     gone = sorted(set(before.names) - set(after.names))
     if gone:

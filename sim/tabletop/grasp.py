@@ -1,4 +1,4 @@
-"""Choosing how to take an object: along which axis to come, which faces to press, and with how much room."""
+"""Grasps: the approach axis, the faces that the fingers press, and the room around the hand."""
 
 from __future__ import annotations
 
@@ -19,26 +19,25 @@ from sim.tabletop.poses import PoseEstimates
 Array = npt.NDArray[np.float64]
 
 MARGINS_M = (0.009, 0.005)
-"""Room between an open finger and the object on each side: the wide one first."""
+"""Gap between an open finger and the object on each side; the wide one is tried first."""
 LEANS = ((0.0,), (math.radians(15.0), math.radians(-15.0)), (math.radians(30.0), math.radians(-30.0)))
-"""Turns of the hand about the axis along which it closes, to pass beside something tall: tried
-in rounds."""
+"""Rotations of the hand about its closing axis, to pass tall objects; tried in rounds."""
 STEEPEST = math.radians(55.0)
-"""Objects that lean more than this are taken from straight above."""
+"""Objects with a larger tilt are grasped from straight above."""
 SWEEP_M = 0.16
-"""How far above the grasp the way of the hand is checked."""
+"""Height above the grasp up to which the hand's path is checked."""
 ENOUGH_M = 0.010
-"""More room than this is no better."""
+"""More room than this is no advantage."""
 GOOD_M = 0.006
-"""With this much room no other way is looked for."""
+"""With this much room, no further round is tried."""
 BACK_OFF_M = 0.10
-"""How far the hand backs off along its own axis before it moves otherwise."""
+"""Distance that the hand backs off along its own axis before it moves sideways."""
 TIP_M = 0.0075
 """From the tool centre point to the end of the fingers."""
 
 
 class Obstacles(NamedTuple):
-    """Boxes that the arm shall not touch.
+    """Boxes that the arm should not touch.
 
     Attributes:
         centres: (M, 3) metres.
@@ -51,17 +50,24 @@ class Obstacles(NamedTuple):
     halves: Array
 
 
+def obstacles_around(estimates: PoseEstimates, name: str) -> Obstacles:
+    """The boxes of all objects but one."""
+    rows = [i for i, other in enumerate(estimates.names) if other != name]
+    rotations = np.array([matrix_of(estimates.orientations[i]) for i in rows]).reshape(-1, 3, 3)
+    return Obstacles(estimates.positions[rows], rotations, estimates.sizes[rows] / 2)
+
+
 @dataclass(frozen=True, eq=False)
 class Grasp:
-    """One way to take an object.
+    """One grasp of an object.
 
     Attributes:
         position: of the tool, (3,), metres.
         rotation: of the tool, (3, 3).
         opening_m: distance between the fingers before they close, and after they open again.
-        joints: (7,) joint angles there.
-        place_joints: (7,) joint angles when the object is in its place.
-        room_m: least distance to anything else, here and at the place (negative: something will be touched).
+        joints: (7,) joint angles at the grasp.
+        place_joints: (7,) joint angles when the object is at its goal.
+        room_m: least distance to other objects at both places; negative if something is touched.
     """
 
     position: Array
@@ -107,7 +113,7 @@ def separation(centres: Array, rotations: Array, halves: Array, others: Obstacle
 
 
 def _hand(opening_m: float) -> tuple[Array, Array]:
-    """Boxes of the open hand and the space it comes through, in the tool's frame: centres (5, 3), half sides (5, 3)."""
+    """Boxes of the open hand and its approach path, in the tool's frame: centres (5, 3), half sides (5, 3)."""
     centres, halves = [], []
     for side in (-1.0, 1.0):
         for thickness, low in ((0.014, TIP_M), (0.026, -0.018)):
@@ -152,7 +158,7 @@ def _rooms(joints: Array, openings: Array, obstacles: Obstacles) -> Array:
 
 
 def _directions(matrix: Array, size: Array) -> Iterator[tuple[Array, Array, float]]:
-    """Approach direction, closing direction and the object's width along it: best first."""
+    """Approach direction, closing direction and the object's width along it; the best first."""
     axis, sign, tilt = upright_axis(matrix)
     down = -sign * matrix[:, axis]
     others = [i for i in range(3) if i != axis]
@@ -174,27 +180,22 @@ def _directions(matrix: Array, size: Array) -> Iterator[tuple[Array, Array, floa
 def choose_grasps(
     estimates: PoseEstimates, name: str, place_position: Array, place_rotation: Array, hover_m: float, seed: Array
 ) -> Iterator[Grasp]:
-    """Ways to take an object that also fit its place, the most roomy one first; others are found only when asked for.
+    """Grasps of an object that also fit its goal, computed lazily, those with the most room first.
 
     Args:
-        estimates: what the arm believes.
+        estimates: of all objects.
         name: the object to take.
-        place_position: its centre when placed, (3,).
-        place_rotation: its rotation when placed, (3, 3).
-        hover_m: height to which the tool has to rise over the object and over its place.
-        seed: joint angles to start the search from, (7,).
+        place_position: its centre at the goal, (3,).
+        place_rotation: its rotation at the goal, (3, 3).
+        hover_m: height of the tool above the object and above its goal.
+        seed: joint angles to start the inverse kinematics from, (7,).
 
     Yields:
-        None at all if the arm cannot reach the object and its place with the same grasp.
+        Nothing if the arm cannot reach the object and its goal with the same grasp.
     """
     row = estimates.index(name)
     matrix, size, centre = matrix_of(estimates.orientations[row]), estimates.sizes[row], estimates.positions[row]
-    others = [i for i in range(len(estimates.names)) if i != row]
-    obstacles = Obstacles(
-        estimates.positions[others],
-        np.array([matrix_of(estimates.orientations[i]) for i in others]).reshape(-1, 3, 3),
-        estimates.sizes[others] / 2,
-    )
+    obstacles = obstacles_around(estimates, name)
     found = list[tuple[float, Grasp]]()
     for leans in LEANS:
         rotations, widths = [], []

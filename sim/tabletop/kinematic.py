@@ -14,9 +14,9 @@ import numpy.typing as npt
 import pybullet
 
 from sim.common.arm import FINGER_FRICTION, GRIP_FORCE_N, STEP_S
-from sim.common.rotations import matrix_of, quaternion_of
+from sim.common.rotations import quaternion_of
 from sim.tabletop.execution import Execution
-from sim.tabletop.grasp import Obstacles, separation
+from sim.tabletop.grasp import Obstacles, obstacles_around, separation
 from sim.tabletop.phases import SkillPhase
 from sim.tabletop.placing import boxes, extents
 from sim.tabletop.poses import PoseEstimates
@@ -119,12 +119,12 @@ class KinematicPickAndPlace:
         height = self._height(centre)
         end = np.array([centre[0], centre[1], max(centre[2], sides[2] / 2) + DROP_M])
         above, over = np.array([*start[:2], height]), np.array([*end[:2], height])
-        obstacles = self._obstacles()
+        obstacles = obstacles_around(self._scene.estimates(), self._name)
         self._go(SkillPhase.LIFT, start, above, (orientation, orientation), False)
         barred = _is_barred(above, over, sides, obstacles)
         self._go(SkillPhase.TRANSPORT, above, over, (orientation, turned), barred)
         if barred:
-            obstacles = self._obstacles()
+            obstacles = obstacles_around(self._scene.estimates(), self._name)
         end[2] = _touch_down(over, end, rotation, size, obstacles)
         self._go(SkillPhase.LOWER, over, end, (turned, turned), False)
         self._report_whole(SkillPhase.RELEASE)
@@ -164,13 +164,6 @@ class KinematicPickAndPlace:
         tops = np.where(away.max(axis=1) < HAND_REACH_M, others[:, 2] + others[:, 5] / 2, 0.0)
         clear = float(tops.max(initial=0.0)) + float(own[5]) / 2 + 0.01 + OVER_M
         return max(clear, float(own[2]) + 0.06, float(centre[2]) + 0.06)
-
-    def _obstacles(self) -> Obstacles:
-        """True boxes of everything but the object."""
-        truth = self._scene.estimates()
-        rows = [i for i, other in enumerate(truth.names) if other != self._name]
-        rotations = np.array([matrix_of(truth.orientations[i]) for i in rows]).reshape(-1, 3, 3)
-        return Obstacles(truth.positions[rows], rotations, truth.sizes[rows] / 2)
 
 
 def _is_barred(start: Array, goal: Array, sides: Array, others: Obstacles) -> bool:

@@ -1,4 +1,4 @@
-"""Bodies of the scene's objects: boxes in physics, cubes, dice and lego bricks to the eye."""
+"""Bodies of the scene's objects: physically boxes, visibly cubes, dice and lego bricks."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from sim.tabletop.scenes import COLOURS, ObjectKind, ObjectSpec, TableSpec, Text
 from sim.tabletop.textures import paint, picture
 
 DENSITY_KG_M3 = 700.0
-"""Hard wood."""
+"""Density of hard wood."""
 RELIEF_M = 0.0006
-"""How far pips and studs stand out: visible, but thinner than what a depth camera resolves."""
+"""Height of pips and studs: visible, but below the resolution of a depth camera."""
 
 Array = npt.NDArray[np.float64]
 Mesh = tuple[list[list[float]], list[int], list[list[float]]]
@@ -35,7 +35,7 @@ _FACES: tuple[tuple[int, int, int], ...] = ((2, 1, 1), (2, -1, 6), (0, 1, 2), (0
 
 
 def _disc(axis: int, sign: int, centre: tuple[float, float], height: float, radius: float) -> Mesh:
-    """An octagon on a face, a little proud of it: vertices, triangle indices and normals."""
+    """An octagon slightly above a face: vertices, triangle indices and normals."""
     first, second = (axis + 1) % 3, (axis + 2) % 3
     normal = [0.0, 0.0, 0.0]
     normal[axis] = float(sign)
@@ -65,7 +65,7 @@ def _joined(meshes: list[Mesh]) -> Mesh:
 
 
 def _marks(item: ObjectSpec) -> Mesh | None:
-    """What is drawn on an object's faces."""
+    """Pips or studs on an object's faces; None for a cube."""
     half = [side / 2 for side in item.size]
     if item.kind is ObjectKind.DIE:
         discs = []
@@ -94,7 +94,7 @@ def _marks(item: ObjectSpec) -> Mesh | None:
 
 
 def _mark_colour(item: ObjectSpec) -> list[float]:
-    """Pips are black or white, studs a darker or lighter shade of the brick, whatever stands out more."""
+    """Colour of an object's marks: black or white pips, studs in a darker shade of the brick."""
     colour = np.array(COLOURS[item.colour])
     if item.kind is ObjectKind.DIE:
         return [*([0.05] * 3 if colour @ [0.3, 0.6, 0.1] > 0.5 else [0.97] * 3), 1.0]
@@ -104,15 +104,15 @@ def _mark_colour(item: ObjectSpec) -> list[float]:
 _TABLE_HALF_M = (0.62, 0.60, 0.02)
 _TABLE_CENTRE_M = (0.42, 0.0, -0.02)
 _EDGE_M = 0.20
-"""A table reaches at least this far beyond its workspace."""
+"""Minimum distance between the workspace and the table's edge."""
 
 
 def create_table(client: int, table: TableSpec, seed: int = 0) -> int:
-    """Create the table's body: a slab that is higher nowhere than 0. It grows with its workspace.
+    """Create the table's body: a slab with its top at height 0, larger for a larger workspace.
 
     Args:
         client: physics client.
-        table: what to build.
+        table: its specification.
         seed: of its texture.
 
     Returns:
@@ -134,7 +134,7 @@ def create_table(client: int, table: TableSpec, seed: int = 0) -> int:
 
 
 def _write(path: Path, mesh: Mesh) -> None:
-    """Write a mesh as an OBJ file, to the last bit."""
+    """Write a mesh exactly as an OBJ file."""
     vertices, indices, normals = mesh
     lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in vertices] + [f"vn {x!r} {y!r} {z!r}" for x, y, z in normals]
     corners = [f"{i + 1}//{i + 1}" for i in indices]
@@ -147,13 +147,13 @@ def create_object(client: int, item: ObjectSpec, seed: int = 0) -> int:
 
     Args:
         client: physics client.
-        item: what to build.
+        item: its specification.
         seed: of its texture.
 
     Returns:
         Its body number.
     """
-    # marks go by way of a file, because PyBullet never frees vertices that it is given directly
+    # marks go through a file, because PyBullet never frees vertices that it gets directly
     with tempfile.TemporaryDirectory(prefix="nsrecover-") as folder:
         return _create(client, item, seed, Path(folder) / "marks.obj")
 
@@ -202,7 +202,7 @@ def _create(client: int, item: ObjectSpec, seed: int, path: Path) -> int:
         body,
         -1,
         lateralFriction=1.0,
-        # four corners on a surface resist turning by themselves
+        # the four corners on a surface already resist turning
         spinningFriction=0.0,
         rollingFriction=0.0,
         restitution=0.0,

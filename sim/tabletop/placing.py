@@ -1,4 +1,4 @@
-"""Where an action puts its object, as the arm's own estimates have it."""
+"""Places of objects: where an action puts its object, according to the arm's estimates."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from sim.tabletop.poses import PoseEstimates
 Array = npt.NDArray[np.float64]
 
 GAP_M = 0.03
-"""Between the faces of two objects that are put beside each other."""
+"""Gap between two objects that are placed next to each other."""
 
 MAX_TILT_RAD = math.radians(60.0)
-"""Farthest that a held object is tilted out of the upright."""
+"""Maximum tilt of a held object."""
 TIPPING_RAD = math.radians(15.0)
-"""An object that is to fall over is tilted this much farther than to where it would balance on its edge."""
+"""An object that is to topple is tilted this much beyond its point of balance."""
 APART_M = 0.08
-"""Between two free places that are worth trying one after the other."""
+"""Minimum distance between two free places that are tried."""
 REACH_M = 0.77
-"""Farthest place that the arm can put an object down at, from its base."""
+"""Maximum distance from the arm's base at which it can place an object."""
 
 
 def extents(matrix: Array, size: Array) -> Array:
@@ -48,7 +48,7 @@ def true_graph(estimates: PoseEstimates) -> SceneGraph:
 
 
 def _floor_under(centre: Array, sides: Array, others: Array) -> float:
-    """Height of the highest surface below a box (centre and sides, (3,)) among other boxes (M, 6), or the table's."""
+    """Height of the highest surface below a box (centre and sides, (3,)): the table or one of other boxes (M, 6)."""
     inside = np.all(np.abs(others[:, :2] - centre[:2]) < (others[:, 3:5] + sides[:2]) / 2 - 0.004, axis=1)
     tops = others[:, 2] + others[:, 5] / 2
     below = inside & (tops < centre[2] - sides[2] / 2 + 0.02)
@@ -56,17 +56,17 @@ def _floor_under(centre: Array, sides: Array, others: Array) -> float:
 
 
 def _turned_to(matrix: Array, size: Array, sides: Array) -> Array:
-    """The squared-up rotation whose box has the wanted sides, turned as little as possible.
+    """The axis-aligned rotation whose box has the given sides (3,), with the smallest turn.
 
-    What leans is set down on the face that gives it those sides. What stands on another face is tipped over for that,
-    if it is too high or too low as it stands and can be tipped.
+    A leaning object is placed on the face that gives these sides. An object that stands on another face is toppled if
+    its height is wrong and it can be toppled.
     """
     faces = [axis_aligned(matrix, axis) for axis in range(3)]
     faces = [
         flat for flat in faces if not needs_toppling(matrix, flat) or toppling_tilt(matrix, size, flat) is not None
     ]
     options = [rotation_about((0.0, 0.0, 1.0), k * math.pi / 2) @ flat for flat in faces for k in (0, 1, -1, 2)]
-    # a clear difference only: a measured target is a few millimetres off
+    # only clear differences count: a measured target has an error of a few millimetres
     misfits = [np.abs(extents(option, size) - sides) for option in options]
     heights = [round(float(misfit[2]) / 0.012) for misfit in misfits]
     far = [needs_toppling(matrix, option) for option in options]
@@ -76,21 +76,21 @@ def _turned_to(matrix: Array, size: Array, sides: Array) -> Array:
 
 
 def needs_toppling(matrix: Array, rotation: Array) -> bool:
-    """Whether an object has to be tilted farther than a hand can for it to come from one rotation to another."""
+    """Whether the hand cannot tilt an object far enough to turn it from one rotation (3, 3) to another."""
     return tilt_angle(matrix, upright_axis(rotation)[0]) > MAX_TILT_RAD
 
 
 def toppling_tilt(matrix: Array, size: Array, rotation: Array) -> tuple[Array, Array] | None:
-    """How an object that stands on another face than it should is tilted so that it falls over when it is let go.
+    """The tilt from which a released object falls onto another face.
 
     Args:
         matrix: its rotation, (3, 3).
         size: its sides, (3,).
-        rotation: how it is to lie, (3, 3).
+        rotation: its rotation after the fall, (3, 3).
 
     Returns:
-        Its tilted rotation (3, 3), and the level axis (3,) about which it is tilted; None if it cannot be tilted so
-        far that it falls, being wider than it is high.
+        Its tilted rotation (3, 3), and the horizontal axis (3,) of the tilt; None if the hand cannot tilt it so far,
+        because it is wider than high.
     """
     up, lying = upright_axis(matrix)[0], upright_axis(rotation)[0]
     angle = math.atan2(size[lying], size[up]) + TIPPING_RAD
@@ -102,15 +102,15 @@ def toppling_tilt(matrix: Array, size: Array, rotation: Array) -> tuple[Array, A
 
 
 def free_places(estimates: PoseEstimates, name: str, sides: Array) -> Iterator[Array]:
-    """Places on the table where an object stands well clear of everything else, the nearest first.
+    """Free places for an object on the table, the nearest first.
 
     Args:
-        estimates: what the arm believes.
+        estimates: of all objects.
         name: the object.
         sides: of its box when placed, (3,).
 
     Yields:
-        x and y, (2,), each some way from those before; none if the table is full.
+        x and y, (2,), at a distance from the places before; nothing if the table is full.
     """
     row = estimates.index(name)
     start = estimates.positions[row, :2]
@@ -135,11 +135,11 @@ def free_places(estimates: PoseEstimates, name: str, sides: Array) -> Iterator[A
 
 
 def place_for(action: Action, estimates: PoseEstimates) -> tuple[Array, Array] | None:
-    """Where an action puts the object it moves.
+    """The place where an action puts its object.
 
     Args:
         action: a well-formed action whose arguments are all among the estimates.
-        estimates: what the arm believes.
+        estimates: of all objects.
 
     Returns:
         Centre (3,) and rotation (3, 3) of the placed object; None if there is no free place.
@@ -155,7 +155,7 @@ def place_for(action: Action, estimates: PoseEstimates) -> tuple[Array, Array] |
         sides = extents(rotation, size)
         centre = np.array([*target[:2], target[2] - target[5] / 2 + sides[2] / 2])
         floor = _floor_under(centre, sides, others)
-        # cameras see heights to a few millimetres; what it stands on is known better
+        # a target's height is measured to a few millimetres; the support's height is more exact
         if abs(floor - (centre[2] - sides[2] / 2)) < 0.02:
             centre[2] = floor + sides[2] / 2
         return centre, rotation
@@ -174,8 +174,3 @@ def place_for(action: Action, estimates: PoseEstimates) -> tuple[Array, Array] |
     if abs(floor - (centre[2] - sides[2] / 2)) < 0.02:
         centre[2] = floor + sides[2] / 2
     return centre, rotation
-
-
-def upright_height(matrix: Array, size: Array) -> float:
-    """Height of an object that is laid flat."""
-    return float(size[upright_axis(leveled(matrix))[0]])

@@ -1,4 +1,4 @@
-"""Where objects are, as the arm's own pose estimator reports it to the controller."""
+"""Poses of objects as the robot cell's pose estimator reports them to the controller."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class PoseEstimates:
-    """What the arm believes about the objects on the table.
+    """Estimated poses of the objects on the table.
 
-    It stands for the pose estimator of a robot cell: right to the millimetre unless a fault distorts it. The skills
-    use nothing else, so that a distorted estimate misleads them; the nsrecover library never sees it.
+    They stand for the pose estimator of a robot cell: exact unless a fault distorts them. The skills use nothing else,
+    so a distorted estimate misleads them. The nsrecover library never gets them.
 
     Attributes:
-        names: N objects that are on the table.
+        names: N objects on the table.
         positions: (N, 3) centres, metres.
         orientations: (N, 4) quaternions xyzw.
         sizes: (N, 3) sides in the object's own frame, metres.
-        table: what they are on.
+        table: the table.
     """
 
     names: tuple[str, ...]
@@ -50,13 +50,18 @@ class PoseEstimates:
         return self.names.index(name)
 
     def shifted(self, name: str, offset_m: Sequence[float] | Array) -> PoseEstimates:
-        """A copy in which one object is believed to be elsewhere by `offset_m`, (3,)."""
-        positions = self.positions.copy()
-        positions[self.index(name)] += np.asarray(offset_m, dtype=np.float64)
-        return replace(self, positions=positions)
+        """A copy with the estimate of one object shifted by `offset_m`, (3,)."""
+        row = self.index(name)
+        return self.placed(name, self.positions[row] + np.asarray(offset_m, dtype=np.float64), self.orientations[row])
+
+    def placed(self, name: str, position: Array, orientation: Array) -> PoseEstimates:
+        """A copy with another position (3,) and orientation (4,), a quaternion xyzw, of one object."""
+        positions, orientations = self.positions.copy(), self.orientations.copy()
+        positions[self.index(name)], orientations[self.index(name)] = position, orientation
+        return replace(self, positions=positions, orientations=orientations)
 
     def without(self, name: str) -> PoseEstimates:
-        """A copy in which the arm does not know of one object (so that it does not avoid it, and cannot take it)."""
+        """A copy without one object, which the arm then neither avoids nor can take."""
         keep = [i for i in range(len(self.names)) if i != self.index(name)]
         return PoseEstimates(
             tuple(self.names[i] for i in keep),
@@ -68,7 +73,7 @@ class PoseEstimates:
 
 
 def poses_of(truth: Truth, scene: SceneSpec) -> PoseEstimates:
-    """A true state of a scene with the objects' sizes; objects that are gone are left out."""
+    """Exact estimates from a true state of a scene, without objects that are gone."""
     there = truth.present
     names = tuple(name for name, present in zip(truth.names, there, strict=True) if present)
     sizes = np.array([scene[name].size for name in names]).reshape(-1, 3)

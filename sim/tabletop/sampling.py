@@ -1,4 +1,4 @@
-"""Random scenes, and random plans that the arm can carry out on them."""
+"""Random scenes, and random plans that the arm can carry out in them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sim.tabletop.scene_mix import DEFAULT_MIX, MOST, SceneMix
 from sim.tabletop.scenes import TABLE, ObjectKind, ObjectSpec, SceneSpec, Span, TableSpec, footprint_gaps
 
 BESIDE_GAP_M = 0.03
-"""Gap between the faces of two objects that are put beside each other."""
+"""Gap between two objects that are placed next to each other."""
 
 SCENE_TRIES = 60
 PLAN_TRIES = 200
@@ -28,18 +28,18 @@ PLAN_TRIES = 200
 
 @dataclass(frozen=True)
 class Margins:
-    """How much room a plan keeps so that the arm succeeds; with less, plans fail by themselves now and then.
+    """Room that a plan keeps so that the arm succeeds; with less, some plans fail without a fault.
 
     Attributes:
-        max_height_m: highest tower; at 0.36 the hand still comes over it with a block.
-        reach_m: farthest place from the robot base that things are put at.
-        edge_m: distance of places from the edge of the workspace.
-        clearance_m: horizontal gap to everything else that a placed object keeps.
-        widest: how many times as wide as its support an object may be; wide ones tip over if they are a little off.
-        hand_half_m: half the hand's extent along the finger axis and across it, with some air.
-        hand_above_m: the hand's underside is at least this much above the top of what it holds.
-        finger_m: an open finger: how far it reaches out beyond the object's face, and half its width.
-        hand_room: whether there has to be room for the hand and the fingers at all.
+        max_height_m: maximum height of a tower; at 0.36 the hand still passes above it with a block.
+        reach_m: maximum distance of a place from the robot base.
+        edge_m: minimum distance of places from the edge of the workspace.
+        clearance_m: minimum horizontal gap between a placed object and all others.
+        widest: maximum width of an object as a multiple of its support's; wide ones tip over when slightly misplaced.
+        hand_half_m: half the hand's extent along the finger axis and across it, with a margin.
+        hand_above_m: minimum height of the hand's underside above the top of the object.
+        finger_m: an open finger: its extent beyond the object's face, and half its width.
+        hand_room: whether the hand and the fingers need room at all.
     """
 
     max_height_m: float = 0.36
@@ -54,7 +54,7 @@ class Margins:
 
 
 SAFE = Margins()
-"""What demonstrations keep."""
+"""Margins of demonstrations."""
 RISKY = Margins(
     max_height_m=0.45,
     clearance_m=0.004,
@@ -63,36 +63,36 @@ RISKY = Margins(
     hand_above_m=0.005,
     finger_m=(0.018, 0.011),
 )
-"""What can be done, but does not always work: towers of seven or eight, tight gaps, wide blocks on narrow ones."""
+"""Margins that do not always suffice: towers of seven or eight, tight gaps, wide blocks on narrow ones."""
 
 
 class Structure(StrEnum):
-    """What a plan builds."""
+    """The structure that a plan builds."""
 
     TOWER = "tower"
     """One block on another, from an object that stays where it is."""
     ROW = "row"
-    """Blocks beside each other on the table."""
+    """Blocks next to each other on the table."""
     MIXED = "mixed"
-    """Anything: stacks, rows, objects put aside or moved again."""
+    """Stacks, rows, objects that are moved aside or moved again."""
 
 
 def sample_scene(
     rng: np.random.Generator, count: int | None = None, mix: SceneMix = DEFAULT_MIX, seed: int = 0
 ) -> SceneSpec:
-    """A table with objects of random kinds, colours, sizes, places and yaws.
+    """A random scene: kinds, colours, sizes, places and yaws.
 
     Args:
         rng: the source of randomness.
         count: number of objects, 1 to `sim.tabletop.scene_mix.MOST`; one of the mix's counts if None.
-        mix: what scenes are made of.
-        seed: what to note in the scene as its origin.
+        mix: distribution of scenes.
+        seed: seed of the scene's textures.
 
     Returns:
         A scene whose objects keep the mix's gap from each other.
 
     Raises:
-        InvalidConfiguration: so many objects have no place on the table; the message says how many have.
+        InvalidConfiguration: the table has no room for so many objects; the message says for how many it has.
     """
     if count is None:
         count = int(rng.choice(mix.counts))
@@ -106,7 +106,7 @@ def sample_scene(
             choices = np.concatenate([choices, rng.permutation(len(known))])
         for number, choice in enumerate(choices[:count]):
             colour, kind = known[choice]
-            # the second of a colour and kind is "red cube 2"
+            # the second object of a colour and kind is called "red cube 2"
             suffix = f" {number // len(known) + 1}" if number >= len(known) else ""
             placed = _place(rng, f"{colour} {kind}{suffix}", colour, kind, mix, objects)
             if placed is None:
@@ -124,7 +124,7 @@ def sample_scene(
 
 
 def _finished(rng: np.random.Generator, objects: list[ObjectSpec], mix: SceneMix, seed: int) -> SceneSpec:
-    """A scene with its textures. Where there is nothing to choose, nothing is drawn."""
+    """A scene with random textures. With a single texture, no random number is drawn."""
     textures = [mix.textures[0]] * len(objects)
     if len(mix.textures) > 1:
         textures = [mix.textures[int(rng.integers(len(mix.textures)))] for _ in objects]
@@ -138,20 +138,20 @@ def _finished(rng: np.random.Generator, objects: list[ObjectSpec], mix: SceneMix
 def sample_plan(
     rng: np.random.Generator, scene: SceneSpec, structure: Structure, length: int, margins: Margins = SAFE
 ) -> Plan:
-    """A plan that the arm can carry out, if nothing goes wrong.
+    """A random plan that the arm can carry out if no fault strikes.
 
-    Towers and rows that use up all objects before the plan is long enough go on with arbitrary moves.
+    If a tower or row uses all objects before the plan is long enough, arbitrary moves follow.
 
     Args:
         rng: the source of randomness.
-        scene: where it starts.
-        structure: what to build.
+        scene: start of the plan.
+        structure: structure to build.
         length: number of actions, 1 to 8.
-        margins: how much room it keeps; with `RISKY` it goes wrong by itself now and then.
+        margins: room that the plan keeps; with `RISKY`, some plans fail without a fault.
 
     Returns:
-        Actions whose preconditions hold one after the other; places are inside the workspace and leave room for the
-        gripper; every `free` has a target box on the table.
+        Actions whose preconditions hold in order; places are inside the workspace and leave room for the gripper; every
+        `free` has a target box on the table.
 
     Raises:
         InvalidConfiguration: the length is out of range, or no such plan was found.
@@ -178,7 +178,7 @@ def sample_plan(
 
 
 def is_feasible(scene: SceneSpec, plan: Plan, margins: Margins = SAFE) -> bool:
-    """Whether the arm can carry out a plan, by the nominal geometry: the rules that `sample_plan` keeps."""
+    """Whether a plan keeps the rules of `sample_plan`, by nominal geometry."""
     graph = nominal_graph(scene)
     for action in plan:
         if not _feasible(graph, action, scene.table, margins):
@@ -188,7 +188,7 @@ def is_feasible(scene: SceneSpec, plan: Plan, margins: Margins = SAFE) -> bool:
 
 
 def nominal_graph(scene: SceneSpec) -> SceneGraph:
-    """The scene at its start as a graph with exact boxes and no appearance."""
+    """Scene graph of the start, with exact boxes and no appearance."""
     boxes = np.zeros((len(scene.objects), 6), np.float32)
     for i, item in enumerate(scene.objects):
         corners = item.corners()
@@ -197,7 +197,7 @@ def nominal_graph(scene: SceneSpec) -> SceneGraph:
 
 
 def nominal_box(graph: SceneGraph, action: Action) -> Box:
-    """Where an action puts its object if all goes well: centres aligned on top, `BESIDE_GAP_M` apart beside."""
+    """Nominal box of the object after an action: centres aligned when stacked, `BESIDE_GAP_M` apart in rows."""
     moved = graph.boxes[graph.index(action.arguments[0])].astype(float)
     if action.target is not None:
         return action.target
@@ -214,7 +214,7 @@ def nominal_box(graph: SceneGraph, action: Action) -> Box:
 
 
 def sample_target(rng: np.random.Generator, graph: SceneGraph, name: str, table: TableSpec = TABLE) -> Box:
-    """A place on the table for one object, in the start region; whether it is empty is not checked."""
+    """A random place for one object in the start region of the table; it may be occupied."""
     size = graph.boxes[graph.index(name), 3:].astype(float)
     x, y = (float(rng.uniform(low, high)) for low, high in table.start)
     return (round(x, 4), round(y, 4), float(size[2]) / 2, float(size[0]), float(size[1]), float(size[2]))
@@ -244,7 +244,7 @@ def _place(
 def _candidates(
     rng: np.random.Generator, graph: SceneGraph, structure: Structure, done: list[Action], table: TableSpec
 ) -> Iterator[Action]:
-    """Actions to consider next, best first; most of them will not be feasible."""
+    """Candidates for the next action, best first; most of them are not feasible."""
     used = {name for action in done for name in action.arguments}
     fresh = [str(name) for name in rng.permutation([n for n in graph.names if n not in used])]
     names = [str(name) for name in rng.permutation(graph.names)]
@@ -257,7 +257,7 @@ def _candidates(
     if structure is Structure.TOWER:
         yield from (Action("top", (name, below)) for below in references for name in fresh if name != below)
     elif structure is Structure.ROW:
-        # a row mostly goes on in the direction it has
+        # a row mostly continues in its direction
         sides = [str(side) for side in rng.permutation([str(side) for side in DIRECTIONS])]
         if done and rng.random() < 0.7:
             sides.insert(0, done[-1].operator)
@@ -273,10 +273,10 @@ def _candidates(
 def _any_move(
     rng: np.random.Generator, graph: SceneGraph, done: list[Action], fresh: list[str], table: TableSpec
 ) -> Iterator[Action]:
-    """Arbitrary moves of one object; mostly of one that was not used yet."""
+    """Arbitrary moves of one object, mostly of an unused one."""
     last = done[-1].arguments[0] if done else None
     for _ in range(60):
-        # moving the same object twice in a row is rarely of use, but sometimes all that is left
+        # moving the same object twice in a row is rarely useful, but sometimes the only option
         again = rng.random() < 0.1
         movable = fresh if fresh and rng.random() < 0.8 else [n for n in graph.names if again or n != last]
         name = str(rng.choice(movable))
@@ -289,7 +289,7 @@ def _any_move(
 
 
 def _feasible(graph: SceneGraph, action: Action, table: TableSpec, margins: Margins) -> bool:
-    """Whether an action changes something, its preconditions hold, and there is room to carry it out."""
+    """Whether an action changes something, its preconditions hold, and it has enough room."""
     operator = operator_of(action)
     if operator.violated(graph, action) or (action.target is None and operator.achieved(graph, action)):
         return False
@@ -308,7 +308,7 @@ def _feasible(graph: SceneGraph, action: Action, table: TableSpec, margins: Marg
         if np.any(box[3:5] > margins.widest * below[3:5]):
             return False
     elif action.target is None and supporter(graph, graph.index(action.arguments[1])) is not None:
-        return False  # beside something that stands on a tower there is only air
+        return False  # next to an object on a tower there is no support
     if _near(box, others, margins.clearance_m):
         return False
     if not margins.hand_room:
@@ -320,7 +320,7 @@ def _feasible(graph: SceneGraph, action: Action, table: TableSpec, margins: Marg
 
 
 def _near(box: FloatArray, others: FloatArray, clearance_m: float) -> bool:
-    """Whether something as high as a box (6,) stands within a horizontal distance of it."""
+    """Whether an object as high as a box (6,) stands within a horizontal distance of it."""
     grown = box + np.array([0, 0, 0, 2 * clearance_m, 2 * clearance_m, 0], np.float32)
     return bool(np.any((footprint_overlap(grown, others) > 0) & (top(others) > bottom(box) + 0.005)))
 

@@ -1,4 +1,4 @@
-"""The scenarios of the demo: a generated scene, a plan, and what goes wrong. A seed varies all of it."""
+"""The scenarios of the demo: a generated scene, a plan and faults, all varied by a seed."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from sim.tabletop.scenes import ObjectKind, SceneSpec
 
 OBJECTS = 5
 CENTRE_M = (0.54, 0.0)
-"""Middle of the workspace: what falls from a tower here stays in reach."""
+"""Centre of the workspace: objects that fall from a tower here stay in reach."""
 TRIES = 1000
 SIDEWAYS = 1.5
-"""A tower is swept over from the side, so that what falls stays at an arm's length: farther along y than along x."""
+"""The arm hits a tower from the side, so that falling objects stay in reach: minimum ratio of the motion in y and x."""
 
 FALL_S = 0.2
-"""Time that an object needs to fall from transit height."""
+"""Duration of a fall from transit height."""
 FALL_ROOM_M = 0.045
-"""Free space around the place where a falling object is expected to come down: it may roll over once."""
+"""Free space around the expected landing place of an object, which may roll over once."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,13 @@ class Scenario:
 
     Attributes:
         name: of the scenario.
-        seed: what it was generated from.
-        scene: where it starts.
-        plan: what the robot is to do.
-        faults: what goes wrong.
-        step: the action during or after which it goes wrong, from 0.
-        description: what happens, in a sentence.
-        light: how it is lit.
+        seed: it was generated from this seed.
+        scene: its start.
+        plan: the robot's plan.
+        faults: injected faults.
+        step: the action during or after which they strike, from 0.
+        description: the events, in a sentence.
+        light: the light of the scene.
     """
 
     name: str
@@ -57,14 +57,14 @@ class Scenario:
 
 
 def scenario(name: str, seed: int = 0) -> Scenario:
-    """Generate a scenario.
+    """A scenario of the demo.
 
     Args:
         name: a key of `SCENARIOS`.
         seed: other seeds give other scenes, colours, orders and moments.
 
     Raises:
-        InvalidConfiguration: there is no scenario of that name, or no scene was found for it.
+        InvalidConfiguration: the name is unknown, or no scene was found for it.
     """
     if name not in SCENARIOS:
         raise InvalidConfiguration(f"expected a scenario, found {name!r}.{did_you_mean(name, SCENARIOS)}")
@@ -77,11 +77,11 @@ def scenario(name: str, seed: int = 0) -> Scenario:
 
 
 def _collapse(rng: np.random.Generator, seed: int) -> Scenario | None:
-    """A tower in the middle of the table; the arm believes it to be lower than it is and sweeps into it."""
+    """A tower in the centre of the table; the arm underestimates its height and hits it."""
     scene = sample_scene(rng, OBJECTS, seed=seed)
     base, *rest = _nearest_first(scene)
     order = [base, *(str(name) for name in rng.permutation(rest))]
-    # a brick that comes to stand on end stays so in the gripper, and what is put on it ends up too high
+    # an upright brick stays upright in the gripper, and an object on top of it is then too high
     if any(scene[name].kind is ObjectKind.LEGO for name in order[:-1]):
         return None
     plan = Plan(tuple(Action("top", (upper, lower)) for lower, upper in pairwise(order)))
@@ -100,7 +100,7 @@ def _collapse(rng: np.random.Generator, seed: int) -> Scenario | None:
 
 
 def _slip(rng: np.random.Generator, seed: int) -> Scenario | None:
-    """A row; something slips while the next block is put on it, and two blocks of the row are swapped meanwhile."""
+    """A row; the next block slips from the gripper, and two blocks of the row are swapped at the same time."""
     scene = sample_scene(rng, OBJECTS, seed=seed)
     base, *rest = _nearest_first(scene)
     near, far, slipping, last = (str(name) for name in rng.permutation(rest))
@@ -128,7 +128,7 @@ def _slip(rng: np.random.Generator, seed: int) -> Scenario | None:
 
 
 def _helper(rng: np.random.Generator, seed: int) -> Scenario | None:
-    """Any structure; a person does the second and third step."""
+    """Any structure; a person carries out the second and third action."""
     scene = sample_scene(rng, OBJECTS, seed=seed)
     plan = sample_plan(rng, scene, Structure(str(rng.choice(list(Structure)))), 4)
     moved = {action.arguments[0] for action in plan}
@@ -141,15 +141,15 @@ def _helper(rng: np.random.Generator, seed: int) -> Scenario | None:
 
 
 def _nearest_first(scene: SceneSpec) -> list[str]:
-    """Object names, those in the middle of the table first."""
+    """Object names by distance from the centre of the table."""
     return sorted(scene.names, key=lambda name: math.dist(scene[name].position, CENTRE_M))
 
 
 def _slip_progress(scene: SceneSpec, plan: Plan, step: int) -> float | None:
-    """A moment at which the object that is carried in a step falls on an empty part of the table.
+    """A moment at which the object that a step carries falls on an empty part of the table.
 
     Returns:
-        Share of the time of the transport; None if the way leads over other objects everywhere.
+        Share of the transport's time; None if there is no such moment.
     """
     graph = nominal_graph(scene)
     for action in plan.actions[:step]:
@@ -161,7 +161,7 @@ def _slip_progress(scene: SceneSpec, plan: Plan, step: int) -> float | None:
     seconds = max(distance / SPEED_M_S, 0.05)
     best, widest = None, FALL_ROOM_M
     for progress in np.arange(0.2, 0.65, 0.05):
-        # it comes down somewhere between where it is let go and where its speed would carry it meanwhile
+        # it lands between the place of its release and the place to which its speed carries it during the fall
         share = _smooth(progress)
         thrown = share + 6 * progress * (1 - progress) * FALL_S / seconds
         landings = start[:2] + np.linspace(share, thrown, 5)[:, None] * (goal[:2] - start[:2])

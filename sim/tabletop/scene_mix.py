@@ -1,4 +1,4 @@
-"""What random scenes are made of: counts, kinds, colours, sizes, the table, textures and light, as configuration."""
+"""Distribution of random scenes: counts, kinds, colours, sizes, table, textures and light, as configuration."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from sim.common.cameras import Light
 from sim.tabletop.scenes import COLOURS, SIDE_RANGE_M, TABLE, ObjectKind, Span, TableSpec, Texture, texture_of
 
 MOST = 50
-"""Most objects of a scene."""
+"""Maximum number of objects in a scene."""
 
 _SPANS = ("cube_m", "die_m", "lego_length_m", "lego_width_m")
 
 
 @dataclass(frozen=True)
 class LightMix:
-    """The light that scenes are seen in: a lamp somewhere above the table.
+    """Distribution of the light: a lamp above the table.
 
     Attributes:
-        ambient: share of light that comes from everywhere; the lamp gives the rest.
+        ambient: range of the share of light without a direction; the lamp gives the rest.
         tint: lowest red, green and blue of the lamp; the highest is 1.
-        tilt: how far the lamp stands off the vertical along x and y, at most: metres sideways per metre up.
+        tilt: maximum tilt of the lamp from the vertical along x and y, metres sideways per metre up.
     """
 
     ambient: Span = (0.52, 0.68)
@@ -43,7 +43,7 @@ class LightMix:
             )
 
     def sample(self, rng: np.random.Generator) -> Light:
-        """A lamp; brightness and tint vary as they do between a morning and an evening."""
+        """A random lamp; brightness and tint vary as between morning and evening."""
         ambient = float(rng.uniform(*self.ambient))
         tint = rng.uniform(self.tint, 1.0, 3)
         return Light(
@@ -56,23 +56,23 @@ class LightMix:
 
 @dataclass(frozen=True)
 class SceneMix:
-    """The distribution that scenes are sampled from; every entry of a list is drawn equally often.
+    """The distribution of random scenes; all entries of a list are equally likely.
 
     Attributes:
         counts: numbers of objects, 1 to `MOST`.
-        kinds: what the objects are.
+        kinds: kinds of objects.
         colours: keys of `scenes.COLOURS`. Every colour and kind is used once before one is used again; then
             the objects get numbers: "red cube", "red cube 2".
-        cube_m: least and greatest side of a cube.
-        die_m: least and greatest side of a die.
-        lego_length_m: least and greatest long side of a lego.
-        lego_width_m: least and greatest short sides of a lego.
-        table: what they stand on.
-        gap_m: gap between objects at the start; an open finger needs 45 mm to pass between them.
-        yaw_jitter: objects stand along the axes, up to this error, radians.
-        textures: of objects; none is drawn from the generator if there is only one.
-        table_textures: of the table; if empty, the table has its own.
-        light: the light that scenes are seen in; None: the camera rig's own.
+        cube_m: range of the side of a cube.
+        die_m: range of the side of a die.
+        lego_length_m: range of the long side of a lego.
+        lego_width_m: range of the short sides of a lego.
+        table: the table.
+        gap_m: minimum gap between objects at the start; an open finger needs 45 mm to pass between them.
+        yaw_jitter: maximum angle between objects and the axes, radians.
+        textures: of objects; with a single one, no random number is drawn.
+        table_textures: of the table; if empty, the table keeps its own.
+        light: distribution of the light; None: the camera rig's light.
     """
 
     counts: tuple[int, ...] = (3, 4, 4, 5, 5, 5, 6)
@@ -90,7 +90,7 @@ class SceneMix:
     light: LightMix | None = LightMix()
 
     def __post_init__(self) -> None:
-        # lists and plain words come from configuration files
+        # configuration files give lists and strings
         for name in ("counts", "colours"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in _SPANS:
@@ -124,12 +124,12 @@ class SceneMix:
             )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON: what decides which scene a seed gives."""
+        """Plain data for JSON: everything that decides which scene a seed gives."""
         data = asdict(self) | {"table": self.table.to_dict()}
         return {key: list(value) if isinstance(value, tuple) else value for key, value in data.items()}
 
     def sample_size(self, rng: np.random.Generator, kind: ObjectKind) -> tuple[float, float, float]:
-        """Sides of an object of a kind, metres: dice are smallest, a lego is long and flat."""
+        """Random sides of an object of this kind, metres."""
         if kind is ObjectKind.LEGO:
             width = round(float(rng.uniform(*self.lego_width_m)), 4)
             return (round(float(rng.uniform(*self.lego_length_m)), 4), width, width)
@@ -143,4 +143,4 @@ def _check_filled(name: str, values: Sequence[object]) -> None:
 
 
 DEFAULT_MIX = SceneMix()
-"""Few objects of eight colours on the ordinary table, in changing light."""
+"""Few objects of eight colours on the default table, in changing light."""

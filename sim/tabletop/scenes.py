@@ -1,4 +1,4 @@
-"""What stands on the table at the start of an episode, as data: written to JSON, read back, and checked to fit."""
+"""The scene at the start of an episode as data, with JSON conversion and checks."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from nsrecover.errors import InvalidConfiguration, UnknownObject, did_you_mean
 Array = npt.NDArray[np.float64]
 
 WORKSPACE_X_M = (0.30, 0.75)
-"""Where object centres may be on the ordinary table, seen from the robot base: depth."""
+"""Range of object centres on the default table along x, away from the robot base."""
 WORKSPACE_Y_M = (-0.35, 0.35)
-"""Where object centres may be on the ordinary table: breadth."""
+"""Range of object centres on the default table along y."""
 TABLE_LIMIT_X_M = (0.20, 1.20)
-"""Depths that a table may have a workspace in."""
+"""Limits of a workspace along x."""
 TABLE_LIMIT_Y_M = (-0.80, 0.80)
-"""Breadths that a table may have a workspace in."""
+"""Limits of a workspace along y."""
 SIDE_RANGE_M = (0.02, 0.07)
-"""Sides an object may have: the gripper opens 80 mm and its fingertips need 20 mm of height."""
+"""Allowed sides of objects: the gripper opens 80 mm and its fingertips need 20 mm of height."""
 
 COLOURS: dict[str, tuple[float, float, float]] = {
     "red": (0.85, 0.10, 0.10),
@@ -48,11 +48,11 @@ COLOURS: dict[str, tuple[float, float, float]] = {
 """Colour name -> red, green, blue in 0..1."""
 
 Span = tuple[float, float]
-"""The lowest and the highest value of something."""
+"""Lowest and highest value."""
 
 
 class ObjectKind(StrEnum):
-    """What an object looks like; physically all of them are boxes."""
+    """Appearance of an object; physically all objects are boxes."""
 
     CUBE = "cube"
     DIE = "die"
@@ -60,7 +60,7 @@ class ObjectKind(StrEnum):
 
 
 class Texture(StrEnum):
-    """What a surface looks like close up; the pictures are computed, see `sim.tabletop.textures`."""
+    """Texture of a surface; the images are computed, see `sim.tabletop.textures`."""
 
     PLAIN = "plain"
     """One colour, no texture."""
@@ -73,10 +73,10 @@ class Texture(StrEnum):
 
 
 def texture_of(name: str) -> Texture:
-    """The texture of a name.
+    """The texture with this name.
 
     Raises:
-        InvalidConfiguration: there is none.
+        InvalidConfiguration: there is no such texture.
     """
     try:
         return Texture(name)
@@ -88,16 +88,16 @@ def texture_of(name: str) -> Texture:
 
 @dataclass(frozen=True)
 class TableSpec:
-    """The table, and the part of it that is worked on.
+    """The table and its workspace.
 
-    The arm's reach stays what it is: on a larger table there are places that it cannot get to.
+    The arm's reach does not change: on a larger table it cannot reach all places.
 
     Attributes:
-        x_m: where object centres may be, seen from the robot base: depth.
-        y_m: where object centres may be: breadth.
-        start_x_m: where object centres are at the start; some way off the edge of the workspace if None, so that
-            something can be put on every side.
-        start_y_m: the same for the breadth.
+        x_m: range of object centres along x, away from the robot base.
+        y_m: range of object centres along y.
+        start_x_m: range of object centres along x at the start; None: `x_m` with a margin, so that there is room on
+            every side.
+        start_y_m: the same along y.
         colour: red, green, blue in 0..1.
         texture: of its top.
     """
@@ -131,7 +131,7 @@ class TableSpec:
 
     @property
     def start(self) -> tuple[Span, Span]:
-        """Where object centres are at the start: x and y."""
+        """Ranges of object centres at the start: x and y."""
         (x_low, x_high), (y_low, y_high) = self.x_m, self.y_m
         inner_x = (round(x_low + 0.06, 6), round(x_high - 0.07, 6))
         inner_y = (round(y_low + 0.08, 6), round(y_high - 0.08, 6))
@@ -150,10 +150,10 @@ class TableSpec:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> TableSpec:
-        """The inverse of `to_dict`; what is not there has its default.
+        """The inverse of `to_dict`; missing fields get their defaults.
 
         Raises:
-            InvalidConfiguration: a field is unknown or has a value that cannot be used.
+            InvalidConfiguration: a field is unknown or has an invalid value.
         """
         try:
             return cls(**data)
@@ -162,16 +162,16 @@ class TableSpec:
 
 
 TABLE = TableSpec()
-"""The ordinary table."""
+"""The default table."""
 
 
 @dataclass(frozen=True)
 class ObjectSpec:
-    """One object, standing on the table.
+    """One object on the table.
 
     Attributes:
-        name: how plans call it, e.g. "red cube".
-        kind: what it looks like.
+        name: its name in plans, e.g. "red cube".
+        kind: its appearance.
         colour: a key of `COLOURS`.
         size: its sides in metres, in its own frame. A lego's second and third side are equal, so that it has the same
             box when it rolls onto another long face.
@@ -233,12 +233,12 @@ class ObjectSpec:
 
 @dataclass(frozen=True)
 class SceneSpec:
-    """All objects of a scene at its start.
+    """A scene at its start.
 
     Attributes:
-        objects: none may overlap another one or lie outside the workspace; see `check`.
-        seed: what it was sampled from, for the record, and what its textures are drawn from.
-        table: what they stand on.
+        objects: all objects; none may overlap another one or lie outside the workspace, see `check`.
+        seed: seed of the textures; also the number of the episode it was sampled for.
+        table: the table.
     """
 
     objects: tuple[ObjectSpec, ...]
@@ -251,10 +251,10 @@ class SceneSpec:
         return tuple(item.name for item in self.objects)
 
     def __getitem__(self, name: str) -> ObjectSpec:
-        """The object of that name.
+        """The object with this name.
 
         Raises:
-            UnknownObject: there is none.
+            UnknownObject: there is no such object.
         """
         for item in self.objects:
             if item.name == name:
@@ -271,7 +271,7 @@ class SceneSpec:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> SceneSpec:
-        """The inverse of `to_dict`; a scene without a table stands on the ordinary one.
+        """The inverse of `to_dict`; a scene without a table gets the default one.
 
         Raises:
             InvalidConfiguration: a field is missing.
@@ -288,7 +288,7 @@ class SceneSpec:
         """Check that the scene can be built.
 
         Raises:
-            InvalidConfiguration: an object has an impossible size, colour, place or name; the message says which.
+            InvalidConfiguration: an object has an invalid size, colour, place or name; the message names it.
         """
         if not self.objects:
             raise InvalidConfiguration("expected at least one object in a scene, found none")
@@ -326,12 +326,12 @@ def _check_object(item: ObjectSpec, table: TableSpec) -> None:
 
 
 def footprint_gap(first: ObjectSpec, second: ObjectSpec) -> float:
-    """Widest gap between the footprints of two objects along any of their edge normals, metres; negative: overlap."""
+    """Largest gap between the footprints of two objects along their edge normals, metres; negative if they overlap."""
     return float(footprint_gaps(first, second.corners()[None], np.array([second.yaw]))[0])
 
 
 def footprint_gaps(item: ObjectSpec, corners: Array, yaws: Array) -> Array:
-    """Gaps between one object's footprint and others, along the best of their edge normals: (M,) metres.
+    """Gaps between one object's footprint and others along the best edge normal, (M,) metres.
 
     Args:
         item: one object.

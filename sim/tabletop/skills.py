@@ -1,10 +1,9 @@
-"""Pick-and-place with the arm's own motion: what every operator of a plan comes down to."""
+"""Pick-and-place with the arm, which carries out every operator of a plan."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from itertools import chain, islice, product
 
 import numpy as np
@@ -21,33 +20,33 @@ from sim.tabletop.poses import PoseEstimates
 Array = npt.NDArray[np.float64]
 
 FAST_M_S = 1.4
-"""Through free space."""
+"""Speed through free space."""
 CARRY_M_S = 0.9
-"""With an object, far from others."""
+"""Speed with an object, far from others."""
 NEAR_M_S = 0.18
-"""The last centimetres to and from an object."""
+"""Speed close to an object."""
 NEAR_M = 0.03
-"""What counts as the last centimetres."""
+"""Distance that counts as close to an object."""
 OVER_M = 0.03
-"""Room above everything on the way."""
+"""Gap between the path and everything below it."""
 CLOSE_BY_M = 0.02
-"""From how high above its place the held object is looked at once more."""
+"""Height above its goal at which the pose of the held object is measured again."""
 DROP_M = 0.0005
-"""Height from which an object is let go."""
+"""Height from which an object is released."""
 HAND_REACH_M = 0.12
-"""How far the hand sticks out sideways."""
+"""Horizontal extent of the hand."""
 UP = np.array([0.0, 0.0, 1.0])
-"""Away from the table."""
+"""Direction away from the table."""
 HELD_M = 0.008
-"""Fingers closer than this hold nothing."""
+"""Fingers that are closer together than this hold nothing."""
 GRASPS = 12
-"""Ways to take an object that are tried before the arm gives up."""
+"""Number of grasps that are tried before the arm gives up."""
 TOUCHING_M = -0.008
-"""With less room than this a grasp would knock something over: another way is looked for."""
+"""A grasp with less room than this would knock something over, so another way is tried."""
 SPOTS = 12
-"""Places tried for an object that is set down on its way."""
+"""Number of intermediate places that are tried."""
 TURNS = tuple(math.radians(degrees) for degrees in (0, 90, -90, 180, 45, -45, 135, -135))
-"""Directions in which what is laid down may fall, from the first one that offers itself."""
+"""Directions in which a toppled object may fall, relative to the first one."""
 
 
 def _transit_height(start: Array, goal: Array, others: Array, hanging_m: float) -> float:
@@ -57,7 +56,7 @@ def _transit_height(start: Array, goal: Array, others: Array, hanging_m: float) 
         start: (3,).
         goal: (3,).
         others: boxes of the obstacles, (M, 6).
-        hanging_m: how far the load or the fingers reach below the tool.
+        hanging_m: extent of the load or the fingers below the tool.
     """
     height = 0.0
     along = goal[:2] - start[:2]
@@ -70,7 +69,7 @@ def _transit_height(start: Array, goal: Array, others: Array, hanging_m: float) 
     return height + hanging_m + OVER_M
 
 
-def _way_to(grasp: Grasp, others: Array) -> list[tuple[Array, Array, float]]:
+def _path_to(grasp: Grasp, others: Array) -> list[tuple[Array, Array, float]]:
     """Straight legs from home to a grasp, over the obstacles (M, 6): position, rotation and speed of each."""
     back = grasp.rotation[:, 2]
     near = grasp.position - NEAR_M * back
@@ -103,7 +102,7 @@ class PickAndPlace:
         self._name = self._action.arguments[0]
 
     def run(self) -> None:
-        """Carry the action out as well as possible; the arm is home again afterwards, whatever happened."""
+        """Carry the action out as well as possible; the arm is home again afterwards, also after a failure."""
         missing = [name for name in self._action.arguments if name not in self._estimates]
         if missing:
             self._scene.note(f"{self._action}: the {missing[0]} is not on the table")
@@ -121,23 +120,23 @@ class PickAndPlace:
             self._tip_over(rotation)
             centre, rotation = self._place()
         if self._needs_toppling(rotation):
-            # then it goes to its place as it stands
+            # it cannot be toppled, so it goes to its goal as it stands
             matrix, size = self._own()
             centre[2] -= extents(rotation, size)[2] / 2
             rotation = axis_aligned(matrix)
             centre[2] += extents(rotation, size)[2] / 2
         room, grasps = self._grasps(self._estimates, centre, rotation)
-        if room < TOUCHING_M and self._set_down_on_the_way(centre, rotation):
+        if room < TOUCHING_M and self._regrasp(centre, rotation):
             _, grasps = self._grasps(self._estimates, centre, rotation)
         self._move(grasps, centre, rotation)
 
     def _move(self, grasps: Iterable[Grasp], centre: Array, rotation: Array) -> None:
-        """Take the object by the first of some grasps that the arm finds a way to, and put it somewhere."""
+        """Take the object with the first grasp to which the arm finds a path, and place it."""
         self._put(self._approach(islice(grasps, GRASPS)), centre, rotation)
 
     def _put(self, grasp: Grasp, centre: Array, rotation: Array) -> None:
-        """Take the object by the grasp that the arm is at, and put it somewhere."""
-        others, height = self._around(centre)
+        """Take the object with the grasp at which the arm is, and place it."""
+        others, height = self._clearance(centre)
         self._close()
         self._carry(grasp, centre, rotation, height)
         self._let_go(grasp, others)
@@ -157,40 +156,40 @@ class PickAndPlace:
         return needs_toppling(self._own()[0], rotation)
 
     def _grasps(self, estimates: PoseEstimates, centre: Array, rotation: Array) -> tuple[float, Iterator[Grasp]]:
-        """Ways to take the object for a place, and the room that the best of them leaves, here and there."""
-        _, height = self._around(centre)
+        """Grasps of the object that fit its goal, and the room that the best one leaves at both places."""
+        _, height = self._clearance(centre)
         grasps = choose_grasps(estimates, self._name, centre, rotation, height, self._arm.home)
         best = next(grasps, None)
         return (-math.inf, iter(())) if best is None else (best.room_m, chain([best], grasps))
 
-    def _around(self, centre: Array) -> tuple[Array, float]:
-        """Boxes (M, 6) of everything else, and the tool's height that clears them on the way to a place (3,)."""
+    def _clearance(self, centre: Array) -> tuple[Array, float]:
+        """Boxes (M, 6) of all other objects, and the tool height that clears them on the path to a place (3,)."""
         row = self._estimates.index(self._name)
         own, others = boxes(self._estimates)[row], np.delete(boxes(self._estimates), row, axis=0)
         hanging = max(TIP_M, float(own[5]) / 2 + 0.01)
         height = _transit_height(own[:3], centre, others, hanging)
         return others, max(height, float(own[2]) + 0.06, float(centre[2]) + 0.06)
 
-    def _set_down_on_the_way(self, centre: Array, rotation: Array) -> bool:
-        """Take the object to where it can be taken better from, if there is such a place: whether it was done."""
+    def _regrasp(self, centre: Array, rotation: Array) -> bool:
+        """Move the object to an intermediate place that allows a better grasp; False if there is none."""
         matrix, size = self._own()
         flat = axis_aligned(matrix)
         sides = extents(flat, size)
         for spot in islice(free_places(self._estimates, self._name, sides), SPOTS):
             halfway = np.array([*spot, sides[2] / 2])
-            there = self._believed(halfway, quaternion_of(flat))
+            there = self._estimates.placed(self._name, halfway, quaternion_of(flat))
             if self._grasps(there, centre, rotation)[0] < TOUCHING_M:
                 continue
             room, grasps = self._grasps(self._estimates, halfway, flat)
             if room < TOUCHING_M:
                 continue
             self._move(grasps, halfway, flat)
-            self._look_again()
+            self._measure_again()
             return True
         return False
 
     def _tip_over(self, rotation: Array) -> None:
-        """Tilt the object over a free place and let it fall, so that it comes to lie as in a rotation (3, 3)."""
+        """Tilt the object over a free place and release it, so that it falls into a rotation (3, 3)."""
         matrix, size = self._own()
         way = toppling_tilt(matrix, size, rotation)
         if way is None:
@@ -202,7 +201,7 @@ class PickAndPlace:
         for spot, turn in product(spots, TURNS):
             centre = np.array([*spot, extents(tilted, size)[2] / 2])
             attitude = rotation_about(UP, turn) @ tilted
-            # taken from straight above, with the fingers closing along the axis that it falls about
+            # grasps from straight above whose fingers close along the axis of the fall
             grasps = (
                 grasp
                 for grasp in self._grasps(self._estimates, centre, attitude)[1]
@@ -216,32 +215,25 @@ class PickAndPlace:
             except _Lost:
                 continue
             self._put(grasp, centre, attitude)
-            self._look_again()
+            self._measure_again()
             return
         self._scene.note(f"{self._action}: the arm finds no way to lay it down")
 
     def _can_leave(self, position: Array, rotation: Array, joints: Array) -> bool:
-        """Whether the arm can rise straight from a place, and back off from it."""
+        """Whether the arm can rise straight from a place and back off from it."""
         ways = position + UP * 0.06, position - BACK_OFF_M * rotation[:, 2]
         return all(self._arm.straight(goal, rotation, joints, FAST_M_S) is not None for goal in ways)
 
-    def _look_again(self) -> None:
-        """See where the object is now; what is believed of the others stays."""
+    def _measure_again(self) -> None:
+        """Measure the pose of the object again; the estimates of the others stay."""
         seen = self._scene.estimates()
         if self._name not in seen:
             raise _Lost("the object is lost")
         row = seen.index(self._name)
-        self._estimates = self._believed(seen.positions[row], seen.orientations[row])
-
-    def _believed(self, position: Array, orientation: Array) -> PoseEstimates:
-        """The estimates with the object elsewhere: position (3,) and quaternion xyzw (4,)."""
-        row = self._estimates.index(self._name)
-        positions, orientations = self._estimates.positions.copy(), self._estimates.orientations.copy()
-        positions[row], orientations[row] = position, orientation
-        return replace(self._estimates, positions=positions, orientations=orientations)
+        self._estimates = self._estimates.placed(self._name, seen.positions[row], seen.orientations[row])
 
     def _ticker(self, phase: SkillPhase, start: float, end: float) -> Callable[[float], None]:
-        """A tick that reports its motion as the part from `start` to `end` of a phase."""
+        """A tick function that maps its motion to the part from `start` to `end` of a phase."""
         return lambda share: self._execution.tick(phase, start + (end - start) * share)
 
     def _go(
@@ -251,7 +243,7 @@ class PickAndPlace:
         gripping: bool = False,
         part: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        """Follow straight legs (position, rotation, speed) of one phase, planning all of them before moving."""
+        """Plan all straight legs (position, rotation, speed) of a phase, then follow them."""
         planned = self._plan(legs, phase)
         self._arm.follow(planned, self._ticker(phase, *part), gripping)
 
@@ -268,21 +260,21 @@ class PickAndPlace:
         return planned
 
     def _approach(self, grasps: Iterable[Grasp]) -> Grasp:
-        """Go to the object for the first of some grasps that the arm finds a way to."""
+        """Go to the first grasp to which the arm finds a path, and return it."""
         others = np.delete(boxes(self._estimates), self._estimates.index(self._name), axis=0)
-        problem = _Lost("the object or its place is out of reach")
+        failure = _Lost("the object or its place is out of reach")
         for number, grasp in enumerate(grasps):
             self._arm.open(grasp.opening_m, 12, self._ticker(SkillPhase.APPROACH, 0.0, 0.0))
             try:
-                legs = self._plan(_way_to(grasp, others), SkillPhase.APPROACH)
+                legs = self._plan(_path_to(grasp, others), SkillPhase.APPROACH)
             except _Lost as reason:
-                problem = problem if number else reason
+                failure = failure if number else reason
                 continue
             if grasp.room_m < 0.0:
                 self._scene.note(f"{self._action}: touches something, {grasp.room_m * 1000:.0f} mm")
             self._arm.follow(legs, self._ticker(SkillPhase.APPROACH, 0.0, 1.0), gripping=False)
             return grasp
-        raise problem
+        raise failure
 
     def _close(self) -> None:
         """Close the fingers on the object."""
@@ -292,32 +284,32 @@ class PickAndPlace:
         if opening < HELD_M:
             raise _Lost("there is nothing between the fingers")
 
-    def _holding(self) -> None:
+    def _check_holding(self) -> None:
         if self._arm.measured_opening_m() < HELD_M:
             raise _Lost("the object is lost")
 
     def _carry(self, grasp: Grasp, centre: Array, rotation: Array, height: float) -> None:
         position, attitude = self._arm.commanded_tool()
-        # the object leaves its place along the axis it was taken by, then rises straight
+        # the object leaves its place along the axis of the grasp, then rises vertically
         off = position - grasp.rotation[:, 2] * NEAR_M
         legs = [(off, attitude, NEAR_M_S * 1.5), (np.array([*off[:2], max(height, off[2])]), attitude, CARRY_M_S)]
         self._go(legs, SkillPhase.LIFT, gripping=True)
-        self._holding()
+        self._check_holding()
         position, attitude = self._tool_for(centre, rotation)
         over = np.array([*position[:2], max(height, position[2] + 0.06)])
         self._go([(over, attitude, CARRY_M_S)], SkillPhase.TRANSPORT, gripping=True)
-        self._holding()
+        self._check_holding()
         self._execution.tick(SkillPhase.LOWER, 0.0)
         position, attitude = self._tool_for(centre, rotation)
         self._go([(position + UP * CLOSE_BY_M, attitude, CARRY_M_S)], SkillPhase.LOWER, True, (0.0, 0.5))
-        self._holding()
-        # look once more from close by: the load may have turned in the hand
+        self._check_holding()
+        # measure again close to the goal: the load may have turned in the hand
         position, attitude = self._tool_for(centre, rotation)
         self._go([(position + UP * DROP_M, attitude, NEAR_M_S)], SkillPhase.LOWER, True, (0.5, 1.0))
         self._arm.wait(8, self._ticker(SkillPhase.LOWER, 1.0, 1.0), gripping=True)
 
     def _tool_for(self, centre: Array, rotation: Array) -> tuple[Array, Array]:
-        """Where the tool has to be so that the held object is in its place."""
+        """Tool position (3,) and rotation (3, 3) that put the held object at its goal."""
         offset, turn = self._scene.in_hand(self._name)
         if float(np.linalg.norm(offset)) > 0.05 or float(np.linalg.norm(rotation_vector(turn))) > 3.2:
             raise _Lost("the object is lost")
@@ -341,7 +333,7 @@ class PickAndPlace:
         self._follow_home(planned, self._ticker(SkillPhase.RETREAT, 0.0, 1.0))
 
     def _abort(self) -> None:
-        """Open the fingers where the arm is, and rise."""
+        """Open the fingers and rise."""
         self._arm.open(self._arm.opening_m, 20, self._ticker(SkillPhase.RETREAT, 0.0, 0.2))
         position, attitude = self._arm.commanded_tool()
         rise = self._arm.straight(position + UP * max(0.0, 0.40 - position[2]), attitude, self._arm.joints, CARRY_M_S)
@@ -350,7 +342,7 @@ class PickAndPlace:
         self._follow_home([], self._ticker(SkillPhase.RETREAT, 0.6, 1.0))
 
     def _follow_home(self, legs: list[Leg], tick: Callable[[float], None]) -> None:
-        """Follow some legs, and from where they end the way home."""
+        """Follow some legs, then go home from their end."""
         start = legs[-1][0][-1] if legs else self._arm.joints
         leg = self._arm.straight(np.array(HOME_POSITION_M), DOWN, start, FAST_M_S)
         if leg is None or float(np.abs(leg[0][-1] - self._arm.home).max()) > 0.02:

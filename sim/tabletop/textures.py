@@ -1,4 +1,4 @@
-"""Pictures for surfaces, computed from a seed."""
+"""Textures for surfaces, computed from a seed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = npt.NDArray[np.float64]
 
 
 def _wood(rng: np.random.Generator, size: int) -> Array:
-    """Rings around a heart far outside the picture, with fine grain along them."""
+    """Rings around a centre far outside the picture, with fine grain along them."""
     v, u = np.mgrid[0:size, 0:size] / size
     heart = rng.uniform((-1.5, 0.2), (-0.5, 0.8))
     waves = np.zeros((size, size))
@@ -51,12 +51,12 @@ _SHADES: dict[Texture, Callable[[np.random.Generator, int], Array]] = {
 def picture(
     texture: Texture, colour: Sequence[float], rng: np.random.Generator, size: int = 64
 ) -> npt.NDArray[np.uint8]:
-    """A square picture of a surface.
+    """A square image of a surface.
 
     Args:
-        texture: what it looks like.
-        colour: red, green, blue in 0..1; the picture has lighter and darker shades of it.
-        rng: where rings, squares and grains are.
+        texture: kind of texture.
+        colour: red, green, blue in 0..1; the image has lighter and darker shades of it.
+        rng: source of randomness.
         size: height and width in pixels, an even number.
 
     Returns:
@@ -67,14 +67,14 @@ def picture(
 
 
 def paint(client: int, body: int, pixels: npt.NDArray[np.uint8]) -> None:
-    """Show a picture on every face of a body's base. It lives as long as the physics client.
+    """Put an image on every face of a body's base, for the lifetime of the physics client.
 
     Args:
         client: physics client.
         body: body number.
         pixels: (H, W, 3).
     """
-    # the renderer reads textures from files only
+    # the renderer reads textures only from files
     handle, path = tempfile.mkstemp(suffix=".png")
     os.close(handle)
     try:

@@ -1,4 +1,4 @@
-"""The simulator's ground truth, for judging outcomes only; the nsrecover library never sees it."""
+"""The simulator's ground truth, only for judging outcomes; the nsrecover library never gets it."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ import pybullet
 from nsrecover.errors import UnknownObject, did_you_mean
 
 TOLERANCE_M = 0.02
-"""An object farther than this from where it should be deviates."""
+"""An object farther than this from its expected place deviates."""
 CONTACT_M = 0.003
-"""Surfaces nearer than this touch."""
+"""Surfaces closer than this are in contact."""
 TABLE = "table"
-"""What an object on no other object stands on."""
+"""Name of the table as a support."""
 
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """Where everything really is.
+    """True poses and supports of all objects.
 
     Attributes:
         names: N objects, in scene order.
         positions: (N, 3) centres, metres.
         orientations: (N, 4) quaternions xyzw.
-        present: (N,) whether each is still on the table.
-        supports: name -> what it rests on: another name, `table`, or None (in the air or gone).
+        present: (N,) whether each object is still on the table.
+        supports: name -> its support: another name, `table`, or None (in the air or gone).
     """
 
     names: tuple[str, ...]
@@ -53,15 +53,15 @@ class Truth:
 
 
 def deviations(truth: Truth, expected: Truth, tolerance_m: float = TOLERANCE_M) -> dict[str, str]:
-    """Which objects are not where they are in the expected state. Orientation is not counted.
+    """Objects that are not as in the expected state. Orientation does not count.
 
     Args:
         truth: the state to judge.
-        expected: the state as it should be, of the same objects.
+        expected: the expected state of the same objects.
         tolerance_m: distance up to which an object is in its place.
 
     Returns:
-        name -> why, in words; empty if all is as it should be.
+        name -> the difference, in words; empty if the states agree.
     """
     reasons: dict[str, str] = {}
     for i, name in enumerate(truth.names):
@@ -80,13 +80,13 @@ def deviations(truth: Truth, expected: Truth, tolerance_m: float = TOLERANCE_M) 
 
 
 def read_truth(client: int, bodies: Mapping[str, int], table: int, gone_below_m: float) -> Truth:
-    """Read the true state of a physics client.
+    """The true state of a physics client.
 
     Args:
         client: physics client.
         bodies: object name -> body number.
         table: body number of the table.
-        gone_below_m: an object with a lower centre is no longer on the table.
+        gone_below_m: objects with a lower centre are no longer on the table.
     """
     poses = [pybullet.getBasePositionAndOrientation(body, physicsClientId=client) for body in bodies.values()]
     positions = np.array([position for position, _ in poses]).reshape(-1, 3)
@@ -101,7 +101,7 @@ def read_truth(client: int, bodies: Mapping[str, int], table: int, gone_below_m:
 
 
 def _support(client: int, body: int, centre: npt.NDArray[np.float64], surfaces: Mapping[int, str]) -> str | None:
-    """What holds a body up: the surface below it whose contacts are nearest to under its centre."""
+    """Support of a body: the surface below it whose contacts are horizontally nearest to its centre."""
     best, nearest = None, np.inf
     for surface, name in surfaces.items():
         if surface == body:

@@ -26,16 +26,16 @@ def test_an_episode_is_counted_and_timed():
     tally = Tally()
     run_episode(standard(1, 0), tally)
     assert (tally.placed, tally.tried, tally.episodes) == (5, 5, 1), tally.failures
-    assert len(tally.acts.wall_s) == 5
-    assert len(tally.looks.wall_s) == 6
-    assert sum(tally.acts.wall_s) + sum(tally.looks.wall_s) < tally.whole.wall_s[0]
+    assert len(tally.placements.wall_s) == 5
+    assert len(tally.observations.wall_s) == 6
+    assert sum(tally.placements.wall_s) + sum(tally.observations.wall_s) < tally.whole.wall_s[0]
     assert 2000 < tally.steps < 10000
 
 
 def test_a_failure_ends_the_episode(monkeypatch):
-    monkeypatch.setattr(bench, "judge", lambda *_: ("lost", "it is gone"))
+    monkeypatch.setattr(bench, "action_failure", lambda *_: ("lost", "it is gone"))
     tally = Tally()
-    run_episode(tower(4)(1, 0), tally, look=False, label="tower")
+    run_episode(tower(4)(1, 0), tally, observe=False, label="tower")
     assert (tally.placed, tally.tried) == (0, 1)
     assert "it is gone" in tally.failures[0]
 

@@ -1,7 +1,7 @@
-"""Things that go wrong, injected physically: the hooks (`base`) and the concrete faults.
+"""Faults that are injected physically: the hooks (`base`) and the concrete faults.
 
-Adding one: a file with a frozen dataclass that overrides the hooks it needs, and an entry in `FAULTS`; the conformance
-test takes it from there.
+To add one, write a file with a frozen dataclass that overrides the hooks it needs, and add it to `FAULTS`; the
+conformance test then checks it.
 """
 
 from collections.abc import Mapping
@@ -54,7 +54,7 @@ def fault_from_dict(data: Mapping[str, Any]) -> Fault:
         data: `{"fault": name, "at_step": number, ...}` with the parameters of that fault.
 
     Raises:
-        InvalidConfiguration: there is no fault of that name, or a parameter is unknown, missing or of the wrong type.
+        InvalidConfiguration: the name is unknown, or a parameter is unknown, missing or of the wrong type.
     """
     name = data.get("fault")
     if not isinstance(name, str) or name not in FAULTS:

@@ -1,8 +1,8 @@
 """The hooks through which a fault acts on the simulated world.
 
-A fault is physics, not a label: it misleads the arm's controller, weakens its grip, or moves objects by an outside
-hand. Faults hold parameters, not state; what they do may depend on the action and the given generator only, so that
-an episode can be saved, restored and repeated exactly.
+A fault is physics, not a label: it misleads the arm's controller, weakens its grip, or moves objects as an external
+agent. Faults hold parameters, not state; their effect depends on the action and the given generator only, so that an
+episode can be saved, restored and repeated exactly.
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ Array = npt.NDArray[np.float64]
 
 
 class ErrorClass(StrEnum):
-    """The kinds of execution errors that Kalithasan et al., section VI-A, distinguish, and none."""
+    """The classes of execution errors of Kalithasan et al., section VI-A, and errors without a fault."""
 
     GRASP = "grasp_failure"
-    """The gripper does not get or loses the object."""
+    """The gripper misses or loses the object."""
     OUTCOME = "wrong_outcome"
-    """The object is put down wrongly."""
+    """The object is placed wrongly."""
     MOTION = "motion_error"
-    """The arm or its load runs into something."""
+    """The arm or its load collides with something."""
     AGENT = "outside_agent"
-    """Somebody else acts on the scene, against the plan or for it."""
+    """An external agent acts on the scene, against the plan or for it."""
     EXPLICIT = "explicit"
-    """A disturbance from nowhere."""
+    """A disturbance without an agent."""
     NATURAL = "natural"
-    """Nothing was injected."""
+    """No fault was injected."""
 
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """An action of a plan that something may be injected into: what samplers of faults choose from.
+    """An action of a plan at which a fault may strike; samplers of faults choose their parameters from it.
 
     Attributes:
         step: number of the action in the plan, from 0.
         plan: the whole plan.
         before: true poses before the action.
         after: true poses after the action when nothing goes wrong.
-        taken: objects that other faults of the same step act on already.
+        taken: objects that other faults of the same step already act on.
     """
 
     step: int
@@ -69,15 +69,15 @@ class Moment:
 class Fault:
     """A fault that does nothing; subclasses override the hooks they need.
 
-    Hooks are called for one action of the plan only, the one of number `at_step`, the first time that it is carried
-    out (see `TabletopWorld`). Hooks of several faults run in the order in which the faults were given.
+    Hooks are called for action `at_step` of the plan only, the first time that it is carried out (see `TabletopWorld`).
+    Hooks of several faults run in the order of the faults.
 
     Attributes:
         at_step: number of the action in the plan during or after which it strikes, from 0.
         kind: its name in configurations and files.
-        error_class: what kind of error it is.
-        cause: what an operator should be told about the objects that it acts on.
-        needs_arm: whether it acts through the arm's motion, so that it cannot strike where no arm moves.
+        error_class: class of the error.
+        cause: correct cause in an explanation of the objects that it acts on.
+        needs_arm: whether it acts through the arm's motion, so that it needs a world with an arm.
     """
 
     kind: ClassVar[str]
@@ -89,15 +89,15 @@ class Fault:
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
-        """A fault of this kind with random parameters that fits a moment.
+        """A fault of this kind with random parameters that fit a moment.
 
         Returns:
-            None if there is none: nothing to act on, or all of it is `taken`.
+            None if the moment offers no object for it, or all such objects are `taken`.
         """
         raise NotImplementedError
 
     def touched(self, action: Action) -> frozenset[str]:
-        """Objects it acts on itself; what else falls because of them is physics.
+        """Objects that it acts on directly; other objects may fall as a consequence.
 
         Args:
             action: the action of number `at_step`.
@@ -105,10 +105,10 @@ class Fault:
         raise NotImplementedError
 
     def cause_of(self, name: str, action: Action) -> Cause:
-        """What an operator should be told about an object.
+        """Correct cause in an explanation of an object.
 
         Args:
-            name: one of the objects that it acts on itself.
+            name: one of the objects that it acts on directly.
             action: the action of number `at_step`.
         """
         return self.cause
@@ -118,30 +118,30 @@ class Fault:
         return {"fault": self.kind} | {item.name: to_plain(getattr(self, item.name)) for item in fields(self)}
 
     def estimates(self, action: Action, estimates: PoseEstimates, rng: np.random.Generator) -> PoseEstimates:
-        """Called once, before the arm moves: what the controller shall believe. Returns the (distorted) estimates."""
+        """The (distorted) estimates that the controller uses; called once, before the arm moves."""
         return estimates
 
     def goal(self, action: Action, estimates: PoseEstimates, place: tuple[Array, Array]) -> tuple[Array, Array]:
-        """Called once, before the object is taken: where the controller shall put it, and how turned.
+        """Centre (3,) and rotation (3, 3) at which the controller puts the object; called before it is taken.
 
         Args:
             action: the action.
             estimates: what the controller believes.
-            place: centre (3,) and rotation (3, 3) that the action asks for.
+            place: centre (3,) and rotation (3, 3) that the action demands.
         """
         return place
 
     def during(self, context: FaultContext, action: Action, phase: SkillPhase, progress: float) -> None:
-        """Called every few physics steps while the arm moves.
+        """Act while the arm moves; called every few physics steps.
 
         Args:
             context: `context.grip.weaken_grip(force_n=..., friction=...)` lasts until the end of the action. Do not use
                 the agent from here.
             action: the action.
             phase: what the arm is doing.
-            progress: share of the phase that is done, 0 to 1. Every phase that takes place is reported at least once
-                with progress 0 and once with progress 1.
+            progress: finished share of the phase, 0 to 1. Every phase that takes place is reported at least once with
+                progress 0 and once with progress 1.
         """
 
     def after(self, context: FaultContext, action: Action) -> None:
-        """Called when the arm is home again; `context.agent` moves objects without the robot."""
+        """Act when the arm is home again; `context.agent` moves objects without the robot."""

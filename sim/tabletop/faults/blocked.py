@@ -1,4 +1,4 @@
-"""Somebody puts an object where another one has to go."""
+"""An external agent puts an object at the future place of another one."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from sim.tabletop.faults.choosing import bystanders, in_workspace, remaining_pla
 from sim.tabletop.placing import boxes
 
 ROOM_M = 0.008
-"""Gap that the object keeps from what stands around the place."""
+"""Minimum gap between the object and its new neighbours."""
 AWAY_M = 0.04
-"""It comes from at least this far."""
+"""Minimum distance over which the object is moved."""
 
 
 @dataclass(frozen=True)
 class BlockedPlace(Fault):
-    """After an action, an outside hand puts an object to where a later action has to put another one.
+    """After an action, an external agent puts an object where a later action has to put another one.
 
     Attributes:
         name: the object. Nothing may stand on it.
-        position_m: where its centre goes, x, y and z.
+        position_m: new place of its centre, x, y and z.
     """
 
     kind: ClassVar[str] = "blocked_place"
@@ -38,7 +38,7 @@ class BlockedPlace(Fault):
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
-        """Any place that is needed later and free by now, for an object that its action has nothing to do with."""
+        """A place that a later action needs and that is free now, for an object that this action does not use."""
         here = boxes(moment.after)
         places = remaining_places(moment)
         options = [(number, name) for number in range(len(places)) for name in bystanders(moment)]
@@ -69,6 +69,6 @@ class BlockedPlace(Fault):
         return frozenset([self.name])
 
     def after(self, context: FaultContext, action: Action) -> None:
-        """Carry it there."""
+        """Carry the object there."""
         if self.name in context.scene.estimates():
             context.agent.carry(self.name, self.position_m)

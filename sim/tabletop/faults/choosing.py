@@ -1,10 +1,9 @@
-"""What samplers of faults choose from: objects that can be taken, places that are free and stay free."""
+"""Candidates for samplers of faults: objects that can be moved, and places that are free and stay free."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +19,11 @@ from sim.tabletop.scenes import TableSpec
 Array = npt.NDArray[np.float64]
 
 ROOM_M = 0.04
-"""Gap that something put down at random keeps from everything else: a finger passes between them."""
+"""Minimum gap between a randomly placed object and all others, so that a finger passes between them."""
 NEAREST_M = 0.32
 """Nearest place to the robot base."""
 EDGE_M = 0.02
-"""Distance that a place keeps from the edge of the workspace and from the end of the arm's reach."""
+"""Minimum distance of a place from the edge of the workspace and from the end of the arm's reach."""
 TRIES = 300
 
 
@@ -35,46 +34,38 @@ def clear_objects(moment: Moment) -> list[str]:
 
 
 def bystanders(moment: Moment) -> list[str]:
-    """Of the `clear_objects` those that stand on the table and that the action did not move."""
+    """The `clear_objects` that stand on the table and that the action did not move."""
     free = clear_objects(moment)
     return [name for name in free if support_of(moment, name) == TABLE and name != moment.action.arguments[0]]
 
 
 def support_of(moment: Moment, name: str) -> str:
-    """What an object stands on after the action: another object, or the table."""
+    """Support of an object after the action: another object, or the table."""
     graph = true_graph(moment.after)
     return support_name(graph, graph.index(name))
 
 
 def standing_sides(estimates: PoseEstimates, name: str) -> Array:
-    """Sides (3,) of an object's box when it is set down squared up."""
+    """Sides (3,) of an object's box when its axes are parallel to the world's."""
     row = estimates.index(name)
     return extents(axis_aligned(matrix_of(estimates.orientations[row])), estimates.sizes[row])
 
 
-def put(estimates: PoseEstimates, name: str, centre: Array, rotation: Array) -> PoseEstimates:
-    """A copy in which an object stands at a place (3,) with a rotation (3, 3)."""
-    row = estimates.index(name)
-    positions, orientations = estimates.positions.copy(), estimates.orientations.copy()
-    positions[row], orientations[row] = centre, quaternion_of(rotation)
-    return replace(estimates, positions=positions, orientations=orientations)
-
-
 def remaining_places(moment: Moment) -> list[tuple[Action, Array]]:
-    """The actions that come after this one and the boxes (6,) that they put their objects at, if nothing goes wrong."""
+    """The actions after this one, and the boxes (6,) at which they put their objects if nothing goes wrong."""
     estimates, places = moment.after, []
     for action in moment.plan.actions[moment.step + 1 :]:
         place = place_for(action, estimates) if all(name in estimates for name in action.arguments) else None
         if place is None:
             break
-        name = action.arguments[0]
-        estimates = put(estimates, name, *place)
+        name, (centre, rotation) = action.arguments[0], place
+        estimates = estimates.placed(name, centre, quaternion_of(rotation))
         places.append((action, boxes(estimates)[estimates.index(name)]))
     return places
 
 
 def room_at(place: Array, sides: Array, others: Array) -> float:
-    """Widest horizontal gap between a box (centre and sides, at least (2,)) and the nearest of others (M, 6)."""
+    """Horizontal gap between a box (centre and sides, at least (2,)) and the nearest of others (M, 6)."""
     if not len(others):
         return math.inf
     gap = np.abs(others[:, :2] - place[:2]) - (others[:, 3:5] + sides[:2]) / 2
@@ -82,19 +73,19 @@ def room_at(place: Array, sides: Array, others: Array) -> float:
 
 
 def in_workspace(place: Array, table: TableSpec) -> bool:
-    """Whether the arm can put something down here, (2,) or (3,), on a table."""
+    """Whether the arm can place an object here, (2,) or (3,), on a table."""
     spans = (table.x_m, table.y_m)
     inside = all(low + EDGE_M <= at <= high - EDGE_M for at, (low, high) in zip(place[:2], spans, strict=True))
     return inside and NEAREST_M <= math.hypot(*place[:2]) < REACH_M - EDGE_M
 
 
 def obstacles(moment: Moment, name: str, ignored: Collection[str] = ()) -> Array:
-    """Boxes (M, 6) that a place on the table has to keep clear of: other objects, and where the plan puts some later.
+    """Boxes (M, 6) that a place on the table must not touch: other objects, and the future places of the plan.
 
     Args:
         moment: the moment.
         name: the object that needs a place.
-        ignored: objects that do not count either.
+        ignored: other objects to ignore.
     """
     here = boxes(moment.after)
     stay = [i for i, other in enumerate(moment.after.names) if other != name and other not in ignored]

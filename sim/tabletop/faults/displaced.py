@@ -1,4 +1,4 @@
-"""Somebody moves an object a little."""
+"""An external agent moves an object a little."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from sim.tabletop.faults.base import ErrorClass, Fault, Moment
 from sim.tabletop.faults.choosing import bystanders, random_place
 
 FARTHEST_M = 0.25
-"""How far the hand moves an object at most."""
+"""Maximum distance that an object is moved."""
 
 
 @dataclass(frozen=True)
 class Displaced(Fault):
-    """After an action, an outside hand sets an object down somewhere near. Nothing may stand on it.
+    """After an action, an external agent moves an object to a place nearby. Nothing may stand on it.
 
     Attributes:
         name: the object.
-        offset_m: how far it is moved along x and y.
+        offset_m: displacement along x and y.
     """
 
     kind: ClassVar[str] = "displaced"
@@ -35,7 +35,7 @@ class Displaced(Fault):
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
-        """Any object on the table that the action left alone, to a free place near."""
+        """An object on the table that the action did not move, and a free place nearby."""
         for name in rng.permutation(bystanders(moment)).tolist():
             place = random_place(moment, name, rng, (0.05, FARTHEST_M))
             if place is not None:
@@ -48,11 +48,11 @@ class Displaced(Fault):
         return frozenset([self.name])
 
     def cause_of(self, name: str, action: Action) -> Cause:
-        """What the action itself had just moved counts as put down wrongly."""
+        """The object that the action has just moved counts as misplaced."""
         return Cause.MISPLACED if name == action.arguments[0] else self.cause
 
     def after(self, context: FaultContext, action: Action) -> None:
-        """Lift the object, and set it down at the same height."""
+        """Lift the object and set it down at the same height."""
         if self.name in context.scene.estimates():
             position, _ = context.scene.pose(self.name)
             context.agent.carry(self.name, position + np.array([*self.offset_m, 0.0]))

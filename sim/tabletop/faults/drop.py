@@ -1,4 +1,4 @@
-"""The gripper loses what it carries, on the way."""
+"""The gripper loses the object in transport."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from sim.tabletop.faults.base import ErrorClass, Fault, Moment
 from sim.tabletop.phases import SkillPhase
 
 SPEED_M_S = 0.6
-"""Mean speed that the arm reaches with a load; its joints allow less than it is asked for."""
+"""Mean speed that the arm reaches with a load; its joints limit it."""
 FALL_S = (0.1, 0.2)
-"""Shortest and longest time that an object needs to fall from transit height; it flies on meanwhile."""
+"""Shortest and longest fall from transit height; the object keeps its horizontal speed."""
 OFF_M = 0.035
-"""It comes down at least this far before or behind its place, unless it rolls there."""
+"""Minimum distance between the place where it lands and its goal, unless it rolls."""
 GONE_M = 0.03
-"""It has been carried at least this far."""
+"""Minimum distance that it is carried before."""
 
 
 @dataclass(frozen=True)
 class Drop(Fault):
-    """The fingers go slack while the arm moves sideways, and the object falls from where it is.
+    """The fingers lose their force while the arm moves sideways, and the object falls.
 
     Attributes:
         progress: share of the transport's time after which it happens, 0 to 1.
@@ -39,13 +39,13 @@ class Drop(Fault):
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
-        """Anywhere on the way from where it does not fly into its place."""
+        """A moment of the transport from which the object does not land at its goal."""
         name = moment.action.arguments[0]
         if name in moment.taken:
             return None
         start, goal = (poses.positions[poses.index(name), :2] for poses in (moment.before, moment.after))
         distance = float(np.linalg.norm(goal - start))
-        # what is let go later flies into its place too often
+        # later drops land at the goal too often
         progress = np.arange(0.15, 0.61, 0.01)
         carried = progress * progress * (3 - 2 * progress) * distance
         nearest, farthest = (carried + 6 * progress * (1 - progress) * SPEED_M_S * seconds for seconds in FALL_S)
@@ -54,10 +54,10 @@ class Drop(Fault):
         return cls(moment.step, round(float(good[int(rng.integers(len(good)))]), 2)) if len(good) else None
 
     def touched(self, action: Action) -> frozenset[str]:
-        """What is carried."""
+        """The carried object."""
         return frozenset(action.arguments[:1])
 
     def during(self, context: FaultContext, action: Action, phase: SkillPhase, progress: float) -> None:
-        """Take force and friction from the fingers."""
+        """Remove force and friction from the fingers."""
         if phase is SkillPhase.TRANSPORT and progress >= self.progress:
             context.grip.weaken_grip(force_n=0.0, friction=0.0)

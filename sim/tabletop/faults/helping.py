@@ -1,4 +1,4 @@
-"""A person does part of the robot's work."""
+"""A person carries out some of the robot's next actions."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from sim.tabletop.faults.base import ErrorClass, Fault, Moment
 from sim.tabletop.placing import place_for
 
 MOST = 3
-"""Actions that a person does at most, if drawn at random."""
+"""Maximum number of actions of the person, when sampled."""
 
 
 @dataclass(frozen=True)
 class HelpingPerson(Fault):
-    """After an action of the robot, a person carries out the next ones by hand.
+    """After an action of the robot, a person carries out other actions by hand.
 
     Attributes:
-        actions: what the person does, in this order.
+        actions: of the person, in order.
     """
 
     kind: ClassVar[str] = "helping_person"
@@ -35,7 +35,7 @@ class HelpingPerson(Fault):
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
-        """The next one to three actions of the plan, if nothing else happens to their objects."""
+        """The next one to three actions of the plan, if no other fault acts on their objects."""
         count = int(rng.integers(1, MOST + 1))
         actions = []
         for action in moment.plan.actions[moment.step + 1 : moment.step + 1 + count]:
@@ -45,11 +45,11 @@ class HelpingPerson(Fault):
         return cls(moment.step, tuple(actions)) if actions else None
 
     def touched(self, action: Action) -> frozenset[str]:
-        """What the person moves."""
+        """The objects that the person moves."""
         return frozenset(done.arguments[0] for done in self.actions)
 
     def after(self, context: FaultContext, action: Action) -> None:
-        """Carry each object where its action puts it."""
+        """Carry each object to the place of its action."""
         for done in self.actions:
             estimates = context.scene.estimates()
             place = place_for(done, estimates) if all(name in estimates for name in done.arguments) else None

@@ -1,4 +1,4 @@
-"""The arm's controller is wrong about where things are."""
+"""The arm's controller has wrong estimates of the objects' places."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from sim.tabletop.placing import boxes, true_graph
 from sim.tabletop.poses import PoseEstimates
 
 SWEPT_M = 0.015
-"""A structure this near to the straight way of the load is run into."""
+"""The load hits a structure this close to its straight path."""
 TALL_M = 0.085
-"""Lower structures than this are passed over even by an arm that does not know of them."""
+"""The arm passes over lower structures even if it does not know of them."""
 
 
 @dataclass(frozen=True)
 class Misled(Fault):
-    """For one action, the pose estimates of some objects are off; the arm moves as if they were right.
+    """For one action, the pose estimates of some objects are wrong, and the arm relies on them.
 
-    With `height_share` below 1 a tower is believed to be lower than it is, and the arm sweeps into it.
+    With `height_share` below 1 the estimated tower is lower than the true one, and the arm hits it.
 
     Attributes:
-        names: the objects the estimates are wrong about.
-        offset_m: how far they are believed to be from where they are.
-        height_share: the height they are believed to be at, as a share of the true one.
+        names: the objects with wrong estimates.
+        offset_m: estimated minus true place.
+        height_share: estimated height as a share of the true one.
     """
 
     kind: ClassVar[str] = "misled"
@@ -44,7 +44,7 @@ class Misled(Fault):
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
-        """A tower that is to be built on is believed lower; one beside the way is believed lower, or elsewhere."""
+        """The goal tower with a lower estimate; or a tower near the path with a lower or displaced estimate."""
         moved = moment.action.arguments[0]
         if moved in moment.taken:
             return None
@@ -56,21 +56,21 @@ class Misled(Fault):
                 options.append(cls(moment.step, tower, height_share=round(believed_share(heights), 4)))
             else:
                 options.append(cls(moment.step, tower, height_share=round(float(rng.uniform(0.1, 0.4)), 3)))
-                # as if it stood at the other end of the table
+                # the estimate is at the other end of the table
                 side = 0.6 if moment.before.positions[moment.before.index(tower[0]), 1] < 0 else -0.6
                 options.append(cls(moment.step, tower, offset_m=(0.0, side, 0.0)))
         return options[int(rng.integers(len(options)))] if options else None
 
     def touched(self, action: Action) -> frozenset[str]:
-        """What is run into, and the load."""
+        """The objects that are hit, and the load."""
         return frozenset([*self.names, action.arguments[0]])
 
     def cause_of(self, name: str, action: Action) -> Cause:
-        """The load is knocked out of the gripper, the others over."""
+        """The load counts as dropped, the others as toppled."""
         return Cause.DROPPED if name == action.arguments[0] else self.cause
 
     def estimates(self, action: Action, estimates: PoseEstimates, rng: np.random.Generator) -> PoseEstimates:
-        """Shift what the controller believes."""
+        """Shift the controller's estimates."""
         for name in self.names:
             if name in estimates:
                 height = float(estimates.positions[estimates.index(name), 2])
@@ -80,10 +80,10 @@ class Misled(Fault):
 
 
 def believed_share(heights: Sequence[float]) -> float:
-    """As what share of its height the arm shall take a tower, so that it sweeps into the two highest blocks.
+    """The `height_share` of a tower with which the arm hits the two highest blocks.
 
-    The carried block then is to be set down where the second highest one was: the arm knocks the two away and does not
-    press on what is left.
+    The goal of the carried block is then the place of the second highest one: the arm knocks the two away and does not
+    press on the rest.
 
     Args:
         heights: of the blocks from the lowest to the highest, metres.
@@ -94,7 +94,7 @@ def believed_share(heights: Sequence[float]) -> float:
 
 
 def _towers(moment: Moment) -> Iterator[tuple[tuple[str, ...], list[float], bool]]:
-    """Towers that the load would run into: their objects and heights from the lowest up, and whether it goes on top."""
+    """Towers that the load would hit: their objects and heights from the lowest up, and whether one is its goal."""
     graph, here = true_graph(moment.before), boxes(moment.before)
     moved = graph.index(moment.action.arguments[0])
     start = here[moved, :2]

@@ -1,4 +1,4 @@
-"""What is carried is put down in another way than the action says."""
+"""The object is placed differently than the action says."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ Array = npt.NDArray[np.float64]
 Place = tuple[Array, Array]
 
 TIPS = (0.15, 0.35)
-"""How far beyond the edge of what it is put on an object's centre is, as a share of the object's breadth."""
+"""Distance of the object's centre beyond the edge of its support, as a share of the object's width."""
 ASIDE_M = (0.03, 0.06)
-"""How far off an object on the table is put."""
+"""Distance between the goal on the table and the actual place."""
 ROOM_M = 0.012
-"""Gap to everything else that an object on the table keeps nevertheless."""
+"""Minimum gap between an object on the table and all others."""
 
 
 @dataclass(frozen=True)
 class OffsetPlacement(Fault):
-    """The object is put beside its place: on top of something it tips over, on the table it stands wrongly.
+    """The object is placed next to its goal: it tips off its support, or stands at a wrong place on the table.
 
     Attributes:
-        offset_m: how far off it is put, along x and y.
+        offset_m: displacement along x and y.
     """
 
     kind: ClassVar[str] = "offset_placement"
@@ -45,7 +45,7 @@ class OffsetPlacement(Fault):
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
-        """Beyond the edge of the support if there is one, else to somewhere free on the table."""
+        """Beyond the edge of the support, or at a free place on the table."""
         name = moment.action.arguments[0]
         if name in moment.taken or name not in moment.after:
             return None
@@ -70,25 +70,25 @@ class OffsetPlacement(Fault):
         return None
 
     def touched(self, action: Action) -> frozenset[str]:
-        """What is put down."""
+        """The moved object."""
         return frozenset(action.arguments[:1])
 
     def cause_of(self, name: str, action: Action) -> Cause:
-        """What tips over beside its support fell."""
+        """An object that tips off its support counts as dropped."""
         return Cause.DROPPED if action.operator == "top" else self.cause
 
     def goal(self, action: Action, estimates: PoseEstimates, place: Place) -> Place:
-        """Shift the place."""
+        """Shift the goal."""
         return place[0] + [*self.offset_m, 0.0], place[1]
 
 
 @dataclass(frozen=True)
 class WrongSupport(Fault):
-    """The object is put onto something else than the action says.
+    """The object is put on another support than the action says.
 
     Attributes:
         support: the name of another object with nothing on it, or `table`.
-        position_m: x and y on the table; not used with an object.
+        position_m: x and y on the table; unused if the support is an object.
     """
 
     kind: ClassVar[str] = "wrong_support"
@@ -100,7 +100,7 @@ class WrongSupport(Fault):
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
-        """Onto another object, or onto the table if the action stacks."""
+        """Another object, or the table if the action stacks."""
         name = moment.action.arguments[0]
         if name in moment.taken or name not in moment.after:
             return None
@@ -122,11 +122,11 @@ class WrongSupport(Fault):
         return None
 
     def touched(self, action: Action) -> frozenset[str]:
-        """What is put down."""
+        """The moved object."""
         return frozenset(action.arguments[:1])
 
     def goal(self, action: Action, estimates: PoseEstimates, place: Place) -> Place:
-        """On top of the other object, or on the table."""
+        """The top of the other object, or the place on the table."""
         height = extents(place[1], estimates.sizes[estimates.index(action.arguments[0])])[2]
         if self.support == TABLE:
             return np.array([*self.position_m, height / 2]), place[1]
@@ -138,10 +138,10 @@ class WrongSupport(Fault):
 
 @dataclass(frozen=True)
 class WrongYaw(Fault):
-    """The object is put into its place, but turned.
+    """The object is put at its goal, but turned.
 
     Attributes:
-        yaw: by how much, radians.
+        yaw: angle, radians.
     """
 
     kind: ClassVar[str] = "wrong_yaw"
@@ -152,16 +152,16 @@ class WrongYaw(Fault):
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
-        """By 25 to 45 degrees to either side."""
+        """An angle of 25 to 45 degrees in either direction."""
         if moment.action.arguments[0] in moment.taken:
             return None
         yaw = math.radians(rng.uniform(25.0, 45.0)) * float(rng.choice([-1.0, 1.0]))
         return cls(moment.step, round(yaw, 4))
 
     def touched(self, action: Action) -> frozenset[str]:
-        """What is put down."""
+        """The moved object."""
         return frozenset(action.arguments[:1])
 
     def goal(self, action: Action, estimates: PoseEstimates, place: Place) -> Place:
-        """Turn the place about the vertical."""
+        """Turn the goal about the vertical."""
         return place[0], rotation_about((0.0, 0.0, 1.0), self.yaw) @ place[1]

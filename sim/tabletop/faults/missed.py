@@ -1,4 +1,4 @@
-"""The gripper closes where the object is not."""
+"""The gripper closes next to the object."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from sim.tabletop.placing import boxes
 from sim.tabletop.poses import PoseEstimates
 
 ABOVE_M = (0.012, 0.03)
-"""Room between the fingertips and the top of an object that they pass over."""
+"""Gap between the fingertips and the top of an object that they close above."""
 TIP_M = 0.0075
-"""How far the fingers reach below the point that is put at the believed centre."""
+"""Length of the fingers below the tool centre point, which goes to the estimated centre."""
 BESIDE_M = (0.035, 0.055)
-"""Room between an object and where it is believed to be, if the fingers come down beside it: one finger, and some."""
+"""Gap between the object and its estimate, if the fingers come down next to it: more than one finger."""
 HAND_M = 0.03
-"""Room that the fingers need around the believed object."""
+"""Room that the fingers need around the estimated object."""
 
 
 @dataclass(frozen=True)
 class MissedGrasp(Fault):
-    """The controller is wrong about where the object to take is; the fingers close beside or above it.
+    """The controller's estimate of the object is wrong; the fingers close next to it or above it.
 
     Attributes:
-        offset_m: how far from its place the object is believed to be, along x, y and z.
+        offset_m: estimated minus true place, along x, y and z.
     """
 
     kind: ClassVar[str] = "missed_grasp"
@@ -40,7 +40,7 @@ class MissedGrasp(Fault):
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
-        """Beside the object where there is room for the fingers, or else above it."""
+        """Next to the object if the fingers have room there, otherwise above it."""
         name = moment.action.arguments[0]
         if name in moment.taken:
             return None
@@ -48,7 +48,6 @@ class MissedGrasp(Fault):
         here = boxes(moment.before)
         own, others = here[row], np.delete(here, row, axis=0)
         if own[2] < own[5] and rng.random() < 0.5:
-            # an object on the table: elsewhere on the table
             for _ in range(20):
                 axis, sign = int(rng.integers(2)), float(rng.choice([-1.0, 1.0]))
                 offset = np.zeros(3)
@@ -59,11 +58,11 @@ class MissedGrasp(Fault):
         return cls(moment.step, _rounded(np.array([0.0, 0.0, up])))
 
     def touched(self, action: Action) -> frozenset[str]:
-        """What is not taken."""
+        """The object that is not taken."""
         return frozenset(action.arguments[:1])
 
     def estimates(self, action: Action, estimates: PoseEstimates, rng: np.random.Generator) -> PoseEstimates:
-        """Shift the object."""
+        """Shift the object's estimate."""
         name = action.arguments[0]
         return estimates.shifted(name, self.offset_m) if name in estimates else estimates
 

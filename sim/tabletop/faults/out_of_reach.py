@@ -1,4 +1,4 @@
-"""An object ends up where the arm cannot get it."""
+"""An external agent puts an object out of the arm's reach."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from sim.tabletop.placing import boxes
 RADIUS_M = (0.85, 1.00)
 """Distance from the robot base: the arm reaches 0.81 m."""
 TABLE_X_M = (0.20, 0.98)
-"""Where the table still carries an object: depth."""
+"""Part of the table that carries objects: depth."""
 TABLE_Y_M = (-0.54, 0.54)
-"""Breadth."""
+"""The same: breadth."""
 IMAGE_EDGE = 4
-"""Pixels between a visible object and the edge of the image."""
+"""Minimum distance of a visible object from the edge of the image, pixels."""
 ROOM_M = 0.03
-"""Gap to other objects."""
+"""Minimum gap to other objects."""
 TRIES = 400
 
 
 @dataclass(frozen=True)
 class OutOfReach(Fault):
-    """After an action, an outside hand puts an object on a far part of the table.
+    """After an action, an external agent puts an object on a far part of the table.
 
     Attributes:
         name: the object. Nothing may stand on it.
-        position_m: where its centre goes, x, y and z.
+        position_m: new place of its centre, x, y and z.
     """
 
     kind: ClassVar[str] = "out_of_reach"
@@ -49,7 +49,7 @@ class OutOfReach(Fault):
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
-        """Any object on the table that the action left alone, to where both default cameras see all of it."""
+        """An object on the table that the action did not move, and a place that all default cameras see."""
         free = bystanders(moment)
         if not free:
             return None
@@ -73,17 +73,17 @@ class OutOfReach(Fault):
         return frozenset([self.name])
 
     def cause_of(self, name: str, action: Action) -> Cause:
-        """What the action itself had just moved counts as dropped."""
+        """The object that the action has just moved counts as dropped."""
         return Cause.DROPPED if name == action.arguments[0] else self.cause
 
     def after(self, context: FaultContext, action: Action) -> None:
-        """Carry it there."""
+        """Carry the object there."""
         if self.name in context.scene.estimates():
             context.agent.carry(self.name, self.position_m)
 
 
 def _seen(centre: npt.NDArray[np.float64], sides: npt.NDArray[np.float64]) -> bool:
-    """Whether a box lies wholly in the image of every default camera."""
+    """Whether a box lies completely in the image of every default camera."""
     corners = centre + np.array(list(product((-0.5, 0.5), repeat=3))) * sides
     size = np.array([DEFAULT_RIG.width, DEFAULT_RIG.height])
     for view in DEFAULT_RIG.views:

@@ -1,4 +1,4 @@
-"""Parameters of faults as plain data for JSON, and back, by the types that their dataclass declares."""
+"""Conversion of fault parameters to plain data for JSON and back, by the types of their dataclass."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(kind: type[T], label: str, data: Mapping[str, Any]) -> T:
-    """Make a frozen dataclass from plain parameters.
+    """A frozen dataclass from plain parameters.
 
     Args:
         kind: the dataclass.
-        label: what to call it in messages.
-        data: parameter name -> plain value, as `to_plain` gives it.
+        label: its name in messages.
+        data: parameter name -> plain value, as `to_plain` returns it.
 
     Raises:
         InvalidConfiguration: a parameter is unknown, missing or of the wrong type; the message names it.
@@ -67,7 +67,7 @@ def _typed(hint: Any, value: Any, where: str) -> Any:
 
 
 def action_from(value: Any, where: str) -> Action:
-    """The inverse of `to_plain` for an action; `where` is what messages call it."""
+    """The inverse of `to_plain` for an action; `where` is its name in messages."""
     if not isinstance(value, Mapping) or not isinstance(value.get("action"), str) or set(value) - {"action", "target"}:
         raise InvalidConfiguration(
             f"expected {where} as {{'action': text, 'target': box or null}}, found {value!r}; correct it"

@@ -1,4 +1,4 @@
-"""Something hits an object."""
+"""An impulse hits an object."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from sim.tabletop.faults.choosing import bystanders, in_workspace, obstacles, ro
 from sim.tabletop.objects import DENSITY_KG_M3
 
 DISTANCE_M = (0.04, 0.10)
-"""How far an object is to slide."""
+"""Distance that an object slides."""
 FRICTION = 1.0
-"""Of an object on the table."""
+"""Friction coefficient of an object on the table."""
 GRAVITY_M_S2 = 9.81
 ROOM_M = 0.015
-"""Gap to everything else along its way."""
+"""Minimum gap to all other objects along its path."""
 
 
 @dataclass(frozen=True)
 class Push(Fault):
-    """After an action, an object gets an impulse, and slides or tumbles.
+    """After an action, an impulse hits an object, which slides or tumbles.
 
     Attributes:
         name: the object.
-        impulse_n_s: along x, y and z, newton seconds.
+        impulse_n_s: impulse along x, y and z, newton seconds.
     """
 
     kind: ClassVar[str] = "push"
@@ -42,7 +42,7 @@ class Push(Fault):
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
-        """An object on the table, in a direction where it stays in reach and hits nothing."""
+        """An object on the table and a direction in which it stays in reach and hits nothing."""
         for name in rng.permutation(bystanders(moment)).tolist():
             row = moment.after.index(name)
             here, sides = moment.after.positions[row, :2], standing_sides(moment.after, name)
@@ -51,7 +51,7 @@ class Push(Fault):
             for _ in range(40):
                 angle, distance = rng.uniform(0.0, 2 * math.pi), rng.uniform(*DISTANCE_M)
                 way = np.array([math.cos(angle), math.sin(angle)])
-                # it may go on by half as much again
+                # it may slide 1.5 times as far
                 places = here + np.linspace(0.0, 1.5 * distance, 6)[:, None] * way
                 if (
                     in_workspace(places[-1], moment.after.table)
@@ -66,10 +66,10 @@ class Push(Fault):
         return frozenset([self.name])
 
     def cause_of(self, name: str, action: Action) -> Cause:
-        """What the action itself had just moved counts as put down wrongly."""
+        """The object that the action has just moved counts as misplaced."""
         return Cause.MISPLACED if name == action.arguments[0] else self.cause
 
     def after(self, context: FaultContext, action: Action) -> None:
-        """Hit it."""
+        """Push the object."""
         if self.name in context.scene.estimates():
             context.agent.push(self.name, self.impulse_n_s)

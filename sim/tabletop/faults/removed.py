@@ -1,4 +1,4 @@
-"""An object disappears from the table."""
+"""An object is removed from the table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sim.tabletop.faults.choosing import clear_objects
 
 @dataclass(frozen=True)
 class Removed(Fault):
-    """After an action, an object is taken off the table for good. What stood on it falls.
+    """After an action, an object is removed from the table for good. Objects that stood on it fall.
 
     Attributes:
         name: the object.
@@ -30,7 +30,7 @@ class Removed(Fault):
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
-        """Any object with nothing on it."""
+        """An object with nothing on it."""
         free = clear_objects(moment)
         return cls(moment.step, free[int(rng.integers(len(free)))]) if free else None
 
@@ -39,6 +39,6 @@ class Removed(Fault):
         return frozenset([self.name])
 
     def after(self, context: FaultContext, action: Action) -> None:
-        """Take it away."""
+        """Remove the object."""
         if self.name in context.scene.estimates():
             context.agent.take_away(self.name)

@@ -1,4 +1,4 @@
-"""The gripper loses what it picks up."""
+"""The gripper loses the object while it lifts it."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from sim.tabletop.phases import SkillPhase
 
 @dataclass(frozen=True)
 class Slip(Fault):
-    """The fingers lose their hold while they lift, and the object slides out of them.
+    """The fingers lose their force during the lift, and the object slides out of them.
 
-    An object weighs 0.2 to 1.2 newtons, and what holds it is twice the force times the friction (1.5 of a good pad).
-    Where pad and object touch already, only the force counts: the engine keeps the friction of a contact.
+    An object weighs 0.2 to 1.2 newtons; twice the force times the friction (1.5 for a good pad) holds it. The physics
+    engine keeps the friction of existing contacts, so for them only the force counts.
 
     Attributes:
-        progress: share of the lift's time after which it happens, 0 to 1.
-        force_n: what each finger still presses with, newtons.
-        friction: what its pads still have.
+        progress: share of the lift after which it happens, 0 to 1.
+        force_n: remaining force of each finger, newtons.
+        friction: remaining friction of the pads.
     """
 
     kind: ClassVar[str] = "slip"
@@ -37,17 +37,17 @@ class Slip(Fault):
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
-        """A grip that is too weak, from the first centimetres of the lift on."""
+        """A grip that is too weak, early in the lift."""
         if moment.action.arguments[0] in moment.taken:
             return None
         progress, force_n, friction = rng.uniform(0.2, 0.5), rng.uniform(0.0, 0.03), rng.uniform(0.0, 1.5)
         return cls(moment.step, round(float(progress), 3), round(float(force_n), 3), round(float(friction), 2))
 
     def touched(self, action: Action) -> frozenset[str]:
-        """What is picked up."""
+        """The lifted object."""
         return frozenset(action.arguments[:1])
 
     def during(self, context: FaultContext, action: Action, phase: SkillPhase, progress: float) -> None:
-        """Take force and friction from the fingers."""
+        """Reduce force and friction of the fingers."""
         if phase is SkillPhase.LIFT and progress >= self.progress:
             context.grip.weaken_grip(self.force_n, self.friction)

@@ -1,4 +1,4 @@
-"""Somebody exchanges two objects."""
+"""An external agent swaps two objects."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from sim.tabletop.poses import PoseEstimates
 
 @dataclass(frozen=True)
 class Swap(Fault):
-    """After an action, an outside hand puts two objects at each other's places. Nothing may stand on either.
+    """After an action, an external agent swaps the places of two objects. Nothing may stand on either.
 
     Attributes:
         first: one object.
-        second: the other one.
+        second: the other object.
     """
 
     kind: ClassVar[str] = "swap"
@@ -37,7 +37,7 @@ class Swap(Fault):
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
-        """Any two objects with nothing on them that fit into each other's place and do not support each other."""
+        """Two objects with nothing on them that fit each other's place and do not support each other."""
         pairs = list(combinations(clear_objects(moment), 2))
         for i in rng.permutation(len(pairs)):
             first, second = pairs[int(i)]
@@ -46,7 +46,7 @@ class Swap(Fault):
         return None
 
     def touched(self, action: Action) -> frozenset[str]:
-        """Both."""
+        """Both objects."""
         return frozenset([self.first, self.second])
 
     def __post_init__(self) -> None:
@@ -54,7 +54,7 @@ class Swap(Fault):
             raise InvalidConfiguration(f"expected two different objects to swap, found {self.first!r} twice")
 
     def after(self, context: FaultContext, action: Action) -> None:
-        """Put one aside, the other one in its place, and the first where the other one was."""
+        """Move the first object aside, the second to the place of the first, and the first to the other place."""
         estimates = context.scene.estimates()
         if self.first not in estimates or self.second not in estimates:
             context.scene.note(f"the {self.first} and the {self.second} cannot be swapped: one of them is gone")
@@ -66,7 +66,7 @@ class Swap(Fault):
             heights[name] = float(extents(matrix_of(estimates.orientations[row]), estimates.sizes[row])[2])
         row = estimates.index(self.first)
         sides = extents(axis_aligned(matrix_of(estimates.orientations[row])), estimates.sizes[row])
-        # its own place counts as taken: the other one goes there
+        # the place of the first object counts as occupied: the second one goes there
         taken = PoseEstimates(
             (*estimates.names, "its own place"),
             np.concatenate([estimates.positions, estimates.positions[[row]]]),
@@ -91,7 +91,7 @@ def _fits(moment: Moment, name: str, other: str) -> bool:
     here, below = boxes(estimates), support_of(moment, other)
     rows = [i for i, item in enumerate(estimates.names) if item not in (name, other, below)]
     level = [i for i in rows if here[i, 2] + here[i, 5] / 2 > place[2] - 0.01]
-    # wide ones tip over on narrow ones
+    # wide objects tip over on narrow ones
     if below in estimates and bool(np.any(sides[:2] > 1.7 * here[estimates.index(below), 3:5])):
         return False
     return below != name and room_at(place, sides, here[level]) > ROOM_M / 2

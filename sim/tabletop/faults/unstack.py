@@ -1,4 +1,4 @@
-"""Somebody takes a structure apart."""
+"""An external agent takes the top object off a structure."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from sim.tabletop.faults.choosing import clear_objects, random_place, support_of
 
 @dataclass(frozen=True)
 class Unstack(Fault):
-    """After an action, an outside hand takes the highest object of a structure and puts it on the table.
+    """After an action, an external agent puts the highest object of a structure on the table.
 
     Attributes:
         name: the object. Nothing may stand on it.
-        position_m: where its centre goes, x, y and z.
+        position_m: new place of its centre, x, y and z.
     """
 
     kind: ClassVar[str] = "unstack"
@@ -33,7 +33,7 @@ class Unstack(Fault):
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
-        """Any object that stands on another one, to a free place."""
+        """An object that stands on another one, and a free place on the table."""
         stacked = [name for name in clear_objects(moment) if support_of(moment, name) != TABLE]
         for name in rng.permutation(stacked).tolist():
             place = random_place(moment, name, rng)
@@ -47,10 +47,10 @@ class Unstack(Fault):
         return frozenset([self.name])
 
     def cause_of(self, name: str, action: Action) -> Cause:
-        """What the action had just stacked counts as put down wrongly."""
+        """The object that the action has just stacked counts as misplaced."""
         return Cause.MISPLACED if name == action.arguments[0] else self.cause
 
     def after(self, context: FaultContext, action: Action) -> None:
-        """Carry it down."""
+        """Carry the object down."""
         if self.name in context.scene.estimates():
             context.agent.carry(self.name, self.position_m)
