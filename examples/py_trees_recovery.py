@@ -4,7 +4,7 @@
     python py_trees_recovery.py
 
 The world is a table of boxes in this file; no simulator, no images and no checkpoint are needed. With cameras, give the
-course `nsrecover.load()` and a world that returns `nsrecover.Observation`.
+execution `nsrecover.load()` and a world that returns `nsrecover.Observation`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import py_trees
 
 import nsrecover
 from nsrecover.domains.tabletop.operators import operator_of
-from nsrecover.integrations.behaviour_trees import Course, follow_plan
+from nsrecover.integrations.behaviour_trees import PlanExecution, follow_plan
 
 SIDE_M = 0.05
 
@@ -53,8 +53,8 @@ def main() -> None:
     """Build the tower, with a mishap after its second step."""
     system = nsrecover.geometric()
     table = Table(system)
-    course = Course(system, table, nsrecover.Plan.parse("top(green, red); top(blue, green); top(grey, blue)"))
-    tree = py_trees.trees.BehaviourTree(follow_plan(course))
+    execution = PlanExecution(system, table, nsrecover.Plan.parse("top(green, red); top(blue, green); top(grey, blue)"))
+    tree = py_trees.trees.BehaviourTree(follow_plan(execution))
     tree.setup()
     board = py_trees.blackboard.Client(name="reader", namespace="nsrecover")
     board.register_key("causes", access=py_trees.common.Access.READ)
@@ -63,13 +63,13 @@ def main() -> None:
     while tree.root.status not in (py_trees.common.Status.SUCCESS, py_trees.common.Status.FAILURE):
         tree.tick()
         print(f"{tree.root.status.name}: {tree.root.feedback_message}", board.causes or "")
-        if mishaps and course.step == 2:
+        if mishaps and execution.step == 2:
             table.knock_off(mishaps.pop())
         time.sleep(0.01)
     print(py_trees.display.unicode_tree(tree.root, show_status=True))
     assert tree.root.status is py_trees.common.Status.SUCCESS
-    assert course.recovery is not None
-    print("The tower stands; the way back was:", ", ".join(map(str, course.recovery.actions)))
+    assert execution.recovery is not None
+    print("The tower stands; the way back was:", ", ".join(map(str, execution.recovery.actions)))
 
 
 if __name__ == "__main__":

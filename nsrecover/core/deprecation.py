@@ -51,6 +51,7 @@ MODULES = {
     "nsrecover.free_place": "nsrecover.models.free_place",
     "nsrecover.geometric_models": "nsrecover.models.geometric",
     "nsrecover.imagine": "nsrecover.monitoring.imagination",
+    "nsrecover.integrations.tree_course": "nsrecover.integrations.plan_execution",
     "nsrecover.learned": "nsrecover.models.protocols",
     "nsrecover.monitor": "nsrecover.monitoring.monitor",
     "nsrecover.observation": "nsrecover.core.observation",
@@ -103,7 +104,17 @@ NAMES = {
     "nsrecover.explanation.audience.Voice": {"register": "audience"},
     "nsrecover.explanation.grounded.GroundedExplainer": {"register": "audience"},
     "nsrecover.explanation.logs": {"Register": "Audience"},
-    "nsrecover.integrations.tree_course.Course": {"following": "next_action", "done": "num_executed"},
+    "nsrecover.integrations.behaviour_trees": {
+        "Course": "PlanExecution",
+        "TreeWorld": "nsrecover.core.protocols.World",
+    },
+    "nsrecover.integrations.plan_execution": {"Course": "PlanExecution"},
+    "nsrecover.integrations.plan_execution.PlanExecution": {
+        "following": "next_action",
+        "done": "num_executed",
+        "look": "observe",
+        "attempted": "mark_attempted",
+    },
     "nsrecover.monitoring.monitor.Monitor": {
         "done": "num_executed",
         "follow": "set_plan",

@@ -1,9 +1,9 @@
-"""Behaviours for py_trees: is the world as the plan expects, and a subtree that brings it back onto the plan.
+"""Behaviours for py_trees: a condition that the world is as expected, and a subtree that recovers the plan.
 
-    from nsrecover.integrations.behaviour_trees import Course, follow_plan
+    from nsrecover.integrations.behaviour_trees import PlanExecution, follow_plan
 
-    course = Course(nsrecover.load(), my_world, plan)
-    tree = py_trees.trees.BehaviourTree(follow_plan(course))
+    execution = PlanExecution(nsrecover.load(), my_world, plan)
+    tree = py_trees.trees.BehaviourTree(follow_plan(execution))
     tree.setup()
     while tree.root.status is not py_trees.common.Status.SUCCESS:
         tree.tick()
@@ -20,158 +20,161 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from nsrecover.core.actions import Action
+from nsrecover.core.deprecation import serve_old_names
 from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.extras import needs_extra
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.explanation.facts import violated_texts
-from nsrecover.integrations import missing
-from nsrecover.integrations.tree_course import Course, TreeWorld
+from nsrecover.integrations.plan_execution import PlanExecution
 
-try:
+with needs_extra("py_trees", "py_trees"):
     from py_trees.behaviour import Behaviour
     from py_trees.common import Status
     from py_trees.composites import Selector, Sequence
     from py_trees.decorators import Decorator
-except ImportError as absent:
-    raise missing("py_trees", "py_trees") from absent
 
-__all__ = ["AsExpected", "Course", "FindWayBack", "TreeWorld", "follow_plan", "next_action", "recovery_subtree"]
+__all__ = ["AsExpected", "FindWayBack", "PlanExecution", "follow_plan", "next_action", "recovery_subtree"]
 
 
 class AsExpected(Behaviour):
-    """Condition: is the world as the plan expects? Looks at every tick; FAILURE with culprits and causes if it is not.
+    """Condition that the world is as expected: observes at every tick, FAILURE with culprits and causes if it is not.
 
     Args:
-        course: the plan under way.
-        name: of the behaviour.
+        execution: the execution of the plan.
+        name: name of the behaviour.
     """
 
-    def __init__(self, course: Course, name: str = "as expected?") -> None:
+    def __init__(self, execution: PlanExecution, name: str = "as expected?") -> None:
         super().__init__(name)
-        self._course = course
+        self._execution = execution
 
     def update(self) -> Status:
-        """Look and compare."""
-        found = self._course.look()
-        self.feedback_message = told(found) if found else f"as expected, {self._course.step} steps done"
+        """Observe and compare."""
+        found = self._execution.observe()
+        self.feedback_message = _summary(found) if found else f"as expected, {self._execution.step} steps done"
         return Status.FAILURE if found else Status.SUCCESS
 
 
 class _Act(Behaviour):
-    """Carries out an action by the course's world, in one tick; whether it worked is for the cameras to say."""
+    """Carries out an action in the world, in one tick; the next observation decides whether it worked."""
 
-    def __init__(self, course: Course, action: Action) -> None:
+    def __init__(self, execution: PlanExecution, action: Action) -> None:
         super().__init__(str(action))
-        self._course, self._action = course, action
+        self._execution, self._action = execution, action
 
     def update(self) -> Status:
-        self._course.world.execute(self._action)
+        self._execution.world.execute(self._action)
         return Status.SUCCESS
 
 
 class _Attempt(Decorator):
     """Counts the next action of the plan as attempted when the behaviour that carries it out ends.
 
-    SUCCESS also if that fails: whether the action worked is for the cameras to say, and there may be a way back.
+    SUCCESS even if that behaviour fails: the next observation decides whether the action worked.
     """
 
-    def __init__(self, course: Course, action: Action) -> None:
-        super().__init__(f"attempt {action}", _Act(course, action) if course.act is None else course.act(action))
-        self._course = course
+    def __init__(self, execution: PlanExecution, action: Action) -> None:
+        super().__init__(
+            f"attempt {action}", _Act(execution, action) if execution.act is None else execution.act(action)
+        )
+        self._execution = execution
 
     def update(self) -> Status:
         if self.decorated.status is Status.RUNNING:
             return Status.RUNNING
-        self._course.attempted()
+        self._execution.mark_attempted()
         failed = self.decorated.status is not Status.SUCCESS
         self.feedback_message = f"it says that it failed: {self.decorated.feedback_message}" if failed else ""
         return Status.SUCCESS
 
 
 class FindWayBack(Behaviour):
-    """Searches for the cheapest way back onto the plan, in a thread of its own: RUNNING meanwhile, for a tick at least.
+    """Searches for the cheapest recovery in a separate thread, and is RUNNING meanwhile, for one tick at least.
 
-    SUCCESS only with a way that was found for the world as it is now: when the search ends, it looks again, and if the
-    world is no longer the one that was searched for, the result is stale and this is a FAILURE. It is one as well if
-    there is no way, or none was found in time; then the course's `reason` says why. Interrupted, it stops the search.
+    When the search ends, the world is observed again. SUCCESS if a recovery was found and the world has not changed
+    since the search began; FAILURE if the world has changed, if there is no recovery, or if none was found in time
+    (`PlanExecution.reason` says why). An interruption stops the search.
 
     Args:
-        course: the plan under way.
-        name: of the behaviour.
+        execution: the execution of the plan.
+        name: name of the behaviour.
     """
 
-    def __init__(self, course: Course, name: str = "find the way back") -> None:
+    def __init__(self, execution: PlanExecution, name: str = "find the way back") -> None:
         super().__init__(name)
-        self._course = course
+        self._execution = execution
         self._search: _Search | None = None
-        course.attach(self)
+        execution.attach(self)
 
     def setup(self, **_: Any) -> None:
-        """A new episode."""
-        self._course.reset()
+        """Begin a new episode."""
+        self._execution.reset()
 
     def initialise(self) -> None:
-        """Begin the search, for the world as it was seen last."""
+        """Begin the search for the scene of the last observation."""
         self.feedback_message = ""
-        wrong = self._course.discrepancy
+        wrong = self._execution.discrepancy
         if wrong is None:
-            wrong = self._course.look()
-        may_search = self._course.begin_search()
-        self._search = _Search(self._course, wrong) if wrong and may_search else None
+            wrong = self._execution.observe()
+        may_search = self._execution.begin_search()
+        self._search = _Search(self._execution, wrong) if wrong and may_search else None
 
     def update(self) -> Status:
-        """Wait for the end of the search; then look whether its result is still true."""
-        course, search = self._course, self._search
+        """Wait for the end of the search, then check that its result is still valid."""
+        execution, search = self._execution, self._search
         if search is None:
-            self.feedback_message = course.reason or "nothing to recover from"
-            return Status.FAILURE if course.reason else Status.SUCCESS
-        recovery = search.result() if self.status is Status.RUNNING else None  # what is wrong is to be seen for a tick
+            self.feedback_message = execution.reason or "nothing to recover from"
+            return Status.FAILURE if execution.reason else Status.SUCCESS
+        recovery = (
+            search.result() if self.status is Status.RUNNING else None
+        )  # the discrepancy stays visible for one tick
         if recovery is None:
             self.feedback_message = search.progress
             return Status.RUNNING
-        now = course.look()
-        if not course.same_scene(search.scene, now.observed):
+        now = execution.observe()
+        if not execution.same_scene(search.scene, now.observed):
             self.feedback_message = "stale: the world has changed since the search began"
             return Status.FAILURE
         if not recovery.found:
-            course.give_up(recovery.reason)
+            execution.give_up(recovery.reason)
             self.feedback_message = f"{recovery.status}: {recovery.reason}"
             return Status.FAILURE
         self.feedback_message = f"{recovery.status}: {len(recovery.actions)} actions"
-        course.rejoin(recovery)
+        execution.rejoin(recovery)
         return Status.SUCCESS
 
     def terminate(self, new_status: Status) -> None:
-        """Stop a search that is under way."""
+        """Stop a running search."""
         if self._search is not None:
             self._search.cancel()
             self._search = None
 
 
 class _Search:
-    """A search in a thread of its own.
+    """A search in a separate thread.
 
     Args:
-        course: the plan under way.
-        wrong: what was found to be wrong.
+        execution: the execution of the plan.
+        wrong: the discrepancy to recover from.
     """
 
-    def __init__(self, course: Course, wrong: Discrepancy) -> None:
+    def __init__(self, execution: PlanExecution, wrong: Discrepancy) -> None:
         self.scene: SceneGraph = wrong.observed
         self.progress = "searching"
         self._cancelled = threading.Event()
         self._recovery: Recovery | None = None
         self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, args=(course, wrong, course.trace), daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(execution, wrong, execution.trace), daemon=True)
         self._thread.start()
 
-    def _run(self, course: Course, wrong: Discrepancy, trace: Any) -> None:
+    def _run(self, execution: PlanExecution, wrong: Discrepancy, trace: Any) -> None:
         try:
-            self._recovery = course.system.planner.recover(
+            self._recovery = execution.system.planner.recover(
                 self.scene,
                 trace,
                 wrong,
-                budget_s=course.budget_s,
+                budget_s=execution.budget_s,
                 on_improvement=self._improved,
                 cancelled=self._cancelled.is_set,
             )
@@ -182,7 +185,7 @@ class _Search:
         self.progress = f"searching for less than {len(found.actions)} actions"
 
     def result(self) -> Recovery | None:
-        """What was found; None while it is being searched."""
+        """Return the recovery; None while the search runs."""
         if self._thread.is_alive():
             return None
         if self._error is not None:
@@ -190,24 +193,24 @@ class _Search:
         return self._recovery
 
     def cancel(self) -> None:
-        """Stop the search and wait until it has."""
+        """Stop the search and wait for its end."""
         self._cancelled.set()
         self._thread.join()
 
 
-class _Inserted(Sequence):
-    """A sequence whose children are made anew whenever it begins; interrupted, it has none.
+class _DynamicSequence(Sequence):
+    """A sequence that makes its children whenever it begins, and drops them when it is interrupted.
 
     Args:
-        name: of the behaviour.
-        course: the plan under way.
+        name: name of the behaviour.
+        execution: the execution of the plan.
         make: makes the children.
     """
 
-    def __init__(self, name: str, course: Course, make: Callable[[], Iterable[Behaviour]]) -> None:
+    def __init__(self, name: str, execution: PlanExecution, make: Callable[[], Iterable[Behaviour]]) -> None:
         super().__init__(name, memory=True)
         self._make = make
-        course.attach(self)
+        execution.attach(self)
 
     def initialise(self) -> None:
         """Make the children."""
@@ -216,95 +219,104 @@ class _Inserted(Sequence):
         self.current_child = self.children[0] if self.children else None
 
     def terminate(self, new_status: Status) -> None:
-        """Forget them if they were interrupted."""
+        """Drop the children after an interruption."""
         if new_status is Status.INVALID:
             self.remove_all_children()
 
 
-def recovery_subtree(course: Course, name: str = "recover") -> Sequence:
-    """A subtree that finds the way back onto the plan, inserts its actions, and looks after each whether it worked.
+def recovery_subtree(execution: PlanExecution, name: str = "recover") -> Sequence:
+    """Return a subtree that searches for a recovery, inserts its actions, and observes the result of each.
 
-    SUCCESS means that the world was seen, after the last action, to be as the plan expects from there on; the course
-    then goes on with the step of the plan that the way back leads to, which may be an earlier or a later one. FAILURE
-    means that there is no way (`course.reason` says why), that the way was found for a world that has changed since, or
-    that an action did not do what it should; tick it again to search anew.
+    SUCCESS means that the world was observed to be as expected after the last action; the execution then continues with
+    the step of the plan that the recovery leads to, which may be an earlier or a later one. FAILURE means that there is
+    no recovery (`execution.reason` says why), that the world changed during the search, or that an action did not work;
+    tick the subtree again to search again.
 
     Args:
-        course: the plan under way.
-        name: of the subtree.
+        execution: the execution of the plan.
+        name: name of the subtree.
     """
 
     def way_back() -> Iterable[Behaviour]:
-        actions = course.inserted
+        actions = execution.inserted
         for action in actions:
-            yield _Attempt(course, action)
-            yield AsExpected(course, f"{action} worked?")
+            yield _Attempt(execution, action)
+            yield AsExpected(execution, f"{action} worked?")
         if not actions:
-            yield AsExpected(course, "back on the plan?")
+            yield AsExpected(execution, "back on the plan?")
 
-    return Sequence(name, memory=True, children=[FindWayBack(course), _Inserted("way back", course, way_back)])
+    return Sequence(
+        name, memory=True, children=[FindWayBack(execution), _DynamicSequence("way back", execution, way_back)]
+    )
 
 
-def next_action(course: Course, name: str = "next action") -> Sequence:
-    """A subtree that carries out the next action of the plan; SUCCESS when it was attempted, or if none is left.
+def next_action(execution: PlanExecution, name: str = "next action") -> Sequence:
+    """Return a subtree that carries out the next action of the plan; SUCCESS after the attempt, or if none is left.
 
     Args:
-        course: the plan under way.
-        name: of the subtree.
+        execution: the execution of the plan.
+        name: name of the subtree.
     """
 
     def following() -> Iterable[Behaviour]:
-        if course.next_action is not None:
-            yield _Attempt(course, course.next_action)
+        if execution.next_action is not None:
+            yield _Attempt(execution, execution.next_action)
 
-    return _Inserted(name, course, following)
+    return _DynamicSequence(name, execution, following)
 
 
 class _UntilComplete(Decorator):
-    """Goes on, one step after the other, until the plan is complete or there is no way to go on.
+    """Repeats its child until the plan is complete or there is no way to continue.
 
     Args:
-        course: the plan under way.
-        child: does one step; its failure is final only if the course has a reason to give up.
-        name: of the behaviour.
+        execution: the execution of the plan.
+        child: does one step; its failure is final only if the execution has given up.
+        name: name of the behaviour.
     """
 
-    def __init__(self, course: Course, child: Behaviour, name: str) -> None:
+    def __init__(self, execution: PlanExecution, child: Behaviour, name: str) -> None:
         super().__init__(name, child)
-        self._course = course
-        course.attach(self)
+        self._execution = execution
+        execution.attach(self)
 
     def setup(self, **_: Any) -> None:
-        """A new episode."""
-        self._course.reset()
+        """Begin a new episode."""
+        self._execution.reset()
 
     def update(self) -> Status:
-        """Whether the plan is complete."""
-        course = self._course
-        if self.decorated.status is Status.FAILURE and course.reason:
-            self.feedback_message = course.reason
+        """Return SUCCESS if the plan is complete, FAILURE if the execution has given up."""
+        execution = self._execution
+        if self.decorated.status is Status.FAILURE and execution.reason:
+            self.feedback_message = execution.reason
             return Status.FAILURE
-        self.feedback_message = f"{course.step} steps done, {len(course.plan) - course.num_executed} actions ahead"
-        complete = self.decorated.status is Status.SUCCESS and course.complete
+        self.feedback_message = (
+            f"{execution.step} steps done, {len(execution.plan) - execution.num_executed} actions ahead"
+        )
+        complete = self.decorated.status is Status.SUCCESS and execution.complete
         return Status.SUCCESS if complete else Status.RUNNING
 
 
-def follow_plan(course: Course, name: str = "follow the plan") -> Behaviour:
-    """A subtree that carries out the whole plan, recovering whenever the world is not as expected.
+def follow_plan(execution: PlanExecution, name: str = "follow the plan") -> Behaviour:
+    """Return a subtree that carries out the whole plan, and recovers whenever the world is not as expected.
 
-    SUCCESS when all is done and was seen to be as it should be; FAILURE when there is no way to go on. Ticked again
-    after that it looks again: a goal that is disturbed is restored, and where somebody has helped it goes on.
+    SUCCESS when the plan is done and the scene was observed to be as expected; FAILURE when there is no way to
+    continue. If it is ticked again later, it restores a disturbed goal, and continues after outside help.
 
     Args:
-        course: the plan under way.
-        name: of the subtree.
+        execution: the execution of the plan.
+        name: name of the subtree.
     """
-    mend = Selector("as expected, or mended", memory=True, children=[AsExpected(course), recovery_subtree(course)])
-    step = Sequence("one step", memory=True, children=[mend, next_action(course)])
-    return _UntilComplete(course, step, name)
+    check = Selector(
+        "as expected, or recovered", memory=True, children=[AsExpected(execution), recovery_subtree(execution)]
+    )
+    step = Sequence("one step", memory=True, children=[check, next_action(execution)])
+    return _UntilComplete(execution, step, name)
 
 
-def told(found: Discrepancy) -> str:
-    """What is wrong, in a few words: culprits with their cause codes, and preconditions that do not hold."""
+def _summary(found: Discrepancy) -> str:
+    """Return a summary: culprits with their cause codes, and preconditions that do not hold."""
     wrong = [f"{culprit.name}: {culprit.cause}" for culprit in found.deviations]
     return "; ".join([*wrong, *violated_texts(found)])
+
+
+serve_old_names(__name__)

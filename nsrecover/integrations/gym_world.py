@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.core.actions import Action, Plan
+from nsrecover.core.extras import needs_extra
 from nsrecover.core.geometry import top
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import Perceiver, World
@@ -18,13 +19,9 @@ from nsrecover.errors import InvalidAction, InvalidConfiguration, did_you_mean
 from nsrecover.perception.function import as_perceiver
 from nsrecover.system import load
 
-try:
+with needs_extra("gymnasium", "gymnasium"):
     import gymnasium
     from gymnasium import spaces
-except ImportError as problem:
-    raise InvalidConfiguration(
-        "expected gymnasium, found that it is not installed; run `pip install 'nsrecover[gymnasium]'`"
-    ) from problem
 
 Info = dict[str, Any]
 Outcome = tuple[Any, SupportsFloat, bool, bool, Info]

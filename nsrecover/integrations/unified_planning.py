@@ -19,9 +19,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nsrecover.core.extras import needs_extra
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.errors import InvalidConfiguration, InvalidPlan, did_you_mean
-from nsrecover.integrations import missing
 from nsrecover.integrations.up_grounding import Grounded
 from nsrecover.integrations.up_reduction import lifted, reduced
 from nsrecover.planning import symbolic
@@ -110,10 +110,8 @@ def repair(
         InvalidPlan: the plan is not one for the problem, or cannot lead to its goal.
     """
     began = time.perf_counter()
-    try:
+    with needs_extra("up", "unified-planning"):
         from unified_planning.plans import SequentialPlan
-    except ImportError as absent:
-        raise missing("unified-planning", "up") from absent
     if not isinstance(plan, SequentialPlan):
         raise InvalidPlan(f"expected a SequentialPlan, found a {type(plan).__name__}; convert it, for example with "
                           "plan.convert_to(PlanKind.SEQUENTIAL_PLAN, problem)")  # fmt: skip
@@ -186,10 +184,8 @@ def register(environment: Environment | None = None) -> None:
     Raises:
         InvalidConfiguration: unified-planning is missing.
     """
-    try:
+    with needs_extra("up", "unified-planning"):
         from unified_planning.environment import get_environment
-    except ImportError as absent:
-        raise missing("unified-planning", "up") from absent
     factory = get_environment(environment).factory
     for name, engine in ENGINES.items():
         if name not in factory.engines:

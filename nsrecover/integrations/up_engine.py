@@ -10,16 +10,16 @@ import time
 from typing import IO, Any, ClassVar
 from warnings import warn
 
+from nsrecover.core.extras import needs_extra
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.integrations import missing
 from nsrecover.integrations.unified_planning import told
 from nsrecover.integrations.up_grounding import Grounded
 from nsrecover.integrations.up_reduction import READ, REMOVED
 from nsrecover.planning import symbolic
 from nsrecover.planning.search_tree import Ending
 
-try:
+with needs_extra("up", "unified-planning"):
     from unified_planning.engines import (
         Credits,
         Engine,
@@ -34,8 +34,6 @@ try:
     from unified_planning.model import Problem, ProblemKind
     from unified_planning.model.problem_kind_versioning import LATEST_PROBLEM_KIND_VERSION
     from unified_planning.plans import PlanKind, SequentialPlan
-except ImportError as absent:
-    raise missing("unified-planning", "up") from absent
 
 
 class RecoveryEngine(Engine, PlanRepairerMixin, ReplannerMixin, OneshotPlannerMixin):  # type: ignore[misc]

@@ -18,13 +18,14 @@ import os
 import tempfile
 import warnings
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+import nsrecover
+from nsrecover.core.extras import needs_extra
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle, BundleConfig
 from nsrecover.models.discriminator import Discriminator
@@ -122,7 +123,8 @@ def export_onnx(bundle: Bundle, folder: str | Path) -> tuple[Path, ...]:
     Raises:
         InvalidConfiguration: onnxscript is not installed, or the folder cannot be written to.
     """
-    _require_onnx()
+    with needs_extra("onnx", "onnxscript"):  # the exporter of torch needs it, and it installs onnx
+        import onnxscript  # noqa: F401
     path = Path(folder)
     parts = _parts(copy.deepcopy(bundle).cpu())
     try:
@@ -221,7 +223,7 @@ def _description(config: BundleConfig, parts: tuple[_Part, ...]) -> dict[str, An
 
     return {
         "format": FORMAT,
-        "library": _version(),
+        "library": nsrecover.__version__,
         "opset": OPSET,
         "feature_size": config.feature_size,
         "crop_size": config.crop_size,
@@ -231,20 +233,3 @@ def _description(config: BundleConfig, parts: tuple[_Part, ...]) -> dict[str, An
             part.file: {"inputs": [*map(told, part.inputs)], "outputs": [*map(told, part.outputs)]} for part in parts
         },
     }
-
-
-def _require_onnx() -> None:
-    try:
-        import onnxscript  # noqa: F401  torch's exporter needs it, and with it comes onnx
-    except ImportError as problem:
-        raise InvalidConfiguration(
-            "expected onnxscript, which torch writes ONNX files with, found that it is not installed; "
-            "run `pip install 'nsrecover[onnx]'`"
-        ) from problem
-
-
-def _version() -> str:
-    try:
-        return metadata.version("nsrecover")
-    except metadata.PackageNotFoundError:
-        return "unknown"

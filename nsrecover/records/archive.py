@@ -28,16 +28,17 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib import metadata
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
+import nsrecover
 from nsrecover.core.actions import Plan
+from nsrecover.core.extras import needs_extra
 from nsrecover.core.observation import Observation
-from nsrecover.errors import InvalidConfiguration, InvalidRecording
+from nsrecover.errors import InvalidRecording
 from nsrecover.records.arrays import (
     DTYPES,
     PER_OBSERVATION,
@@ -307,7 +308,7 @@ class _Replacement:
         for name, value in self._attributes.items():
             plain = isinstance(value, (str, bool, int, float))
             self._file.attrs[name] = value if plain else json.dumps(value, sort_keys=True)
-        self._file.attrs.update({"format": FORMAT, "schema": SCHEMA, "library": f"nsrecover {_version()}"})
+        self._file.attrs.update({"format": FORMAT, "schema": SCHEMA, "library": f"nsrecover {nsrecover.__version__}"})
         self._file.create_group(_GROUP)
         return self._file
 
@@ -369,18 +370,6 @@ def _plain(value: Any) -> Any:
 
 
 def _h5py() -> Any:
-    try:
+    with needs_extra("hdf5", "h5py"):
         import h5py
-    except ImportError as problem:
-        raise InvalidConfiguration(
-            "expected h5py, which reads and writes HDF5 files, found that it is not installed; "
-            "run `pip install 'nsrecover[hdf5]'`"
-        ) from problem
     return h5py
-
-
-def _version() -> str:
-    try:
-        return metadata.version("nsrecover")
-    except metadata.PackageNotFoundError:
-        return "unknown"

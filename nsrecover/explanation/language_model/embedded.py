@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from nsrecover.core.completion import Completion, Listener, Prompt
+from nsrecover.core.extras import needs_extra
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.language_model.endpoint import Endpoint
 
@@ -57,13 +58,8 @@ class EmbeddedModel:
     """
 
     def __init__(self, weights: Path | None = None, threads: int | None = None) -> None:
-        try:
+        with needs_extra("llm", "xllamacpp"):
             import xllamacpp
-        except ImportError as error:
-            raise InvalidConfiguration(
-                "expected xllamacpp for a local language model, found it not installed; run "
-                "`pip install 'nsrecover[llm]'`"
-            ) from error
         path = find_weights() if weights is None else weights
         settings = xllamacpp.CommonParams()
         settings.model.path = str(path)

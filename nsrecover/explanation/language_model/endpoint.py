@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from nsrecover.core.completion import Completion, Listener, Prompt
+from nsrecover.core.extras import needs_extra
 from nsrecover.errors import InvalidConfiguration, ModelFailure
 
 if TYPE_CHECKING:
@@ -209,11 +210,6 @@ def _innermost(error: BaseException) -> str:
 
 
 def _client_class() -> type[AsyncOpenAI]:
-    try:
+    with needs_extra("llm", "openai"):
         from openai import AsyncOpenAI
-    except ImportError as error:
-        raise InvalidConfiguration(
-            "expected the openai client for a language model, found it not installed; run "
-            "`pip install 'nsrecover[llm]'`"
-        ) from error
     return AsyncOpenAI

@@ -16,8 +16,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nsrecover.core.extras import needs_extra
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.integrations import missing
 from nsrecover.integrations.server.limits import Limits
 
 if TYPE_CHECKING:
@@ -97,8 +97,9 @@ def serve(
 
 def _need_extra() -> None:
     for package in ("fastapi", "uvicorn", "python_multipart", "sse_starlette", "jinja2"):
-        if find_spec(package) is None:
-            raise missing(package, "server")
+        with needs_extra("server", package):
+            if find_spec(package) is None:
+                raise ImportError(package)
 
 
 def _check_token(token: str | None) -> None:

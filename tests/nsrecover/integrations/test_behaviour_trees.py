@@ -23,8 +23,8 @@ from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.errors import InvalidConfiguration, UnknownObject
 from nsrecover.integrations.behaviour_trees import (
     AsExpected,
-    Course,
     FindWayBack,
+    PlanExecution,
     follow_plan,
     next_action,
     recovery_subtree,
@@ -94,8 +94,8 @@ def slow() -> Slow:
     return Slow(geometric().models)
 
 
-def tree_of(course: Course) -> Any:
-    tree = py_trees.trees.BehaviourTree(follow_plan(course))
+def tree_of(execution: PlanExecution) -> Any:
+    tree = py_trees.trees.BehaviourTree(follow_plan(execution))
     tree.setup()
     return tree
 
@@ -128,7 +128,7 @@ def clean() -> None:
 
 def test_a_plan_that_works_is_carried_out() -> None:
     table = Table()
-    tree = tree_of(Course(geometric(), table, PLAN))
+    tree = tree_of(PlanExecution(geometric(), table, PLAN))
     assert run(tree) is Status.SUCCESS
     assert table.stands()
     assert table.done == list(map(str, PLAN))
@@ -141,10 +141,10 @@ def test_a_plan_that_works_is_carried_out() -> None:
     assert len(table.done) == 4
 
 
-def test_what_goes_wrong_is_told_and_mended() -> None:
+def test_what_goes_wrong_is_told_and_recovered() -> None:
     table, board = Table(), None
-    course = Course(geometric(), table, PLAN)
-    tree = tree_of(course)
+    execution = PlanExecution(geometric(), table, PLAN)
+    tree = tree_of(execution)
     table.after = lambda done: table.put("blue", 0.6, 0.2) if table.done == list(map(str, PLAN))[:2] else None
     seen = []
     board = reader()
@@ -167,8 +167,8 @@ def test_what_goes_wrong_is_told_and_mended() -> None:
 
 def test_disturbances_before_an_action_are_noticed_too() -> None:
     table = Table()
-    course = Course(geometric(), table, PLAN)
-    tree = tree_of(course)
+    execution = PlanExecution(geometric(), table, PLAN)
+    tree = tree_of(execution)
     tree.tick()  # green is on red
     tree.tick()  # seen, and blue is on green
     table.put("grey", *table.scene.boxes[table.scene.index("red")][:2], 3.5 * SIDE_M)  # a helper
@@ -179,8 +179,8 @@ def test_disturbances_before_an_action_are_noticed_too() -> None:
 
 def test_a_result_for_an_older_world_is_never_a_success() -> None:
     table, system = Table(), slow()
-    course = Course(system, table, PLAN)
-    tree = tree_of(course)
+    execution = PlanExecution(system, table, PLAN)
+    tree = tree_of(execution)
     tree.tick()
     table.put("green", 0.6, 0.2)
     tree.tick()
@@ -200,7 +200,7 @@ def test_a_result_for_an_older_world_is_never_a_success() -> None:
     assert Status.SUCCESS not in statuses
     assert messages[-1].startswith("stale")
     assert table.done == ["top(green, red)"]  # nothing was done on its account
-    assert course.recovery is None
+    assert execution.recovery is None
     assert tree.root.status is Status.RUNNING  # and it is searched anew
     assert run(tree) is Status.SUCCESS
     assert table.stands()
@@ -208,8 +208,8 @@ def test_a_result_for_an_older_world_is_never_a_success() -> None:
 
 def test_what_mends_itself_during_the_search_makes_its_result_stale() -> None:
     table, system = Table(), slow()
-    course = Course(system, table, PLAN)
-    tree = tree_of(course)
+    execution = PlanExecution(system, table, PLAN)
+    tree = tree_of(execution)
     tree.tick()
     right = table.scene
     table.put("green", 0.6, 0.2)
@@ -222,29 +222,29 @@ def test_what_mends_itself_during_the_search_makes_its_result_stale() -> None:
 
 def test_a_way_back_that_does_not_work_is_never_a_success() -> None:
     table = Table()
-    course = Course(geometric(), table, PLAN, max_recoveries=3)
-    subtree = recovery_subtree(course)
-    course.look()
+    execution = PlanExecution(geometric(), table, PLAN, max_recoveries=3)
+    subtree = recovery_subtree(execution)
+    execution.observe()
     table.put("green", 0.6, 0.2)
     table.after = lambda _: table.put("green", 0.6, -0.3)  # whatever it does, the block ends there
     for _ in range(3):
-        assert course.look()
+        assert execution.observe()
         while subtree.status is not Status.FAILURE:
             subtree.tick_once()
             assert subtree.status is not Status.SUCCESS
-        assert not course.reason
+        assert not execution.reason
         subtree.stop(Status.INVALID)
     assert table.done == ["top(green, red)"] * 3
     subtree.tick_once()
     assert subtree.status is Status.FAILURE
-    assert course.reason == "a way back was searched 3 times, the last time for green"
+    assert execution.reason == "a way back was searched 3 times, the last time for green"
     assert len(table.done) == 3
 
 
 def test_a_stubborn_world_ends_in_failure_and_help_ends_that() -> None:
     table = Table()
-    course = Course(geometric(), table, PLAN, max_recoveries=2)
-    tree = tree_of(course)
+    execution = PlanExecution(geometric(), table, PLAN, max_recoveries=2)
+    tree = tree_of(execution)
     table.after = lambda _: table.put("green", 0.6, 0.2)
     assert run(tree) is Status.FAILURE
     assert tree.root.feedback_message == reader().reason == "a way back was searched 2 times, the last time for green"
@@ -258,8 +258,8 @@ def test_a_stubborn_world_ends_in_failure_and_help_ends_that() -> None:
 
 def test_no_way_back_is_a_failure_with_the_reason() -> None:
     table = Table()
-    course = Course(geometric(), table, PLAN)
-    tree = tree_of(course)
+    execution = PlanExecution(geometric(), table, PLAN)
+    tree = tree_of(execution)
     tree.tick()
     table.lose("blue")
     assert run(tree) is Status.FAILURE
@@ -273,8 +273,8 @@ def test_no_way_back_is_a_failure_with_the_reason() -> None:
 
 def test_interrupting_stops_the_search_and_forgets_what_was_inserted() -> None:
     table, system = Table(), slow()
-    course = Course(system, table, PLAN)
-    tree = tree_of(course)
+    execution = PlanExecution(system, table, PLAN)
+    tree = tree_of(execution)
     tree.tick()
     table.put("green", 0.6, 0.2)
     tree.tick()
@@ -306,8 +306,8 @@ class Moving(py_trees.behaviour.Behaviour):
 @pytest.mark.parametrize("claims", [Status.SUCCESS, Status.FAILURE])
 def test_skills_may_take_their_time_and_are_not_believed(claims: Status) -> None:
     table = Table()
-    course = Course(geometric(), table, PLAN, act=lambda action: Moving(table, action, claims))
-    tree = tree_of(course)
+    execution = PlanExecution(geometric(), table, PLAN, act=lambda action: Moving(table, action, claims))
+    tree = tree_of(execution)
     tree.tick()
     assert node(tree.root, Moving).status is Status.RUNNING
     assert table.done == []
@@ -317,22 +317,22 @@ def test_skills_may_take_their_time_and_are_not_believed(claims: Status) -> None
 
 def test_an_interrupted_skill_leaves_no_trace() -> None:
     table = Table()
-    course = Course(geometric(), table, PLAN, act=lambda action: Moving(table, action))
-    tree = tree_of(course)
+    execution = PlanExecution(geometric(), table, PLAN, act=lambda action: Moving(table, action))
+    tree = tree_of(execution)
     tree.tick()
     skill = node(tree.root, Moving)
     tree.root.stop(Status.INVALID)
     assert skill.status is Status.INVALID
     assert skill not in list(tree.root.iterate())
-    assert (course.num_executed, table.done) == (0, [])
+    assert (execution.num_executed, table.done) == (0, [])
     assert run(tree) is Status.SUCCESS
 
 
 @pytest.mark.parametrize("how", ["setup", "reset"])
 def test_nothing_is_left_of_an_earlier_episode(how: str) -> None:
     table, system = Table(), slow()
-    course = Course(system, table, PLAN)
-    tree = tree_of(course)
+    execution = PlanExecution(system, table, PLAN)
+    tree = tree_of(execution)
     tree.tick()
     table.put("green", 0.6, 0.2)
     tree.tick()
@@ -342,7 +342,7 @@ def test_nothing_is_left_of_an_earlier_episode(how: str) -> None:
     if how == "setup":
         tree.setup()
     else:
-        course.reset()
+        execution.reset()
     assert system.cancelled.is_set()
     board = reader()
     assert (board.step, board.culprits, board.causes, board.discrepancy, board.recovery) == (0, (), {}, None, None)
@@ -352,7 +352,7 @@ def test_nothing_is_left_of_an_earlier_episode(how: str) -> None:
     assert table.stands()
     other = Plan.parse("left(grey, red)")
     table.__init__()
-    course.reset(other)
+    execution.reset(other)
     assert run(tree) is Status.SUCCESS
     assert table.done == ["left(grey, red)"]
     assert reader().ahead == ()
@@ -360,8 +360,8 @@ def test_nothing_is_left_of_an_earlier_episode(how: str) -> None:
 
 def test_two_courses_do_not_see_one_another_s_data() -> None:
     first, second = Table(), Table()
-    one = tree_of(Course(geometric(), first, PLAN, namespace="one"))
-    two = tree_of(Course(geometric(), second, PLAN, namespace="two"))
+    one = tree_of(PlanExecution(geometric(), first, PLAN, namespace="one"))
+    two = tree_of(PlanExecution(geometric(), second, PLAN, namespace="two"))
     one.tick()
     two.tick()
     first.put("green", 0.6, 0.2)
@@ -372,9 +372,9 @@ def test_two_courses_do_not_see_one_another_s_data() -> None:
 
 def test_something_more_urgent_interrupts_and_it_goes_on_afterwards() -> None:
     table, system = Table(), slow()
-    course = Course(system, table, PLAN, act=lambda action: Moving(table, action))
+    execution = PlanExecution(system, table, PLAN, act=lambda action: Moving(table, action))
     low = py_trees.behaviours.StatusQueue("battery low?", [Status.FAILURE] * 6 + [Status.RUNNING] * 2, Status.FAILURE)
-    root = py_trees.composites.Selector("robot", memory=False, children=[low, follow_plan(course)])
+    root = py_trees.composites.Selector("robot", memory=False, children=[low, follow_plan(execution)])
     tree = py_trees.trees.BehaviourTree(root)
     tree.setup()
     table.after = lambda _: table.put("green", 0.6, 0.2) if len(table.done) == 1 else None
@@ -385,7 +385,7 @@ def test_something_more_urgent_interrupts_and_it_goes_on_afterwards() -> None:
     tree.tick()  # the battery is low
     assert finder.status is Status.INVALID
     assert system.cancelled.is_set()
-    assert course.step == 1
+    assert execution.step == 1
     system.allowed.set()
     assert run(tree) is Status.SUCCESS
     assert table.done == ["top(green, red)", "top(green, red)", "top(blue, green)", "top(grey, blue)"]
@@ -394,25 +394,27 @@ def test_something_more_urgent_interrupts_and_it_goes_on_afterwards() -> None:
 
 def test_the_parts_go_into_trees_of_one_s_own() -> None:
     table = Table()
-    course = Course(geometric(), table, PLAN)
-    mended = py_trees.composites.Selector("mend", memory=True, children=[AsExpected(course), recovery_subtree(course)])
-    step = py_trees.composites.Sequence("step", memory=True, children=[mended, next_action(course)])
+    execution = PlanExecution(geometric(), table, PLAN)
+    recovered = py_trees.composites.Selector(
+        "mend", memory=True, children=[AsExpected(execution), recovery_subtree(execution)]
+    )
+    step = py_trees.composites.Sequence("step", memory=True, children=[recovered, next_action(execution)])
     root = py_trees.decorators.Repeat("mine", step, num_success=4)  # three steps, and a last look
     tree = py_trees.trees.BehaviourTree(root)
     tree.setup()
     table.after = lambda _: table.put("green", 0.6, 0.2) if len(table.done) == 1 else None
     assert run(tree) is Status.SUCCESS
-    assert course.complete
+    assert execution.complete
     assert table.done == ["top(green, red)", "top(green, red)", "top(blue, green)", "top(grey, blue)"]
     assert table.stands()
 
 
 def test_mistakes_are_raised_where_the_tree_is_ticked() -> None:
-    tree = tree_of(Course(geometric(), Table(), Plan.parse("top(gren, red)")))
+    tree = tree_of(PlanExecution(geometric(), Table(), Plan.parse("top(gren, red)")))
     with pytest.raises(UnknownObject, match="Did you mean 'green'"):
         tree.tick()
     table = Table()
-    tree = tree_of(Course(geometric(), table, PLAN, budget_s=-1.0))
+    tree = tree_of(PlanExecution(geometric(), table, PLAN, budget_s=-1.0))
     tree.tick()
     table.put("green", 0.6, 0.2)
     with pytest.raises(InvalidConfiguration, match="budgets"):
@@ -428,7 +430,7 @@ def test_a_missing_package_names_the_extra(monkeypatch) -> None:
         return real(name, *arguments, **keywords)
 
     monkeypatch.setattr(builtins, "__import__", absent)
-    for module in ("behaviour_trees", "tree_course"):
+    for module in ("behaviour_trees", "plan_execution"):
         monkeypatch.delitem(sys.modules, f"nsrecover.integrations.{module}")
     with pytest.raises(InvalidConfiguration, match=r"nsrecover\[py_trees\]"):
         importlib.import_module("nsrecover.integrations.behaviour_trees")

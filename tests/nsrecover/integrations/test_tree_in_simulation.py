@@ -11,7 +11,7 @@ import py_trees
 from py_trees.common import Status
 
 from nsrecover import load
-from nsrecover.integrations.behaviour_trees import Course, follow_plan
+from nsrecover.integrations.behaviour_trees import PlanExecution, follow_plan
 from sim.tabletop.faults import Displaced
 from sim.tabletop.sampling import Structure, sample_plan, sample_scene
 from sim.tabletop.truth import deviations
@@ -28,8 +28,8 @@ def test_a_displaced_block_is_brought_back() -> None:
     causes = []
     with TabletopWorld(scene, (Displaced(at_step=0, name=bystander, offset_m=(0.05, 0.0)),)) as world:
         start = world.truth()
-        course = Course(load(), world, plan)
-        tree = py_trees.trees.BehaviourTree(follow_plan(course))
+        execution = PlanExecution(load(), world, plan)
+        tree = py_trees.trees.BehaviourTree(follow_plan(execution))
         tree.setup()
         tree.add_post_tick_handler(lambda _: causes.append(dict(board.causes)))
         while tree.root.status in (Status.INVALID, Status.RUNNING):
@@ -38,5 +38,5 @@ def test_a_displaced_block_is_brought_back() -> None:
         assert bystander not in deviations(world.truth(), start)
     assert {bystander: "moved"} in causes
     assert causes[-1] == {}
-    assert course.recovery is not None
-    assert [str(action) for action in course.recovery.actions] == [f"restore({bystander})"]
+    assert execution.recovery is not None
+    assert [str(action) for action in execution.recovery.actions] == [f"restore({bystander})"]

@@ -1,78 +1,64 @@
-"""What the behaviours of `nsrecover.integrations.behaviour_trees` share: a plan, how far it is, what was seen last."""
+"""The execution of a plan, shared by the behaviours of `nsrecover.integrations.behaviour_trees`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 from nsrecover.core.actions import Action, Plan, Trace
-from nsrecover.core.deprecation import with_old_names
+from nsrecover.core.deprecation import serve_old_names, with_old_names
 from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.extras import needs_extra
 from nsrecover.core.observation import Observation
-from nsrecover.core.protocols import Perceiver
+from nsrecover.core.protocols import Perceiver, World
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import check_plan
 from nsrecover.explanation.facts import violated_texts
-from nsrecover.integrations import missing
 from nsrecover.monitoring.expected_trace import rejoined
 from nsrecover.monitoring.imagination import as_expected
 from nsrecover.perception.boxes import BoxesPerceiver
 from nsrecover.perception.function import as_perceiver
 from nsrecover.system import System
 
-try:
+with needs_extra("py_trees", "py_trees"):
     from py_trees.behaviour import Behaviour
     from py_trees.blackboard import Client
     from py_trees.common import Access, Status
-except ImportError as absent:
-    raise missing("py_trees", "py_trees") from absent
 
 MAX_RECOVERIES = 10
-"""After this many searches for a way back in one episode the tree fails instead of trying again."""
+"""Largest number of searches for a recovery in one episode; then the tree fails."""
 
 KEYS = ("step", "ahead", "culprits", "causes", "violated", "discrepancy", "recovery", "reason")
-"""What is on the blackboard."""
-
-
-class TreeWorld(Protocol):
-    """A robot and its cameras; like `nsrecover.core.protocols.World`, but what is observed may be anything."""
-
-    def observe(self) -> Any:
-        """Camera images, boxes by name, a scene graph, or whatever the perceiver takes."""
-        ...
-
-    def execute(self, action: Action) -> None:
-        """Carry out one action as well as the robot can."""
-        ...
+"""The keys on the blackboard."""
 
 
 @with_old_names
-class Course:
-    """One plan under way: the scenes it should lead through, how far it is, and what was seen last.
+class PlanExecution:
+    """The execution of one plan: the expected scenes, the progress, and the last discrepancy.
 
-    It stays where it is when a tree is interrupted, and goes on from there; `reset` begins a new episode. It writes on
-    the blackboard, under `namespace`: `step` (how many steps of the plan that was given count as done), `ahead` (the
-    actions to be done, as text, those that a recovery has inserted first), `culprits` (names), `causes` (name -> code
-    of `nsrecover.Cause`), `violated` (preconditions, in words), `discrepancy` and `recovery` (the objects
-    themselves, or None) and `reason` (why there is no way to go on, or "").
+    An interruption of the tree changes nothing; `reset` begins a new episode. The execution writes on the blackboard,
+    under `namespace`: `step` (number of steps of the given plan that count as done), `ahead` (the remaining actions as
+    text, inserted ones first), `culprits` (names), `causes` (name -> code of `nsrecover.Cause`), `violated`
+    (preconditions as text), `discrepancy` and `recovery` (the objects, or None) and `reason` (why the execution has
+    given up, or "").
 
     Args:
         system: from `nsrecover.load()` or `nsrecover.geometric()`.
-        world: observes; and carries out actions, if no `act` is given.
-        plan: what to do.
-        act: makes the behaviour that carries out an action. By default the world does, in one tick, however long that
-            takes; give behaviours that are RUNNING while the robot moves, if the tree has other things to do.
-        perceiver: makes a perceiver for each episode, for observations that are neither images nor boxes nor graphs.
+        world: takes observations, and carries out actions unless `act` is given.
+        plan: the plan.
+        act: makes the behaviour that carries out an action. By default the world carries it out within one tick; pass
+            behaviours that are RUNNING while the robot moves if the tree has other things to do.
+        perceiver: makes a perceiver for each episode, for observations other than images, boxes and scene graphs.
         budget_s: planning time for one recovery.
-        max_recoveries: searches for a way back in one episode before it gives up.
-        namespace: of the blackboard; one for each course.
+        max_recoveries: largest number of searches for a recovery in one episode.
+        namespace: namespace on the blackboard, different for each execution.
     """
 
     def __init__(
         self,
         system: System,
-        world: TreeWorld,
+        world: World[Any],
         plan: Plan,
         *,
         act: Callable[[Action], Behaviour] | None = None,
@@ -86,16 +72,16 @@ class Course:
         self._make_perceiver = perceiver
         self._attached: list[Behaviour] = []
         self._given = plan
-        self._board = Client(name=f"course of {namespace}", namespace=namespace)
+        self._board = Client(name=f"plan execution of {namespace}", namespace=namespace)
         for key in KEYS:
             self._board.register_key(key, access=Access.WRITE)
         self.reset()
 
     def reset(self, plan: Plan | None = None) -> None:
-        """Begin a new episode: everything that was seen, searched or inserted is forgotten; what is running is stopped.
+        """Begin a new episode: stop running behaviours, and forget all observations and recoveries.
 
         Args:
-            plan: what to do; the same as before by default.
+            plan: the plan of the new episode; by default the same as before.
         """
         for behaviour in self._attached:
             if behaviour.status != Status.INVALID:
@@ -108,30 +94,30 @@ class Course:
         self.discrepancy: Discrepancy | None = None
         self.recovery: Recovery | None = None
         self.reason = ""
-        self._tell()
+        self._publish()
 
     def attach(self, behaviour: Behaviour) -> None:
-        """Let `reset` stop a behaviour."""
+        """Register a behaviour that `reset` has to stop."""
         self._attached.append(behaviour)
 
     @property
     def plan(self) -> Plan:
-        """The plan as it stands: what was given, with what has been inserted and skipped since."""
+        """The current plan: the given one with the inserted and without the skipped actions."""
         return self._given if self._trace is None else self._trace.plan
 
     @property
     def step(self) -> int:
-        """How many steps of the plan that was given count as done."""
+        """Number of steps of the given plan that count as done."""
         return len(self._given) - len(self.plan) + max(self._done, self._inserted_until)
 
     @property
     def inserted(self) -> tuple[Action, ...]:
-        """The actions of a recovery that are still to be done."""
+        """The remaining actions of a recovery."""
         return self.plan.actions[self._done : self._inserted_until]
 
     @property
     def num_executed(self) -> int:
-        """How many actions of the plan as it stands are done."""
+        """Number of actions of the current plan that are done."""
         return self._done
 
     @property
@@ -141,19 +127,19 @@ class Course:
 
     @property
     def complete(self) -> bool:
-        """Whether all actions are done and the scene was seen to be as it should be after them."""
+        """Whether all actions are done and the last observation was as expected."""
         return self._trace is not None and self._done == self._judged == len(self.plan) and not self.discrepancy
 
-    def look(self) -> Discrepancy:
-        """Take an observation and compare it with what the plan expects, now or after the action just attempted.
+    def observe(self) -> Discrepancy:
+        """Take an observation, and compare it with the expected scene before or after the latest action.
 
         Returns:
-            What is wrong; false in a condition if all is well. It is found again at every look until it is mended.
+            The discrepancy, false in a condition if there is none. It is found again until it is corrected.
 
         Raises:
             InvalidAction: the plan has an unknown operator or wrong arguments.
-            UnknownObject: it names an object that is not in the scene.
-            InvalidObservation: the observation cannot be used.
+            UnknownObject: the plan names an object that is not in the scene.
+            InvalidObservation: the observation is invalid.
         """
         observation = self.world.observe()
         comparison, imagination = self.system.comparison, self.system.imagination
@@ -171,31 +157,31 @@ class Course:
             found = comparison.after(graph, trace, done - 1)
             if not found:
                 self._judged = done
-                # so that errors of the imagination do not add up; only after an action, or slow drift would pass
+                # Prevents prediction errors from adding up. Only after an action; otherwise slow drift would pass.
                 self._trace = trace = imagination.rebase(trace, done, graph)
                 found = comparison.before(graph, trace, done) if left else found
         else:
             found = comparison.before(graph, trace, done) if left else comparison.after(graph, trace, done - 1)
         self.discrepancy = found
         if not found and self.reason:
-            self.reason, self._searches = "", 0  # somebody has helped
-        self._tell()
+            self.reason, self._searches = "", 0  # the scene was corrected from outside
+        self._publish()
         return found
 
-    def attempted(self) -> None:
-        """Count the next action as done; whether it worked, the next look says."""
+    def mark_attempted(self) -> None:
+        """Count the next action as done; the next observation decides whether it worked."""
         if self.next_action is not None:
             self._done += 1
-            self._tell()
+            self._publish()
 
     @property
     def trace(self) -> Trace:
-        """What the scenes should be; there is none before the first look."""
+        """The expected scenes; available after the first observation."""
         assert self._trace is not None
         return self._trace
 
     def begin_search(self) -> bool:
-        """Forget the last way back, and count a search for another; false if there have been too many."""
+        """Forget the last recovery and count a new search; return False if there were too many."""
         self.recovery, self.reason = None, ""
         self._searches += 1
         if self._searches > self.max_recoveries:
@@ -206,19 +192,19 @@ class Course:
         return True
 
     def same_scene(self, before: SceneGraph, now: SceneGraph) -> bool:
-        """Whether nothing has happened between two looks, by the same measure that errors are noticed with."""
+        """Return whether two scenes are the same by the criterion for deviations."""
         if before.names != now.names or (before.missing != now.missing).any():
             return False
         same = as_expected(self.system.models, before, now) >= self.system.models.threshold
         return bool((same | now.missing).all())
 
     def rejoin(self, recovery: Recovery) -> None:
-        """Insert a way back that was found for the scene seen last."""
+        """Insert a recovery that was found for the scene of the last observation."""
         assert self.discrepancy is not None
         graph, trace = self.discrepancy.observed, self.trace
         subgoal = len(trace.plan) if recovery.subgoal is None else recovery.subgoal
         if recovery.actions:
-            # it may lead back to what an earlier recovery had inserted
+            # It may lead back to an action that an earlier recovery inserted.
             self._inserted_until = len(recovery.actions) + max(0, self._inserted_until - subgoal)
             self._trace, self._done = rejoined(graph, trace, recovery), 0
         else:
@@ -226,26 +212,26 @@ class Course:
             self._trace = Trace(trace.plan, (*trace.graphs[:subgoal], graph, *recovery.rest))
         self._judged = self._done
         self.recovery = recovery
-        self._tell()
+        self._publish()
 
     def give_up(self, reason: str) -> None:
-        """Say why there is no way to go on."""
+        """Record why there is no way to continue."""
         self.reason = reason
-        self._tell()
+        self._publish()
 
     def _perceiver_of(self, observation: object) -> Perceiver[Any]:
         if self._make_perceiver is not None:
             return as_perceiver(self._make_perceiver())
         return self.system.perceiver() if isinstance(observation, Observation) else BoxesPerceiver()
 
-    def _tell(self) -> None:
-        """Write on the blackboard."""
+    def _publish(self) -> None:
+        """Write the blackboard."""
         wrong = self.discrepancy if self.discrepancy else None
         values = (
             self.step,
             tuple(map(str, self.plan.actions[self._done :])),
             wrong.deviating if wrong else (),
-            {culprit.name: culprit.cause.value for culprit in wrong.deviations} if wrong else {},
+            {each.name: each.cause.value for each in wrong.deviations} if wrong else {},
             violated_texts(wrong) if wrong else (),
             wrong,
             self.recovery,
@@ -253,3 +239,6 @@ class Course:
         )
         for key, value in zip(KEYS, values, strict=True):
             self._board.set(key, value)
+
+
+serve_old_names(__name__)
