@@ -12,8 +12,8 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
-from eval.sweep import printed
 from eval.sweep.run import EvalConfig, sweep
+from eval.sweep.summary_table import markdown
 from nsrecover.errors import InvalidConfiguration, cli_errors
 
 LAUNCHERS = {"joblib": "hydra_plugins.hydra_joblib_launcher", "submitit": "hydra_plugins.hydra_submitit_launcher"}
@@ -30,12 +30,12 @@ def _main(config: DictConfig) -> None:
     runtime = HydraConfig.get()
     many = runtime.mode is RunMode.MULTIRUN
     with cli_errors(resumable=True):
-        settings = EvalConfig(**{key: config[key] for key in config})
+        settings = EvalConfig(**{str(key): config[key] for key in config})
         found = sweep(settings, Path(runtime.runtime.output_dir))
     if many:
-        print(printed.markdown([found]).splitlines()[-1], flush=True)
+        print(markdown([found]).splitlines()[-1], flush=True)
     else:
-        print(printed.markdown([found]), end="")
+        print(markdown([found]), end="")
 
 
 def _check_launcher(arguments: list[str]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.errors import InvalidConfiguration, cli_errors
 from sim.common.arm import STEP_S
 from sim.common.cameras import DEFAULT_RIG
+from sim.common.statistics import wilson_interval
 from sim.tabletop.demonstrations import DemonstrationMix, DemonstrationSpec, action_failure, specify
 from sim.tabletop.sampling import Structure, sample_scene
 from sim.tabletop.world import TabletopWorld
@@ -89,20 +89,9 @@ class Tally:
 
     def success(self) -> dict[str, Any]:
         """Share of successful placements, with its 95 % interval."""
-        low, high = wilson(self.placed, self.tried)
+        low, high = wilson_interval(self.placed, self.tried)
         rate = self.placed / max(1, self.tried)
         return {"placed": self.placed, "tried": self.tried, "rate": rate, "low_95": low, "high_95": high}
-
-
-def wilson(good: int, total: int, z: float = 1.96) -> tuple[float, float]:
-    """Interval of a share (Wilson's), 95 % by default; (0, 1) when nothing was tried."""
-    if not total:
-        return 0.0, 1.0
-    share = good / total
-    middle = share + z * z / (2 * total)
-    half = z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total))
-    scale = 1 + z * z / total
-    return max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale)
 
 
 def run_episode(spec: DemonstrationSpec, tally: Tally, observe: bool = True, label: str = "") -> None:

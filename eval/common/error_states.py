@@ -11,14 +11,17 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from eval.common.episodes import episodes_of
+from eval.common.output import in_workers
 from eval.common.recordings import RecordedEpisode, load_recording, record_episode
 from eval.common.step_verdicts import MonitorSetting, perceived_steps
-from eval.common.variants import fingerprint, system_of
+from eval.common.systems import fingerprint, system_of
 from nsrecover.core.actions import Plan, Trace
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.scene import SceneGraph
@@ -100,6 +103,36 @@ def error_states(
         )
         _write(path, states)
     return tuple(_read(path, episode))
+
+
+def states_of(
+    counts: Mapping[str, int],
+    footage: str,
+    folder: str,
+    seed: int = 0,
+    errors: str | None = None,
+    checkpoint: str | None = None,
+    workers: int = 2,
+) -> list[ErrorState]:
+    """Return the error states of the first episodes of some datasets; missing ones are made in worker processes.
+
+    Args:
+        counts: dataset -> number of episodes.
+        footage: folder of the recordings.
+        folder: of the states.
+        seed: of the datasets.
+        errors: folder of the datasets; the standard one if None.
+        checkpoint: folder of the learned parts; the shipped ones if None.
+        workers: number of processes.
+
+    Raises:
+        InvalidConfiguration: there is no such dataset, or the folder holds another one.
+    """
+    episodes = episodes_of(counts, seed, errors, workers)
+    for place in (footage, folder):
+        Path(place).mkdir(parents=True, exist_ok=True)
+    make = partial(error_states, footage=footage, folder=folder, checkpoint=checkpoint)
+    return [state for states in in_workers(make, episodes, workers, "episode", "error states") for state in states]
 
 
 def _make(episode: ErrorEpisode, recorded: RecordedEpisode, system: System) -> Iterator[ErrorState]:

@@ -111,7 +111,7 @@ class Puzzle:
     @property
     def length(self) -> int:
         """T, the number of the plan's actions."""
-        return self.right.shape[1] - 1
+        return int(self.right.shape[1]) - 1
 
     @property
     def start(self) -> Arrangement:
@@ -354,13 +354,13 @@ class _Bound:
     def _before(self, now: Arrangement, i: int, goal: int, wrong: Sequence[int]) -> set[int]:
         """What has to move before an object can go to its place, whichever of its places that is."""
         puzzle = self._puzzle
-        sets = []
+        sets = list[set[int]]()
         for s in puzzle.choices[i]:
             if puzzle.right[s, goal] and s != now[i]:
                 mask = puzzle.clashing[s]
                 blocking = {j for j in wrong if j != i and now[j] != ASIDE and mask >> now[j] & 1}
                 support = puzzle.spots[s].support
-                sets.append(blocking | ({support} if support in wrong else set()))
+                sets.append(blocking | {other for other in wrong if other == support})
         return set.intersection(*sets) if sets else set()
 
 

@@ -98,28 +98,29 @@ def _problem(puzzle: Puzzle, subgoals: Sequence[int] | None) -> tuple[Any, dict[
     costs, moves, ends = {}, dict[str, Move](), dict[str, int]()
     for i, choices in enumerate(puzzle.choices):
         leaving = [(f"spot{s}", taken[s], _bits(puzzle.burden[s])) for s in choices] + [("aside", aside[i], [])]
-        coming = [(f"spot{s}", taken[s], s) for s in choices] + [("aside", aside[i], None)]
+        coming: list[tuple[str, Any, int | None]] = [(f"spot{s}", taken[s], s) for s in choices]
+        coming.append(("aside", aside[i], None))
         for source, here, above in leaving:
-            for target, there, s in coming:
+            for target, there, spot in coming:
                 if here is there:
                     continue
                 action = InstantaneousAction(f"move_{i}_{source}_{target}")
                 action.add_precondition(here)
                 for other in above:
                     action.add_precondition(Not(taken[other]))
-                if s is not None:
-                    if puzzle.carriers[s] == NEVER:
+                if spot is not None:
+                    if puzzle.carriers[spot] == NEVER:
                         continue
-                    for other in _bits(puzzle.clashing[s]):
+                    for other in _bits(puzzle.clashing[spot]):
                         action.add_precondition(Not(taken[other]))
-                    carriers = [taken[below] for below in _bits(puzzle.carriers[s])]
+                    carriers = [taken[below] for below in _bits(puzzle.carriers[spot])]
                     if carriers:
                         action.add_precondition(Or(carriers) if len(carriers) > 1 else carriers[0])
                 action.add_effect(here, False)
                 action.add_effect(there, True)
                 problem.add_action(action)
                 costs[action] = Int(1)
-                moves[action.name] = Move(i, ASIDE if s is None else s)
+                moves[action.name] = Move(i, ASIDE if spot is None else spot)
     for t in range(puzzle.length + 1) if subgoals is None else subgoals:
         right = [[taken[s] for s in choices if puzzle.right[s, t]] for choices in puzzle.choices]
         if not all(right):

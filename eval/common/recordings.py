@@ -64,25 +64,24 @@ def record_episode(episode: ErrorEpisode, folder: Path) -> Path:
         return path
     steps = list(replay(episode, rig=RIG, with_images=True))
     _check(episode, [step.error for step in steps if step.error is not None])
-    successes, failures, places = [steps[0].seen_before], [steps[0].seen_before], [steps[0].before.positions]
-    for step in steps:
-        if step.error is not None:
-            failures.append(step.seen_after)
-        if step.error is None or episode.faults:
-            successes.append(step.seen_fault_free)
-            places.append(step.fault_free.positions)
+    good = [step for step in steps if step.error is None or episode.faults]
+    start = steps[0].seen_before
+    successes = [start, *(step.seen_fault_free for step in good)]
+    failures = [start, *(step.seen_after for step in steps if step.error is not None)]
+    places = [steps[0].before.positions, *(step.fault_free.positions for step in good)]
     notes = {"places": np.round(places, 5).tolist()}
     plans = [
         Plan(episode.plan.actions[: len(successes) - 1]),
         Plan(tuple(step.action for step in steps if step.error is not None)),
     ]
-    recordings = [Recording(plans[0], tuple(successes), notes), Recording(plans[1], tuple(failures))]
+    seen = [tuple(each for each in part if each is not None) for part in (successes, failures)]
+    recordings = [Recording(plans[0], seen[0], notes), Recording(plans[1], seen[1])]
     write_archive(path, recordings)
     return path
 
 
 def load_recording(episode: ErrorEpisode, path: Path) -> RecordedEpisode:
-    """What was record_episodeed of an episode, through all cameras.
+    """Load the recording of an episode, with all cameras.
 
     Args:
         episode: which.

@@ -148,7 +148,8 @@ class ForwardModel:
             and (step.action.target is None or not operator_of(step.action).violated(graph, step.action))
             for step in steps
         ]
-        return np.array(allowed) & ~touching & ~covered & standing
+        possible: npt.NDArray[np.bool_] = np.array(allowed) & ~touching & ~covered & standing
+        return possible
 
 
 class RePlanner:

@@ -1,4 +1,4 @@
-"""Comparing failure detectors: the settings, the work, and what it leaves."""
+"""`python -m eval.detectors`: compare failure detectors on the same recorded episodes."""
 
 from __future__ import annotations
 
@@ -11,19 +11,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from omegaconf import OmegaConf
 from tqdm import tqdm
 
-from eval.common.command import CONFIG, METRICS, TABLE
-from eval.common.variants import fingerprint, system_of
+from eval.common.episodes import episodes_of
+from eval.common.output import write_results
+from eval.common.systems import fingerprint, system_of
 from eval.detectors import figures, tables
 from eval.detectors.base import Detector
 from eval.detectors.equal_rate import area, at_equal_rates, at_own_thresholds, by_group, errors, evidence, only_cause
 from eval.detectors.judged_moments import JudgedEpisode, judge_episode
-from eval.models.command import ModelsConfig, episodes_of
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
-from sim.common.folder import claim_folder, read_ledger, write_json
+from sim.common.folder import claim_folder, read_ledger
 from sim.common.groups import instantiate_group
 from sim.common.parallel import run_parallel
 from sim.datasets.spec import ErrorEpisode
@@ -49,25 +47,25 @@ class DetectorsConfig:
 
 
 def compare(config: DetectorsConfig) -> dict[str, Any]:
-    """Let all detectors judge all episodes; go on where an earlier run stopped.
+    """Let all detectors judge all episodes; continue an interrupted run.
 
     Args:
         config: see conf/detectors.yaml.
 
     Returns:
-        What is written to metrics.json.
+        The contents of metrics.json.
 
     Raises:
         NsrecoverError: a setting or a checkpoint cannot be used, or the folder holds another comparison.
     """
     if not config.detector:
         raise InvalidConfiguration("expected at least one detector, found none; choose some: detector=[ours,graph]")
-    threshold = system_of(config.checkpoint).bundle.threshold  # what cannot be used is refused before the work begins
+    threshold = system_of(config.checkpoint).bundle.threshold  # rejects an unusable checkpoint early
     detectors: dict[str, Detector] = {name: instantiate_group(entry) for name, entry in config.detector.items()}
     for name, detector in detectors.items():
         if not detector.thresholds:
             raise InvalidConfiguration(f"expected at least one threshold of the detector {name!r}, found none")
-    episodes = episodes_of(ModelsConfig(config.seed, dict(config.episodes), config.errors, workers=config.workers))
+    episodes = episodes_of(config.episodes, config.seed, config.errors, config.workers)
     out = Path(config.out)
     decisive = {name: value for name, value in asdict(config).items() if name not in ("footage", "workers", "out")}
     content = hashlib.sha256("".join(episode.to_json() for episode in episodes).encode()).hexdigest()[:16]
@@ -76,9 +74,7 @@ def compare(config: DetectorsConfig) -> dict[str, Any]:
     with claim_folder(out, manifest, "a comparison of detectors"):
         judged = _judge_all(config, detectors, episodes)
         metrics = _metrics(config, detectors, judged)
-        write_json(out / METRICS, metrics)
-        atomic_write_bytes(out / TABLE, tables.markdown(metrics).encode())
-        atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+        write_results(out, metrics, tables.markdown(metrics), config)
         figures.draw({name: evidence(judged, name) for name in detectors}, out)
     return metrics
 

@@ -1,4 +1,4 @@
-"""How good detectors are at their own thresholds, and at equal rates of false alarms; pure functions."""
+"""Detection rates at the detectors' own thresholds and at equal false alarm rates; pure functions."""
 
 from __future__ import annotations
 
@@ -10,29 +10,25 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import binomtest
 
-from eval.common import detection
+from eval.common.statistics import RESAMPLES, Share, roc_of, share
+from eval.common.statistics import Scores as Values
 from eval.detectors.judged_moments import JudgedEpisode, JudgedMoment
 
 RATES = (0.001, 0.01, 0.05)
-"""Shares of good steps at which a detector may alarm when detectors are compared."""
-
-DRAWS = 2000
-"""How often episodes are drawn again, with replacement, to see how much hangs on which ones they were."""
-
-Values = npt.NDArray[np.float64]
+"""False alarm rates at which detectors are compared."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What a detector said, sorted by the truth.
+    """Scores of a detector, sorted by ground truth.
 
     Attributes:
         good: (G,) scores after steps that went well.
-        bad: (B,) scores after steps that did not, in the order of `errors`.
-        good_before: (H,) scores before actions, in scenes as they should be.
-        failing_before: (F,) scores before an action in a scene that makes it, or a later one, fail.
-        failing_next: (F,) whether it is that very action.
-        doomed_before: (D,) scores before actions that fail by themselves in scenes as they should be.
+        bad: (B,) scores after steps that went wrong, in the order of `errors`.
+        good_before: (H,) scores before actions in correct scenes.
+        failing_before: (F,) scores before an action in a scene in which it or a later action fails.
+        failing_next: (F,) whether that action itself fails.
+        doomed_before: (D,) scores before natural failures of actions in correct scenes.
         good_episode: (G,) number of the episode of each good step.
         bad_episode: (B,) of each error.
     """
@@ -48,12 +44,12 @@ class Evidence:
 
 
 def errors(episodes: Iterable[JudgedEpisode]) -> list[tuple[str, JudgedMoment]]:
-    """The moments at which something is wrong, each with its dataset."""
+    """Moments with an error, each with its dataset."""
     return [(episode.dataset, moment) for episode in episodes for moment in episode.moments if moment.causes]
 
 
 def evidence(episodes: Sequence[JudgedEpisode], detector: str) -> Evidence:
-    """The scores of one detector."""
+    """Scores of one detector."""
     every = [(number, moment) for number, episode in enumerate(episodes) for moment in episode.moments]
 
     def after(wrong: bool) -> tuple[Values, npt.NDArray[np.intp]]:
@@ -81,45 +77,43 @@ def evidence(episodes: Sequence[JudgedEpisode], detector: str) -> Evidence:
 
 
 def threshold_at(good: Values, rate: float) -> float:
-    """The highest threshold below which no more than a share of the scores of good moments lie."""
+    """Highest threshold below which at most a given share of the scores of good moments lie."""
     return float(np.sort(good)[int(rate * len(good))]) if len(good) else 0.0
 
 
-def alarms(scores: Values, threshold: float) -> detection.Share:
-    """The share of scores below a threshold, with its interval."""
-    return detection.share(int((scores < threshold).sum()), len(scores))
+def alarms(scores: Values, threshold: float) -> Share:
+    """Share of the scores below a threshold, with its interval."""
+    return share(int((scores < threshold).sum()), len(scores))
 
 
 def area(good: Values, bad: Values) -> float | None:
-    """Area under the receiver operating characteristic; None if there is nothing to tell apart."""
+    """Area under the receiver operating characteristic; None without good or bad moments."""
     if not len(good) or not len(bad):
         return None
-    flags = np.repeat([True, False], [len(good), len(bad)])
-    return round(detection.roc(np.concatenate([good, bad]), flags)[2], 5)
+    return round(roc_of(good, bad)[2], 5)
 
 
 def on_curve(good: Values, bad: Values, rate: float) -> float | None:
-    """Share detected at exactly a rate of false alarms, between two thresholds if need be: at random one or the other.
+    """Share detected at exactly a given false alarm rate, interpolated between two thresholds.
 
-    A detector whose scores take few values may have no threshold with just that rate, and must not suffer from it.
+    A detector whose scores take few values may have no threshold with exactly that rate.
     """
     if not len(good) or not len(bad):
         return None
-    flags = np.repeat([True, False], [len(good), len(bad)])
-    rates, recall, _ = detection.roc(np.concatenate([good, bad]), flags)
-    last = np.append(np.diff(rates) > 0, True)  # the most that is detected at each rate
+    rates, recall, _ = roc_of(good, bad)
+    last = np.append(np.diff(rates) > 0, True)  # the highest recall at each rate
     return round(float(np.interp(rate, rates[last], recall[last])), 5)
 
 
 def resampled(found: Evidence, rate: float) -> Values:
-    """(DRAWS,) Shares detected with the episodes drawn again and the threshold set anew each time.
+    """(RESAMPLES,) Bootstrap of the share detected: episodes are resampled and the threshold is set again each time.
 
-    Steps of one episode hang together, and the threshold rests on few of them: Wilson's interval knows of neither. The
-    draws are the same for every detector, so that differences between detectors can be taken draw by draw.
+    The steps of an episode are correlated and the threshold depends on few of them, which a Wilson interval ignores.
+    The draws are the same for every detector, so that detectors can be compared draw by draw.
     """
     count = int(max(found.good_episode.max(initial=-1), found.bad_episode.max(initial=-1))) + 1
-    rng, shares = np.random.default_rng(0), np.full(DRAWS, np.nan)
-    for draw in range(DRAWS):
+    rng, shares = np.random.default_rng(0), np.full(RESAMPLES, np.nan)
+    for draw in range(RESAMPLES):
         times = np.bincount(rng.integers(count, size=count), minlength=count)
         weights = times[found.bad_episode]
         if weights.sum():
@@ -129,7 +123,7 @@ def resampled(found: Evidence, rate: float) -> Values:
 
 
 def ahead(first: Evidence, found: Evidence, rate: float) -> dict[str, float | None]:
-    """By how much the first detector is ahead in share detected, with a 95 % interval over drawn episodes."""
+    """Difference of the shares detected by the first and another detector, with a 95 % bootstrap interval."""
     if not len(found.good) or not len(found.bad):
         return {"value": None, "low": None, "high": None}
     shares = [float((each.bad < threshold_at(each.good, rate)).mean()) for each in (first, found)]
@@ -138,7 +132,7 @@ def ahead(first: Evidence, found: Evidence, rate: float) -> dict[str, float | No
 
 
 def at_own_thresholds(found: Evidence, thresholds: Sequence[float]) -> list[dict[str, Any]]:
-    """Rates at the thresholds that a detector's authors use."""
+    """Rates at the thresholds of a detector's authors."""
     return [
         {
             "threshold": threshold,
@@ -152,17 +146,16 @@ def at_own_thresholds(found: Evidence, thresholds: Sequence[float]) -> list[dict
 
 
 def at_equal_rates(found: Evidence, first: Evidence) -> dict[str, dict[str, Any]]:
-    """Rates at thresholds that give the same rate of false alarms for every detector.
+    """Rates at thresholds that give every detector the same false alarm rate.
 
     Args:
         found: of a detector.
-        first: of the one that it is compared with, error by error.
+        first: evidence of the detector to compare with, error by error.
 
     Returns:
-        Rate -> threshold, the rate of false alarms that it truly gives, share detected, the same on the curve; how
-        many errors only one of both detects, with McNemar's exact p, and by how much the other is ahead; share of
-        failures announced before they ran, at a threshold for scenes before actions, and of those whose action is the
-        very next one.
+        Rate -> threshold, measured false alarm rate, share detected, the same on the curve; number of errors that only
+        one of the two detects, with McNemar's exact p, and the difference of their shares; share of failures announced
+        before they run, at a threshold for scenes before actions, and of those whose action is the very next one.
     """
     rows = {}
     for rate in RATES:
@@ -193,8 +186,8 @@ def by_group(
     found: Evidence,
     group: Callable[[str, JudgedMoment], str | None],
     rate: float = 0.01,
-) -> dict[str, detection.Share]:
-    """Share detected in each group of errors, at one threshold for all.
+) -> dict[str, Share]:
+    """Share detected in each group of errors, at one threshold.
 
     Args:
         every: the errors, see `errors`.
@@ -205,13 +198,11 @@ def by_group(
     caught = found.bad < threshold_at(found.good, rate)
     names = [group(dataset, moment) for dataset, moment in every]
     return {
-        name: detection.share(
-            int(sum(hit for hit, other in zip(caught, names, strict=True) if other == name)), names.count(name)
-        )
+        name: share(int(sum(hit for hit, other in zip(caught, names, strict=True) if other == name)), names.count(name))
         for name in sorted({name for name in names if name is not None})
     }
 
 
 def only_cause(dataset: str, moment: JudgedMoment) -> str | None:
-    """The fault that is alone to blame for a moment; None if there are several."""
+    """The only fault behind an error; None if there are several."""
     return moment.causes[0] if len(moment.causes) == 1 else None

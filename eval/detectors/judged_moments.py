@@ -11,7 +11,7 @@ import numpy as np
 
 from eval.common.recordings import RecordedEpisode, load_recording, record_episode
 from eval.common.step_verdicts import MonitorSetting, perceived_steps
-from eval.common.variants import system_of
+from eval.common.systems import system_of
 from eval.detectors.base import Detector, Moment, Scores, part
 from eval.detectors.consequences import failing_later
 from eval.detectors.reference import record_references

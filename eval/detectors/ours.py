@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from eval.common.variants import system_of
+from eval.common.systems import system_of
 from eval.detectors.base import Moment, Scores, both
 from eval.detectors.reference import References
 

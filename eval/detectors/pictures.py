@@ -13,7 +13,7 @@ import torch
 import torchvision
 from torch import Tensor, nn
 
-from eval.common.variants import system_of
+from eval.common.systems import system_of
 from eval.detectors.base import Moment, Scores, both
 from eval.detectors.reference import ReferenceRun, References
 from nsrecover.core.observation import Observation

@@ -5,28 +5,23 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from omegaconf import OmegaConf
-from tqdm import tqdm
-
-from eval.common.command import CONFIG, METRICS, TABLE
-from eval.common.detection import share
+from eval.common.episodes import episodes_of
 from eval.common.error_states import VIEWS, ErrorState, error_states
+from eval.common.output import in_workers, write_results
 from eval.common.recordings import load_recording, record_episode
+from eval.common.statistics import share, share_of
 from eval.common.step_verdicts import MonitorSetting, perceived_steps
+from eval.common.systems import system_of
+from eval.common.tables import document, markdown_table, percent
 from eval.common.true_causes import true_causes
-from eval.common.variants import system_of
 from eval.explanations.read_back import ParsedText, read_back
-from eval.models.command import ModelsConfig, episodes_of
 from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.explanation import Audience, GroundedExplainer
-from sim.common.folder import write_json
-from sim.common.parallel import run_parallel
 from sim.datasets.spec import ErrorEpisode
 
 TEXTS = "texts.jsonl"
@@ -153,11 +148,11 @@ def _counts(texts: Sequence[JudgedText]) -> dict[str, Any]:
     return {
         "episodes": len({(each.dataset, each.episode) for each in texts}),
         "errors": len(errors),
-        "culprits": share(sum(each.culprits_right for each in errors), len(errors)),
-        "causes": share(sum(each.causes_right for each in errors), len(errors)),
-        "causes_by_object": share(sum(each.said.get(name) == cause for name, cause, each in objects), len(objects)),
+        "culprits": share_of(each.culprits_right for each in errors),
+        "causes": share_of(each.causes_right for each in errors),
+        "causes_by_object": share_of(each.said.get(name) == cause for name, cause, each in objects),
         # A text about a step that went well names a wrong step.
-        "step": share(sum(each.step_right for each in texts), len(texts)),
+        "step": share_of(each.step_right for each in texts),
         "unread": sum(bool(each.unread) for each in texts),
         "by_cause": {
             cause: share(sum(each.said.get(name) == true for name, true, each in objects if true == cause), number)
@@ -167,24 +162,13 @@ def _counts(texts: Sequence[JudgedText]) -> dict[str, Any]:
 
 
 def markdown(metrics: Mapping[str, Any], texts: Sequence[JudgedText]) -> str:
-    """The tables, as they are printed and kept."""
-    lines = list[str]()
+    """Tables of both audiences, of causes and of wrong causes."""
+    parts = list[str]()
     for register in Audience:
         counts = metrics["registers"][register.value]
-        lines += [
-            f"### Register: {register.value}",
-            "",
-            f"| | {' | '.join(counts)} |",
-            f"| --- |{' ---: |' * len(counts)}",
-            *(
-                f"| {title} | {' | '.join(cell(counts[name]) for name in counts)} |"
-                for title, cell in _ROWS
-            ),
-            "",
-        ]  # fmt: skip
+        rows = [[title, *(cell(counts[name]) for name in counts)] for title, cell in _ROWS]
+        parts += [f"### Audience: {register.value}", markdown_table(["", *counts], rows)]
     causes = metrics["registers"][Audience.LAY.value]["all"]["by_cause"]
-    lines += ["| what truly happened | objects | told so |", "| --- | ---: | ---: |"]
-    lines += [f"| {cause} | {each['of']} | {_percent(each)} |" for cause, each in causes.items()]
     wrong = Counter(
         (each.faults.get(name, ""), true, each.said.get(name, "nothing"))
         for each in texts
@@ -192,19 +176,23 @@ def markdown(metrics: Mapping[str, Any], texts: Sequence[JudgedText]) -> str:
         for name, true in each.true.items()
         if each.said.get(name) != true
     )
-    lines += [
-        "",
-        "| put out of place by | what truly happened | what the text says | objects |",
-        "| --- | --- | --- | ---: |",
-    ]
-    lines += [f"| {fault} | {true} | {said} | {count} |" for (fault, true, said), count in wrong.most_common()]
-    return "\n".join(lines) + "\n"
+    return document(
+        *parts,
+        markdown_table(
+            ("what truly happened", "objects", "told so"),
+            [[cause, each["of"], _percent(each)] for cause, each in causes.items()],
+        ),
+        markdown_table(
+            ("put out of place by", "what truly happened", "what the text says", "objects"),
+            [[*key, count] for key, count in wrong.most_common()],
+        ),
+    )
 
 
 def _percent(value: Mapping[str, Any]) -> str:
     if value["value"] is None:
         return ""
-    return f"{100 * value['value']:.1f} % ({100 * value['low']:.1f} to {100 * value['high']:.1f})"
+    return f"{percent(value['value'], digits=1)} ({100 * value['low']:.1f} to {100 * value['high']:.1f})"
 
 
 _ROWS: tuple[tuple[str, Callable[[Mapping[str, Any]], str]], ...] = (
@@ -222,10 +210,9 @@ def explain_all(config: ExplanationsConfig) -> Iterator[list[JudgedText]]:
     """All episodes, in worker processes; films and error states that are not there yet are made and kept."""
     for folder in (config.footage, config.states):
         Path(folder).mkdir(parents=True, exist_ok=True)
-    chosen = ModelsConfig(config.seed, config.episodes, config.errors, workers=config.workers)
-    episodes = episodes_of(chosen)
-    with closing(run_parallel(partial(explain_episode, config=config), episodes, config.workers)) as every:
-        yield from tqdm(every, total=len(episodes), unit="episode", desc="explaining")
+    episodes = episodes_of(config.episodes, config.seed, config.errors, config.workers)
+    task = partial(explain_episode, config=config)
+    yield from in_workers(task, episodes, config.workers, "episode", "explaining")
 
 
 def measure(config: ExplanationsConfig) -> dict[str, Any]:
@@ -235,7 +222,7 @@ def measure(config: ExplanationsConfig) -> dict[str, Any]:
         config: see conf/explanations.yaml.
 
     Returns:
-        What is written to metrics.json.
+        The contents of metrics.json.
 
     Raises:
         NsrecoverError: a setting or a checkpoint cannot be used.
@@ -245,10 +232,7 @@ def measure(config: ExplanationsConfig) -> dict[str, Any]:
     out.mkdir(parents=True, exist_ok=True)
     texts = [each for every in explain_all(config) for each in every]
     metrics = {"seed": config.seed, "episodes": dict(config.episodes), "registers": summary(texts)}
-    atomic_write_bytes(
-        out / TEXTS, "".join(f"{json.dumps(asdict(each), ensure_ascii=False)}\n" for each in texts).encode()
-    )
-    write_json(out / METRICS, metrics)
-    atomic_write_bytes(out / TABLE, markdown(metrics, texts).encode())
-    atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    lines = (json.dumps(asdict(each), ensure_ascii=False) for each in texts)
+    atomic_write_bytes(out / TEXTS, "".join(f"{line}\n" for line in lines).encode())
+    write_results(out, metrics, markdown(metrics, texts), config)
     return metrics

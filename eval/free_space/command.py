@@ -11,18 +11,15 @@ from typing import Any
 
 import numpy as np
 import torch
-from omegaconf import OmegaConf
 from tqdm import tqdm
 
-from eval.common.command import CONFIG, METRICS, TABLE
+from eval.common.output import write_results
 from eval.free_space import tables as free_tables
 from eval.free_space.scenes import MOST_OF_SIMULATOR, PlacementProblem, problems
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.free_place import MARGINS_M, are_free, find_free_place, is_free, nearest_free_place, within_reach
-from sim.common.folder import write_json
 
 GAPS_M = (0.0, 0.01, 0.03)
 """Gaps to everything else at which raw proposals are judged; the last one is what the network is trained to keep."""
@@ -227,7 +224,7 @@ def measure(config: FreeSpaceConfig) -> dict[str, Any]:
         config: see conf/free_space.yaml.
 
     Returns:
-        What is written to metrics.json.
+        The contents of metrics.json.
 
     Raises:
         NsrecoverError: a setting or a checkpoint cannot be used.
@@ -260,8 +257,6 @@ def measure(config: FreeSpaceConfig) -> dict[str, Any]:
         "ms": {str(threads): free_tables.milliseconds(by_way) for threads, by_way in seconds.items()},
         "batched_proposal_ms": round(1000 * (batched(bundle, timed) or 0), 4),
     }
-    write_json(out / METRICS, metrics)
-    atomic_write_bytes(out / TABLE, free_tables.markdown(metrics).encode())
-    atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    write_results(out, metrics, free_tables.markdown(metrics), config)
     free_tables.draw(judged, metrics, bundle, out)
     return metrics

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from eval.common.detection import share
-from eval.models.tables import percent
+from eval.common.figures import Axes, plt, save
+from eval.common.statistics import share_of, spread
+from eval.common.tables import document, markdown_table, percent_of
 
 if TYPE_CHECKING:
     from eval.free_space.command import JudgedProblem
@@ -47,9 +44,9 @@ def summary(judged: Sequence[JudgedProblem]) -> dict[str, Any]:
             of_group = [i for i in judged if i.problem.source == source and low <= i.problem.objects <= high]
             if of_group:
                 counts = [item.problem.objects for item in of_group]
-                groups[f"{source}, {min(counts)} to {max(counts)}"] = _figures(of_group)
+                groups[f"{source}, {min(counts)} to {max(counts)}"] = _metrics(of_group)
     return {
-        "all": _figures(judged),
+        "all": _metrics(judged),
         "groups": groups,
         "proposal_free_by_objects": {
             str(count): _keeps([item for item in judged if item.problem.objects == count])
@@ -63,16 +60,17 @@ def _keeps(judged: Sequence[JudgedProblem]) -> dict[str, Any]:
     """Gap in millimetres -> share of raw proposals that keep it, of scenes that have room for it."""
     gaps = sorted({gap for item in judged for gap in item.keeps})
     rows = {gap: [item.keeps[gap] for item in judged if gap in item.keeps] for gap in gaps}
-    return {f"{1000 * gap:g}": share(sum(kept), len(kept)) for gap, kept in rows.items()}
+    return {f"{1000 * gap:g}": share_of(kept) for gap, kept in rows.items()}
 
 
-def _figures(judged: Sequence[JudgedProblem]) -> dict[str, Any]:
+def _metrics(judged: Sequence[JudgedProblem]) -> dict[str, Any]:
     roomy = [item for item in judged if item.gap_m is not None]
+    gaps = Counter(item.gap_m for item in roomy if item.gap_m is not None)
     return {
         "scenes": len(judged),
         "no_room": len(judged) - len(roomy),
         "none_claimed": sum(item.answers[ANSWER].place is None for item in judged),
-        "gaps_mm": {f"{1000 * g:g}": sum(i.gap_m == g for i in roomy) for g in sorted({i.gap_m for i in roomy})},
+        "gaps_mm": {f"{1000 * gap:g}": count for gap, count in sorted(gaps.items())},
         "proposal_free": _keeps(judged),
         "ways": {name: _of_way(name, roomy) for name in roomy[0].answers} if roomy else {},
     }
@@ -83,7 +81,7 @@ def _of_way(name: str, roomy: Sequence[JudgedProblem]) -> dict[str, Any]:
     free = [answer.free for answer in answers]
     ratios = ratios_of(name, roomy)
     moved = [1000 * answer.moved_m for answer in answers if answer.free]
-    found: dict[str, Any] = {"free": share(sum(free), len(free))}
+    found: dict[str, Any] = {"free": share_of(free)}
     if ratios:
         found["displacement_over_nearest"] = _spread(ratios)
         found["displacement_mm"] = _spread(moved)
@@ -97,11 +95,7 @@ def ratios_of(name: str, judged: Sequence[JudgedProblem]) -> list[float]:
 
 
 def _spread(values: Sequence[float]) -> dict[str, float]:
-    return {
-        "median": round(float(np.median(values)), 4),
-        "p90": round(float(np.quantile(values, 0.9)), 4),
-        "mean": round(float(np.mean(values)), 4),
-    }
+    return spread(values, 4, median=np.median, p90=lambda found: np.quantile(found, 0.9), mean=np.mean)
 
 
 def milliseconds(seconds: Mapping[str, Sequence[float]]) -> dict[str, dict[str, float]]:
@@ -113,54 +107,54 @@ def milliseconds(seconds: Mapping[str, Sequence[float]]) -> dict[str, dict[str, 
 
 
 def markdown(metrics: Mapping[str, Any]) -> str:
-    """All ways, then the proposals by source and number of objects."""
-    every, threads = metrics["all"], list(metrics["ms"])
-    lines = [
-        "| way | free, with the gap there is room for | displacement / nearest, median | 90 % below | median | "
-        + " | ".join(f"{t} thread{'s' * (t != '1')}: median | 95 % below" for t in threads)
-        + " |",
-        "| --- | ---: | ---: | ---: | ---: |" + " ---: | ---: |" * len(threads),
-    ]
-    for name, row in every["ways"].items():
-        ratio, moved = row.get("displacement_over_nearest"), row.get("displacement_mm")
-        times = [metrics["ms"][t][name] for t in threads]
-        lines.append(
-            f"| {name} | {percent(row['free'])} | "
-            + (f"{ratio['median']:.3f} | {ratio['p90']:.3f} | {moved['median']:.0f} mm | " if ratio else "none | | | ")
-            + " | ".join(f"{t['median']:.2f} ms | {t['p95']:.2f} ms" for t in times)
-            + " |"
+    """Table of all methods, and of the proposals by source and number of objects."""
+    every = metrics["all"]
+    beyond = metrics["grid_beyond_exact_mm"]
+    gaps = ", ".join(f"{gap} mm: {count}" for gap, count in every["gaps_mm"].items())
+    return document(
+        _methods_table(metrics),
+        _groups_table(metrics),
+        f"Of {every['scenes']} scenes {every['no_room']} have no room at all, in {every['none_claimed']} the checked "
+        f"answer is that there is none. Room with a gap of {gaps}. "
+        + (
+            f"The nearest point of a 2 mm grid is {beyond['least']} to {beyond['greatest']} mm farther than the exact "
+            "nearest place. "
+            if beyond
+            else ""
         )
-    gaps = list(every["proposal_free"])
-    lines += [
-        "",
-        "| objects | scenes | "
-        + " | ".join(f"proposals that keep {gap} mm" for gap in gaps)
-        + " | free after the check | proposal / nearest, median | 90 % below |",
-        "| --- | ---: |" + " ---: |" * (len(gaps) + 3),
-    ]
-    for name, group in {**metrics["groups"], "all": every}.items():
+        + f"In batches a proposal takes {metrics['batched_proposal_ms']:.3f} ms.",
+    )
+
+
+def _methods_table(metrics: Mapping[str, Any]) -> str:
+    threads = list(metrics["ms"])
+    head = ["way", "free, with the gap there is room for", "displacement / nearest, median", "90 % below", "median"]
+    for count in threads:
+        head += [f"{count} thread{'s' * (count != '1')}: median", "95 % below"]
+    rows = []
+    for name, row in metrics["all"]["ways"].items():
+        ratio, moved = row.get("displacement_over_nearest"), row.get("displacement_mm")
+        far = ["none", "", ""]
+        if ratio:
+            far = [f"{ratio['median']:.3f}", f"{ratio['p90']:.3f}", f"{moved['median']:.0f} mm"]
+        times = [f"{metrics['ms'][count][name][level]:.2f} ms" for count in threads for level in ("median", "p95")]
+        rows.append([name, percent_of(row["free"]), *far, *times])
+    return markdown_table(head, rows)
+
+
+def _groups_table(metrics: Mapping[str, Any]) -> str:
+    gaps = list(metrics["all"]["proposal_free"])
+    head = ["objects", "scenes", *(f"proposals that keep {gap} mm" for gap in gaps), "free after the check"]
+    rows = []
+    for name, group in {**metrics["groups"], "all": metrics["all"]}.items():
         if not group["ways"]:
             continue
         ratio = group["ways"][PROPOSAL].get("displacement_over_nearest")
-        lines.append(
-            f"| {name} | {group['scenes']} | "
-            + " | ".join(percent(group["proposal_free"][gap]) if gap in group["proposal_free"] else "" for gap in gaps)
-            + f" | {percent(group['ways'][ANSWER]['free'])} | "
-            + (f"{ratio['median']:.3f} | {ratio['p90']:.3f} |" if ratio else "none | |")
-        )
-    beyond = metrics["grid_beyond_exact_mm"]
-    lines += [
-        "",
-        f"Of {every['scenes']} scenes {every['no_room']} have no room at all, in {every['none_claimed']} the checked "
-        f"answer is that there is none. Room with a gap of "
-        + ", ".join(f"{gap} mm: {count}" for gap, count in every["gaps_mm"].items())
-        + ". "
-        + (f"The nearest point of a 2 mm grid is {beyond['least']} to {beyond['greatest']} mm farther than the exact "
-           "nearest place. " if beyond else "")
-        + f"In batches a proposal takes {metrics['batched_proposal_ms']:.3f} ms.",
-        "",
-    ]  # fmt: skip
-    return "\n".join(lines)
+        free = group["proposal_free"]
+        kept = [percent_of(free[gap]) if gap in free else "" for gap in gaps]
+        far = [f"{ratio['median']:.3f}", f"{ratio['p90']:.3f}"] if ratio else ["none", ""]
+        rows.append([name, group["scenes"], *kept, percent_of(group["ways"][ANSWER]["free"]), *far])
+    return markdown_table([*head, "proposal / nearest, median", "90 % below"], rows)
 
 
 def draw(judged: Sequence[JudgedProblem], metrics: Mapping[str, Any], table: Table, folder: Path) -> None:
@@ -199,9 +193,7 @@ def draw(judged: Sequence[JudgedProblem], metrics: Mapping[str, Any], table: Tab
     axes[1, 1].set(title=f"ms per scene ({threads} thread(s)): median to 95th percentile", xlabel="ms")
     for axis in (axes[0, 1], axes[1, 0], axes[1, 1]):
         axis.grid(alpha=0.3)
-    for kind in ("png", "svg"):
-        figure.savefig(folder / f"free_space.{kind}", dpi=110, metadata={"Date": None} if kind == "svg" else None)
-    plt.close(figure)
+    save(figure, folder, "free_space", dpi=110)
 
 
 def _scene(axis: Axes, item: JudgedProblem, table: Table) -> None:

@@ -6,20 +6,19 @@ import json
 import statistics
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from omegaconf import OmegaConf
 from tqdm import tqdm
 
-from eval.common.command import CONFIG, METRICS, TABLE
-from eval.common.error_states import ErrorState
-from eval.common.variants import system_of
+from eval.common.error_states import ErrorState, states_of
+from eval.common.output import write_results
+from eval.common.systems import system_of
+from eval.common.tables import markdown_table
 from eval.language.statement_judge import false_statements
-from eval.planning.command import PlanningConfig, states_of
 from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.protocols import LanguageModel
@@ -27,7 +26,6 @@ from nsrecover.core.recovery import Recovery
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.explanation.language_model.explainer import LanguageExplainer, model_at
 from nsrecover.explanation.language_model.prompting import PromptStrategy, ReflectPrompt, StructuredPrompt
-from sim.common.folder import write_json
 
 CASES = "cases.jsonl"
 
@@ -197,7 +195,7 @@ def _sort(reason: str) -> str:
 def table_of(metrics: dict[str, Any]) -> str:
     """The same as a table, a column for each strategy."""
     found: dict[str, dict[str, Any]] = metrics["strategies"]
-    rows = {
+    rows: dict[str, Callable[[dict[str, Any]], str]] = {
         "discrepancies": lambda each: f"{each['discrepancies']}",
         "false statements that reached the user": lambda each: f"{each['false_statements_shown']}",
         "false sentences that the model said": lambda each: f"{each['false_sentences_said']}",
@@ -212,9 +210,8 @@ def table_of(metrics: dict[str, Any]) -> str:
         "processor time": lambda each: f"{each['cpu_s']:.1f} s",
         "out of time": lambda each: f"{each['out_of_time']}",
     }
-    lines = [f"| {metrics['model']} | {' | '.join(found)} |", f"|---|{'---:|' * len(found)}"]
-    lines += [f"| {name} | {' | '.join(value(each) for each in found.values())} |" for name, value in rows.items()]
-    return "\n".join(lines) + "\n"
+    cells = [[name, *map(value, found.values())] for name, value in rows.items()]
+    return markdown_table([metrics["model"], *found], cells) + "\n"
 
 
 def measure(config: LanguageConfig) -> dict[str, Any]:
@@ -224,7 +221,7 @@ def measure(config: LanguageConfig) -> dict[str, Any]:
         config: see conf/language.yaml.
 
     Returns:
-        What is written to metrics.json.
+        The contents of metrics.json.
 
     Raises:
         NsrecoverError: a setting cannot be used, or there is no model.
@@ -232,12 +229,12 @@ def measure(config: LanguageConfig) -> dict[str, Any]:
     strategies = [strategy_of(name, config.most) for name in config.strategies]
     out = Path(config.out)
     out.mkdir(parents=True, exist_ok=True)
-    planning = PlanningConfig(
-        config.seed, config.episodes, config.errors, config.footage, config.states, workers=config.workers
-    )
     done = [WordingOutcome(**json.loads(line)) for line in _lines(out / CASES)]
     with model_at(config.llm, config.model) as model, (out / CASES).open("a", encoding="utf-8") as file:
-        cases = list(chosen(states_of(planning), config.discrepancies))
+        states = states_of(
+            config.episodes, config.footage, config.states, config.seed, config.errors, workers=config.workers
+        )
+        cases = list(chosen(states, config.discrepancies))
         for strategy in strategies:
             known = {each.state for each in done if each.strategy == strategy.name}
             for label, discrepancy, recovery in tqdm(cases, unit="discrepancy", desc=strategy.name):
@@ -247,9 +244,7 @@ def measure(config: LanguageConfig) -> dict[str, Any]:
                     file.write(f"{json.dumps(asdict(found))}\n")
                     file.flush()
         metrics = {"model": model.name, "timeout_s": config.timeout_s, "most": config.most, "strategies": summary(done)}
-    write_json(out / METRICS, metrics)
-    atomic_write_bytes(out / TABLE, table_of(metrics).encode())
-    atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    write_results(out, metrics, table_of(metrics), config)
     return metrics
 
 

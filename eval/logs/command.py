@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from omegaconf import OmegaConf
 from tqdm import tqdm
 
-from eval.common.command import CONFIG, METRICS, TABLE
+from eval.common.output import write_results
+from eval.common.tables import document, markdown_table, percent
 from eval.logs.household_world import conditions_of, judge, world_at_the_end
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.logs import HouseholdLog, LogExplanation, explain_log, read_logs, report_of
-from sim.common.folder import write_json
 
 
 @dataclass
@@ -147,11 +145,13 @@ def table_of(metrics: dict[str, Any]) -> str:
         "subgoals verified rightly": "subgoal_verification",
         "text agrees with what was found": "text_verified",
     }
-    lines = [f"| {metrics['logs']} logs | right | of | |", "|---|---|---|---|"]
+    found = []
     for words, key in rows.items():
         share = metrics[key]
-        lines.append(f"| {words} | {share['right']} | {share['of']} | {100 * share['fraction']:.1f} % |" if share
-                     else f"| {words} | not annotated | | |")  # fmt: skip
+        cells = ["not annotated", "", ""]
+        if share:
+            cells = [share["right"], share["of"], percent(share["fraction"], digits=1)]
+        found.append([words, *cells])
     wrong = [
         f"- {case['id']}: {case['root_cause']} at {', '.join(case['steps'])}"
         + (" (kind differs)" if case["kind_right"] is False else "")
@@ -160,7 +160,8 @@ def table_of(metrics: dict[str, Any]) -> str:
         for case in metrics["cases"]
         if False in (case["kind_right"], case["step_right"], case["correction_accepted"])
     ]
-    return "\n".join([*lines, *(["", "Not as annotated:", *wrong] if wrong else []), ""])
+    table = markdown_table([f"{metrics['logs']} logs", "right", "of", ""], found)
+    return document(table, "\n".join(["Not as annotated:", *wrong]) if wrong else "")
 
 
 def measure(config: LogsConfig) -> dict[str, Any]:
@@ -172,13 +173,9 @@ def measure(config: LogsConfig) -> dict[str, Any]:
     if config.file is None:
         raise InvalidConfiguration("expected a file of logs, found none; run python -m eval.logs FILE.jsonl")
     logs = read_logs(Path(config.file))
-    out = Path(config.out)
-    out.mkdir(parents=True, exist_ok=True)
     cases = [judged(log, number) for number, log in enumerate(tqdm(logs, unit="log", desc="explaining"), start=1)]
     metrics = metrics_of(cases)
-    write_json(out / METRICS, metrics)
-    atomic_write_bytes(out / TABLE, table_of(metrics).encode())
-    atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    write_results(config.out, metrics, table_of(metrics), config)
     return metrics
 
 

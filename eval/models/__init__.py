@@ -1,1 +1,1 @@
-"""How well the learned parts see, imagine and notice: `python -m eval.models`."""
+"""Accuracy of perception, imagination and detection: `python -m eval.models`."""

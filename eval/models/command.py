@@ -1,36 +1,20 @@
-"""`python -m eval.models`: how well the learned parts see, imagine and notice, on error datasets."""
+"""`python -m eval.models`: accuracy of perception, imagination and detection on error datasets."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from omegaconf import OmegaConf
-from tqdm import tqdm
-
-from eval.common.command import CONFIG, METRICS, TABLE
+from eval.common.episodes import episodes_of
+from eval.common.output import in_workers, write_results
 from eval.common.step_verdicts import ImaginationAccuracy, StepVerdict
-from eval.common.variants import Variant, Watched, assess, system_of
-from eval.models import figures as model_figures
-from eval.models import tables as model_tables
-from eval.timing.command import time_monitor
-from nsrecover.core.atomic_write import atomic_write_bytes
-from nsrecover.errors import InvalidConfiguration, did_you_mean
-from sim.common.folder import write_json
-from sim.common.groups import instantiate_group
-from sim.common.parallel import run_parallel
-from sim.datasets.build import DatasetsConfig, build
-from sim.datasets.kinds import DATASETS
-from sim.datasets.spec import EPISODES, ErrorEpisode, read_episodes
-
-STANDARD = "data/errors"
-"""Where `python -m sim.datasets` leaves the datasets of seed 0."""
+from eval.common.systems import system_of
+from eval.common.timing import time_monitor
+from eval.models import figures, tables
+from eval.models.variants import Variant, assess
+from nsrecover.errors import InvalidConfiguration
 
 
 @dataclass
@@ -50,63 +34,14 @@ class ModelsConfig:
     out: str = "outputs/models"
 
 
-def episodes_of(config: ModelsConfig) -> list[ErrorEpisode]:
-    """The episodes to measure on; those that are not there yet are generated.
-
-    Raises:
-        InvalidConfiguration: there is no such dataset, or the folder holds another one.
-    """
-    chosen = list[ErrorEpisode]()
-    for name, count in config.episodes.items():
-        if name not in DATASETS:
-            raise InvalidConfiguration(
-                f"expected datasets among {', '.join(DATASETS)}, found {name!r}.{did_you_mean(name, DATASETS)}"
-            )
-        if count:
-            chosen += _first(name, count, Path(_errors(config)) / name, config)
-    if not chosen:
-        raise InvalidConfiguration("expected at least one episode, found none; set episodes={I: 100}")
-    return chosen
-
-
-def _errors(config: ModelsConfig) -> str:
-    if config.errors is not None:
-        return config.errors
-    folder = STANDARD if config.seed == 0 else f"{STANDARD}_{config.seed}"
-    if config.scene is not None:
-        described_as = json.dumps(instantiate_group(config.scene).to_dict(), sort_keys=True)
-        folder += f"_{hashlib.sha256(described_as.encode()).hexdigest()[:8]}"
-    return folder
-
-
-def _first(name: str, count: int, folder: Path, config: ModelsConfig) -> list[ErrorEpisode]:
-    """The first episodes of a dataset; a larger one that is already there is left alone."""
-    try:
-        found = list(read_episodes(folder)) if (folder / EPISODES).is_file() else []
-    except InvalidConfiguration:  # whoever wrote it was interrupted
-        found = []
-    if len(found) < count:
-        build(DatasetsConfig(name, count, config.seed, str(folder), config.workers, scene=config.scene))
-        found = list(read_episodes(folder))
-    return found[:count]
-
-
-def watch_all(config: ModelsConfig, episodes: Sequence[ErrorEpisode]) -> Iterator[Watched]:
-    """Every episode with every variant, in worker processes."""
-    Path(config.footage).mkdir(parents=True, exist_ok=True)
-    task = partial(assess, folder=config.footage, variants=config.variants)
-    with closing(run_parallel(task, episodes, config.workers)) as every:
-        yield from tqdm(every, total=len(episodes), unit="episode", desc="watching")
-
-
 def measure(config: ModelsConfig) -> dict[str, Any]:
-    """Watch the episodes with every variant, and write metrics, table and figures.
+    """Judge the episodes with every variant, and write metrics, table and figures.
 
     Args:
         config: see conf/models.yaml.
 
     Returns:
-        What is written to metrics.json.
+        The contents of metrics.json.
 
     Raises:
         NsrecoverError: a setting or a checkpoint cannot be used.
@@ -115,30 +50,30 @@ def measure(config: ModelsConfig) -> dict[str, Any]:
         raise InvalidConfiguration("expected at least one variant, found none; choose a group: variants=main")
     for variant in config.variants.values():
         variant.checkpoint = variant.checkpoint or config.checkpoint
-        system_of(variant.checkpoint)  # a checkpoint that cannot be used is refused before the work begins
-    out = Path(config.out)
-    out.mkdir(parents=True, exist_ok=True)
+        system_of(variant.checkpoint)  # reject an unusable checkpoint before the work begins
+    for folder in (config.footage, config.out):
+        Path(folder).mkdir(parents=True, exist_ok=True)
     verdicts: dict[str, list[StepVerdict]] = {name: [] for name in config.variants}
-    imagined: dict[str, list[ImaginationAccuracy]] = {name: [] for name in config.variants}
-    for watched in watch_all(config, episodes_of(config)):
-        for name, (said, pictured) in watched.items():
+    accuracies: dict[str, list[ImaginationAccuracy]] = {name: [] for name in config.variants}
+    episodes = episodes_of(config.episodes, config.seed, config.errors, config.workers, config.scene)
+    task = partial(assess, folder=config.footage, variants=config.variants)
+    for judged in in_workers(task, episodes, config.workers, "episode", "judging"):
+        for name, (said, imagined) in judged.items():
             verdicts[name] += said
-            imagined[name] += pictured
+            accuracies[name] += imagined
     details = {
-        name: model_tables.summary(verdicts[name], imagined[name], system_of(variant.checkpoint).bundle)
+        name: tables.summary(verdicts[name], accuracies[name], system_of(variant.checkpoint).bundle)
         for name, variant in config.variants.items()
     }
     first = next(iter(config.variants.values()))
-    # here and not in the workers, which share the cores
+    # in this process, because workers share the cores
     timing = time_monitor(system_of(first.checkpoint), config.timed_objects, config.timed_steps, config.seed)
-    metrics = model_tables.headline(next(iter(details.values())), timing) | {
+    metrics = tables.headline(next(iter(details.values())), timing) | {
         "seed": config.seed,
         "episodes": dict(config.episodes),
         "variants": details,
         "timing": timing,
     }
-    write_json(out / METRICS, metrics)
-    atomic_write_bytes(out / TABLE, (model_tables.markdown(details) + model_tables.timing(timing)).encode())
-    atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
-    model_figures.draw(verdicts, imagined, out)
+    write_results(config.out, metrics, tables.markdown(details, timing), config)
+    figures.draw(verdicts, accuracies, Path(config.out))
     return metrics

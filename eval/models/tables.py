@@ -1,4 +1,4 @@
-"""The numbers of `python -m eval.models` from verdicts, and its tables."""
+"""Metrics and tables of `python -m eval.models`."""
 
 from __future__ import annotations
 
@@ -7,44 +7,48 @@ from typing import Any
 
 import numpy as np
 
-from eval.common import detection
+from eval.common.statistics import grouped, reliability, roc
 from eval.common.step_verdicts import ImaginationAccuracy, StepVerdict
+from eval.common.tables import document, markdown_table, percent_of
+from eval.models import detection
 from nsrecover.errors import InvalidCheckpoint
 from nsrecover.models.bundle import Bundle
 
 ALPHAS = (0.001, 0.01, 0.05)
-"""Rates of false alarms that are asked for."""
+"""False alarm rates that are promised and measured."""
 
 INJECTED = ("I", "II", "III")
-"""Datasets whose errors are injected: those of the paper."""
+"""Datasets with injected errors: those of the paper."""
 
 
-def summary(verdicts: Sequence[StepVerdict], imagined: Sequence[ImaginationAccuracy], bundle: Bundle) -> dict[str, Any]:
-    """Everything that is measured of one variant.
+def summary(
+    verdicts: Sequence[StepVerdict], accuracies: Sequence[ImaginationAccuracy], bundle: Bundle
+) -> dict[str, Any]:
+    """Metrics of one variant.
 
     Args:
         verdicts: on every step.
-        imagined: of every plan.
+        accuracies: of the imagination of every plan.
         bundle: of the variant; its calibration gives the thresholds of the promised rates.
     """
-    datasets = detection.grouped(verdicts, lambda verdict: verdict.dataset)
+    datasets = grouped(verdicts, lambda verdict: verdict.dataset)
     injected = [verdict for verdict in verdicts if verdict.dataset in INJECTED] or list(verdicts)
     thresholds = _thresholds(bundle)
     return {
         "threshold": bundle.threshold,
-        "injected": _figures(injected, thresholds),
-        "datasets": {name: _figures(group, thresholds) for name, group in datasets.items()},
+        "injected": _metrics(injected, thresholds),
+        "datasets": {name: _metrics(group, thresholds) for name, group in datasets.items()},
         "by_objects": {
             str(count): {"steps": detection.by_step(group).rates(), "culprits_exact": detection.exact(group)}
-            for count, group in detection.grouped(injected, lambda verdict: verdict.objects).items()
+            for count, group in grouped(injected, lambda verdict: verdict.objects).items()
         },
-        "imagination": _imagination(imagined),
+        "imagination": _imagination(accuracies),
     }
 
 
-def _figures(verdicts: Sequence[StepVerdict], thresholds: Mapping[float, float]) -> dict[str, Any]:
+def _metrics(verdicts: Sequence[StepVerdict], thresholds: Mapping[float, float]) -> dict[str, Any]:
     scores, good = detection.object_scores(verdicts)
-    bins, error = detection.reliability(scores, good)
+    bins, error = reliability(scores, good)
     return {
         "steps": detection.by_step(verdicts).rates(),
         "objects": detection.by_object(verdicts).rates(),
@@ -53,7 +57,7 @@ def _figures(verdicts: Sequence[StepVerdict], thresholds: Mapping[float, float])
         "association_after_errors": detection.association([verdict for verdict in verdicts if verdict.wrong]),
         "recall_by_cause": detection.recall_by_cause(verdicts),
         "false_alarms": detection.false_alarms(verdicts, thresholds),
-        "area_under_roc": round(detection.roc(scores, good)[2], 6) if 0 < good.sum() < len(good) else None,
+        "area_under_roc": round(roc(scores, good)[2], 6) if 0 < good.sum() < len(good) else None,
         "reliability": bins,
         "expected_calibration_error": error,
     }
@@ -70,9 +74,9 @@ def _thresholds(bundle: Bundle) -> dict[float, float]:
     return found
 
 
-def _imagination(imagined: Sequence[ImaginationAccuracy]) -> dict[str, Any]:
+def _imagination(accuracies: Sequence[ImaginationAccuracy]) -> dict[str, Any]:
     rows = {}
-    for steps, group in detection.grouped(imagined, lambda item: item.steps).items():
+    for steps, group in grouped(accuracies, lambda item: item.steps).items():
         errors = [error for item in group for error in item.errors_mm]
         cosines = [cosine for item in group for cosine in item.cosines]
         rows[str(steps)] = {
@@ -85,100 +89,86 @@ def _imagination(imagined: Sequence[ImaginationAccuracy]) -> dict[str, Any]:
 
 
 def headline(details: Mapping[str, Any], timed: Mapping[str, Any]) -> dict[str, Any]:
-    """The short figures at the top of metrics.json, of one variant on the datasets with injected errors.
+    """Short metrics at the top of metrics.json, of one variant on the datasets with injected errors.
 
     Args:
         details: of the variant.
-        timed: time of a monitor step by number of objects, see `eval.timing`; that for 10 objects is the headline.
+        timed: time of a monitor step by number of objects, see `eval.timing`; the headline is that of 10 objects.
     """
-    figures = details["injected"]
+    found = details["injected"]
     return {
-        "detection": {key: figures["steps"][key]["value"] for key in ("accuracy", "precision", "recall")},
-        "culprits_exact": figures["culprits_exact"]["value"],
-        "association": figures["association_after_errors"]["value"],
+        "detection": {key: found["steps"][key]["value"] for key in ("accuracy", "precision", "recall")},
+        "culprits_exact": found["culprits_exact"]["value"],
+        "association": found["association_after_errors"]["value"],
         "box_error_mm": {
             steps: row["median_mm"] for steps, row in details["imagination"].items() if steps in ("1", "5", "8")
         },
         "monitor_step_ms": timed["objects"].get("10", {}).get("median_ms"),
-        "false_alarms": {alpha: rate["value"] for alpha, rate in figures["false_alarms"].items()},
+        "false_alarms": {alpha: rate["value"] for alpha, rate in found["false_alarms"].items()},
     }
 
 
-def markdown(variants: Mapping[str, Mapping[str, Any]]) -> str:
-    """A table of all variants, and the details of the first one."""
-    lines = [
-        "| variant | dataset | steps | accuracy | precision | recall | culprits exact | objects matched after errors |",
-        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
-    ]
+def markdown(variants: Mapping[str, Mapping[str, Any]], timed: Mapping[str, Any]) -> str:
+    """Table of all variants, details of the first one, and the time of a monitor step."""
+    every = []
     for name, details in variants.items():
-        for dataset, figures in details["datasets"].items():
-            rates = figures["steps"]
-            lines.append(
-                f"| {name} | {dataset} | {rates['accuracy']['of']} | {percent(rates['accuracy'])} | "
-                f"{percent(rates['precision'])} | {percent(rates['recall'])} | {percent(figures['culprits_exact'])} | "
-                f"{percent(figures['association_after_errors'])} |"
-            )
+        for dataset, found in details["datasets"].items():
+            rates = found["steps"]
+            shares = (*(rates[key] for key in ("accuracy", "precision", "recall")), found["culprits_exact"])
+            cells = map(percent_of, (*shares, found["association_after_errors"]))
+            every.append([name, dataset, rates["accuracy"]["of"], *cells])
     name, details = next(iter(variants.items()))
-    figures = details["injected"]
-    lines += [
-        "",
+    found = details["injected"]
+    objects = found["objects"]
+    return document(
+        markdown_table(
+            (
+                "variant", "dataset", "steps", "accuracy", "precision", "recall", "culprits exact",
+                "objects matched after errors",
+            ),
+            every,
+        ),
         f"Of “{name}” on the datasets with injected errors (95 % intervals in brackets):",
-        "",
-        "| promised false alarms per step | measured | steps |",
-        "| ---: | ---: | ---: |",
-        *(
-            f"| {100 * float(alpha):g} % | {percent(rate)} | {rate['of']} |"
-            for alpha, rate in figures["false_alarms"].items()
+        markdown_table(
+            ("promised false alarms per step", "measured", "steps"),
+            [
+                [f"{100 * float(alpha):g} %", percent_of(rate), rate["of"]]
+                for alpha, rate in found["false_alarms"].items()
+            ],
         ),
-        "",
-        "| steps imagined | box error, median | 95th percentile | objects | visual cosine, median |",
-        "| ---: | ---: | ---: | ---: | ---: |",
-        *(
-            f"| {steps} | {row['median_mm']} mm | {row['p95_mm']} mm | {row['objects']} | "
-            f"{row['visual_cosine_median']} |"
-            for steps, row in details["imagination"].items()
+        markdown_table(
+            ("steps imagined", "box error, median", "95th percentile", "objects", "visual cosine, median"),
+            [
+                [steps, f"{row['median_mm']} mm", f"{row['p95_mm']} mm", row["objects"], row["visual_cosine_median"]]
+                for steps, row in details["imagination"].items()
+            ],
         ),
-        "",
-        "| what put an object out of place | blamed | objects |",
-        "| --- | ---: | ---: |",
-        *(f"| {cause} | {percent(rate)} | {rate['of']} |" for cause, rate in figures["recall_by_cause"].items()),
-        "",
-        "| objects | accuracy by step | culprits exact | steps |",
-        "| ---: | ---: | ---: | ---: |",
-        *(
-            f"| {count} | {percent(row['steps']['accuracy'])} | {percent(row['culprits_exact'])} | "
-            f"{row['steps']['accuracy']['of']} |"
-            for count, row in details["by_objects"].items()
+        markdown_table(
+            ("what put an object out of place", "blamed", "objects"),
+            [[cause, percent_of(rate), rate["of"]] for cause, rate in found["recall_by_cause"].items()],
         ),
-        "",
-        f"By object: accuracy {percent(figures['objects']['accuracy'])}, precision "
-        f"{percent(figures['objects']['precision'])}, recall {percent(figures['objects']['recall'])}; area under the "
-        f"receiver operating characteristic {figures['area_under_roc']}; expected calibration error of the confidence "
-        f"{figures['expected_calibration_error']}.",
-        "",
-    ]
-    return "\n".join(lines)
-
-
-def timing(timed: Mapping[str, Any]) -> str:
-    """The table of `eval.timing`."""
-    lines = [
-        "",
+        markdown_table(
+            ("objects", "accuracy by step", "culprits exact", "steps"),
+            [
+                [
+                    count,
+                    percent_of(row["steps"]["accuracy"]),
+                    percent_of(row["culprits_exact"]),
+                    row["steps"]["accuracy"]["of"],
+                ]
+                for count, row in details["by_objects"].items()
+            ],
+        ),
+        f"By object: accuracy {percent_of(objects['accuracy'])}, precision {percent_of(objects['precision'])}, recall "
+        f"{percent_of(objects['recall'])}; area under the receiver operating characteristic "
+        f"{found['area_under_roc']}; expected calibration error of the confidence "
+        f"{found['expected_calibration_error']}.",
         f"A monitor step, from the images of two cameras to the verdict, on {timed['threads']} threads:",
-        "",
-        "| objects | median | 95th percentile | of it perceiving |",
-        "| ---: | ---: | ---: | ---: |",
-        *(
-            f"| {count} | {row['median_ms']} ms | {row['p95_ms']} ms | {row['perceive_ms']} ms |"
-            for count, row in timed["objects"].items()
+        markdown_table(
+            ("objects", "median", "95th percentile", "of it perceiving"),
+            [
+                [count, *(f"{row[key]} ms" for key in ("median_ms", "p95_ms", "perceive_ms"))]
+                for count, row in timed["objects"].items()
+            ],
         ),
-        "",
-    ]
-    return "\n".join(lines)
-
-
-def percent(rate: Mapping[str, Any]) -> str:
-    """A share for a table: in percent with its interval."""
-    if rate["value"] is None:
-        return "none"
-    return f"{100 * rate['value']:.2f} % [{100 * rate['low']:.2f}, {100 * rate['high']:.2f}]"
+    )  # fmt: skip

@@ -15,25 +15,22 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
 import gymnasium
 import numpy as np
 import panda_gym  # registers its environments, too
-from omegaconf import OmegaConf
 from tqdm import tqdm
 
 import nsrecover
-from eval.common.command import CONFIG, METRICS, TABLE
+from eval.common.output import write_results
+from eval.common.tables import document, markdown_table
 from examples.panda_gym_stacking import CUBES, SIDE, Settled, boxes_of, hand_movements, plan_of
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.domains.tabletop.operators import REACHED_M
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.system import System
-from sim.bench import wilson
-from sim.common.folder import write_json
+from sim.common.statistics import wilson_interval
 
 LONGEST_STEPS = 110
 """Moments of disturbances are drawn up to here; actions take about 60 steps, so many come when all is done."""
@@ -141,7 +138,7 @@ def can_begin(env: gymnasium.Env[Any, Any], seed: int) -> bool:
     observation, info = env.reset(seed=seed)
     blue, green = places(boxes_of(observation, info)).values()
     goal = np.array(plan_of(observation, info)[0].target[:3])  # type: ignore[index]
-    return min(np.linalg.norm((a - b)[:2]) for a, b in ((blue, green), (green, goal))) > APART_M
+    return min(float(np.linalg.norm((a - b)[:2])) for a, b in ((blue, green), (green, goal))) > APART_M
 
 
 def record(seed: int, disturbed: bool) -> StackingEpisode | None:
@@ -265,7 +262,7 @@ def judge(
 
 def counted(good: int, total: int) -> dict[str, Any]:
     """A share with its 95 % interval (Wilson)."""
-    low, high = wilson(good, total)
+    low, high = wilson_interval(good, total)
     share = round(good / total, 4) if total else None
     return {"count": good, "of": total, "rate": share, "low_95": round(low, 4), "high_95": round(high, 4)}
 
@@ -298,7 +295,7 @@ def measure(config: PandaGymConfig) -> dict[str, Any]:
         config: see conf/panda_gym.yaml.
 
     Returns:
-        What is written to metrics.json.
+        The contents of metrics.json.
 
     Raises:
         InvalidConfiguration: a setting is out of its range, or too few episodes went well for the promised rate.
@@ -336,33 +333,29 @@ def measure(config: PandaGymConfig) -> dict[str, Any]:
                 **summary(list(judge(system, filmed, noise_m, config.seed))),
             }
     metrics = {"seed": config.seed, "alpha": config.alpha, "panda_gym": panda_gym.__version__, "settings": rows}
-    out = Path(config.out)
-    out.mkdir(parents=True, exist_ok=True)
-    write_json(out / METRICS, metrics)
-    atomic_write_bytes(out / TABLE, markdown(metrics).encode())
-    atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    write_results(config.out, metrics, markdown(metrics), config)
     return metrics
 
 
 def markdown(metrics: Mapping[str, Any]) -> str:
-    """One line for each setting."""
-    lines = [
-        "| tolerance | noticed from | disturbances noticed | pushed | displaced | culprits right | false alarms |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    """Table with one line for each setting."""
+    head = ["tolerance", "noticed from", "disturbances noticed", *(kind.value for kind in Disturbance)]
+    rows = [
+        [
+            name,
+            f"{row['tolerance_mm']} mm",
+            _share(row["detection"]),
+            *(_share(row["by_kind"][kind.value]) for kind in Disturbance),
+            _share(row["culprits_exact"]),
+            _share(row["false_alarms"]),
+        ]
+        for name, row in metrics["settings"].items()
     ]
-    for name, row in metrics["settings"].items():
-        kinds = " | ".join(_share(row["by_kind"][kind.value]) for kind in Disturbance)
-        lines.append(
-            f"| {name} | {row['tolerance_mm']} mm | {_share(row['detection'])} | {kinds} | "
-            f"{_share(row['culprits_exact'])} | {_share(row['false_alarms'])} |"
-        )
     own = next(iter(metrics["settings"].values()))["own_failures"]
-    lines += [
-        "",
+    return document(
+        markdown_table([*head, "culprits right", "false alarms"], rows),
         f"In brackets 95 % intervals. The hand itself failed {own['of']} times, which are counted in none of these.",
-        "",
-    ]
-    return "\n".join(lines)
+    )
 
 
 def _share(row: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from nsrecover.planning.planner import Request
+from nsrecover.planning.batch import Request
 from nsrecover.system import System
 
 WARM_UP = 8

@@ -1,10 +1,9 @@
-"""`python -m eval.planning`: how good and how fast recovery planning is, on stored error states."""
+"""`python -m eval.planning`: length and time of recovery plans on stored error states."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -12,24 +11,19 @@ from typing import Any
 
 import numpy as np
 import torch
-from omegaconf import OmegaConf
 from tqdm import tqdm
 
-from eval.common.command import CONFIG, METRICS, TABLE
-from eval.common.error_states import ErrorState, error_states
+from eval.common.error_states import ErrorState, states_of
 from eval.common.optimum_check import available
+from eval.common.output import in_workers, write_results
 from eval.common.plans import Planned, PlannerSetting, plan_all, warm_up
-from eval.common.variants import system_of
-from eval.models.command import ModelsConfig, episodes_of
-from eval.planning import figures as planning_figures
-from eval.planning import tables as planning_tables
+from eval.common.systems import system_of
+from eval.planning import figures, tables
 from eval.planning.batched import time_batch
 from eval.planning.cases import CaseRequest, PlanningCase, assess
 from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.planning.planner import Request
-from sim.common.folder import write_json
-from sim.common.parallel import run_parallel
+from nsrecover.planning.batch import Request
 from sim.tabletop.kinematic import Fidelity
 
 CASES = "cases.jsonl"
@@ -55,29 +49,10 @@ class PlanningConfig:
     out: str = "outputs/planning"
 
 
-def states_of(config: PlanningConfig) -> list[ErrorState]:
-    """The error states to plan from; those that are not there yet are made, in worker processes.
-
-    Raises:
-        InvalidConfiguration: there is no such dataset, or the folder holds another one.
-    """
-    chosen = ModelsConfig(config.seed, config.episodes, config.errors, workers=config.workers)
-    episodes = episodes_of(chosen)
-    for folder in (config.footage, config.states):
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    make = partial(error_states, footage=config.footage, folder=config.states, checkpoint=config.checkpoint)
-    with closing(run_parallel(make, episodes, config.workers)) as every:
-        return [
-            state
-            for states in tqdm(every, total=len(episodes), unit="episode", desc="error states")
-            for state in states
-        ]
-
-
 def plan_for(config: PlanningConfig, states: Sequence[ErrorState]) -> Iterator[tuple[ErrorState, dict[str, Planned]]]:
-    """What every planner makes of every error state; nothing if the monitor does not notice it.
+    """Plan for every error state with every planner; no plans if the monitor does not notice the error.
 
-    Everything happens in this process, with one thread and nothing else running in it.
+    Runs in this process, with one thread.
     """
     system = system_of(config.checkpoint)
     threads = torch.get_num_threads()
@@ -104,10 +79,10 @@ def batched(config: PlanningConfig, states: Sequence[ErrorState]) -> dict[str, A
 
 
 def cases_of(config: PlanningConfig, planned: Sequence[tuple[ErrorState, dict[str, Planned]]]) -> list[PlanningCase]:
-    """Plans carried out and compared with the optimum, in worker processes."""
-    questions = [CaseRequest(state, plans, number < config.check) for number, (state, plans) in enumerate(planned)]
-    with closing(run_parallel(partial(assess, fidelity=config.fidelity), questions, config.workers)) as every:
-        return list(tqdm(every, total=len(questions), unit="state", desc="judging"))
+    """Execute the plans and compare them with the optimum, in worker processes."""
+    requests_ = [CaseRequest(state, plans, number < config.check) for number, (state, plans) in enumerate(planned)]
+    task = partial(assess, fidelity=config.fidelity)
+    return list(in_workers(task, requests_, config.workers, "state", "judging"))
 
 
 def measure(config: PlanningConfig) -> dict[str, Any]:
@@ -117,7 +92,7 @@ def measure(config: PlanningConfig) -> dict[str, Any]:
         config: see conf/planning.yaml.
 
     Returns:
-        What is written to metrics.json.
+        The contents of metrics.json.
 
     Raises:
         NsrecoverError: a setting or a checkpoint cannot be used.
@@ -131,21 +106,21 @@ def measure(config: PlanningConfig) -> dict[str, Any]:
             "expected unified-planning and up-fast-downward for check > 0, found them not installed; run "
             "`pip install unified-planning up-fast-downward`, or set check=0"
         )
-    system_of(config.checkpoint)  # a checkpoint that cannot be used is refused before the work begins
+    system_of(config.checkpoint)  # rejects an unusable checkpoint early
     out = Path(config.out)
     out.mkdir(parents=True, exist_ok=True)
-    states = states_of(config)
+    states = states_of(
+        config.episodes, config.footage, config.states, config.seed, config.errors, config.checkpoint, config.workers
+    )
     planned = list(plan_for(config, states))
     together = batched(config, states)
     cases = cases_of(config, planned)
-    metrics = planning_tables.summary(cases, config.planner) | {
+    metrics = tables.summary(cases, config.planner) | {
         "batched": together,
         "seed": config.seed,
         "episodes": dict(config.episodes),
     }
     atomic_write_bytes(out / CASES, "".join(f"{json.dumps(asdict(case), default=str)}\n" for case in cases).encode())
-    write_json(out / METRICS, metrics)
-    atomic_write_bytes(out / TABLE, planning_tables.markdown(metrics).encode())
-    atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
-    planning_figures.draw(cases, list(config.planner), out)
+    write_results(out, metrics, tables.markdown(metrics), config)
+    figures.draw(cases, list(config.planner), out)
     return metrics

@@ -1,4 +1,4 @@
-"""`python -m eval.scaling`: how planning time grows with objects and errors, and what a pool of processes gains."""
+"""`python -m eval.scaling`: planning time by number of objects and errors."""
 
 from __future__ import annotations
 
@@ -8,27 +8,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 import torch
-from omegaconf import OmegaConf
 from tqdm import tqdm
 
-from eval.common.command import CONFIG, METRICS, TABLE
-from eval.common.variants import system_of
+from eval.common.error_states import states_of
+from eval.common.figures import finish, plt, save
+from eval.common.output import write_results
+from eval.common.systems import system_of
+from eval.common.tables import document, markdown_table
 from eval.planning.batched import as_text, time_batch
-from eval.planning.command import PlanningConfig, states_of
 from eval.scaling.synthetic import Appearance, SyntheticErrorState, appearances_of, enlarged, problem
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.core.recovery import Recovery
 from nsrecover.domains.tabletop.operators import REACHED_M, operator_of
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.planning.planner import Request
+from nsrecover.planning.batch import Request
 from nsrecover.system import System
-from sim.common.folder import write_json
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 
 WARM_UP = 3
 
@@ -193,10 +188,10 @@ def measure(config: ScalingConfig) -> dict[str, Any]:
     system = system_of(config.checkpoint)
     out = Path(config.out)
     out.mkdir(parents=True, exist_ok=True)
-    real = PlanningConfig(
-        0, {"I": config.looks}, None, config.footage, config.states, config.checkpoint, workers=config.workers
+    states = states_of(
+        {"I": config.looks}, config.footage, config.states, checkpoint=config.checkpoint, workers=config.workers
     )
-    bank = appearances_of(states_of(real))
+    bank = appearances_of(states)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -208,9 +203,7 @@ def measure(config: ScalingConfig) -> dict[str, Any]:
         "seed": config.seed,
         "repeats": config.repeats,
     }
-    write_json(out / METRICS, metrics)
-    atomic_write_bytes(out / TABLE, markdown(metrics).encode())
-    atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    write_results(out, metrics, markdown(metrics), config)
     draw(results, out)
     return metrics
 
@@ -224,36 +217,24 @@ def _requests(config: ScalingConfig, system: System, bank: Sequence[Appearance])
 
 
 def markdown(metrics: Mapping[str, Any]) -> str:
-    """Time for every number of objects and errors."""
-    cells = list(metrics["cells"].values())
-    errors = sorted({cell["errors"] for cell in cells})
-    lines = [
+    """Table of the times for every number of objects and errors."""
+    cells = {(cell["objects"], cell["errors"]): cell for cell in metrics["cells"].values()}
+    objects, errors = (sorted({key[side] for key in cells}) for side in (0, 1))
+    rows = []
+    for size in objects:
+        row = [cells.get((size, count)) for count in errors]
+        times = [cell and f"{1000 * cell['seconds_median']:.0f} ({1000 * cell['seconds_max']:.0f})" for cell in row]
+        rows.append([size, *(time or "" for time in times)])
+    exponents, found = metrics["growth_exponent"], cells.values()
+    return document(
         "Median time of a recovery in milliseconds (longest in brackets):",
-        "",
-        "| objects | " + " | ".join(f"{count} error{'s' * (count > 1)}" for count in errors) + " |",
-        "| ---: |" + " ---: |" * len(errors),
-    ]
-    for objects in sorted({cell["objects"] for cell in cells}):
-        row = {cell["errors"]: cell for cell in cells if cell["objects"] == objects}
-        texts = [
-            f"{1000 * row[count]['seconds_median']:.0f} ({1000 * row[count]['seconds_max']:.0f})"
-            if count in row
-            else ""
-            for count in errors
-        ]
-        lines.append(f"| {objects} | " + " | ".join(texts) + " |")
-    exponents, plans = metrics["growth_exponent"], sum(cell["plans"] for cell in cells)
-    lines += [
-        "",
+        markdown_table(["objects", *(f"{count} error{'s' * (count > 1)}" for count in errors)], rows),
         f"Time grows as objects^{exponents['objects']} * errors^{exponents['errors']} (least squares on the logarithms "
-        f"of the medians, R² {exponents['r_squared']}). Of {plans} plans {sum(cell['valid'] for cell in cells)} can be "
-        f"carried out as imagined and reach their subgoal, {sum(cell['proven_optimal'] for cell in cells)} are proven "
-        "optimal.",
-        "",
-    ]
-    if metrics.get("batched"):
-        lines += [as_text(metrics["batched"]), ""]
-    return "\n".join(lines)
+        f"of the medians, R² {exponents['r_squared']}). Of {sum(cell['plans'] for cell in found)} plans "
+        f"{sum(cell['valid'] for cell in found)} can be carried out as imagined and reach their subgoal, "
+        f"{sum(cell['proven_optimal'] for cell in found)} are proven optimal.",
+        as_text(metrics["batched"]) if metrics.get("batched") else "",
+    )
 
 
 def draw(results: Sequence[TimedRecovery], folder: Path) -> None:
@@ -261,19 +242,16 @@ def draw(results: Sequence[TimedRecovery], folder: Path) -> None:
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained", sharey=True)
     medians = _medians(results)
     errors, objects = (sorted({key[side] for key in medians}) for side in (1, 0))
+    shades = plt.get_cmap("viridis")
     for count in errors:
         known = [(size, medians[size, count]) for size in objects if (size, count) in medians]
-        axes[0].plot(*zip(*known, strict=True), marker="o", label=f"{count} errors", color=plt.cm.viridis(count / 10))
+        axes[0].plot(*zip(*known, strict=True), marker="o", label=f"{count} errors", color=shades(count / 10))
     for size in objects:
         known = [(count, medians[size, count]) for count in errors if (size, count) in medians]
         axes[1].plot(*zip(*known, strict=True), marker="o", label=f"{size} objects")
-    axes[0].set(xlabel="objects", ylabel="seconds, median", xscale="log", yscale="log", xticks=objects)
-    axes[0].set_xticklabels([str(size) for size in objects])
-    axes[1].set(xlabel="errors")
-    for axis in axes:
+    axes[0].set(xscale="log", yscale="log", xticks=objects, xticklabels=[str(size) for size in objects])
+    axes[1].set(xticks=errors)
+    for axis, label, side in zip(axes, ("objects", "errors"), ("seconds, median", ""), strict=True):
         axis.minorticks_off()
-        axis.grid(alpha=0.3)
-        axis.legend(fontsize=7)
-    for kind in ("png", "svg"):
-        figure.savefig(folder / f"scaling.{kind}", dpi=120, metadata={"Date": None} if kind == "svg" else None)
-    plt.close(figure)
+        finish(axis, label, side)
+    save(figure, folder, "scaling")

@@ -127,7 +127,7 @@ def problem(
         looks = [bank[int(i)] for i in rng.integers(len(bank), size=objects)]
         start = _start(system, looks, rng)
         trace = None if start is None else _trace(system, start, steps, rng)
-        if trace is None:
+        if start is None or trace is None:
             continue
         step = int(rng.integers(steps))
         found = _disturbed(system, trace.graphs[step + 1], errors, rng)

@@ -12,7 +12,6 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from urllib import request
 
@@ -22,9 +21,9 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
-from omegaconf import OmegaConf
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
+from schemathesis.core.result import Ok
 from schemathesis.schemas import APIOperation
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
@@ -33,19 +32,19 @@ from schemathesis.specs.openapi.checks import (
 )
 from tqdm import tqdm
 
-from eval.common.command import CONFIG, METRICS, TABLE
+from eval.common.output import write_results
 from eval.common.served import served
-from nsrecover.core.atomic_write import atomic_write_bytes
+from eval.common.tables import document, markdown_table
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.client import Client, observation_message, png
 from nsrecover.records.recording import example
-from sim.common.folder import write_json
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 SHORT_S = 0.05
 """How long to listen for events and to search: there are many cases to come."""
 
 
+Operation = APIOperation[Any, Any, Any, Any]
 NUMBER = re.compile(r"\s*\+?[0-9.]+([eE][+-]?[0-9]+)?\s*")
 
 
@@ -166,7 +165,7 @@ def fuzz(url: str, cases: int, seed: int, on_case: Callable[[], object] = lambda
     schemathesis.openapi.media_type("image/png", st.sampled_from(pictures) | st.binary())
     with request.urlopen(f"{url}/openapi.json") as answer:
         schema = schemathesis.openapi.from_dict(json.load(answer))
-    operations: list[APIOperation] = [each.ok() for each in schema.get_all_operations()]
+    operations: list[Operation] = [each.ok() for each in schema.get_all_operations() if isinstance(each, Ok)]
     fuzzed, stages = Fuzzed(), Stages(url)
     each = max(1, round(cases / len(operations) / 2))
     for operation, mode in itertools.product(operations, (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)):
@@ -175,7 +174,7 @@ def fuzz(url: str, cases: int, seed: int, on_case: Callable[[], object] = lambda
 
 
 def _attack(
-    operation: APIOperation,
+    operation: Operation,
     mode: GenerationMode,
     cases: int,
     seed: int,
@@ -193,7 +192,7 @@ def _attack(
         phases=[Phase.generate],
     )  # fmt: skip
     @given(case=operation.as_strategy(mode), known=st.integers(0, 3))
-    def attempt(case: schemathesis.Case, known: int) -> None:
+    def attempt(case: schemathesis.Case[Any], known: int) -> None:
         if known and "session" in (case.path_parameters or {}):
             case.path_parameters["session"] = stages.name()
         query = dict(case.query or {})
@@ -203,9 +202,9 @@ def _attack(
             if isinstance(query[name], int | float | str) and NUMBER.fullmatch(str(query[name])):
                 query[name] = SHORT_S
         case.query = query
-        if known > 1 and isinstance(case.body, dict) and isinstance(case.body.get("views"), list):
+        if known > 1 and isinstance(case.body, dict) and isinstance(views := case.body.get("views"), list):
             # real cameras now and then: random ones are seldom rigid
-            for view, camera in zip(case.body["views"], itertools.cycle(cameras), strict=False):
+            for view, camera in zip(views, itertools.cycle(cameras), strict=False):
                 if isinstance(view, dict):
                     view["camera"] = camera
         response = case.call(base_url=url, timeout=60)
@@ -231,8 +230,6 @@ def measure(config: ServerFuzzConfig) -> dict[str, Any]:
     """
     if config.cases < 1:
         raise InvalidConfiguration(f"expected cases >= 1, found {config.cases}")
-    out = Path(config.out)
-    out.mkdir(parents=True, exist_ok=True)
     with served() as server, tqdm(total=config.cases, unit="case", desc="attacking") as bar:
         fuzzed = fuzz(server.url, config.cases, config.seed, bar.update)
     metrics = {
@@ -244,20 +241,15 @@ def measure(config: ServerFuzzConfig) -> dict[str, Any]:
         "statuses": {str(status): count for status, count in sorted(fuzzed.statuses.items())},
         "seed": config.seed,
     }
-    write_json(out / METRICS, metrics)
-    atomic_write_bytes(out / TABLE, table_of(metrics).encode())
-    atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    write_results(config.out, metrics, table_of(metrics), config)
     return metrics
 
 
 def table_of(metrics: dict[str, Any]) -> str:
-    """The same as a table."""
-    lines = [
+    """Metrics as a table, with the first failures."""
+    return document(
         f"{metrics['cases']} requests: {metrics['server_errors']} answers of 500 and above, "
         f"{metrics['failures']} answers that are not as the schema says",
-        "",
-        "| status | answers |",
-        "|---|---:|",
-        *(f"| {status} | {count} |" for status, count in metrics["statuses"].items()),
-    ]
-    return "\n".join([*lines, *(["", *metrics["first_failures"][:3]] if metrics["failures"] else []), ""])
+        markdown_table(("status", "answers"), list(metrics["statuses"].items())),
+        "\n".join(metrics["first_failures"][:3]),
+    )

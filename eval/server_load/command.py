@@ -8,23 +8,20 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
 import psutil
-from omegaconf import OmegaConf
 from tqdm import tqdm
 
-from eval.common.command import CONFIG, METRICS, TABLE
+from eval.common.output import write_results
 from eval.common.served import Served, served
+from eval.common.tables import document, markdown_table
 from nsrecover.core.actions import Action
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.client import observation_message
 from nsrecover.records.recording import Recording, example
-from sim.common.folder import write_json
 
 HEALTH_EVERY_S = 0.25
 """How often somebody asks whether the server is still there."""
@@ -113,7 +110,8 @@ class Robot:
     def _ask(
         self, connection: http.client.HTTPConnection, what: str, method: str, path: str, body: bytes, due: float
     ) -> dict[str, Any]:
-        began, answer = time.perf_counter(), {}
+        answer: dict[str, Any] = {}
+        began = time.perf_counter()
         try:
             connection.request(method, path, body, {"Content-Type": "application/json"})
             response = connection.getresponse()
@@ -168,13 +166,9 @@ def measure(config: ServerLoadConfig) -> dict[str, Any]:
     for name in ("sessions", "seconds", "every_s"):
         if not getattr(config, name) > 0:
             raise InvalidConfiguration(f"expected {name} > 0, found {getattr(config, name)}")
-    out = Path(config.out)
-    out.mkdir(parents=True, exist_ok=True)
     with served("--sessions", str(config.sessions)) as server:
         metrics = under_load(server, config)
-    write_json(out / METRICS, metrics)
-    atomic_write_bytes(out / TABLE, table_of(metrics).encode())
-    atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    write_results(config.out, metrics, table_of(metrics), config)
     return metrics
 
 
@@ -233,16 +227,15 @@ def _quantiles(answers: Sequence[Answered]) -> dict[str, float]:
 
 
 def table_of(metrics: dict[str, Any]) -> str:
-    """The same as a table."""
-    lines = [
+    """Metrics as a table, with the first errors."""
+    rows = [
+        [kind, found["count"], *(f"{found[level] * 1e3:.0f}" for level in ("p50", "p95", "p99", "most"))]
+        for kind, found in metrics["latency_s"].items()
+    ]
+    return document(
         f"{metrics['sessions']} sessions for {metrics['seconds']:g} s: {metrics['observations']} observations, "
         f"{metrics['errors']} errors; {metrics['cpu_s_per_observation'] * 1e3:.0f} ms of processor time for each; "
         f"{metrics['memory_mb']['idle']:.0f} MB idle, at most {metrics['memory_mb']['most']:.0f} MB",
-        "",
-        "| ms | answers | median | 95 % | 99 % | most |",
-        "|---|---:|---:|---:|---:|---:|",
-    ]
-    for kind, found in metrics["latency_s"].items():
-        numbers = " | ".join(f"{found[level] * 1e3:.0f}" for level in ("p50", "p95", "p99", "most"))
-        lines.append(f"| {kind} | {found['count']} | {numbers} |")
-    return "\n".join([*lines, *(["", "Errors:", *metrics["first_errors"]] if metrics["errors"] else []), ""])
+        markdown_table(("ms", "answers", "median", "95 %", "99 %", "most"), rows),
+        "\n".join(["Errors:", *metrics["first_errors"]]) if metrics["errors"] else "",
+    )

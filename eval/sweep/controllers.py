@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from eval.common.plans import PlannerSetting
-from eval.common.variants import system_of
+from eval.common.systems import system_of
 from eval.sweep.evaluation_world import EpisodeEnd, EvaluationWorld, PlannerTurn
 from nsrecover.agent import MAX_RECOVERIES, RecoveryAgent
 from nsrecover.core.actions import Trace
@@ -52,19 +53,22 @@ class Recovering:
         """Load the checkpoint and what plans."""
         self.setting.recover(system_of(self.checkpoint))
 
-    def run(self, stage: EvaluationWorld) -> EpisodeEnd:
-        """Carry out the plan of the stage."""
-        agent = self.agent(stage)
-        planner = agent.system.planner
-        episode = agent.run(stage.plan, lambda record: stage.turned(turn_of(record, planner.spent())))
+    def run(self, world: EvaluationWorld, /) -> EpisodeEnd:
+        """Execute the plan of the world."""
+        agent, planner = self._agent(world)
+        episode = agent.run(world.plan, lambda record: world.turned(turn_of(record, planner.spent())))
         return EpisodeEnd(episode.status, episode.reason)
 
     def agent(self, world: World[Any]) -> RecoveryAgent:
         """The library's agent in a world, with this planner."""
+        return self._agent(world)[0]
+
+    def _agent(self, world: World) -> tuple[RecoveryAgent, _TimedPlanner]:
         system = warm_system(self.checkpoint)
-        planner = _Timed(self.setting, system, self.max_expansions)
-        watched = _Planned(system.bundle, system.explainer, planner=planner)
-        return RecoveryAgent(watched, world, self.budget_s, self.max_recoveries)
+        planner = _TimedPlanner(self.setting, system, self.max_expansions)
+        timed = _SystemWithPlanner(system.bundle, system.explainer, planner=planner)
+        budget_s = math.inf if self.budget_s is None else self.budget_s
+        return RecoveryAgent(timed, world, budget_s, self.max_recoveries), planner
 
 
 @dataclass(frozen=True)
@@ -146,7 +150,8 @@ def recovering(name: str, setting: Mapping[str, Any], **others: Any) -> Recoveri
         InvalidConfiguration: there is no such setting or choice.
     """
     try:
-        typed = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(PlannerSetting), OmegaConf.create(setting)))
+        given = OmegaConf.create(dict(setting))
+        typed = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(PlannerSetting), given))
     except OmegaConfBaseException as problem:
         raise InvalidConfiguration(f"expected planner.setting as in conf/planner, found: {problem}") from None
     assert isinstance(typed, PlannerSetting)
@@ -182,7 +187,7 @@ def warm_system(checkpoint: str | None) -> System:
     return system
 
 
-class _Timed:
+class _TimedPlanner:
     """A planner as the agent asks it, which notes the processor time that it takes."""
 
     def __init__(self, setting: PlannerSetting, system: System, max_expansions: int) -> None:
@@ -202,7 +207,7 @@ class _Timed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Planned(System):
+class _SystemWithPlanner(System):
     """The library's system with another planner."""
 
     planner: Any = None

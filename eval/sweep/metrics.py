@@ -21,12 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from eval.common.detection import Confusion, Share, share
+from eval.common.statistics import RESAMPLES, Confusion, Share, mean, p95, share_of, spread
 from eval.sweep.failures import failure_of
 from eval.sweep.records import EpisodeRecord, RecoveryRecord
-
-RESAMPLES = 2000
-"""Of the bootstrap."""
 
 Ratio = Callable[[RecoveryRecord], float | None]
 """A number of a recovery; None where it says nothing."""
@@ -95,13 +92,13 @@ def summary(records: Sequence[EpisodeRecord]) -> dict[str, Any]:
         "precision": alarms["precision"],
         "recall": alarms["recall"],
         "false_alarm_rate": alarms["false_alarm_rate"],
-        "culprits_exact": _share(_culprits_exact(records)),
-        "recovery": _share(recovered(records)),
-        "completion": _share(record.completed for record in recoverable),
-        "completion_where_possible": _share(record.completed for record in possible),
-        "promised": _share(record.promised for record in recoverable),
-        "decided_right": _share(record.decided_right for record in records),
-        "blamed_right": _share(blamed_right(record) for record in records if not record.recoverable),
+        "culprits_exact": share_of(_culprits_exact(records)),
+        "recovery": share_of(recovered(records)),
+        "completion": share_of(record.completed for record in recoverable),
+        "completion_where_possible": share_of(record.completed for record in possible),
+        "promised": share_of(record.promised for record in recoverable),
+        "decided_right": share_of(record.decided_right for record in records),
+        "blamed_right": share_of(blamed_right(record) for record in records if not record.recoverable),
     }
     ratios = {name: mean_ratio(records, ratio) for name, ratio in RATIOS.items()}
     actions = [len(record.actions) for record in records]
@@ -110,7 +107,7 @@ def summary(records: Sequence[EpisodeRecord]) -> dict[str, Any]:
         **{name: found["value"] for name, found in shares.items() if name not in ("accuracy", "precision", "recall")},
         **{name: value for name, (value, _, _) in ratios.items()},
         "failures": dict(Counter(str(reason) for reason in map(failure_of, records) if reason is not None)),
-        "actions": {"total": sum(actions), "mean": _mean(actions)},
+        "actions": {"total": sum(actions), "mean": mean(actions, 3)},
         "faults": _spread([sum(len(action.faults) for action in record.actions) for record in records]),
         "recoveries": sum(len(record.recoveries) for record in records),
         "errors": sum(recovery.errors for record in records for recovery in record.recoveries),
@@ -134,7 +131,7 @@ def confusion(records: Iterable[EpisodeRecord]) -> Confusion:
                 told = after.get(number)
                 counts[bool(action.wrong) or (told is not None and bool(told.wrong)), action.noticed] += 1
         counts.update((bool(recovery.wrong), True) for recovery in record.recoveries if recovery.phase == "before")
-    return Confusion(counts[True, True], counts[False, True], counts[True, False], counts[False, False])
+    return Confusion.from_counts(counts)
 
 
 def to_recover(records: Iterable[EpisodeRecord]) -> list[RecoveryRecord]:
@@ -208,24 +205,9 @@ def _culprits_exact(records: Iterable[EpisodeRecord]) -> Iterable[bool]:
 
 def _optimal(records: Sequence[EpisodeRecord]) -> Share:
     """Of the right recoveries whose optimum is known, those that take no more actions."""
-    known = [recovery for record in records for recovery in right_recoveries(record) if recovery.best is not None]
-    return share(sum(recovery.cost <= recovery.best.cost for recovery in known), len(known))
+    known = [(recovery.cost, recovery.best) for record in records for recovery in right_recoveries(record)]
+    return share_of(cost is not None and cost <= best.cost for cost, best in known if best is not None)
 
 
-def _share(values: Iterable[bool]) -> Share:
-    every = list(values)
-    return share(sum(every), len(every))
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return round(float(np.mean(values)), 3) if values else None
-
-
-def _spread(values: Sequence[float]) -> dict[str, float | None]:
-    if not values:
-        return {"mean": None, "median": None, "p95": None}
-    return {
-        "mean": _mean(values),
-        "median": round(float(np.median(values)), 3),
-        "p95": round(float(np.quantile(values, 0.95)), 3),
-    }
+def _spread(values: Sequence[float]) -> dict[str, Any]:
+    return spread(values, 3, mean=np.mean, median=np.median, p95=p95)

@@ -205,10 +205,7 @@ def _planned(
         steps = None if best is None else placings(puzzle, best.steps)
     if best is None or steps is None:
         return Recovery(RecoveryStatus.IMPOSSIBLE, reason="no way back was found")
-    actions = tuple(
-        Action("free" if step.aside else "restore", (step.name,), tuple(float(value) for value in step.box))
-        for step in steps
-    )
+    actions = tuple(Action("free" if step.aside else "restore", (step.name,), as_box(step.box)) for step in steps)
     status = RecoveryStatus.RECOVERED if actions else RecoveryStatus.ALREADY_AT_SUBGOAL
     return Recovery(
         status,

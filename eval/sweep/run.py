@@ -9,7 +9,7 @@ import os
 import platform
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,16 +19,16 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
-from eval.common.command import CONFIG, METRICS, TABLE
-from eval.models.command import ModelsConfig, episodes_of
-from eval.sweep import metrics, printed
+from eval.common.episodes import episodes_of
+from eval.common.output import write_results
+from eval.sweep import metrics
 from eval.sweep.episode import Job, run_job
 from eval.sweep.evaluation_world import Controller
 from eval.sweep.failures import succeeded
 from eval.sweep.records import FORMAT, EpisodeRecord
-from nsrecover.core.atomic_write import atomic_write_bytes
+from eval.sweep.summary_table import markdown
 from nsrecover.errors import InvalidConfiguration, did_you_mean
-from sim.common.folder import claim_folder, read_ledger, write_json
+from sim.common.folder import claim_folder, read_ledger
 from sim.common.groups import instantiate_group
 from sim.common.parallel import Backend, run_parallel
 from sim.datasets.kinds import DATASETS
@@ -89,7 +89,7 @@ def sweep(config: EvalConfig, folder: Path, quiet: bool = False) -> dict[str, An
     controller: Controller = instantiate_group(config.planner)
     controller.prepare()  # what it needs and lacks is no failure of an episode
     folder.mkdir(parents=True, exist_ok=True)
-    episodes = episodes_of(ModelsConfig(config.seed, {config.dataset: wanted}, config.errors, workers=max(workers, 1)))
+    episodes = episodes_of({config.dataset: wanted}, config.seed, config.errors, max(workers, 1))
     with claim_folder(folder, _manifest(config, episodes), "the episodes of a sweep"):
         if not (folder / RECORDS).exists() and (folder / PACKED).exists():
             raise InvalidConfiguration(
@@ -109,9 +109,7 @@ def sweep(config: EvalConfig, folder: Path, quiet: bool = False) -> dict[str, An
             "runs": runs(folder, list(finished), len(episodes)),
             "last_run": took | machine(),
         }
-        write_json(folder / METRICS, found)
-        atomic_write_bytes(folder / TABLE, printed.markdown([found]).encode())
-        atomic_write_bytes(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+        write_results(folder, found, markdown([found]), config)
     return found
 
 
@@ -206,10 +204,8 @@ def _manifest(config: EvalConfig, episodes: Sequence[ErrorEpisode]) -> dict[str,
     }
 
 
-def _plain(settings: Any) -> Mapping[str, Any]:
-    plain = OmegaConf.to_container(settings, resolve=True) if OmegaConf.is_config(settings) else settings
-    assert isinstance(plain, dict)
-    return plain
+def _plain(settings: Any) -> Any:
+    return OmegaConf.to_container(settings, resolve=True) if OmegaConf.is_config(settings) else settings
 
 
 def _asked() -> str | None:
@@ -224,7 +220,7 @@ def _starts(folder: Path) -> list[dict[str, Any]]:
     return read_ledger(folder / RUNS, json.loads, lambda run: run["number"])
 
 
-class _Bar(tqdm):  # type: ignore[type-arg]
+class _Bar(tqdm):  # type: ignore[misc]
     """A progress bar in episodes a minute."""
 
     @property

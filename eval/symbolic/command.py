@@ -7,21 +7,18 @@ import random
 import statistics
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from omegaconf import OmegaConf
 from tqdm import tqdm
 
-from eval.common.command import CONFIG, METRICS, TABLE
 from eval.common.optimum_check import fast_downward
-from nsrecover.core.atomic_write import atomic_write_bytes
+from eval.common.output import in_workers, write_results
+from eval.common.tables import markdown_table
 from nsrecover.errors import InvalidConfiguration
 from sim.common.folder import write_json
-from sim.common.parallel import run_parallel
 
 CASES = "cases.json"
 
@@ -120,9 +117,10 @@ def run_case(case: RepairCase, budget_s: float) -> RepairOutcome:
     rng = random.Random(f"{case.seed} {case.blocks} {case.hopeless}")
     domain = Domain(case.blocks)
     while True:
-        start, goal = Blocks(random_towers(rng, case.blocks)), random_towers(rng, case.blocks)
+        towers, goal = random_towers(rng, case.blocks), random_towers(rng, case.blocks)
+        start = Blocks(towers)
         problem = domain.problem(start, goal)
-        steps = simple_plan(start.below, goal)
+        steps = simple_plan(towers, goal)
         if not case.large:
             # planning from nothing is the repair of an empty plan
             made = repair(problem, SequentialPlan([]), {}, budget_s=None, max_expansions=2000, shortcuts=True)
@@ -251,8 +249,7 @@ def run_all(config: SymbolicConfig, cases: Sequence[RepairCase]) -> Iterator[Rep
     """Every case: the small ones in worker processes, then the large ones one after the other, for their times."""
     task = partial(run_case, budget_s=config.budget_s)
     small, large = ([case for case in cases if case.large == which] for which in (False, True))
-    with closing(run_parallel(task, small, config.workers)) as every:
-        yield from tqdm(every, total=len(small), unit="repair", desc="repairing")
+    yield from in_workers(task, small, config.workers, "repair", "repairing")
     yield from tqdm(map(task, large), total=len(large), unit="repair", desc="long plans")
 
 
@@ -297,23 +294,30 @@ def _ms(seconds: float | None) -> str:
 
 
 def markdown(groups: dict[str, dict[str, Any]]) -> str:
-    """The figures as a table."""
-    lines = [
-        "| blocks | repairs | valid | shortest | proven shortest | unsolvable proven | first plan, median / max | "
-        "processor time | answer, median / 95 % | Fast Downward, median |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
-    ]
-    for name, g in groups.items():
-        optimal = f"{g['optimal']} of {g['judged_optimal']}" if g["judged_optimal"] else "not judged"
-        first, processor, answer = g["first_s"], g["first_cpu_s"], g["seconds"]
-        lines.append(
-            f"| {name} | {g['repairs']} | {g['valid']} of {g['solvable']} | {optimal} | "
-            f"{g['proven_optimal']} of {g['solvable']} | {g['unsolvable_proven']} of {g['unsolvable']} | "
-            f"{_ms(first['median'])} / {_ms(first['max'])} | "
-            f"{_ms(processor['median'])} / {_ms(processor['max'])} | {_ms(answer['median'])} / {_ms(answer['p95'])} | "
-            f"{_ms(g['planner_s']['median'])} |"
+    """Metrics as a table."""
+    head = (
+        "blocks", "repairs", "valid", "shortest", "proven shortest", "unsolvable proven", "first plan, median / max",
+        "processor time", "answer, median / 95 %", "Fast Downward, median",
+    )  # fmt: skip
+    rows = []
+    for name, found in groups.items():
+        first, processor, answer = found["first_s"], found["first_cpu_s"], found["seconds"]
+        judged = found["judged_optimal"]
+        rows.append(
+            [
+                name,
+                found["repairs"],
+                f"{found['valid']} of {found['solvable']}",
+                f"{found['optimal']} of {judged}" if judged else "not judged",
+                f"{found['proven_optimal']} of {found['solvable']}",
+                f"{found['unsolvable_proven']} of {found['unsolvable']}",
+                f"{_ms(first['median'])} / {_ms(first['max'])}",
+                f"{_ms(processor['median'])} / {_ms(processor['max'])}",
+                f"{_ms(answer['median'])} / {_ms(answer['p95'])}",
+                _ms(found["planner_s"]["median"]),
+            ]
         )
-    return "\n".join(lines) + "\n"
+    return markdown_table(head, rows) + "\n"
 
 
 def measure(config: SymbolicConfig) -> dict[str, Any]:
@@ -323,7 +327,7 @@ def measure(config: SymbolicConfig) -> dict[str, Any]:
         config: see conf/symbolic.yaml.
 
     Returns:
-        What is written to metrics.json.
+        The contents of metrics.json.
 
     Raises:
         NsrecoverError: a setting cannot be used.
@@ -339,10 +343,6 @@ def measure(config: SymbolicConfig) -> dict[str, Any]:
     if large:
         groups[f"{config.large_blocks} (large)"] = summary(large)
     metrics = {"seed": config.seed, "budget_s": config.budget_s, "groups": groups}
-    out = Path(config.out)
-    out.mkdir(parents=True, exist_ok=True)
-    write_json(out / METRICS, metrics)
-    write_json(out / CASES, [asdict(outcome) for outcome in outcomes])
-    atomic_write_bytes(out / TABLE, markdown(groups).encode())
-    atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    write_results(config.out, metrics, markdown(groups), config)
+    write_json(Path(config.out) / CASES, [asdict(outcome) for outcome in outcomes])
     return metrics

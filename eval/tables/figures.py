@@ -8,18 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.axes import Axes
 
 from eval.common.command import METRICS
-from eval.common.detection import share
-from eval.models.figures import reliability
+from eval.common.figures import Axes, finish, plt, reliability_diagram, save
+from eval.common.statistics import share
 from eval.sweep import metrics
 from eval.sweep.records import EpisodeRecord
 from eval.tables import paper
@@ -40,7 +34,7 @@ def draw(sweeps: Sequence[Sweep], folder: Path) -> list[Section]:
         figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
         shares(axes[0], first, lambda record: record.scheduled, metrics.recovered, "errors at a step", "recovered, %")
         times(axes[1], first, lambda record: record.scheduled, "errors at a step")
-        _save(figure, folder, "figure3")
+        save(figure, folder, "figure3", ("png",))
         text = (
             "Dataset I: recovery with 95 % intervals, and mean planning time, against the number of errors at a step."
         )
@@ -53,7 +47,7 @@ def draw(sweeps: Sequence[Sweep], folder: Path) -> list[Section]:
         times(axes[0][1], steps, lambda record: record.length, "steps of the plan (II)")
         shares(axes[1][0], objects, lambda record: record.objects, metrics.recovered, "objects (III)", "recovered, %")
         times(axes[1][1], objects, lambda record: record.objects, "objects (III)")
-        _save(figure, folder, "figure4")
+        save(figure, folder, "figure4", ("png",))
         text = (
             "Dataset II: goals reached against the length of the plan. Dataset III: recovery against the number of "
             "objects. Planning time of both beside them."
@@ -63,7 +57,7 @@ def draw(sweeps: Sequence[Sweep], folder: Path) -> list[Section]:
     if compared:
         figure, axis = plt.subplots(figsize=(6, 4.5), layout="constrained")
         lengths(axis, compared)
-        _save(figure, folder, "anytime")
+        save(figure, folder, "anytime", ("png",))
         text = "What Table VI says: the length of plans against the time it takes to find them, and theirs beside ours."
         found.append(Section("Anytime: shorter plans for more time", text, picture="anytime.png"))
     return found
@@ -88,9 +82,9 @@ def draw_reliability(models: Path, folder: Path) -> Section:
             f"expected the results of `python -m eval.models` in {models}, found no {METRICS} of it; run it first"
         ) from None
     figure, axis = plt.subplots(figsize=(5, 4.5), layout="constrained")
-    reliability(axis, bins)
-    _finish(axis, axis.get_xlabel(), axis.get_ylabel())
-    _save(figure, folder, "reliability")
+    reliability_diagram(axis, bins)
+    finish(axis, axis.get_xlabel(), axis.get_ylabel())
+    save(figure, folder, "reliability", ("png",))
     text = "P(as expected) of every object beside how often it was so, from `python -m eval.models`; expected error: "
     text += ", ".join(f"{name} {100 * value:.2f} points" for name, value in error.items()) + "."
     return Section("Reliability", text, picture="reliability.png")
@@ -107,7 +101,7 @@ def lengths(axis: Axes, compared: Sequence[AnytimeVariant]) -> None:
             axis.annotate(name, (x, y), xytext=(5, 4), textcoords="offset points", fontsize=8)
     axis.set_xscale("log")
     axis.margins(x=0.25)
-    _finish(axis, "planning time for each error, s", "length of the plan, beside `original`")
+    finish(axis, "planning time for each error, s", "length of the plan, beside `original`")
 
 
 def completed(records: Sequence[EpisodeRecord]) -> list[bool]:
@@ -132,7 +126,7 @@ def shares(axis: Axes, sweeps: Sequence[Sweep], key: Key, counted: Shares, label
         spread = np.maximum(np.stack([low, high]), 0.0)
         places = np.array(values) + 0.05 * (number - len(sweeps) / 2)
         axis.errorbar(places, middle, yerr=spread, marker="o", capsize=2, label=sweep.planner)
-    _finish(axis, label, title)
+    finish(axis, label, title)
 
 
 def times(axis: Axes, sweeps: Sequence[Sweep], key: Key, label: str) -> None:
@@ -145,16 +139,4 @@ def times(axis: Axes, sweeps: Sequence[Sweep], key: Key, label: str) -> None:
         if values:
             axis.plot(values, [float(np.mean(groups[value])) for value in values], marker="o", label=sweep.planner)
             axis.set_yscale("log")
-    _finish(axis, label, "planning time of a recovery, s, mean")
-
-
-def _finish(axis: Axes, label: str, title: str) -> None:
-    axis.set(xlabel=label, ylabel=title)
-    axis.grid(alpha=0.3)
-    if axis.has_data():
-        axis.legend(fontsize=8)
-
-
-def _save(figure: Any, folder: Path, name: str) -> None:
-    figure.savefig(folder / f"{name}.png", dpi=120)
-    plt.close(figure)
+    finish(axis, label, "planning time of a recovery, s, mean")

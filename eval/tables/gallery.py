@@ -8,8 +8,8 @@ from pathlib import Path
 from tqdm import tqdm
 
 from eval.common import demo_report
+from eval.common.episodes import episodes_of
 from eval.common.scenario_run import run_scenario
-from eval.models.command import ModelsConfig, episodes_of
 from eval.sweep.controllers import Recovering, warm_system
 from eval.sweep.failures import failure_of
 from eval.sweep.records import EpisodeRecord
@@ -66,7 +66,7 @@ def _reports(sweep: Sweep, failed: Sequence[EpisodeRecord], out: Path) -> dict[i
     if not isinstance(controller, Recovering) or sweep.config.during_recovery:
         return {}
     count = max(record.index for record in failed) + 1
-    episodes = episodes_of(ModelsConfig(sweep.config.seed, {sweep.dataset: count}, sweep.config.errors))
+    episodes = episodes_of({sweep.dataset: count}, sweep.config.seed, sweep.config.errors)
     links = {}
     for record in tqdm(failed, desc=f"reports of {sweep.planner} on {sweep.dataset}", unit="episode"):
         place = f"{FOLDER}/{sweep.planner}-{sweep.dataset}-{record.episode}"

@@ -9,11 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binomtest
 
-from eval.common.detection import share
+from eval.common.statistics import RESAMPLES, share
 from eval.sweep.failures import succeeded
 from eval.sweep.records import EpisodeRecord
-
-RESAMPLES = 2000
 
 
 @dataclass(frozen=True)
@@ -83,9 +81,9 @@ def paired_interval(both: int, first_only: int, second_only: int, total: int) ->
     first, second = share(both + first_only, total), share(both + second_only, total)
     difference = (first_only - second_only) / total
     product = (both + first_only) * (second_only + neither) * (both + second_only) * (first_only + neither)
-    agreement = both * neither - first_only * second_only
+    agreement = float(both * neither - first_only * second_only)
     if agreement > 0:  # corrected for continuity
-        agreement = max(agreement - total / 2, 0)
+        agreement = max(agreement - total / 2, 0.0)
     phi = agreement / math.sqrt(product) if product else 0.0
 
     def away(one: float, other: float) -> float:

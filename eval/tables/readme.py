@@ -11,9 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from eval.common.command import METRICS
-from eval.sweep.printed import percent
+from eval.common.tables import markdown_table, percent
 from eval.tables import paper
-from eval.tables.document import table
 from eval.tables.tables import revisions
 from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration, cli_errors
@@ -50,7 +49,7 @@ def block(metrics: Mapping[str, Any], fresh: Mapping[str, Any]) -> str:
             rows.append(["ours, where nothing fell out of reach", *possible, ""])
             again = [_cell(unseen.get(dataset), "completion") for dataset in DATASETS]
             seed = ", ".join(sorted({str(found["seed"]) for found in unseen.values()}))
-            label = f"ours, [never looked at]({FRESH}/tables.md): seed {seed}"
+            label = f"ours, [held-out]({FRESH}/tables.md) seed {seed}"
             rows.append([label, *again, _cell(unseen.get("V"), "decided_right")])
     rows.append([paper.CITATION, "", f"{paper.TABLE_IV['ours'].completion:g} %", "", "", ""])
     ran_at = sorted({revision for found in metrics["sweeps"] for revision in revisions(found)})
@@ -59,7 +58,7 @@ def block(metrics: Mapping[str, Any], fresh: Mapping[str, Any]) -> str:
     return (
         "Whole episodes in the simulator, `python -m eval -m dataset=I,II,III,IV,V planner=…`, at revision "
         f"{', '.join(ran_at)}, seed {', '.join(seeds)}; 95 % intervals, lengths, times, and why the others failed: "
-        f"[{PUBLISHED}/tables.md]({PUBLISHED}/tables.md).\n\n{table(head, rows)}"
+        f"[{PUBLISHED}/tables.md]({PUBLISHED}/tables.md).\n\n{markdown_table(head, rows)}"
     )
 
 

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eval.common.detection import share
+from eval.common.statistics import share
+from eval.common.tables import number, percent
 from eval.sweep import metrics
 from eval.sweep.failures import failure_of
 from eval.sweep.oracle import OURS
-from eval.sweep.printed import number, percent
 from eval.sweep.records import EpisodeRecord
 from eval.tables import anytime, paper
 from eval.tables.document import Section
@@ -133,17 +133,17 @@ def _planning_table(title: str, theirs: Mapping[str, paper.Row], sweeps: Sequenc
                 str(len(sweep.records)),
                 str(len(alike)),
                 percent(found["recovery"], found["intervals"]["recovery"]),
-                _paper(row and row.recovery, "%"),
+                _paper(row, "recovery", "%"),
                 number(ratios["l_per_err"][0]),
-                _paper(row and row.l_per_err),
+                _paper(row, "l_per_err"),
                 number(ratios["l_over_opt"][0], 3),
-                _paper(row and row.l_over_opt),
+                _paper(row, "l_over_opt"),
                 _seconds(ratios["t_per_err_s"][0]),
-                _paper(row and row.t_per_err_s, "s"),
+                _paper(row, "t_per_err_s", "s"),
                 _seconds(ratios["t_over_opt_s"][0]),
-                _paper(row and row.t_over_opt_s, "s"),
+                _paper(row, "t_over_opt_s", "s"),
                 percent(found["completion"], found["intervals"]["completion"]),
-                _paper(row and row.completion, "%"),
+                _paper(row, "completion", "%"),
             ]
         )
     names = ", ".join(sweep.planner for sweep in held) or "none"
@@ -172,17 +172,17 @@ def common_episodes(sweeps: Sequence[Sweep]) -> set[int]:
 def _anytime(sweeps: Sequence[Sweep]) -> Section | None:
     rows = []
     for found in anytime.variants(sweeps):
-        told = paper.TABLE_VI.get(found.name)
+        theirs = paper.TABLE_VI.get(found.name)
         rows.append(
             [
                 found.name,
                 str(found.episodes),
                 percent(found.recovered),
-                _paper(told and told.recovery, "%"),
+                _paper(theirs, "recovery", "%"),
                 number(found.length, 3),
-                _paper(told and told.length),
+                _paper(theirs, "length"),
                 _seconds(found.t_per_err_s),
-                _paper(told and told.t_per_err_s, "s"),
+                _paper(theirs, "t_per_err_s", "s"),
             ]
         )
     if not rows:
@@ -417,5 +417,6 @@ def _seconds(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f} s"
 
 
-def _paper(value: float | None, unit: str = "") -> str:
+def _paper(row: paper.Row | paper.AnytimeRow | None, name: str, unit: str = "") -> str:
+    value = getattr(row, name, None)
     return "" if value is None else f"{value:g} {unit}".strip()

@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from omegaconf import OmegaConf
 from tqdm import tqdm
 
-from eval.common import detection
-from eval.common.command import CONFIG, METRICS, TABLE
-from eval.models.tables import percent
+from eval.common.output import write_results
+from eval.common.statistics import share
+from eval.common.tables import document, markdown_table, percent_of
 from eval.train_sac.planner import POLICY, sac_class
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
 from sim.common.folder import claim_folder, write_json
 
@@ -68,7 +66,7 @@ def train(config: TrainSacConfig) -> dict[str, Any]:
         config: see conf/train_sac.yaml.
 
     Returns:
-        What is written to metrics.json.
+        The contents of metrics.json.
 
     Raises:
         InvalidConfiguration: a setting is out of its range, or the folder holds another policy.
@@ -87,9 +85,7 @@ def train(config: TrainSacConfig) -> dict[str, Any]:
         model, seconds = _learn(config, out)
         tasks = {name: _measure(task, model, config) for name, task in config.tasks.items()}
         metrics = {"steps": int(model.num_timesteps), "seconds": round(seconds, 1), "seed": config.seed, "tasks": tasks}
-        write_json(out / METRICS, metrics)
-        atomic_write_bytes(out / TABLE, _table(metrics).encode())
-        atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+        write_results(out, metrics, _table(metrics), config)
     return metrics
 
 
@@ -174,19 +170,24 @@ def _measure(task: Task, model: Any, config: TrainSacConfig) -> dict[str, Any]:
                     over = terminated or truncated
                 reached[who] += info["is_success"]
                 seen, _ = environment.reset()
-    return asdict(task) | {who: detection.share(count, config.episodes) for who, count in reached.items()}
+    return asdict(task) | {who: share(count, config.episodes) for who, count in reached.items()}
 
 
 def _table(metrics: dict[str, Any]) -> str:
-    lines = [
-        f"{metrics['steps']} steps in {metrics['seconds'] / 60:.1f} minutes.",
-        "",
-        "| goals | objects | plan | actions allowed | reached | by random actions | goals tried |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
-    ]
-    lines += [
-        f"| {name} | {task['objects']} | {task['length']} | {task['tries'] * task['length']} | "
-        f"{percent(task['policy'])} | {percent(task['random'])} | {task['policy']['of']} |"
+    rows = [
+        [
+            name,
+            task["objects"],
+            task["length"],
+            task["tries"] * task["length"],
+            percent_of(task["policy"]),
+            percent_of(task["random"]),
+            task["policy"]["of"],
+        ]
         for name, task in metrics["tasks"].items()
     ]
-    return "\n".join([*lines, ""])
+    head = ("goals", "objects", "plan", "actions allowed", "reached", "by random actions", "goals tried")
+    return document(
+        f"{metrics['steps']} steps in {metrics['seconds'] / 60:.1f} minutes.",
+        markdown_table(head, rows),
+    )

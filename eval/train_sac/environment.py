@@ -52,7 +52,7 @@ class ReachGoals(gymnasium.Env[Observed, Vector]):
             )
         self._counts, self._lengths, self._tries = tuple(counts), tuple(lengths), tries
         goal = spaces.Box(-10.0, 10.0, (6 * slots,), np.float32)
-        self.observation_space = spaces.Dict(
+        self.observation_space: spaces.Space[Observed] = spaces.Dict(  # type: ignore[assignment]
             {
                 "observation": spaces.Box(-10.0, 10.0, (7 * slots,), np.float32),
                 "achieved_goal": goal,
@@ -73,18 +73,17 @@ class ReachGoals(gymnasium.Env[Observed, Vector]):
         super().reset(seed=seed)
         if seed is not None or self._goals == GOALS_PER_SCENE or self._world is None:
             self._new_scene()
-        world = self._world
-        assert world is not None
-        assert self._start is not None
         while True:
-            world.restore(self._start)
+            world, start = self._world, self._start
+            assert world is not None
+            assert start is not None
+            world.restore(start)
             length = int(self.np_random.choice(self._lengths))
             structure = Structure(str(self.np_random.choice(list(Structure))))
             try:
                 plan = sample_plan(self.np_random, world.scene, structure, length)
             except InvalidConfiguration:  # no such plan in this scene
                 self._new_scene()
-                world = self._world
                 continue
             break
         graph = nominal_graph(world.scene)

@@ -73,7 +73,7 @@ def load_policy(policy: str | Path) -> Any:
     sac_class()  # says what to install
     from stable_baselines3.sac.policies import MultiInputPolicy
 
-    return MultiInputPolicy.load(path, device="cpu")
+    return MultiInputPolicy.load(str(path), device="cpu")
 
 
 def sac_class() -> Any:

@@ -14,7 +14,7 @@ SAME_SIZE_M = 0.008
 """Sides that differ by less are the same side: camera boxes are good to a few millimetres."""
 
 
-def as_box(array: FloatArray) -> Box:
+def as_box(array: FloatArray | npt.NDArray[np.float64]) -> Box:
     """A box (6,) as a tuple of floats."""
     x, y, z, width, depth, height = (float(value) for value in array)
     return x, y, z, width, depth, height

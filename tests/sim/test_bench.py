@@ -7,19 +7,20 @@ import pybullet
 import pytest
 
 from sim import bench, soak
-from sim.bench import Tally, run_episode, standard, tower, wilson
+from sim.bench import Tally, run_episode, standard, tower
+from sim.common.statistics import wilson_interval
 from sim.tabletop.objects import create_object
 from sim.tabletop.scenes import ObjectKind, ObjectSpec
 
 
 def test_wilson_interval():
-    assert wilson(0, 0) == (0.0, 1.0)
-    low, high = wilson(95, 100)
+    assert wilson_interval(0, 0) == (0.0, 1.0)
+    low, high = wilson_interval(95, 100)
     # textbook values
     assert low == pytest.approx(0.8882, abs=1e-4)
     assert high == pytest.approx(0.9785, abs=1e-4)
-    assert wilson(100, 100)[1] == pytest.approx(1.0)
-    assert wilson(0, 100)[0] == 0.0
+    assert wilson_interval(100, 100)[1] == pytest.approx(1.0)
+    assert wilson_interval(0, 100)[0] == 0.0
 
 
 def test_an_episode_is_counted_and_timed():

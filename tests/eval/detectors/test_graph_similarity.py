@@ -110,5 +110,5 @@ def test_the_control_measures_distances() -> None:
 def test_before_the_next_action_there_has_to_be_one() -> None:
     assert GraphSimilarity().scores(moment(EXPECTED), {}).before is None
     longer = Plan.parse("top(a, b); top(c, a)")
-    now = replace(moment(EXPECTED), course=Trace(longer, (EXPECTED,) * 3))
+    now = replace(moment(EXPECTED), trace=Trace(longer, (EXPECTED,) * 3))
     assert GraphSimilarity().scores(now, {}) == (1.0, 1.0)

@@ -10,7 +10,7 @@ from eval.explanations.read_back import read_back
 from nsrecover.core.discrepancy import Cause
 from nsrecover.core.explanation import Fact
 from nsrecover.explanation import Audience
-from nsrecover.explanation import templates as realise
+from nsrecover.explanation.templates import realise
 
 NAMES = ("red cube", "dark red cube", "green die")
 STEP = Fact("step", ("13", "top(red cube, green die)", "after"))

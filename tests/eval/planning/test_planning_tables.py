@@ -8,6 +8,7 @@ from eval.planning import tables as planning_tables
 from eval.planning.cases import KnownOptimum, PlanningCase
 from nsrecover.core.actions import Action
 from nsrecover.planning.planner import Rejoin
+from tests.eval.tables_text import unpadded
 
 SETTINGS = {"ours": PlannerSetting(), "original": PlannerSetting(subgoals="step")}
 MOVE = Action("restore", ("a",))
@@ -101,6 +102,6 @@ def test_what_is_impossible_has_the_right_reason(
 
 
 def test_tables_can_be_made_of_it() -> None:
-    text = planning_tables.markdown(planning_tables.summary([case(planned(2, 4), planned(3, 6))], SETTINGS))
+    text = unpadded(planning_tables.markdown(planning_tables.summary([case(planned(2, 4), planned(3, 6))], SETTINGS)))
     assert "| ours | III | 1 | 100.00 %" in text
     assert "] | 0.667 |" in text  # L_plan/L_orig

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from eval.common import detection
+from eval.common import statistics
 from eval.common.step_verdicts import StepVerdict
+from eval.models import detection
 
 
 def verdict(wrong: dict[str, str], blamed: tuple[str, ...], matched: int = 3, **probabilities: float) -> StepVerdict:
@@ -24,7 +25,7 @@ VERDICTS = [
 
 def test_steps_are_counted_once() -> None:
     counts = detection.by_step(VERDICTS)
-    assert counts == detection.Confusion(hits=2, false_alarms=1, misses=1, quiet=2)
+    assert counts == statistics.Confusion(hits=2, false_alarms=1, misses=1, quiet=2)
     rates = counts.rates()
     assert rates["accuracy"]["value"] == pytest.approx(4 / 6, abs=1e-5)
     assert rates["precision"]["value"] == pytest.approx(2 / 3, abs=1e-5)
@@ -33,7 +34,7 @@ def test_steps_are_counted_once() -> None:
 
 
 def test_objects_are_counted_one_by_one() -> None:
-    assert detection.by_object(VERDICTS) == detection.Confusion(hits=2, false_alarms=1, misses=2, quiet=13)
+    assert detection.by_object(VERDICTS) == statistics.Confusion(hits=2, false_alarms=1, misses=2, quiet=13)
 
 
 def test_culprits_are_exact_or_not() -> None:
@@ -63,19 +64,19 @@ def test_false_alarms_at_other_thresholds() -> None:
 def test_reliability_of_an_honest_and_of_an_overconfident_monitor() -> None:
     honest = np.repeat([0.25, 0.75], 100)
     good = np.tile([True, False, False, False], 25).tolist() + np.tile([True, True, True, False], 25).tolist()
-    assert detection.reliability(honest, np.array(good))[1] == 0.0
-    rows, error = detection.reliability(np.full(10, 0.95), np.arange(10) < 5)
+    assert statistics.reliability(honest, np.array(good))[1] == 0.0
+    rows, error = statistics.reliability(np.full(10, 0.95), np.arange(10) < 5)
     assert error == pytest.approx(0.45)
     assert rows == [{"probability": 0.95, "share": 0.5, "objects": 10}]
 
 
 def test_the_area_under_the_curve() -> None:
     good = np.array([False, False, True, True])
-    assert detection.roc(np.array([0.1, 0.2, 0.8, 0.9]), good)[2] == 1.0
-    assert detection.roc(np.array([0.9, 0.8, 0.2, 0.1]), good)[2] == 0.0
-    assert detection.roc(np.full(4, 0.5), good)[2] == 0.5
+    assert statistics.roc(np.array([0.1, 0.2, 0.8, 0.9]), good)[2] == 1.0
+    assert statistics.roc(np.array([0.9, 0.8, 0.2, 0.1]), good)[2] == 0.0
+    assert statistics.roc(np.full(4, 0.5), good)[2] == 0.5
 
 
 def test_a_share_of_nothing_is_no_number() -> None:
-    assert detection.share(0, 0)["value"] is None
-    assert detection.share(95, 100)["low"] == pytest.approx(0.8882, abs=1e-3)
+    assert statistics.share(0, 0)["value"] is None
+    assert statistics.share(95, 100)["low"] == pytest.approx(0.8882, abs=1e-3)

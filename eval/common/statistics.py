@@ -1,0 +1,139 @@
+"""Shares with intervals, spreads, confusion counts and operating characteristics; pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.common.statistics import wilson_interval
+
+Share = dict[str, Any]
+"""A share with its 95 % interval: `value`, `low`, `high` and `of`, the number that it is a share of."""
+Scores = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+Item = TypeVar("Item")
+
+RESAMPLES = 2000
+"""Draws of a bootstrap."""
+
+
+def share(good: int, total: int) -> Share:
+    """Share with its 95 % Wilson interval; the values are None if the total is 0."""
+    if total == 0:
+        return {"value": None, "low": None, "high": None, "of": 0}
+    low, high = wilson_interval(good, total)
+    return {"value": round(good / total, 5), "low": round(low, 5), "high": round(high, 5), "of": total}
+
+
+def share_of(values: Iterable[bool]) -> Share:
+    """Share of the values that are true."""
+    every = list(values)
+    return share(sum(every), len(every))
+
+
+def mean(values: Sequence[float], digits: int = 5) -> float | None:
+    """Rounded mean; None if there are no values."""
+    return round(float(np.mean(values)), digits) if values else None
+
+
+def spread(values: Sequence[float], digits: int = 5, **levels: Callable[[Sequence[float]], Any]) -> dict[str, Any]:
+    """Rounded statistics of some values, each None if there are no values.
+
+    Args:
+        values: numbers.
+        digits: decimals.
+        levels: name -> statistic, e.g. `median=np.median`.
+    """
+    return {name: round(float(level(values)), digits) if len(values) else None for name, level in levels.items()}
+
+
+def p95(values: Sequence[float]) -> Any:
+    """95th percentile."""
+    return np.quantile(values, 0.95)
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Any]) -> dict[Any, list[Item]]:
+    """Items by a key, in the order of the keys."""
+    groups: dict[Any, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return dict(sorted(groups.items()))
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Counts of a yes-or-no decision.
+
+    Attributes:
+        hits: errors with an alarm.
+        false_alarms: alarms without an error.
+        misses: errors without an alarm.
+        quiet: neither an error nor an alarm.
+    """
+
+    hits: int
+    false_alarms: int
+    misses: int
+    quiet: int
+
+    @classmethod
+    def from_counts(cls, counts: Mapping[tuple[bool, bool], int]) -> Confusion:
+        """Confusion from counts by (error, alarm)."""
+        return cls(*(counts.get(cell, 0) for cell in ((True, True), (False, True), (True, False), (False, False))))
+
+    def rates(self) -> dict[str, Share]:
+        """Accuracy, precision, recall, and the rate of false alarms among the steps without an error."""
+        total = self.hits + self.false_alarms + self.misses + self.quiet
+        return {
+            "accuracy": share(self.hits + self.quiet, total),
+            "precision": share(self.hits, self.hits + self.false_alarms),
+            "recall": share(self.hits, self.hits + self.misses),
+            "false_alarm_rate": share(self.false_alarms, self.false_alarms + self.quiet),
+        }
+
+
+def reliability(scores: Scores, good: Flags, bins: int = 10) -> tuple[list[dict[str, float]], float]:
+    """Reliability diagram and expected calibration error of probabilities.
+
+    Args:
+        scores: (M,) P(as expected).
+        good: (M,) whether they were.
+        bins: of equal width.
+
+    Returns:
+        For each bin that is not empty its mean probability, the share of good objects and their number; and the
+        expected calibration error, the mean of their distances weighted by the numbers.
+    """
+    number = np.minimum((scores * bins).astype(int), bins - 1)
+    rows, error = [], 0.0
+    for index in range(bins):
+        inside = number == index
+        if inside.any():
+            said, was = float(scores[inside].mean()), float(good[inside].mean())
+            rows.append({"probability": round(said, 4), "share": round(was, 4), "objects": int(inside.sum())})
+            error += abs(said - was) * float(inside.mean())
+    return rows, round(error, 5)
+
+
+def roc(scores: Scores, good: Flags) -> tuple[Scores, Scores, float]:
+    """Receiver operating characteristic of alarms at low scores.
+
+    Returns:
+        False alarm rate and recall for every threshold, from no alarms to all, and the area under the curve.
+    """
+    order = np.argsort(scores, kind="stable")
+    wrong = ~good[order]
+    last = np.append(np.diff(scores[order]) != 0, True)  # equal scores alarm together
+    hits, alarms = np.cumsum(wrong)[last], np.cumsum(~wrong)[last]
+    recall = np.append(0.0, hits / max(wrong.sum(), 1))
+    rate = np.append(0.0, alarms / max((~wrong).sum(), 1))
+    return rate, recall, float(np.trapezoid(recall, rate))
+
+
+def roc_of(good: Scores, bad: Scores) -> tuple[Scores, Scores, float]:
+    """`roc` of the scores of good and of bad moments, (G,) and (B,)."""
+    return roc(np.concatenate([good, bad]), np.repeat([True, False], [len(good), len(bad)]))
