@@ -63,7 +63,7 @@ class Recovering:
         """The library's agent in a world, with this planner."""
         return self._agent(world)[0]
 
-    def _agent(self, world: World) -> tuple[RecoveryAgent, _TimedPlanner]:
+    def _agent(self, world: World[Any]) -> tuple[RecoveryAgent, _TimedPlanner]:
         system = warm_system(self.checkpoint)
         planner = _TimedPlanner(self.setting, system, self.max_expansions)
         timed = _SystemWithPlanner(system.bundle, system.explainer, planner=planner)
