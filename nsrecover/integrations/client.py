@@ -1,4 +1,4 @@
-"""A client of `nsrecover serve`; needs Python and NumPy only, so this one file can be copied to the robot."""
+"""Client of `nsrecover serve`. It needs only Python and NumPy, so this one file can be copied to the robot."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ import numpy as np
 
 
 class ServerRefused(Exception):
-    """The server did not take a request; the message says what it expected, what it found and what to do."""
+    """The server refused a request; the message says what it expected, what it found and what to do."""
 
 
 class Client:
-    """One watched plan on a server.
+    """One monitored plan on a server.
 
     Args:
         plan: actions like `top(red cube, blue cube)`.
-        url: of the server.
-        token: that the server was started with, if it was.
-        timeout_s: for one answer.
+        url: address of the server.
+        token: token of the server, if it has one.
+        timeout_s: time limit for one answer, seconds.
         options: further fields of `NewSession`: checkpoint, rejoin.
     """
 
@@ -42,7 +42,7 @@ class Client:
         self.path += "/" + self.call("POST", "", {"plan": plan, **options})["session"]
 
     def call(self, method: str, path: str, body: object = None) -> Any:
-        """Any request of the interface, below the session's own path."""
+        """Send a request below the path of the session, and return its answer."""
         with self._open(method, path, body) as answer:
             return json.loads(answer.read() or b"null")
 
@@ -56,7 +56,7 @@ class Client:
         return self.call("POST", f"/scenes{query}", {"objects": objects})
 
     def events(self, wait_s: float = 60) -> Iterator[tuple[str, Any]]:
-        """What happens in the session, from its beginning: kind and data."""
+        """Yield kind and data of all events of the session since its start."""
         with self._open("GET", f"/events?wait_s={wait_s}") as answer:
             kind = ""
             for line in answer:
@@ -82,7 +82,7 @@ class Client:
 
 
 def observation_message(observation: Any) -> dict[str, Any]:
-    """An observation as JSON: images as base64 of PNG files, depth in tenths of a millimetre."""
+    """Return an observation as JSON: images as PNG files in base64, depth in tenths of a millimetre."""
     depth = np.rint(np.asarray(observation.depth_m) * 10_000)
     depth = np.where((depth < 0) | (depth > 65_535), 0, depth).astype(np.uint16)
     views = [
@@ -109,7 +109,7 @@ def observation_message(observation: Any) -> dict[str, Any]:
 
 
 def png(pixels: Any) -> bytes:
-    """A PNG file from (H, W, 3) uint8, or from (H, W) uint8 or uint16."""
+    """Encode (H, W, 3) uint8, or (H, W) uint8 or uint16, as a PNG file."""
     pixels = np.ascontiguousarray(pixels)
     height, width = pixels.shape[:2]
     rows = pixels.astype(pixels.dtype.newbyteorder(">")).view(np.uint8).reshape(height, -1)

@@ -24,38 +24,37 @@ with needs_extra("gymnasium", "gymnasium"):
     from gymnasium import spaces
 
 Info = dict[str, Any]
-Outcome = tuple[Any, SupportsFloat, bool, bool, Info]
-"""What `step` returns: observation, reward, terminated, truncated, info."""
+StepResult = tuple[Any, SupportsFloat, bool, bool, Info]
+"""Result of `step`: observation, reward, terminated, truncated, info."""
 
 REACH_M = 10.0
-"""Bound of box coordinates in the observation space."""
+"""Bound of the box coordinates in the observation space."""
 
 PIXEL_M, SIDE_PIXELS = 0.0025, 320
-"""Of pictures of worlds that have no cameras."""
+"""Scale and size of the images of worlds without cameras."""
 
 
 class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]]):
     """An nsrecover world as an environment: one step is one action of the robot.
 
-    An action is three numbers: an operator, the object to move, and the other object, which operators of one argument
-    do not look at. One that cannot be run (it names an object twice, or one that is not there, or a precondition does
-    not hold) moves nothing; `info["refused"]` says why. An observation is "boxes" (N, 6), metres, and "seen" (N,), in
-    the order of `info["names"]`, with zeros up to the number of objects that the environment was made for. The reward
-    is 1 when the task is done, which ends the episode, and 0 before.
+    An action is three numbers: the operator, the object to move, and the other object, which operators of one argument
+    ignore. An action that cannot be carried out (it names an object twice or a missing object, or a precondition does
+    not hold) moves nothing, and `info["refused"]` says why. An observation is "boxes" (N, 6), metres, and "seen" (N,),
+    in the order of `info["names"]`, padded with zeros to the number of objects of the environment. The reward is 1 when
+    the task is done, which ends the episode, and 0 before.
 
     Args:
-        world: makes a fresh world from a seed; the same seed the same world. It is closed at the end, if it can be.
-        objects: N, the most objects that there can be.
-        task: (scene, generator of random numbers) -> a plan whose effects are to be reached, written into
-            `info["plan"]`; without it there is no reward, and no end but a time limit.
-        perceiver: makes what turns the world's observations into scene graphs, afresh for every episode; by default
-            that of `nsrecover.load()`.
-        operators: names of those that can be used; by default all that need no target.
-        render_mode: "rgb_array" for pictures by the first camera, or None.
+        world: makes a fresh world from a seed, reproducibly. Worlds with a `close` method are closed at the end.
+        objects: N, the largest number of objects.
+        task: (scene, random number generator) -> a plan whose effects are to be reached, reported as `info["plan"]`;
+            without a task there is no reward, and only a time limit ends an episode.
+        perceiver: makes a perceiver for each episode; by default that of `nsrecover.load()`.
+        operators: names of the operators that can be used; by default all that need no target.
+        render_mode: "rgb_array" for images of the first camera, or None.
 
     Raises:
         InvalidConfiguration: a setting is out of its range.
-        InvalidAction: an operator is not known.
+        InvalidAction: an operator is unknown.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 1}
@@ -96,7 +95,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
 
     @property
     def graph(self) -> SceneGraph:
-        """The scene as it was seen last.
+        """The scene of the last observation.
 
         Raises:
             InvalidConfiguration: no episode has begun.
@@ -104,7 +103,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         return self._running().graph
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[dict[str, Any], Info]:
-        """Begin an episode in a fresh world."""
+        """Begin an episode in a fresh world; see `gymnasium.Env.reset`."""
         super().reset(seed=seed)
         self.close()
         world = self._make_world(int(self.np_random.integers(2**31)))
@@ -114,15 +113,15 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         episode.plan = plan
         return self._observation(), self._info(())
 
-    def step(self, action: Any) -> Outcome:
-        """Let the robot do the action of these three numbers."""
+    def step(self, action: Any) -> StepResult:
+        """Carry out the action that three numbers stand for; see `gymnasium.Env.step`."""
         chosen = self.action_of(action)
         if chosen is None:
             return self._outcome(("there are not so many objects, or one is named twice",))
         return self.run(chosen)
 
-    def run(self, action: Action) -> Outcome:
-        """The same for an action that is written out, such as one of a recovery (`MonitorWrapper`'s `carry_out`)."""
+    def run(self, action: Action) -> StepResult:
+        """Carry out an `Action`, such as one of a recovery (`carry_out` of `MonitorWrapper`)."""
         episode = self._running()
         refused = operator_of(action).violated(episode.graph, action)
         if not refused:
@@ -130,7 +129,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         return self._outcome(tuple(map(TABLETOP.text, refused)))
 
     def action_of(self, action: Any) -> Action | None:
-        """What three numbers stand for; None if that cannot be: there are fewer objects, or one is named twice."""
+        """Return the action that three numbers stand for; None if an object is missing or named twice."""
         number, moved, other = (int(value) for value in action)
         operator, names = self.operators[number], self.graph.names
         rows = (moved, other)[: len(OPERATORS[operator].arguments)]
@@ -139,10 +138,10 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         return Action(operator, tuple(names[row] for row in rows))
 
     def numbers_of(self, action: Action) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """The three numbers of an action, for those who have a plan; an operator of one argument gets 0 for the other.
+        """Return the three numbers of an action; for operators of one argument the third is 0.
 
         Raises:
-            InvalidAction: the operator is not among those that can be used.
+            InvalidAction: the environment does not have this operator.
             UnknownObject: an object is not in the scene.
         """
         operator_of(action)
@@ -155,7 +154,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         return np.array([self.operators.index(action.operator), *rows, 0][:3], dtype=np.int64)
 
     def render(self) -> Any:
-        """(H, W, 3) uint8 of the first camera, or the boxes from above if there is none; None if not asked for.
+        """Return the image (H, W, 3) uint8 of the first camera, or the boxes from above; None without `render_mode`.
 
         Raises:
             InvalidConfiguration: no episode has begun.
@@ -166,7 +165,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         return np.array(episode.seen.rgb[0]) if isinstance(episode.seen, Observation) else from_above(episode.graph)
 
     def close(self) -> None:
-        """Close the world, if it can be closed."""
+        """Close the world, if it has a `close` method."""
         if self._episode is not None and hasattr(self._episode.world, "close"):
             self._episode.world.close()
         self._episode = None
@@ -176,7 +175,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
             raise InvalidConfiguration("expected an episode to have begun, found none; call reset() first")
         return self._episode
 
-    def _outcome(self, refused: tuple[str, ...]) -> Outcome:
+    def _outcome(self, refused: tuple[str, ...]) -> StepResult:
         episode = self._running()
         done = bool(episode.plan.actions) and all_achieved(episode.plan, episode.graph)
         return self._observation(), float(done), done, False, self._info(refused)
@@ -198,7 +197,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
 
 
 class _WorldEpisode:
-    """One world, and what is known of it."""
+    """One world, its perceiver and the current scene."""
 
     def __init__(self, world: World[Any], perceiver: Perceiver[Any]) -> None:
         self.world, self._perceiver = world, perceiver
@@ -213,22 +212,22 @@ class _WorldEpisode:
 
 
 def all_achieved(plan: Plan, graph: SceneGraph) -> bool:
-    """Whether what a plan was to bring about is so: for every object that it moves, the promise of its last action."""
+    """Return whether a plan has been achieved: for every object, the effect of the last action that moves it."""
     last = {action.arguments[0]: action for action in plan}
     return all(operator_of(action).achieved(graph, action) for action in last.values())
 
 
 def from_above(graph: SceneGraph) -> npt.NDArray[np.uint8]:
-    """The boxes of a scene in a picture (320, 320, 3): left is left, far is up, as the robot has it; bright is high."""
+    """Return an image (320, 320, 3) of the boxes from above, in the view of the robot; higher objects are brighter."""
     low, high = (graph.boxes[:, :2] + sign * graph.boxes[:, 3:5] / 2 for sign in (-1, 1))
     corner = (low.min(axis=0) + high.max(axis=0)) / 2 - SIDE_PIXELS * PIXEL_M / 2
     edges = np.clip(np.round((np.stack([low, high]) - corner) / PIXEL_M), 0, SIDE_PIXELS).astype(int)
-    picture = np.zeros((SIDE_PIXELS, SIDE_PIXELS, 3), np.uint8)
+    image = np.zeros((SIDE_PIXELS, SIDE_PIXELS, 3), np.uint8)
     for i in np.argsort(top(graph.boxes)):
         colour = 150 + 100 * np.cos(2 * np.pi * (i / len(graph) + np.arange(3) / 3))
         (row, column), (row_end, column_end) = edges[:, i]
-        picture[row:row_end, column:column_end] = colour * (0.6 + 0.4 * min(1.0, float(top(graph.boxes[i])) / 0.2))
-    return np.ascontiguousarray(picture[::-1, ::-1])
+        image[row:row_end, column:column_end] = colour * (0.6 + 0.4 * min(1.0, float(top(graph.boxes[i])) / 0.2))
+    return np.ascontiguousarray(image[::-1, ::-1])
 
 
 def register_world(
@@ -237,11 +236,11 @@ def register_world(
     """Register a world, so that `gymnasium.make(name)` makes a `WorldEnv` of it.
 
     Args:
-        name: as gymnasium wants it, such as "Tabletop-v0".
+        name: an environment id such as "Tabletop-v0".
         world: makes a fresh world from a seed.
-        objects: the most objects that there can be.
+        objects: the largest number of objects.
         max_steps: steps after which an episode is truncated.
-        options: what else `WorldEnv` takes; `gymnasium.make` may override it.
+        options: further arguments of `WorldEnv`; `gymnasium.make` may override them.
     """
     gymnasium.register(
         name,

@@ -5,9 +5,9 @@
     result = repair(problem, plan, {on(a, b): False, on_table(a): True, clear(b): True}, after=3)
     print(result.status, result.actions, result.step, result.plan)
 
-The problem may use whatever unified-planning's compilers reduce to STRIPS with negative preconditions: conditional
-effects, quantifiers, disjunctions, fluents with objects as values, state invariants; action costs are respected.
-Numbers, durations and anything else are refused by name. docs/symbolic.md says how it works and how fast it is.
+The problem may use everything that unified-planning's compilers reduce to STRIPS with negative preconditions:
+conditional effects, quantifiers, disjunctions, object fluents, state invariants; action costs are respected. Numbers,
+durations and anything else are refused by name. docs/symbolic.md describes the method and its speed.
 
 Needs unified-planning: `pip install 'nsrecover[up]'`.
 """
@@ -35,26 +35,26 @@ if TYPE_CHECKING:
 
 
 ENGINES = {"nsrecover": "RecoveryEngine", "nsrecover-opt": "OptimalRecoveryEngine"}
-"""Names under which unified-planning knows the engines, and their classes in `nsrecover.integrations.up_engine`."""
+"""Name of an engine in unified-planning -> its class in `nsrecover.integrations.up_engine`."""
 
 
 @dataclass(frozen=True, eq=False)
 class PlanRepair:
-    """The way back onto a plan.
+    """A repaired plan.
 
     Attributes:
         status: how the search ended.
-        actions: what to do to get back onto the plan; empty if nothing has to be done, or if there is no way.
-        step: how many steps of the old plan count as done then; it is gone on with from there. None if there is no way.
-        plan: `actions` and the rest of the old plan; None if there is no way.
-        cost: what all of `plan` costs; actions without a metric cost 1 each.
-        lower_bound: no plan to the goal costs less.
-        proven_optimal: `plan` is one of the cheapest ways to the goal. Not searched for where nothing has to be done,
+        actions: actions that lead back onto the old plan; empty if none are needed, or if there is no repair.
+        step: number of steps of the old plan that count as done after them; None if there is no repair.
+        plan: `actions` and the rest of the old plan; None if there is no repair.
+        cost: cost of `plan`; without a metric every action costs 1.
+        lower_bound: lower bound of the cost of any plan to the goal.
+        proven_optimal: whether `plan` is proven to be a cheapest way to the goal. Not examined if no action is needed,
             unless `shortcuts` are.
-        expansions: search nodes expanded.
-        seconds: wall time, all in all.
-        grounding_s: the part of it that it took to ground the problem.
-        reason: in words, why there is no way or why the search stopped early.
+        expansions: number of expanded search nodes.
+        seconds: wall time in total.
+        grounding_s: wall time for grounding the problem, included in `seconds`.
+        reason: why there is no repair, or why the search stopped early.
     """
 
     status: RecoveryStatus
@@ -71,7 +71,7 @@ class PlanRepair:
 
     @property
     def found(self) -> bool:
-        """Whether there is a way to go on."""
+        """Whether there is a plan to the goal."""
         return self.plan is not None
 
 
@@ -87,27 +87,27 @@ def repair(
     cancelled: Callable[[], bool] | None = None,
     shortcuts: bool = False,
 ) -> PlanRepair:
-    """Find the cheapest way from where the world is to the goal by way of any step of a plan.
+    """Find the cheapest way from the current state to the goal through any step of a plan.
 
     Args:
-        problem: what the plan was made for.
-        plan: the old plan; an empty one asks for a plan from nothing.
-        state: where the world is: a state, or the fluents that are not as they should be, with their values.
-        after: for the latter, how many steps of the plan have been done: other fluents are as they are to be then.
-        budget_s: wall time, in seconds; None: no limit. Grounding is counted, but not cut short.
-        max_expansions: nodes the search may expand; with this and no time budget the outcome is deterministic.
-        on_improvement: called with every better repair as it is found.
-        cancelled: asked now and then; if it says true, the best so far is returned.
-        shortcuts: look for a cheaper way even where the old plan can be gone on with as it is.
+        problem: the problem of the plan.
+        plan: the old plan; an empty one requests a new plan.
+        state: the current state, or the fluents that differ from the expected state, with their values.
+        after: for the latter, the number of executed steps, which defines the expected state.
+        budget_s: wall time in seconds; None: no limit. Grounding counts, but is not interrupted.
+        max_expansions: largest number of expanded nodes; with it and no time budget the result is deterministic.
+        on_improvement: called with every better repair.
+        cancelled: called regularly; if it returns true, the search ends with the best repair so far.
+        shortcuts: search for a cheaper way even if the rest of the old plan still works.
 
     Returns:
-        The repair. That there is none, or that the budget was used up, is an answer and not an exception. A plan that
-        can be gone on with as it is comes back as it is, with status `already_at_subgoal`.
+        The repair. If there is none, or if the budget is exhausted, the status says so. If the rest of the old plan
+        still works, it is returned with status `already_at_subgoal`.
 
     Raises:
-        InvalidConfiguration: unified-planning is missing, the problem is not one that can be repaired, a fluent is not
-            one of the problem's, or a budget is negative.
-        InvalidPlan: the plan is not one for the problem, or cannot lead to its goal.
+        InvalidConfiguration: unified-planning is missing, the problem cannot be reduced, a fluent does not belong to
+            the problem, or a budget is negative.
+        InvalidPlan: the plan does not belong to the problem, or cannot lead to its goal.
     """
     began = time.perf_counter()
     with needs_extra("up", "unified-planning"):
@@ -126,7 +126,7 @@ def repair(
     grounding_s = time.perf_counter() - began
 
     def finished(found: symbolic.Repair) -> PlanRepair:
-        return told(grounded, found, time.perf_counter() - began, grounding_s)
+        return plan_repair(grounded, found, time.perf_counter() - began, grounding_s)
 
     return finished(
         symbolic.repair(
@@ -141,14 +141,14 @@ def repair(
     )
 
 
-def told(grounded: Grounded, found: symbolic.Repair, seconds: float, grounding_s: float) -> PlanRepair:
-    """A repair in unified-planning's terms.
+def plan_repair(grounded: Grounded, found: symbolic.Repair, seconds: float, grounding_s: float) -> PlanRepair:
+    """Convert the result of a search to unified-planning's objects.
 
     Args:
-        grounded: what was searched.
-        found: what the search found.
-        seconds: wall time, all in all.
-        grounding_s: the part of it that was taken by grounding.
+        grounded: the grounded problem.
+        found: the result of the search.
+        seconds: wall time in total.
+        grounding_s: wall time for grounding.
     """
     from unified_planning.plans import SequentialPlan
 
@@ -173,13 +173,13 @@ def told(grounded: Grounded, found: symbolic.Repair, seconds: float, grounding_s
 
 
 def register(environment: Environment | None = None) -> None:
-    """Make the engines known to unified-planning: `PlanRepairer`, `Replanner` and `OneshotPlanner`.
+    """Register the engines with unified-planning as `PlanRepairer`, `Replanner` and `OneshotPlanner`.
 
-    They are `nsrecover`, and `nsrecover-opt`, which returns nothing but optimal plans. They come last in the order of
-    preference. Done again, it does nothing. A file up.ini can do the same; see docs/unified_planning.md.
+    The engines are `nsrecover`, and `nsrecover-opt`, which returns optimal plans only. They come last in the order of
+    preference. A second call changes nothing. A file up.ini can do the same; see docs/unified_planning.md.
 
     Args:
-        environment: where; unified-planning's global environment by default.
+        environment: environment of unified-planning; its global one by default.
 
     Raises:
         InvalidConfiguration: unified-planning is missing.
@@ -193,7 +193,7 @@ def register(environment: Environment | None = None) -> None:
 
 
 def to_strips(problem: Problem) -> StripsTask:
-    """Ground a problem, from its initial state.
+    """Ground a problem from its initial state.
 
     Raises:
         InvalidConfiguration: unified-planning cannot reduce it to STRIPS with negative preconditions.
@@ -204,7 +204,7 @@ def to_strips(problem: Problem) -> StripsTask:
 
 
 def _values(problem: Problem, plan: SequentialPlan, state: State | Mapping[Any, Any], after: int) -> dict[FNode, FNode]:
-    """Fluents that are not as they are at the start, with their values."""
+    """Return the fluents that differ from the initial state, with their values."""
     from unified_planning.model import State
     from unified_planning.shortcuts import SequentialSimulator
 
@@ -233,7 +233,7 @@ def _values(problem: Problem, plan: SequentialPlan, state: State | Mapping[Any, 
 
 
 def _all_values(problem: Problem, state: State) -> dict[FNode, FNode]:
-    """The values of all Boolean and object fluents in a state."""
+    """Return the values of all Boolean and object fluents in a state."""
     from unified_planning.model.fluent import get_all_fluent_exp
 
     return {
@@ -245,7 +245,7 @@ def _all_values(problem: Problem, state: State) -> dict[FNode, FNode]:
 
 
 def _check(problem: Problem, fluent: FNode, value: FNode) -> None:
-    """Refuse what is not a fluent of the problem, or not a value of it."""
+    """Check that a fluent and its value belong to the problem."""
     names = [known.name for known in problem.fluents]
     if not fluent.is_fluent_exp() or fluent.fluent().name not in names:
         name = fluent.fluent().name if fluent.is_fluent_exp() else str(fluent)

@@ -1,7 +1,6 @@
 """The recovery search as engines of `unified_planning`: `PlanRepairer`, `Replanner` and `OneshotPlanner`.
 
-`nsrecover.integrations.unified_planning.register` makes them known there; docs/unified_planning.md says how they are
-used.
+`nsrecover.integrations.unified_planning.register` registers them; docs/unified_planning.md shows their use.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from warnings import warn
 from nsrecover.core.extras import needs_extra
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.integrations.unified_planning import told
+from nsrecover.integrations.unified_planning import plan_repair
 from nsrecover.integrations.up_grounding import Grounded
 from nsrecover.integrations.up_reduction import READ, REMOVED
 from nsrecover.planning import symbolic
@@ -37,22 +36,22 @@ with needs_extra("up", "unified-planning"):
 
 
 class RecoveryEngine(Engine, PlanRepairerMixin, ReplannerMixin, OneshotPlannerMixin):  # type: ignore[misc]
-    """Repairs plans: what of the old plan still is of use is used, by way of any of its steps.
+    """Repairs plans by the cheapest way to the goal through any step of the old plan.
 
-    As a plan repairer it returns a valid plan as it is, and the cheapest repair it finds of any other one, also of one
-    that was made for another goal or with actions that are gone. As a replanner it repairs its own last plan: after
-    `update_initial_value` that is what is left of it from where the world is, or the way back onto it. As a planner it
-    repairs `warm_start_plan`, or the empty plan; large problems are better left to other planners then.
+    As a plan repairer it returns a valid plan unchanged, and otherwise the cheapest repair that it finds, even if the
+    plan was made for another goal or with actions that no longer exist. As a replanner it repairs its own last plan:
+    after `update_initial_value` it returns the rest of it, or a way back onto it. As a planner it repairs
+    `warm_start_plan`, or the empty plan, for which other planners are better in large problems.
 
     unified-planning makes the instances; `params` may hold every argument but the first two.
 
     Args:
-        problem: what to plan for again and again, as a replanner.
-        error_on_failed_checks: whether a problem that is not supported is an error or a warning, as a replanner.
-        plan: the plan that the replanner begins with; without it, it plans from nothing.
-        improve_s: seconds for which cheaper plans are looked for after the first one; None: until there can be none.
-        timeout_s: seconds after which the search is given up; None: never. The timeout of `resolve` comes before it.
-        max_expansions: search nodes after which it is given up; None: never. With this, and no times, the result is
+        problem: the problem, as a replanner.
+        error_on_failed_checks: whether an unsupported problem is an error or a warning, as a replanner.
+        plan: the first plan of the replanner; by default empty.
+        improve_s: time for improving the first plan, in seconds; None: until it is proven optimal.
+        timeout_s: time limit in seconds; None: no limit. The timeout of `resolve` takes precedence.
+        max_expansions: largest number of expanded nodes; None: no limit. With it and no time limits, the result is
             deterministic.
 
     Raises:
@@ -60,7 +59,7 @@ class RecoveryEngine(Engine, PlanRepairerMixin, ReplannerMixin, OneshotPlannerMi
     """
 
     optimal: ClassVar[bool] = False
-    """Whether only a proof ends the search."""
+    """Whether only a proof of optimality ends the search."""
 
     def __init__(
         self,
@@ -87,32 +86,32 @@ class RecoveryEngine(Engine, PlanRepairerMixin, ReplannerMixin, OneshotPlannerMi
 
     @property
     def name(self) -> str:
-        """What results say that they come from."""
+        """The name of the engine in results."""
         return "nsrecover"
 
     @staticmethod
     def satisfies(optimality_guarantee: OptimalityGuarantee) -> bool:
-        """A valid plan; how good it is, the status says."""
+        """Return whether the engine guarantees satisficing or optimal plans: satisficing ones."""
         return bool(optimality_guarantee == OptimalityGuarantee.SATISFICING)
 
     @staticmethod
     def supported_kind() -> ProblemKind:
-        """All that can be reduced to STRIPS with negative preconditions, and the costs of actions."""
+        """Return the features that can be reduced to STRIPS with negative preconditions and action costs."""
         return ProblemKind(READ.union(*REMOVED.values()), version=LATEST_PROBLEM_KIND_VERSION)
 
     @staticmethod
     def supports(problem_kind: ProblemKind) -> bool:
-        """Whether problems of some kind can be repaired."""
+        """Return whether problems of a kind are supported."""
         return bool(problem_kind <= RecoveryEngine.supported_kind())
 
     @staticmethod
     def supports_plan(plan_kind: PlanKind) -> bool:
-        """Plans have to be sequences of actions."""
+        """Return whether a kind of plan is supported: sequential plans."""
         return bool(plan_kind == PlanKind.SEQUENTIAL_PLAN)
 
     @staticmethod
     def get_credits(**_: Any) -> Credits:
-        """Who made it."""
+        """Return the credits of the engine."""
         short = "Repairs plans by the cheapest way to the goal through any step of the old plan."
         return Credits("nsrecover", "the developers of nsrecover", "", "", "MIT", short, short)
 
@@ -144,7 +143,7 @@ class RecoveryEngine(Engine, PlanRepairerMixin, ReplannerMixin, OneshotPlannerMi
         warm_start_plan: SequentialPlan | None = None,
     ) -> PlanGenerationResult:
         if heuristic is not None:
-            warn(f"{self.name} has a heuristic of its own and ignores the one that was given", stacklevel=3)
+            warn(f"{self.name} uses its own heuristic and ignores the given one", stacklevel=3)
         plan = warm_start_plan or SequentialPlan([], problem.environment)
         return self._answer(problem, plan, timeout, output_stream, keep=False)
 
@@ -191,7 +190,7 @@ class RecoveryEngine(Engine, PlanRepairerMixin, ReplannerMixin, OneshotPlannerMi
     def _answer(
         self, problem: Problem, plan: SequentialPlan, timeout_s: float | None, stream: IO[str] | None, keep: bool
     ) -> PlanGenerationResult:
-        """Search; `keep` says that a valid plan is returned as it is, even if there is a shorter one."""
+        """Search for a plan; with `keep`, a valid plan is returned unchanged even if there is a shorter one."""
         began = time.perf_counter()
         try:
             grounded = Grounded(problem, plan, {}, any_plan=True)
@@ -220,7 +219,7 @@ class RecoveryEngine(Engine, PlanRepairerMixin, ReplannerMixin, OneshotPlannerMi
             cancelled=enough,
             shortcuts=self.optimal,
         )
-        answer = told(grounded, found, time.perf_counter() - began, grounding_s)
+        answer = plan_repair(grounded, found, time.perf_counter() - began, grounding_s)
         keep = self.optimal and grounded.followed and sum(step.cost for step in grounded.steps) <= found.cost
         return self._result(
             self._status(problem, found),
@@ -235,7 +234,7 @@ class RecoveryEngine(Engine, PlanRepairerMixin, ReplannerMixin, OneshotPlannerMi
         )
 
     def _status(self, problem: Problem, found: symbolic.Repair) -> PlanGenerationResultStatus:
-        """What may be claimed of a result; without exactly one metric, none is better than another."""
+        """Return the status of a result; optimality is claimed only for problems with exactly one metric."""
         if found.status is RecoveryStatus.IMPOSSIBLE:
             return PlanGenerationResultStatus.UNSOLVABLE_PROVEN
         late = found.ending is Ending.TIME
@@ -262,20 +261,20 @@ class RecoveryEngine(Engine, PlanRepairerMixin, ReplannerMixin, OneshotPlannerMi
 
 
 class OptimalRecoveryEngine(RecoveryEngine):
-    """The same, but only a proof that no plan is cheaper ends the search: a valid plan is kept if it is optimal.
+    """Like `RecoveryEngine`, but only a proof of optimality ends the search; a valid plan is kept if it is optimal.
 
-    Without a quality metric every action counts 1. If a budget ends the search before the proof, the best plan so far
-    comes with status TIMEOUT, or SOLVED_SATISFICING for a budget of nodes.
+    Without a quality metric every action costs 1. If a budget ends the search before the proof, the best plan is
+    returned with status TIMEOUT, or SOLVED_SATISFICING for a budget of nodes.
     """
 
     optimal = True
 
     @property
     def name(self) -> str:
-        """What results say that they come from."""
+        """The name of the engine in results."""
         return "nsrecover-opt"
 
     @staticmethod
     def satisfies(optimality_guarantee: OptimalityGuarantee) -> bool:
-        """Both guarantees."""
+        """Return whether the engine guarantees satisficing or optimal plans: both."""
         return True

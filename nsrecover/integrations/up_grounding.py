@@ -1,4 +1,4 @@
-"""A `unified_planning` problem and an old plan for it, grounded, and the way back to unified-planning's terms."""
+"""Grounding of a `unified_planning` problem and an old plan, and conversion back to unified-planning's objects."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
 
 class Grounded:
-    """A problem and a plan, grounded from a state, and the way back to unified-planning's terms.
+    """A problem and a plan, grounded from a state.
 
     Args:
         problem: the problem.
         plan: the old plan.
-        values: fluents that are not as they are at the start, with their values.
-        any_plan: take any plan, also one that was made for another problem, and use the end of it that is left of use.
+        values: fluents that differ from the initial state, with their values.
+        any_plan: accept any plan, even one for another problem, and use its last part that is still usable.
 
     Attributes:
-        task: the problem, from the state.
-        steps: the old plan over the facts of the task, or the end of it that is of use; one more action may follow that
-            only unified-planning's compilers know of.
+        task: the problem from the state.
+        steps: the usable part of the old plan over the facts of the task; one more action may follow that only
+            unified-planning's compilers know.
         first: number of the step of the old plan that `steps` begins with.
 
     Raises:
-        InvalidConfiguration: the problem is not one that can be repaired.
-        InvalidPlan: the plan is not one for the problem (not with `any_plan`).
+        InvalidConfiguration: the problem cannot be reduced to STRIPS.
+        InvalidPlan: the plan does not belong to the problem (not with `any_plan`).
     """
 
     def __init__(
@@ -56,10 +56,10 @@ class Grounded:
         for name, original in self._reduction.original.items():
             variants.setdefault(original, []).append(name)
         choices = [_instances(lift, variants.get(step.action.name, []), step) for step in plan.actions]
-        # what only the compilers know of may have to close the plan, one action at most
+        # At most one action that only the compilers know may be needed at the end of the plan.
         choices.append([(name, ()) for name in variants.get(None, [])])
         self.task, actions = instantiate(lift, list(itertools.chain.from_iterable(choices)))
-        self._known = all(choices[:-1])  # whether every step is one of the problem
+        self._known = all(choices[:-1])  # whether every step belongs to the problem
         iterator = iter(actions)
         grouped = [[next(iterator) for _ in choice] for choice in choices]
         if any_plan:
@@ -74,15 +74,15 @@ class Grounded:
 
     @property
     def followed(self) -> bool:
-        """Whether the old plan works as it is, all of it, from the state, step by step as in `steps`."""
+        """Whether the whole old plan works unchanged from the state, step by step as in `steps`."""
         return self.first == 0 and first_failure(self.task.goal, self.task.initial, self.steps) is None
 
     @property
     def valid(self) -> bool:
-        """Whether the old plan works as it is from the problem's initial state.
+        """Whether the old plan works unchanged from the initial state of the problem.
 
-        Of an action whose conditional effects all stay away, unified-planning's compilers leave nothing, so its
-        validator is asked about plans that do not seem to work.
+        unified-planning's compilers drop actions none of whose conditional effects apply, so plans that do not seem to
+        work are passed to its validator.
         """
         if self.followed:
             return True
@@ -96,7 +96,7 @@ class Grounded:
             )
 
     def rest(self, step: int) -> list[ActionInstance]:
-        """The old plan from one of its steps on, by the problem's actions."""
+        """Return the old plan from a step on, with the actions of the problem."""
         from unified_planning.plans import ActionInstance
 
         rest = []
@@ -106,7 +106,7 @@ class Grounded:
         return rest
 
     def instance(self, action: GroundAction) -> ActionInstance | None:
-        """An action of the task as one of the problem; None if only the compilers know of it."""
+        """Return an action of the task as an action of the problem; None if only the compilers know it."""
         from unified_planning.plans import ActionInstance
 
         compiled = self._reduction.problem
@@ -115,7 +115,7 @@ class Grounded:
         return self._reduction.back(ActionInstance(compiled.action(action.name), objects))
 
     def _followed(self, grouped: Sequence[Sequence[GroundAction]], start: LiftedTask) -> list[GroundAction]:
-        """The variants of the plan's steps that are run from the problem's initial state."""
+        """Return the variants of the plan's steps that apply from the initial state of the problem."""
         names = {
             f"{atom.predicate}({', '.join(start.objects[~term] for term in atom.terms)})" if atom.terms
             else atom.predicate for atom in start.initial
@@ -140,7 +140,7 @@ class Grounded:
         return steps
 
     def _nearly_followed(self, grouped: Sequence[Sequence[GroundAction]]) -> list[GroundAction]:
-        """The variants that are run from the state, or would be if those before had worked."""
+        """Return the variants that apply from the state, or would apply if the earlier ones had worked."""
         steps, state = list[GroundAction](), self.task.initial
         for group in grouped[:-1]:
             steps.append(next((action for action in group if action.precondition.holds(state)), group[0]))
@@ -151,7 +151,7 @@ class Grounded:
 
 
 def _instances(lift: LiftedTask, variants: Sequence[str], step: Any) -> list[tuple[str, tuple[int, ...]]]:
-    """The variants of a step of a plan, with the numbers of its objects; none if it is not one of the problem."""
+    """Return the variants of a step with the numbers of its objects; none if it does not belong to the problem."""
     number = {name: i for i, name in enumerate(lift.objects)}
     names = [argument.object().name if argument.is_object_exp() else "" for argument in step.actual_parameters]
     if not all(name in number for name in names):
@@ -161,7 +161,7 @@ def _instances(lift: LiftedTask, variants: Sequence[str], step: Any) -> list[tup
 
 
 def _fits(operator: Operator, row: tuple[int, ...]) -> bool:
-    """Whether an operator can be applied to some objects in any state at all, by their number, types and identity."""
+    """Return whether an operator accepts objects, by their number, types and identity."""
 
     def same(pair: tuple[int, int]) -> bool:
         first, second = (row[term] if term >= 0 else ~term for term in pair)

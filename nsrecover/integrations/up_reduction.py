@@ -1,6 +1,6 @@
-"""From a `unified_planning` problem to a task with parameters: STRIPS with negative preconditions.
+"""Reduction of a `unified_planning` problem to a lifted task: STRIPS with negative preconditions.
 
-unified-planning's own compilers remove what they can. What is left is either read, or refused by name.
+unified-planning's compilers remove the features that they can. The other features are read, or refused by name.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from unified_planning.plans import ActionInstance
 
 MOST_ALTERNATIVES = 1000
-"""Actions into which one action may be split, one for each way to meet its conditions."""
+"""Largest number of actions into which one action may be split, one for each way to meet its conditions."""
 
 NEVER = Atom("(never)")
-"""Holds in no state."""
+"""An atom that holds in no state."""
 
 READ = frozenset(
     {
@@ -32,7 +32,7 @@ READ = frozenset(
         "INT_FLUENTS", "REAL_FLUENTS",
     }
 )  # fmt: skip
-"""Features of problems that are understood as they are (numeric fluents: in the costs of actions only)."""
+"""Features that are read directly (numeric fluents in the costs of actions only)."""
 
 REMOVED = {
     "USERTYPE_FLUENTS_REMOVING": {
@@ -43,17 +43,17 @@ REMOVED = {
     "CONDITIONAL_EFFECTS_REMOVING": {"CONDITIONAL_EFFECTS"},
     "DISJUNCTIVE_CONDITIONS_REMOVING": {"DISJUNCTIVE_CONDITIONS"},
 }  # fmt: skip
-"""unified-planning's compilers in the order in which they are used, and the features that each removes."""
+"""Compiler of unified-planning, in the order of use -> the features that it removes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """A problem without what the compilers can remove.
+    """A problem without the features that the compilers remove.
 
     Attributes:
         problem: the compiled problem.
-        original: name of a compiled action -> name of the original one; None if there is none, as for goals with "or".
-        back: from a compiled action instance to the original one, or None.
+        original: name of a compiled action -> name of the original one; None if it has none, as for goals with "or".
+        back: compiled action instance -> original one, or None.
     """
 
     problem: Problem
@@ -62,17 +62,17 @@ class Reduced:
 
 
 def reduced(problem: Problem) -> Reduced:
-    """Remove what unified-planning can remove.
+    """Remove all features that unified-planning can remove.
 
     Raises:
-        InvalidConfiguration: something is left that is not STRIPS with negative preconditions.
+        InvalidConfiguration: the rest is not STRIPS with negative preconditions.
     """
     from unified_planning.engines import CompilationKind
     from unified_planning.exceptions import UPException
     from unified_planning.plans import ActionInstance
     from unified_planning.shortcuts import Compiler
 
-    kind = problem.kind  # which takes unified-planning longer than all else here
+    kind = problem.kind  # slower than everything else here
     _refuse(problem, kind.features, READ.union(*REMOVED.values()))
     compiled, backs = problem, list[Callable[[Any], Any]]()
     for name, features in REMOVED.items():
@@ -104,7 +104,7 @@ def reduced(problem: Problem) -> Reduced:
     original: dict[str, str | None] = {}
     for action in compiled.actions:
         objects = [next(iter(compiled.objects(parameter.type)), None) for parameter in action.parameters]
-        if None not in objects:  # else there is nothing it could be applied to
+        if None not in objects:  # otherwise the action has no instances
             expressions = tuple(map(compiled.environment.expression_manager.ObjectExp, objects))
             came_from = back(ActionInstance(action, expressions))
             original[action.name] = None if came_from is None else came_from.action.name
@@ -112,14 +112,14 @@ def reduced(problem: Problem) -> Reduced:
 
 
 def lifted(reduction: Reduced, values: Mapping[FNode, FNode]) -> LiftedTask:
-    """A problem as operators and atoms.
+    """Return a problem as operators and atoms.
 
     Args:
         reduction: the compiled problem.
-        values: values of its fluents that differ from the defaults.
+        values: fluents that differ from their defaults, with their values.
 
     Raises:
-        InvalidConfiguration: something in it is not STRIPS with negative preconditions.
+        InvalidConfiguration: a part of it is not STRIPS with negative preconditions.
     """
     problem = reduction.problem
     objects = tuple(item.name for item in problem.all_objects)
@@ -138,7 +138,7 @@ def lifted(reduction: Reduced, values: Mapping[FNode, FNode]) -> LiftedTask:
 
 
 def true_fluents(problem: Problem, values: Mapping[FNode, FNode]) -> list[FNode]:
-    """The Boolean fluents that hold, by their defaults and the values that differ from them.
+    """Return the Boolean fluents that hold, given the values that differ from the defaults.
 
     Raises:
         InvalidConfiguration: a fluent without a default has no value.
@@ -162,7 +162,7 @@ def true_fluents(problem: Problem, values: Mapping[FNode, FNode]) -> list[FNode]
 
 
 def _operator(reduction: Reduced, action: Any, number: Mapping[str, int]) -> Operator:
-    """An action with parameters."""
+    """Return the operator of an action."""
     where = f"action {action.name}"
     position = {parameter.name: i for i, parameter in enumerate(action.parameters)}
     parameters = tuple(
@@ -200,10 +200,10 @@ def _operator(reduction: Reduced, action: Any, number: Mapping[str, int]) -> Ope
 
 
 def cost_of(reduction: Reduced, action: Any) -> Callable[[tuple[str, ...]], float]:
-    """What instances of an action cost, from the names of their objects.
+    """Return a function from the names of the objects to the cost of an instance of an action.
 
     Raises:
-        InvalidConfiguration: now or when it is called, if the cost is negative or depends on the state.
+        InvalidConfiguration: (also from the returned function) the cost is negative or depends on the state.
     """
     if reduction.original[action.name] is None:
         return lambda _: 0.0
@@ -224,7 +224,7 @@ def _constant(value: float, _: tuple[str, ...]) -> float:
 
 
 def _evaluated(problem: Problem, action: Any, cost: FNode, names: tuple[str, ...]) -> float:
-    """A cost with parameters, in which fluents that never change have their initial values."""
+    """Evaluate a cost with parameters and static fluents."""
     from unified_planning.model.walkers import Simplifier
 
     manager = problem.environment.expression_manager
@@ -249,7 +249,7 @@ Pairs = list[tuple[int, int]]
 def _conjunction(
     condition: FNode, position: Mapping[str, int], number: Mapping[str, int], where: str
 ) -> tuple[list[Atom], list[Atom], Pairs, Pairs]:
-    """Atoms that must hold, atoms that must not, terms that must be equal and terms that must not."""
+    """Return the atoms that must hold, those that must not, the terms that must be equal, and those that must not."""
     needs, forbids, equal, different = list[Atom](), list[Atom](), Pairs(), Pairs()
     waiting = [condition]
     while waiting:
@@ -286,7 +286,7 @@ def _term(term: FNode, position: Mapping[str, int], number: Mapping[str, int], w
 
 
 def _only_comparisons(problem: Problem) -> bool:
-    """Whether effects depend on nothing but which objects the parameters stand for."""
+    """Return whether the conditions of all effects depend on the identity of the objects only."""
 
     def compares(condition: FNode) -> bool:
         if condition.is_and() or condition.is_not():
@@ -301,10 +301,10 @@ def _only_comparisons(problem: Problem) -> bool:
 
 
 def _most_alternatives(problem: Problem) -> int:
-    """How many conjunctions the conditions of an action, or the goal, come to.
+    """Return the largest number of conjunctions in the normal form of an action's conditions or the goal.
 
     Raises:
-        InvalidConfiguration: too many; unified-planning would take for ever to write them out.
+        InvalidConfiguration: there are too many for unified-planning to write out.
     """
 
     def alternatives(condition: FNode, negated: bool) -> int:
@@ -337,7 +337,7 @@ def _not_strips(where: str, what: str) -> InvalidConfiguration:
 
 
 def _refuse(problem: Problem, features: Iterable[str], understood: Iterable[str]) -> None:
-    """Refuse by name what is not understood."""
+    """Refuse features by name."""
     unknown = set(features) - set(understood)
     if unknown:
         raise InvalidConfiguration(

@@ -1,4 +1,4 @@
-"""Between scene graphs and problems of `unified_planning`: which relation is which fluent, and which action is which.
+"""Mapping between scene graphs and `unified_planning` problems: relations to fluents, and actions to operators.
 
     mapping = SceneMapping(
         {on: Predicate.ON, on_table: Predicate.ON_TABLE, clear: Predicate.CLEAR},
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Predicate(StrEnum):
-    """What is read off a scene graph. Objects that are gone, or fell off the table, are in no relation."""
+    """Predicates of a scene graph. Missing objects, and those that fell off the table, are in no relation."""
 
     ON = "on"
     """(a, b): a stands on the object b."""
@@ -46,14 +46,14 @@ class Predicate(StrEnum):
     HAND_EMPTY = "hand_empty"
     """(): nothing is in the gripper."""
     LEFT = "left"
-    """(a, b): a stands to the left of b, beside it; as are the following ones."""
+    """(a, b): a stands to the left of b, next to it; likewise the following ones."""
     RIGHT = "right"
     FRONT = "front"
     BEHIND = "behind"
 
 
 Reading = Callable[[SceneGraph], Iterable[tuple[str, ...]]]
-"""Something else to be read off a scene: the names of the objects for which it holds."""
+"""Function from a scene to the tuples of object names for which a predicate holds."""
 
 _RELATIONS = {Predicate(relation.value): relation for relation in Relation}
 
@@ -62,12 +62,12 @@ _ARITY = {Predicate.ON_TABLE: 1, Predicate.CLEAR: 1, Predicate.HELD: 1, Predicat
 
 @dataclass(frozen=True, eq=False)
 class Translated:
-    """A plan for the robot.
+    """A plan of the robot for a plan of unified-planning.
 
     Attributes:
         plan: T actions.
-        done: how many actions of unified-planning's plan are done after each of them, from 0 on: T + 1 numbers. With it
-            a discrepancy's step says what `after` is for `repair`.
+        done: T + 1 numbers of actions of unified-planning's plan that are done before, between and after them; maps the
+            step of a discrepancy to the argument `after` of `repair`.
     """
 
     plan: Plan
@@ -76,18 +76,18 @@ class Translated:
 
 @dataclass(frozen=True, eq=False)
 class SceneMapping:
-    """What a problem's fluents and actions mean in scenes.
+    """The meaning of the fluents and actions of a problem in scenes.
 
     Attributes:
-        fluents: Boolean fluent -> what it is in a scene. Other fluents keep the values that the problem gives them.
-        actions: action -> operator of nsrecover, then the names of the parameters that are its arguments. None: the
-            robot does nothing for it alone; it is part of the action that follows, as picking up is of putting down.
+        fluents: Boolean fluent -> its predicate in a scene. Other fluents keep the values of the problem.
+        actions: action -> operator of nsrecover, followed by the names of the parameters that are its arguments. None:
+            the action is part of the following one, as picking up is of putting down.
         names: name in scenes -> name of the problem's object, where they differ.
-        new_objects: type of the objects that are added for what is seen and is not in the problem; None: an error.
+        new_objects: type of the objects that are added for new objects of a scene; None: new objects are an error.
 
     Raises:
-        InvalidConfiguration: a fluent is not Boolean or has another number of parameters than its predicate, or an
-            action has no parameter of a name.
+        InvalidConfiguration: a fluent is not Boolean or has another arity than its predicate, or an action has no
+            parameter of that name.
         InvalidAction: an operator is unknown, or takes another number of arguments.
     """
 
@@ -116,7 +116,7 @@ class SceneMapping:
                     )
 
     def values(self, problem: Problem, graph: SceneGraph) -> dict[FNode, FNode]:
-        """The values that the mapped fluents of a problem have in a scene; objects that are not in it are nowhere.
+        """Return the values of the mapped fluents in a scene; objects that are not in it are in no relation.
 
         Raises:
             InvalidConfiguration: an object of the scene is not in the problem.
@@ -135,7 +135,7 @@ class SceneMapping:
         return found
 
     def at(self, problem: Problem, graph: SceneGraph) -> Problem:
-        """A copy of a problem that begins in a scene.
+        """Return a copy of a problem with a scene as its initial state.
 
         Raises:
             InvalidConfiguration: an object of the scene is not in the problem, and there is no `new_objects`.
@@ -149,11 +149,11 @@ class SceneMapping:
         return clone
 
     def plan(self, plan: SequentialPlan) -> Translated:
-        """What the robot has to do for a plan of unified-planning.
+        """Translate a plan of unified-planning to actions of the robot.
 
         Raises:
             InvalidConfiguration: an action is not mapped.
-            InvalidPlan: nothing is left for the robot to do, or the end of the plan is only half of an action of its.
+            InvalidPlan: the plan has no action for the robot, or ends in the middle of one.
         """
         seen_as = {name: scene for scene, name in self.names.items()}
         actions, done = list[Action](), [0]
@@ -173,17 +173,17 @@ class SceneMapping:
         return Translated(Plan(tuple(actions)), tuple(done))
 
     def expected(self, problem: Problem, plan: SequentialPlan) -> tuple[frozenset[Edge], ...]:
-        """The relations that should hold before, between and after the robot's actions.
+        """Return the relations that should hold before, between and after the robot's actions.
 
         Args:
             problem: what the plan is for.
             plan: whose actions are mapped to T of the robot's.
 
         Returns:
-            T + 1 sets, of the relations that are mapped to a fluent.
+            T + 1 sets of the relations that are mapped to fluents.
 
         Raises:
-            InvalidPlan: the plan does not work from the problem's initial state.
+            InvalidPlan: the plan does not work from the initial state of the problem.
         """
         from unified_planning.shortcuts import SequentialSimulator
 
@@ -201,7 +201,7 @@ class SceneMapping:
         return tuple(reached[number] for number in self.plan(plan).done)
 
     def edges(self, problem: Problem, state: State) -> frozenset[Edge]:
-        """The relations of scenes that hold in a state."""
+        """Return the relations between objects that hold in a state."""
         from unified_planning.model.fluent import get_all_fluent_exp
 
         seen_as = {name: scene for scene, name in self.names.items()}
@@ -241,7 +241,7 @@ class SceneMapping:
 
 
 def _present(graph: SceneGraph) -> SceneGraph:
-    """The scene without what is gone or fell off the table."""
+    """Return the scene without missing objects and those that fell off the table."""
     there = np.flatnonzero(~graph.missing & (graph.boxes[:, 2] >= BELOW_TABLE_M))
     rows = there.tolist()
     return replace(
@@ -256,7 +256,7 @@ def _present(graph: SceneGraph) -> SceneGraph:
 
 
 def _read(graph: SceneGraph, predicate: Predicate) -> set[tuple[str, ...]]:
-    """The objects for which a predicate holds."""
+    """Return the tuples of object names for which a predicate holds."""
     held = None if graph.held is None else graph.names[graph.held]
     if predicate is Predicate.HELD:
         return set() if held is None else {(held,)}

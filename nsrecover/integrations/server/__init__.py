@@ -1,10 +1,10 @@
-"""`nsrecover serve`: monitor, recovery and explanation over HTTP, for planners and robots that do not speak Python.
+"""`nsrecover serve`: monitoring, recovery and explanation over HTTP, for programs in any language.
 
     from nsrecover.integrations.server import serve
 
     serve(port=8765)
 
-docs/server.md has the interface in words, docs/openapi.json as a schema. Needs FastAPI and uvicorn:
+docs/server.md describes the interface, docs/openapi.json is its schema. Needs the extra `server`:
 `pip install 'nsrecover[server]'`.
 """
 
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 __all__ = ["Limits", "create_app", "serve"]
 
 TOKEN_LENGTH = 16
-"""Shorter tokens can be guessed."""
+"""Smallest length of a token; shorter ones can be guessed."""
 
 
 def create_app(systems: Mapping[str, System], limits: Limits | None = None, token: str | None = None) -> FastAPI:
-    """The server as an ASGI application, for any ASGI server.
+    """Return the server as an ASGI application, for any ASGI server.
 
     Args:
-        systems: what to watch with, by the names that clients may ask for; the first one is the default.
-        limits: what clients may use up.
-        token: what a client has to send as `Authorization: Bearer`. Without one, only requests that address the server
-            as localhost are answered; an application that others can reach must have one.
+        systems: name, as clients request it -> system; the first one is the default.
+        limits: limits for clients.
+        token: token that clients must send as `Authorization: Bearer`. Without one, only requests that address the
+            server as localhost are answered; an application that other machines can reach must have one.
 
     Raises:
-        InvalidConfiguration: FastAPI is not installed, there is no system, or the token is too short.
+        InvalidConfiguration: the extra is not installed, there is no system, or the token is too short.
     """
     _need_extra()
     from nsrecover.integrations.server import app
@@ -65,17 +65,16 @@ def serve(
     """Serve until interrupted.
 
     Args:
-        host: address to listen on; whatever is not loopback needs a token.
-        port: 0 for any free one.
-        checkpoints: folders by the names that clients may ask for, the default one first; None is the shipped one.
-        token: what a client has to send as `Authorization: Bearer`.
-        limits: what clients may use up.
-        on_ready: told the address once requests are answered.
+        host: address to listen on; addresses other than loopback need a token.
+        port: port; 0 for any free one.
+        checkpoints: name, as clients request it -> folder, the default one first; None is the shipped checkpoint.
+        token: token that clients must send as `Authorization: Bearer`.
+        limits: limits for clients.
+        on_ready: called with the address once requests are answered.
 
     Raises:
-        InvalidConfiguration: the extra is not installed, a token is needed and missing or too short, or the address
-            cannot be listened on.
-        InvalidCheckpoint: a checkpoint cannot be used.
+        InvalidConfiguration: the extra is not installed, the token is missing or too short, or the address is in use.
+        InvalidCheckpoint: a checkpoint is invalid.
     """
     _need_extra()
     _check_token(token)
@@ -111,7 +110,7 @@ def _check_token(token: str | None) -> None:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """A socket that listens, so that an address in use is noticed before anything is loaded."""
+    """Return a listening socket, so that an address in use is reported before the checkpoints are loaded."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, kind, protocol)

@@ -1,4 +1,4 @@
-"""The application, put together."""
+"""The ASGI application."""
 
 from __future__ import annotations
 
@@ -22,13 +22,12 @@ PAGE_HEADERS = {"Content-Security-Policy": "default-src 'none'; style-src 'unsaf
 
 
 def create_app(systems: Systems, limits: Limits | None = None, token: str | None = None) -> FastAPI:
-    """The server as an ASGI application, for any ASGI server.
+    """Return the server as an ASGI application.
 
     Args:
         systems: the models.
-        limits: what clients may use up.
-        token: what a client has to send as `Authorization: Bearer`. Without one, only requests that address the server
-            as localhost are answered; an application that others can reach must have one.
+        limits: limits for clients.
+        token: token that clients must send; see `nsrecover.integrations.server.create_app`.
     """
     limits = limits or Limits()
     service = Service(systems, limits)

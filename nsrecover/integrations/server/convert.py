@@ -1,4 +1,4 @@
-"""Between messages and the library's own structures."""
+"""Conversion between messages and the data structures of the library."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from nsrecover.integrations.server import messages
 from nsrecover.integrations.server.images import DEPTH, INSTANCES, RGB, from_base64, read_png
 
 RIGID = 1e-2
-"""How far a rotation matrix may be from one, for rounding."""
+"""Tolerance for rounding errors in rotation matrices."""
 
 
 def plan_of(steps: Sequence[str | messages.Action]) -> core.Plan:
-    """A plan from its message.
+    """Return the plan of a message.
 
     Raises:
         InvalidAction: a text is not an action.
@@ -41,16 +41,16 @@ def observation_of(
     images: Sequence[tuple[bytes, bytes, bytes]],
     max_pixels: int,
 ) -> Observation:
-    """An observation from its parts.
+    """Return an observation.
 
     Args:
-        look: what goes with the images.
+        look: labels, units and times of the images.
         cameras: V cameras.
         images: RGB, depth and instances of each view, as PNG files.
-        max_pixels: of all views together.
+        max_pixels: largest number of pixels of all views together.
 
     Raises:
-        InvalidObservation: something does not fit.
+        InvalidObservation: the parts are invalid or do not fit together.
     """
     if len(images) != len(cameras):
         raise InvalidObservation(f"expected images of {len(cameras)} views for as many cameras, found {len(images)}")
@@ -75,7 +75,7 @@ def observation_of(
 
 
 def json_observation(message: messages.Observation, max_pixels: int) -> Observation:
-    """An observation whose images came as base64."""
+    """Return an observation whose images were sent as base64."""
     images = [
         (
             from_base64(view.rgb_png, f"view {number}, rgb"),
@@ -106,10 +106,10 @@ def _camera(message: messages.Camera) -> Camera:
 
 
 def scene_of(message: messages.Scene, feature_size: int | None) -> core.SceneGraph:
-    """A scene from somebody else's perception; without features it has zero columns of them.
+    """Return a scene of external perception; without features, `visual` has zero columns.
 
     Raises:
-        InvalidObservation: names appear twice, features are of another length, or only some objects have them.
+        InvalidObservation: names are repeated, features have another length, or only some objects have features.
     """
     names = tuple(each.name.strip() for each in message.objects)
     lengths = {len(each.features) if each.features is not None else 0 for each in message.objects}
@@ -133,19 +133,19 @@ def scene_of(message: messages.Scene, feature_size: int | None) -> core.SceneGra
 
 
 def action_message(action: core.Action) -> messages.Action:
-    """An action as a message."""
+    """Return the message for an action."""
     return messages.Action.model_construct(
         operator=action.operator, arguments=list(action.arguments), target=_box(action.target)
     )
 
 
 def actions_message(actions: Sequence[core.Action]) -> list[messages.Action]:
-    """Actions as messages."""
+    """Return the messages for actions."""
     return [action_message(action) for action in actions]
 
 
 def objects_message(graph: core.SceneGraph, found: core.Discrepancy | None) -> list[messages.SeenObject]:
-    """The objects of a scene as messages."""
+    """Return the messages for the objects of a scene."""
     probabilities = [None] * len(graph) if found is None else [float(p) for p in found.probabilities]
     return [
         messages.SeenObject.model_construct(name=name, box=_box(tuple(box)), seen=bool(seen), probability=probability)
@@ -154,7 +154,7 @@ def objects_message(graph: core.SceneGraph, found: core.Discrepancy | None) -> l
 
 
 def discrepancy_message(found: core.Discrepancy) -> messages.Discrepancy:
-    """A discrepancy as a message."""
+    """Return the message for a discrepancy."""
     return messages.Discrepancy(
         total=found.total,
         threshold=found.threshold,
@@ -176,7 +176,7 @@ def discrepancy_message(found: core.Discrepancy) -> messages.Discrepancy:
 
 
 def recovery_message(found: core.Recovery, plan: core.Plan) -> messages.Recovery:
-    """A recovery as a message; `plan` is what it leads back onto."""
+    """Return the message for a recovery of a plan."""
     rest = plan.actions[found.subgoal :] if found.found and found.subgoal is not None else ()
     return messages.Recovery(
         status=found.status,
@@ -194,7 +194,7 @@ def recovery_message(found: core.Recovery, plan: core.Plan) -> messages.Recovery
 
 
 def explanation_message(found: core.Explanation) -> messages.Explanation:
-    """An explanation as a message."""
+    """Return the message for an explanation."""
     return messages.Explanation(
         text=found.text,
         sentences=[
@@ -211,7 +211,7 @@ def explanation_message(found: core.Explanation) -> messages.Explanation:
 
 
 def _box(box: Sequence[float] | None) -> Box | None:
-    """Plain numbers; a tenth of a millimetre is finer than any camera here."""
+    """Return a box as Python numbers, rounded to a tenth of a millimetre."""
     if box is None:
         return None
     x, y, z, dx, dy, dz = (round(float(value), 4) for value in box)

@@ -1,4 +1,4 @@
-"""PNG files from strangers: checked before anything large is unpacked."""
+"""Decode untrusted PNG files; the header is checked before any pixels are unpacked."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from nsrecover.errors import InvalidObservation
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 HEADER = struct.Struct(">8sI4sIIBBBBB")
 GREY, COLOUR, PALETTE = 0, 2, 3
-"""PNG's colour types that are accepted; those with transparency are not."""
+"""The accepted colour types of PNG; those with transparency are refused."""
 
 Kinds = Mapping[tuple[int, int], str]
-"""(colour type, bits) -> mode that Pillow reads it as."""
+"""(colour type, bits) -> mode of Pillow."""
 RGB: Kinds = {(COLOUR, 8): "RGB"}
 DEPTH: Kinds = {(GREY, 16): "I;16"}
 INSTANCES: Kinds = {(GREY, 8): "L", (PALETTE, 8): "P", (GREY, 16): "I;16"}
@@ -31,10 +31,10 @@ NAMES = {(COLOUR, 8): "8-bit RGB", (GREY, 16): "16-bit grey", (GREY, 8): "8-bit 
 
 
 def from_base64(text: str, label: str) -> bytes:
-    """The bytes that a base64 text stands for.
+    """Decode base64.
 
     Raises:
-        InvalidObservation: it is not base64.
+        InvalidObservation: the text is not base64.
     """
     try:
         return base64.b64decode(text, validate=True)
@@ -46,19 +46,19 @@ def from_base64(text: str, label: str) -> bytes:
 
 
 def read_png(data: bytes, label: str, kinds: Kinds, max_pixels: int) -> npt.NDArray[np.uint8 | np.uint16]:
-    """Unpack an image.
+    """Decode an image.
 
     Args:
-        data: of the file.
-        label: what to call it in messages.
-        kinds: what it may be.
-        max_pixels: what it may measure; a few bytes can claim to be gigabytes.
+        data: content of the file.
+        label: name of the image in errors.
+        kinds: accepted kinds of images.
+        max_pixels: largest accepted number of pixels, because a few bytes can unpack to gigabytes.
 
     Returns:
         (H, W, 3) uint8 or (H, W) uint8 or uint16.
 
     Raises:
-        InvalidObservation: it is no PNG, damaged, too large or of another kind.
+        InvalidObservation: the file is not a PNG, damaged, too large or of another kind.
     """
     if len(data) < HEADER.size or not data.startswith(SIGNATURE):
         raise InvalidObservation(f"{label}: expected a PNG file, found {len(data)} bytes of something else")
@@ -77,7 +77,7 @@ def read_png(data: bytes, label: str, kinds: Kinds, max_pixels: int) -> npt.NDAr
         )
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # odd metadata is no concern of ours
+            warnings.simplefilter("ignore")  # about odd metadata
             with Image.open(io.BytesIO(data), formats=["PNG"]) as image:
                 if image.mode != mode or image.size != (width, height):
                     raise InvalidObservation(

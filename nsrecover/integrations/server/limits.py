@@ -1,4 +1,4 @@
-"""How much a client may ask of the server."""
+"""Limits for the clients of the server."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from dataclasses import dataclass, fields
 from nsrecover.errors import InvalidConfiguration
 
 VIEWS, OBJECTS, ACTIONS, FEATURES, NAME_LENGTH = 8, 64, 100, 4096, 100
-"""Part of the interface, and so of the schema: views of an observation, objects of a scene, actions of a plan, length
-of an appearance feature, characters of a name."""
+"""Limits in the schema: views of an observation, objects of a scene, actions of a plan, length of an appearance
+feature, characters of a name."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Everything a client can use up.
+    """Limits of the resources that clients can use.
 
     Attributes:
-        sessions: at the same time.
-        idle_s: a session that nobody has asked for anything for so long is forgotten.
-        body_bytes: of one request.
-        body_values: commas and opening brackets in a JSON body: what makes it slow to read.
-        pixels: of all views of one observation together.
-        receive_s: for a request to arrive.
-        planning_s: for one recovery, whatever budget is asked for.
-        events_s: for which one request for events is answered; clients come back for more.
-        listeners: of one session's events at the same time.
-        workers: threads that look at images, and as many again that plan.
+        sessions: number of simultaneous sessions.
+        idle_s: time after which a session without requests is closed, seconds.
+        body_bytes: size of a request.
+        body_values: number of commas and opening brackets in a JSON body, which determine the parsing time.
+        pixels: number of pixels of all views of an observation.
+        receive_s: time for a request to arrive, seconds.
+        planning_s: planning time of a recovery, whatever budget the client requests, seconds.
+        events_s: duration of one answer with events, after which clients reconnect, seconds.
+        listeners: number of simultaneous listeners to the events of a session.
+        workers: number of threads for perception, and the same number for planning.
     """
 
     sessions: int = 64

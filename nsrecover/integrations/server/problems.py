@@ -1,4 +1,4 @@
-"""What a client did wrong, as an answer: a status, a stable code, and what was expected, found and to be done."""
+"""Refusals of requests: a status, a stable code, and a message with what was expected, found and what to do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException as PlainHTTPException
 from nsrecover.errors import NsrecoverError
 
 FOUND_LENGTH = 60
-"""Characters of what was found that are repeated in a message."""
+"""Largest number of characters of a found value that a message repeats."""
 
 
 class Detail(BaseModel):
@@ -39,10 +39,10 @@ class Refused(HTTPException):
     """Ends a request with a problem as its answer.
 
     Args:
-        status: 4xx.
-        code: stable, for programs.
+        status: HTTP status 4xx.
+        code: stable code for programs.
         message: what was expected, what was found and what to do.
-        headers: of the answer.
+        headers: headers of the answer.
     """
 
     def __init__(self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> None:
@@ -62,33 +62,33 @@ REASONS = {
     422: "Something in the request is not as it has to be.",
     429: "There are too many sessions, or listeners of one.",
 }
-"""Every status that a request can be refused with."""
+"""Status of a refusal -> its description in the schema."""
 
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The refusals of an operation, for its schema; those that any request may meet are in it already."""
+    """Return the schema of the refusals of an operation, including those of all operations."""
     general = (400, 401, 403, 408, 413, 422)
     return {status: {"model": Problem, "description": REASONS[status]} for status in sorted({*general, *statuses})}
 
 
 def shown(value: object) -> str:
-    """What was found, short, and in characters that can always be sent."""
+    """Return a found value as short ASCII text."""
     text = ascii(value)
     return text if len(text) <= FOUND_LENGTH else f"{text[:FOUND_LENGTH]}..."
 
 
 def answer(problem: Problem, status: int, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """A problem as a response."""
+    """Return a problem as a response."""
     return JSONResponse(problem.model_dump(), status, dict(headers or {}))
 
 
 def code_of(error: NsrecoverError) -> str:
-    """`InvalidObservation` -> `invalid_observation`."""
+    """Return the code of an error: `InvalidObservation` -> `invalid_observation`."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", type(error).__name__).lower()
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Answer every error in the same form."""
+    """Add handlers that answer all errors as problems."""
 
     async def refused(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, Refused)

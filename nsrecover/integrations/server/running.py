@@ -1,4 +1,4 @@
-"""The process around the application."""
+"""The server process: loads checkpoints, runs uvicorn and shuts down."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from nsrecover.records.review import review
 from nsrecover.system import System
 
 BACKLOG = 512
-"""Connections at the same time; more are answered by 503 before anybody looks at them."""
+"""Number of simultaneous connections; further ones are answered with 503."""
 
 GRACE_S = 3
-"""How long answers that are on their way may take when the server is told to end."""
+"""Time for finishing answers at shutdown, seconds."""
 
 
 def run(
@@ -32,7 +32,7 @@ def run(
     on_ready: Callable[[str], None],
 ) -> None:
     """Load the checkpoints and answer requests until interrupted."""
-    torch.set_num_threads(1)  # the networks are small; threads are for sessions
+    torch.set_num_threads(1)  # the networks are small; sessions use the threads
     systems = {name: nsrecover.load(folder) for name, folder in checkpoints.items()}
     for system in systems.values():
         warm_up(system)
@@ -52,7 +52,7 @@ def run(
 
 
 class _Server(uvicorn.Server):
-    """Ends searches and listening first, so that their answers are sent before the connections are closed."""
+    """Ends searches and event streams first, so that their answers are sent before the connections are closed."""
 
     def __init__(self, config: uvicorn.Config, end_work: Callable[[], None]) -> None:
         super().__init__(config)
@@ -64,7 +64,7 @@ class _Server(uvicorn.Server):
 
 
 def warm_up(system: System) -> None:
-    """Look at something once, so that the first client need not wait for what is loaded on first use."""
+    """Review the example once, so that the first client does not wait for what is loaded on first use."""
     for _ in review(system, example(), budget_s=0.1):
         pass
 

@@ -1,4 +1,4 @@
-"""The OpenAPI schema: FastAPI's, with what it cannot know put right. `docs/openapi.json` is this."""
+"""The OpenAPI schema: FastAPI's with corrections. `docs/openapi.json` is its output."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Metres, radians, seconds; the robot's base frame, z up, the table's top at z = 0
 
 
 def schema_of(app: FastAPI) -> dict[str, Any]:
-    """The schema of the application, made once."""
+    """Return the schema of the application, and cache it."""
     if app.openapi_schema is None:
         schema = get_openapi(
             title=app.title,
@@ -29,7 +29,7 @@ def schema_of(app: FastAPI) -> dict[str, Any]:
         _document_parts(schema)
         components = schema["components"]
         components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-        # a server on loopback may do without
+        # A server on loopback may have no token.
         schema["security"] = [{}, {"token": []}]
         for unused in ("HTTPValidationError", "ValidationError"):
             components["schemas"].pop(unused, None)
@@ -38,7 +38,7 @@ def schema_of(app: FastAPI) -> dict[str, Any]:
 
 
 def _document_parts(schema: dict[str, Any]) -> None:
-    """Say what the JSON that goes with uploaded files has to be."""
+    """Describe the JSON that accompanies uploaded files."""
     look = MultipartLook.model_json_schema(ref_template="#/components/schemas/{model}")
     schemas = schema["components"]["schemas"]
     for name, part in look.pop("$defs", {}).items():

@@ -1,4 +1,4 @@
-"""What the server does for its clients: the sessions, and the threads that work for them."""
+"""Operations of the server: they run in threads on the sessions of the clients."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ from nsrecover.integrations.server.events import EventKind
 from nsrecover.integrations.server.limits import Limits
 from nsrecover.integrations.server.problems import Refused
 from nsrecover.integrations.server.sessions import Session, Sessions
-from nsrecover.integrations.server.watch import Look, OutOfTurn, Systems, Watch
+from nsrecover.integrations.server.watch import OutOfTurn, StepResult, Systems, Watch
 
 Result = TypeVar("Result")
 Seeing = Callable[[Watch], Observation | SceneGraph]
-"""Unpacks what was sent; called in a thread, since it takes time."""
+"""Decodes the sent observation; called in a thread because it takes time."""
 
 
 class Service:
-    """Sessions around models that all of them share.
+    """Sessions that share their models.
 
     Args:
         systems: the models; each is in memory once.
-        limits: what clients may use up.
+        limits: limits for clients.
     """
 
     def __init__(self, systems: Systems, limits: Limits) -> None:
         self.systems = systems
         self.limits = limits
         self.sessions = Sessions(limits)
-        # apart, so that a long search holds up nobody's eyes
-        self._eyes = ThreadPoolExecutor(limits.workers, "look")
+        # Separate pools, so that a long search delays no observation.
+        self._perceivers = ThreadPoolExecutor(limits.workers, "look")
         self._planners = ThreadPoolExecutor(limits.workers, "plan")
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Forgets idle sessions from time to time, and ends all of them in the end."""
+        """Context that closes idle sessions regularly, and all sessions at its end."""
         janitor = asyncio.create_task(self._clean())
         try:
             yield
         finally:
             janitor.cancel()
             self.sessions.close_all()
-            for pool in (self._eyes, self._planners):
+            for pool in (self._perceivers, self._planners):
                 pool.shutdown(wait=False, cancel_futures=True)
 
     async def _clean(self) -> None:
@@ -61,11 +61,11 @@ class Service:
             self.sessions.forget_idle()
 
     def open(self, request: messages.NewSession) -> Session:
-        """A new session.
+        """Open a session.
 
         Raises:
             InvalidAction: a text of the plan is not an action.
-            InvalidConfiguration: there is no such checkpoint.
+            InvalidConfiguration: the checkpoint is unknown.
             Refused: there are too many sessions.
         """
         checkpoint = request.checkpoint or next(iter(self.systems.learned))
@@ -80,41 +80,41 @@ class Service:
     async def look(
         self, request: Request, session: Session, seeing: Seeing, phase: Phase, budget_s: float | None
     ) -> messages.Verdict:
-        """Compare an observation with what should be, and look for a way back if something is wrong.
+        """Compare an observation with the expected scene, and search for a recovery after a discrepancy.
 
         Args:
-            request: ends the search when its client goes away.
-            session: whose plan it is.
-            seeing: unpacks the observation.
+            request: the request; the search ends when its client disconnects.
+            session: the session.
+            seeing: decodes the observation.
             phase: before or after an action.
-            budget_s: for the search; None: no search.
+            budget_s: planning time, seconds; None: no search.
         """
         async with session.turn() as watch:
             with out_of_turn():
-                look = await self._run(self._eyes, lambda: watch.look(seeing(watch), phase))
-            session.events.publish(EventKind.STEP, _step(look, watch))
+                result = await self._run(self._perceivers, lambda: watch.look(seeing(watch), phase))
+            session.events.publish(EventKind.STEP, _step(result, watch))
             recovery = explanation = None
-            if look.discrepancy and budget_s is not None:
+            if result.discrepancy and budget_s is not None:
                 recovery, explanation = await self._recover(request, session, watch, budget_s)
             return messages.Verdict(
-                phase=look.phase,
-                action=None if look.action is None else convert.action_message(look.action),
-                as_expected=not look.discrepancy,
-                objects=convert.objects_message(look.graph, look.discrepancy),
-                discrepancy=convert.discrepancy_message(look.discrepancy) if look.discrepancy else None,
+                phase=result.phase,
+                action=None if result.action is None else convert.action_message(result.action),
+                as_expected=not result.discrepancy,
+                objects=convert.objects_message(result.graph, result.discrepancy),
+                discrepancy=convert.discrepancy_message(result.discrepancy) if result.discrepancy else None,
                 recovery=recovery,
                 explanation=explanation,
                 state=state_of(session),
             )
 
     async def recover(self, request: Request, session: Session, budget_s: float) -> messages.Answer:
-        """Look for a way back, once more."""
+        """Search for a recovery again."""
         async with session.turn() as watch:
             recovery, explanation = await self._recover(request, session, watch, budget_s)
             return messages.Answer(recovery=recovery, explanation=explanation)
 
     async def change(self, session: Session, work: Callable[[Watch], None]) -> messages.SessionState:
-        """Change the plan of a session; imagining where it leads takes some time."""
+        """Change the plan of a session in a thread, because predicting its trace takes time."""
         async with session.turn() as watch:
             with out_of_turn():
                 await self._run(self._planners, lambda: work(watch))
@@ -156,7 +156,7 @@ class Service:
 
 @contextmanager
 def out_of_turn() -> Iterator[None]:
-    """Says that a session is not at the point for something by 409 instead of 422."""
+    """Context that refuses operations out of turn with status 409 instead of 422."""
     try:
         yield
     except OutOfTurn as error:
@@ -164,7 +164,7 @@ def out_of_turn() -> Iterator[None]:
 
 
 def state_of(session: Session) -> messages.SessionState:
-    """Where a session stands, as a message."""
+    """Return the message with the state of a session."""
     watch = session.watch
     plan, done = watch.plan, watch.done
     return messages.SessionState(
@@ -180,13 +180,13 @@ def state_of(session: Session) -> messages.SessionState:
     )
 
 
-def _step(look: Look, watch: Watch) -> dict[str, Any]:
-    """A look as the data of an event."""
-    culprits = look.discrepancy.deviations if look.discrepancy else ()
+def _step(result: StepResult, watch: Watch) -> dict[str, Any]:
+    """Return the data of the event for an observation."""
+    culprits = result.discrepancy.deviations if result.discrepancy else ()
     return {
         "step": watch.done,
-        "phase": look.phase,
-        "action": None if look.action is None else str(look.action),
-        "as_expected": not look.discrepancy,
+        "phase": result.phase,
+        "action": None if result.action is None else str(result.action),
+        "as_expected": not result.discrepancy,
         "culprits": [{"name": culprit.name, "cause": culprit.cause} for culprit in culprits],
     }

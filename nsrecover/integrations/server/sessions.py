@@ -1,4 +1,4 @@
-"""Sessions: each with a secret name, one request at a time, forgotten when nobody asks for it any more."""
+"""Sessions with secret names, which answer one request at a time and are closed when they are idle."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from nsrecover.integrations.server.watch import Watch
 
 
 class Session:
-    """One client's plan and what became of it.
+    """The session of one client.
 
     Attributes:
-        name: secret; who knows it can use the session.
-        watch: follows the plan.
-        events: what happened.
-        stop: set to end the search that is running.
+        name: secret name, which is all that is needed to use the session.
+        watch: monitors the plan.
+        events: events of the session.
+        stop: set to end the running search.
     """
 
     def __init__(self, watch: Watch, events: Events) -> None:
@@ -36,15 +36,15 @@ class Session:
 
     @property
     def in_use(self) -> bool:
-        """Whether somebody waits for it or listens to it."""
+        """Whether a request or a listener is active."""
         return self._busy or self.events.listeners > 0
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[Watch]:
-        """Work with the plan, alone.
+        """Context with exclusive access to the plan.
 
         Raises:
-            Refused: another request is at it.
+            Refused: another request is active.
         """
         if self._busy:
             raise Refused(
@@ -60,7 +60,7 @@ class Session:
             self.touched = time.monotonic()
 
     def end(self) -> None:
-        """Stop what it is doing and let its listeners go."""
+        """Stop the search and end the answers to listeners."""
         self.stop.set()
         self.events.close()
 
@@ -69,7 +69,7 @@ class Sessions:
     """All sessions of a server.
 
     Args:
-        limits: how many there may be and how long they may idle.
+        limits: their largest number and idle time.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -80,10 +80,10 @@ class Sessions:
         return len(self._all)
 
     def open(self, make: Callable[[], Watch]) -> Session:
-        """A new session.
+        """Open a session.
 
         Raises:
-            Refused: there are too many.
+            Refused: there are too many sessions.
         """
         self.forget_idle()
         if len(self._all) >= self._limits.sessions:
@@ -96,10 +96,10 @@ class Sessions:
         return session
 
     def get(self, name: str) -> Session:
-        """The session of that name.
+        """Return the session with a name.
 
         Raises:
-            Refused: there is none.
+            Refused: there is no such session.
         """
         self.forget_idle()
         session = self._all.get(name)
@@ -115,13 +115,13 @@ class Sessions:
         """End a session.
 
         Raises:
-            Refused: there is none.
+            Refused: there is no such session.
         """
         self.get(name).end()
         del self._all[name]
 
     def forget_idle(self) -> None:
-        """End the sessions that nobody has asked for anything for too long."""
+        """Close the sessions that have been idle for too long."""
         latest = time.monotonic() - self._limits.idle_s
         for name in [key for key, each in self._all.items() if each.touched < latest and not each.in_use]:
             self._all.pop(name).end()

@@ -1,4 +1,4 @@
-"""One plan being watched: what a session does when it is its turn. Knows nothing of HTTP."""
+"""Monitoring of one plan for a session, independent of HTTP."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from nsrecover.system import System
 
 
 class OutOfTurn(InvalidPlan):
-    """Something that the session is not at the point for."""
+    """The operation does not fit the state of the session."""
 
 
 @dataclass(frozen=True)
 class Systems:
-    """What sessions are watched with; one of each in memory, for all sessions.
+    """The systems that all sessions share.
 
     Attributes:
         learned: checkpoints by name, the default one first.
-        boxes_only: for scenes without appearance features.
+        boxes_only: system for scenes without appearance features.
     """
 
     learned: dict[str, System]
     boxes_only: System
 
 
-class Kind(StrEnum):
-    """What a session is given to see."""
+class InputKind(StrEnum):
+    """InputKind of the observations of a session."""
 
     IMAGES = "images"
     FEATURES = "scenes with features"
@@ -45,14 +45,14 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Look:
-    """What came of one observation.
+class StepResult:
+    """Result of one observation.
 
     Attributes:
         phase: before or after an action; None for the first observation.
         action: that action.
         graph: the scene.
-        discrepancy: how it differs from what was imagined; None for the first observation.
+        discrepancy: the difference from the expected scene; None for the first observation.
     """
 
     phase: Phase | None
@@ -62,13 +62,13 @@ class Look:
 
 
 class Watch:
-    """Follows one plan from observation to observation; one call at a time.
+    """Monitors one plan; not thread-safe.
 
     Args:
-        systems: what to watch with.
-        checkpoint: which of them.
-        plan: what will be done.
-        rejoin: what counts as being back on the plan.
+        systems: the available systems.
+        checkpoint: name of the system to use.
+        plan: the plan.
+        rejoin: criterion for being back on the plan.
     """
 
     def __init__(self, systems: Systems, checkpoint: str, plan: Plan, rejoin: Rejoin) -> None:
@@ -77,24 +77,24 @@ class Watch:
         self._boxes_only = replace(systems.boxes_only, rejoin=rejoin)
         self._system = self._learned
         self._plan = plan
-        self._kind: Kind | None = None
+        self._kind: InputKind | None = None
         self._monitor: Monitor[Any] | None = None
         self._found: Discrepancy | None = None
         self._recovery: Recovery | None = None
 
     @property
     def feature_size(self) -> int | None:
-        """Length that appearance features have to have."""
+        """Required length of appearance features."""
         return self._learned.models.feature_size
 
     @property
     def plan(self) -> Plan:
-        """The plan that is followed now."""
+        """The current plan."""
         return self._plan if self._monitor is None else self._monitor.plan
 
     @property
     def done(self) -> int:
-        """How many of its actions are done."""
+        """Number of its actions that are done."""
         return 0 if self._monitor is None else self._monitor.num_executed
 
     @property
@@ -104,31 +104,31 @@ class Watch:
 
     @property
     def found(self) -> Discrepancy | None:
-        """What the last look found wrong."""
+        """The discrepancy of the last observation, if any."""
         return self._found
 
     @property
     def recovery(self) -> Recovery | None:
-        """A way back from there that can be followed now."""
+        """A recovery from it that can be followed now, if any."""
         return self._recovery
 
-    def look(self, seen: Observation | SceneGraph, phase: Phase) -> Look:
-        """Compare what is to be seen with what should be.
+    def look(self, seen: Observation | SceneGraph, phase: Phase) -> StepResult:
+        """Compare an observation with the expected scene.
 
         Args:
-            seen: camera images, or a scene of somebody else's perception.
-            phase: whether the next action is still to be done, or was done since the last look.
+            seen: camera images, or a scene of external perception.
+            phase: before or after the next action of the plan.
 
         Raises:
             OutOfTurn: the plan has no further action, or the first observation was of another kind.
-            NsrecoverError: the observation cannot be used; nothing has changed then.
+            NsrecoverError: the observation is invalid; the state is unchanged then.
         """
         kind = _kind_of(seen)
         if self._monitor is None:
-            system = self._boxes_only if kind is Kind.BOXES else self._learned
+            system = self._boxes_only if kind is InputKind.BOXES else self._learned
             self._monitor = system.monitor(self._plan, seen)
             self._system, self._kind = system, kind
-            return Look(None, None, self._monitor.graph, None)
+            return StepResult(None, None, self._monitor.graph, None)
         if kind is not self._kind:
             raise OutOfTurn(f"expected {self._kind}, as in the first observation, found {kind}; stay with one kind")
         action = self._monitor.next_action
@@ -139,7 +139,7 @@ class Watch:
             )
         found = self._monitor.check(seen) if phase is Phase.BEFORE else self._monitor.step(action, seen)
         self._found, self._recovery = found or None, None
-        return Look(phase, action, self._monitor.graph, found)
+        return StepResult(phase, action, self._monitor.graph, found)
 
     def recover(
         self,
@@ -147,15 +147,15 @@ class Watch:
         cancelled: Callable[[], bool],
         on_improvement: Callable[[Recovery], None],
     ) -> tuple[Recovery, Explanation]:
-        """Look for a way back from what the last look found.
+        """Search for a recovery from the last discrepancy.
 
         Args:
-            budget_s: wall time for it, seconds.
-            cancelled: asked now and then; if it says true, the best so far is the answer.
-            on_improvement: told of every better way.
+            budget_s: planning time, seconds.
+            cancelled: called regularly; if it returns true, the best recovery so far is the result.
+            on_improvement: called with every better recovery.
 
         Raises:
-            OutOfTurn: nothing is wrong.
+            OutOfTurn: the last observation was as expected.
         """
         if self._monitor is None or self._found is None:
             raise OutOfTurn("expected a session whose last observation was not as expected, found nothing wrong")
@@ -171,10 +171,10 @@ class Watch:
         return recovery, self._system.explainer(self._found, recovery)
 
     def follow(self) -> None:
-        """Go on by way of the recovery that was found.
+        """Continue with the recovery that was found.
 
         Raises:
-            OutOfTurn: there is none.
+            OutOfTurn: there is no recovery.
         """
         if self._monitor is None or self._recovery is None:
             raise OutOfTurn(
@@ -184,11 +184,11 @@ class Watch:
         self._found = self._recovery = None
 
     def replan(self, plan: Plan) -> None:
-        """Go on with another plan, from the scene as it was seen last.
+        """Continue with another plan from the scene of the last observation.
 
         Raises:
             InvalidAction: the plan has an unknown operator or wrong arguments.
-            UnknownObject: it names an object that is not in the scene.
+            UnknownObject: the plan names an object that is not in the scene.
         """
         if self._monitor is None:
             self._plan = plan
@@ -197,7 +197,7 @@ class Watch:
         self._found = self._recovery = None
 
 
-def _kind_of(seen: Observation | SceneGraph) -> Kind:
+def _kind_of(seen: Observation | SceneGraph) -> InputKind:
     if isinstance(seen, Observation):
-        return Kind.IMAGES
-    return Kind.FEATURES if seen.visual.shape[1] else Kind.BOXES
+        return InputKind.IMAGES
+    return InputKind.FEATURES if seen.visual.shape[1] else InputKind.BOXES
