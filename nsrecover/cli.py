@@ -1,6 +1,6 @@
-"""The command line: `nsrecover info`, `check`, `explain`, `check-world`, `export`; needs the package alone.
+"""The command line: `nsrecover info`, `check`, `explain`, `check-world`, `export` and `serve`.
 
-`nsrecover serve` needs the extra `server`.
+`export` needs the extra `onnx`, and `serve` the extra `server`.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Notice robot plan execution errors from camera images, say why, and find the shortest way back.",
+    help="Detect robot plan execution errors from camera images, explain them, and plan the shortest recovery.",
 )
 
-Checkpoint = Annotated[Path | None, typer.Option(help="Folder of a checkpoint; the shipped one if not given.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of text for people.")]
+Checkpoint = Annotated[Path | None, typer.Option(help="Folder of a checkpoint; by default the shipped one.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
 @app.command()
 def info(checkpoint: Checkpoint = None, as_json: AsJson = False) -> None:
-    """Say which version this is, which checkpoint it uses, and how well that one did when it was trained."""
+    """Print the version, the checkpoint, and the metrics of its training."""
     config = nsrecover.load(checkpoint).bundle.config
     document: dict[str, Any] = {
         "version": nsrecover.__version__,
@@ -60,17 +60,17 @@ def info(checkpoint: Checkpoint = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def check(
-    recording: Annotated[str, typer.Argument(help="A recorded episode (.npz), or `example` for the one shipped.")],
+    recording: Annotated[str, typer.Argument(help="A recorded episode (.npz), or `example` for the shipped one.")],
     checkpoint: Checkpoint = None,
     budget_s: Annotated[float, typer.Option(min=0.0, help="Planning time for one recovery, in seconds.")] = 1.0,
     log: Annotated[
-        Path | None, typer.Option(help="File to write what was found to, for `nsrecover explain`.", dir_okay=False)
+        Path | None, typer.Option(help="Write the results to this file, for `nsrecover explain`.", dir_okay=False)
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Go through a recorded episode and say what is wrong after each step, why, and what the way back is."""
+    """Check a recorded episode: print the discrepancy, its explanation and the recovery after each step."""
     episode = example() if recording == "example" else load(recording)
-    # Here and not above: it loads torch, and help and mistakes should not wait for that.
+    # Imported here, because it loads torch, which help and usage errors do not need.
     from nsrecover.records.review import episode_of, review
 
     reviews: Iterable[Review] = review(nsrecover.load(checkpoint), episode, budget_s)
@@ -95,8 +95,8 @@ def explain(
     log: Annotated[
         Path,
         typer.Argument(
-            help="The log of an episode (from check --log, or the demo), a log in REFLECT's text format (JSON, or JSON "
-            "lines), or a recorded episode (.npz, or `example`), which needs the learned parts and takes longer."
+            help="The log of an episode (from check --log or the demo), a log in REFLECT's text format (JSON or JSON "
+            "lines), or a recorded episode (.npz, or `example`), which takes longer."
         ),
     ],
     audience: Annotated[
@@ -104,22 +104,26 @@ def explain(
     ] = "lay",
     ask: Annotated[
         list[str] | None,
-        typer.Option(help="A question, e.g. 'why did you move the red cube?'; can be given several times."),
+        typer.Option(help="A question, e.g. 'why did you move the red cube?'; can be repeated."),
     ] = None,
     checkpoint: Checkpoint = None,
     as_json: AsJson = False,
     llm: Annotated[
         str | None,
         typer.Option(
-            help="Have a language model word the log of another robot (episodes of ours keep their own words): address "
-            "of an OpenAI-compatible endpoint, or `local`."
+            help="Reword the explanation of another robot's log with a language model: address of an OpenAI-compatible "
+            "endpoint, or `local`."
         ),
     ] = None,
-    llm_model: Annotated[str, typer.Option(help="Name of the model there; the first that it lists if not given.")] = "",
-    llm_timeout: Annotated[float, typer.Option(min=0.0, help="Seconds that the model may take for one log.")] = 20.0,
+    llm_model: Annotated[
+        str, typer.Option(help="Name of the model at the endpoint; by default the first that it lists.")
+    ] = "",
+    llm_timeout: Annotated[
+        float, typer.Option(min=0.0, help="Time limit of the model for one log, in seconds.")
+    ] = 20.0,
 ) -> None:
-    """Say what went wrong in an episode or in somebody's robot log, when and why, and what puts it right."""
-    # Here and not above: no other command needs it.
+    """Explain an episode or the log of another robot: what went wrong, when, why, and how to correct it."""
+    # Imported here, because no other command needs it.
     from nsrecover.explanation import Audience
     from nsrecover.records import explain_file as explaining
 
@@ -128,7 +132,7 @@ def explain(
     if llm is None:
         documents = explaining.explain_file(log, Audience(audience), ask or (), checkpoint)
     else:
-        # Here and not above: nobody who asks for no model waits for its client.
+        # Imported here, because it is slow and needed only with a model.
         from nsrecover.explanation.language_model.explainer import model_at
 
         with model_at(llm, llm_model) as model:
@@ -150,11 +154,11 @@ def explain(
 @app.command("check-world")
 def check_world(
     place: Annotated[
-        str, typer.Argument(metavar="FACTORY", help="What makes a world: package.module:factory, or file.py:factory.")
+        str, typer.Argument(metavar="FACTORY", help="Factory of worlds: package.module:factory, or file.py:factory.")
     ],
-    skip: Annotated[list[str] | None, typer.Option(help="A rule to leave out; can be given several times.")] = None,
+    skip: Annotated[list[str] | None, typer.Option(help="A rule to leave out; can be repeated.")] = None,
 ) -> None:
-    """Check that a simulator or robot behaves as a world has to, rule by rule; exit with 1 if it does not."""
+    """Check that a simulator or robot keeps all rules of a world; exit with 1 if it does not."""
     from nsrecover import testing
 
     rules = {rule.value: rule for rule in testing.Rule}
@@ -179,11 +183,11 @@ def check_world(
 
 @app.command()
 def export(
-    out: Annotated[Path, typer.Option(help="Folder for the files; made if it does not exist.")],
+    out: Annotated[Path, typer.Option(help="Folder for the files; created if it does not exist.")],
     checkpoint: Checkpoint = None,
 ) -> None:
-    """Write the learned parts as ONNX files, for programs without torch (takes some seconds)."""
-    # Here and not above: it loads torch, and help and mistakes should not wait for that.
+    """Export the learned parts as ONNX files, for programs without torch (takes some seconds)."""
+    # Imported here, because it loads torch, which help and usage errors do not need.
     from nsrecover.models.export import export_onnx
 
     bundle = nsrecover.load(checkpoint).bundle
@@ -195,22 +199,26 @@ def export(
 
 @app.command()
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on; others than loopback need a token.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any free port.")] = 8765,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; addresses other than loopback need a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for any free port.")] = 8765,
     checkpoint: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=DIR", help="A checkpoint that sessions may ask for; can be given several times."),
+        typer.Option(metavar="NAME=DIR", help="A checkpoint that sessions can request; can be repeated."),
     ] = None,
     token_file: Annotated[
         Path | None, typer.Option(help="File with the token that clients must send; or set NSRECOVER_TOKEN.")
     ] = None,
-    sessions: Annotated[int, typer.Option(min=1, help="How many there may be at the same time.")] = 64,
-    idle_s: Annotated[float, typer.Option(min=1, help="A session is forgotten after so long without a request.")] = 900,
-    planning_s: Annotated[float, typer.Option(min=0.01, help="The most that one recovery may take.")] = 30,
-    body_mb: Annotated[int, typer.Option(min=1, help="The most that one request may hold.")] = 16,
+    sessions: Annotated[int, typer.Option(min=1, help="Largest number of simultaneous sessions.")] = 64,
+    idle_s: Annotated[
+        float, typer.Option(min=1, help="Close sessions after this time without a request, in seconds.")
+    ] = 900,
+    planning_s: Annotated[float, typer.Option(min=0.01, help="Largest planning time of a recovery, in seconds.")] = 30,
+    body_mb: Annotated[int, typer.Option(min=1, help="Largest size of a request, in megabytes.")] = 16,
 ) -> None:
-    """Answer over HTTP: plans and observations in; discrepancies, recoveries and explanations out."""
-    # Here and not above: no other command needs it.
+    """Serve over HTTP: plans and observations in; discrepancies, recoveries and explanations out."""
+    # Imported here, because no other command needs it.
     from nsrecover.integrations import server
 
     folders: dict[str, Path | None] = {}
@@ -225,9 +233,7 @@ def serve(
         folders or {"tabletop": None},
         token=_token(token_file),
         limits=server.Limits(sessions=sessions, idle_s=idle_s, planning_s=planning_s, body_bytes=body_mb * 1_000_000),
-        on_ready=lambda url: print(
-            f"nsrecover answers on {url}  (what it takes: {url}/docs; Ctrl-C ends it)", flush=True
-        ),
+        on_ready=lambda url: print(f"nsrecover answers on {url}  (interface: {url}/docs; Ctrl-C ends it)", flush=True),
     )
 
 
@@ -241,7 +247,7 @@ def _token(file: Path | None) -> str | None:
 
 
 def _document(item: Review) -> dict[str, Any]:
-    """A review as plain data."""
+    """Return a review as JSON data."""
     found: dict[str, Any] = {
         "step": item.step + 1,
         "action": str(item.action),
@@ -268,7 +274,7 @@ def _document(item: Review) -> dict[str, Any]:
 
 
 def _flat(document: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
-    """Nested settings as lines of a name and a value."""
+    """Return nested settings as pairs of a dotted name and a value."""
     lines: list[tuple[str, str]] = []
     for name, value in document.items():
         if isinstance(value, dict):
@@ -280,7 +286,7 @@ def _flat(document: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
 
 
 def main() -> None:
-    """Entry point: a mistake of the user's is one line on stderr and exit code 2."""
+    """Run the command line; errors of the library are one line on stderr and exit code 2."""
     with cli_errors():
         app()
 

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from nsrecover.core.deprecation import serve_old_names
 
@@ -20,21 +20,20 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
         path: where to; the folder is made if need be, an existing file is replaced.
 
     Yields:
-        A binary file. Its content is on disk when the block has ended.
+        A binary file with a `name` of its own. Its content is on disk when the block has ended.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", suffix=".part", delete=False) as file:
+        try:
+            yield cast(IO[bytes], file)
             file.flush()
             os.fchmod(file.fileno(), 0o644)
             os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+            os.replace(file.name, path)
+        except BaseException:
+            Path(file.name).unlink(missing_ok=True)
+            raise
 
 
 def atomic_write_bytes(path: str | Path, data: bytes) -> None:

@@ -1,23 +1,23 @@
-"""Many recorded episodes in one HDF5 file: written by `python -m sim.collect` or by you, read by `python -m train`.
+"""Archives: many recorded episodes in one HDF5 file, as `python -m sim.collect` writes and `python -m train` reads.
 
     from nsrecover.records.archive import Archive, write_archive
 
     write_archive("mine.h5", recordings, {"robot": "my arm"})   # any iterable of nsrecover.records.recording.Recording
     with Archive("mine.h5") as archive:
         print(len(archive), archive.episodes, archive.attributes)
-        recording = archive[archive.episodes[0]]                # read when asked for, not before
+        recording = archive[archive.episodes[0]]                # read on access
 
 The file, version 1 (docs/demonstrations.md describes it for other languages):
 
-    /                    attributes: format = "nsrecover episodes", schema = 1, library = version of nsrecover;
-                         whoever writes the file adds others (`python -m sim.collect`: command, seed, mix)
+    /                    attributes: format = "nsrecover episodes", schema = 1, library = version of nsrecover, and
+                         those of the writer (`python -m sim.collect`: command, seed, mix)
     /episodes/000123     a group for every episode, named by its number, six digits or more
         plan, targets, rgb, depth, instances, intrinsics, world_from_camera, camera_names, labels,
         gripper_opening_m, holding, time_s, notes
                          the arrays of `nsrecover.records.arrays`; texts are UTF-8, `notes` and `labels` are JSON
 
 The images are chunked by observation and compressed (shuffle, then gzip level 1), so that every HDF5 library can read
-them, and one observation can be read without the others. Files appear whole or not at all.
+them, and one observation can be read without the others. Files are written atomically.
 
 Needs h5py: `pip install 'nsrecover[hdf5]'`.
 """
@@ -26,8 +26,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -36,6 +37,7 @@ import numpy as np
 
 import nsrecover
 from nsrecover.core.actions import Plan
+from nsrecover.core.atomic_write import atomic_write
 from nsrecover.core.extras import needs_extra
 from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidRecording
@@ -55,32 +57,32 @@ SCHEMA = 1
 """Version of the file format; readers refuse any other."""
 
 COMPRESSION = 1
-"""gzip's fastest level: higher ones save 2 % of a rendered observation and cost more time."""
+"""Level of gzip; higher levels save 2 % of a rendered observation and take more time."""
 
 _IMAGES = ("rgb", "depth", "instances")
 _GROUP = "episodes"
 
 
 class Archive:
-    """A file of episodes, open for reading; nothing is read before it is asked for.
+    """A file of episodes, open for reading; episodes are read on access.
 
-    `len` counts the episodes, `in` asks for a number, `[number]` reads one, iteration reads one after another in the
-    order of their numbers. Use it as a context manager, or call `close`.
+    `len` is the number of episodes, `number in archive` tests for one, `archive[number]` reads one, and iteration reads
+    all in the order of their numbers. Use the archive as a context manager, or call `close`.
 
     Attributes:
         path: the file.
         episodes: numbers of the episodes, ascending.
-        attributes: what the file says about itself.
+        attributes: attributes of the file.
     """
 
     def __init__(self, path: str | Path) -> None:
         """Open a file.
 
         Args:
-            path: a file that `write_archive` or `pack_archives` wrote.
+            path: a file written by `write_archive` or `pack_archives`.
 
         Raises:
-            InvalidRecording: there is no such file, it is damaged, of another kind or of another version.
+            InvalidRecording: the file does not exist, is damaged, or of another kind or version.
             InvalidConfiguration: h5py is not installed.
         """
         self.path = Path(path)
@@ -117,23 +119,23 @@ class Archive:
         """Read an episode.
 
         Raises:
-            InvalidRecording: there is none of that number, or it is damaged.
+            InvalidRecording: the episode does not exist or is damaged.
         """
         return Recording(*arrays_to_episode(self._arrays(episode, DTYPES), self._where(episode)))
 
     def plan(self, episode: int) -> Plan:
-        """Only the plan of an episode, without its targets.
+        """Read only the plan of an episode, without its targets.
 
         Raises:
-            InvalidRecording: there is none of that number, or it is damaged.
+            InvalidRecording: the episode does not exist or is damaged.
         """
         return Plan.parse([str(line) for line in self._arrays(episode, ("plan",))["plan"]])
 
     def notes(self, episode: int) -> Any:
-        """Only the notes of an episode.
+        """Read only the notes of an episode.
 
         Raises:
-            InvalidRecording: there is none of that number, or it is damaged.
+            InvalidRecording: the episode does not exist or is damaged.
         """
         text = str(self._arrays(episode, ("notes",))["notes"])
         try:
@@ -144,14 +146,14 @@ class Archive:
             ) from problem
 
     def observation(self, episode: int, index: int) -> Observation:
-        """Only one observation of an episode.
+        """Read only one observation of an episode.
 
         Args:
-            episode: its number.
-            index: actions done before it was taken, from 0 to the length of the plan.
+            episode: number of the episode.
+            index: number of actions before the observation, from 0 to the length of the plan.
 
         Raises:
-            InvalidRecording: there is none of that number, or it is damaged.
+            InvalidRecording: the episode does not exist or is damaged.
         """
         count = self._arrays(episode, ("time_s",))["time_s"].size
         if not 0 <= index < count:
@@ -162,11 +164,11 @@ class Archive:
         return arrays_to_observations(arrays)[0]
 
     def digest(self, episode: int) -> str:
-        """Hash of the contents of an episode, however they are stored; reads all of it."""
+        """Return a hash of the content of an episode, independent of its storage; reads the whole episode."""
         return digest(self._arrays(episode, DTYPES))
 
     def fingerprint(self, episode: int) -> str:
-        """Hash of an episode as it is stored: changes with the contents; quick, as nothing is unpacked."""
+        """Return a hash of an episode as it is stored; fast, because nothing is decompressed."""
         found = hashlib.sha256()
         group = self._group[self._names[self._known(episode)]]
         for name in DTYPES:
@@ -182,7 +184,7 @@ class Archive:
         return found.hexdigest()
 
     def close(self) -> None:
-        """Close the file. Calling it again does nothing."""
+        """Close the file; further calls have no effect."""
         self._file.close()
 
     def __enter__(self) -> Archive:
@@ -211,7 +213,7 @@ class Archive:
         return group[name]
 
     def _arrays(self, episode: int, names: Iterable[str], part: slice | None = None) -> Arrays:
-        """Some arrays of an episode, or a part of each along its first axis."""
+        """Read arrays of an episode, or a part of each along its first axis."""
         group = self._group[self._names[self._known(episode)]]
         arrays = {}
         for name in names:
@@ -234,20 +236,19 @@ def write_archive(
     recordings: Mapping[int, Recording] | Iterable[Recording],
     attributes: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a file of episodes; it appears whole or not at all.
+    """Write a file of episodes atomically.
 
     Args:
-        path: where to, usually ending in `.h5`; an existing file is replaced.
-        recordings: episodes by number, or one after another (then they are numbered from 0). They are taken one at a
-            time, so that a generator need not hold them all.
-        attributes: what the file shall say about itself; values that HDF5 cannot hold as an attribute become JSON.
+        path: the file, usually `.h5`; an existing file is replaced.
+        recordings: number -> episode, or an iterable of episodes (numbered from 0), which is consumed one by one.
+        attributes: attributes of the file; values that HDF5 cannot store are written as JSON.
 
     Raises:
-        InvalidRecording: a recording cannot be written, see `nsrecover.records.recording.save`.
+        InvalidRecording: a recording cannot be written; see `nsrecover.records.recording.save`.
         InvalidConfiguration: h5py is not installed.
     """
     numbered = recordings.items() if isinstance(recordings, Mapping) else enumerate(recordings)
-    with _Replacement(Path(path), attributes) as file:
+    with _new_file(path, attributes) as file:
         for number, recording in numbered:
             if number < 0:
                 raise InvalidRecording(f"expected episodes numbered from 0, found {number}")
@@ -260,15 +261,15 @@ def write_archive(
 def pack_archives(
     path: str | Path, sources: Sequence[str | Path], attributes: Mapping[str, Any] | None = None
 ) -> tuple[int, ...]:
-    """Put the episodes of several files into one, without unpacking them; it appears whole or not at all.
+    """Merge several files of episodes atomically, without decompressing them.
 
     Args:
-        path: where to; an existing file is replaced, and may itself be among the sources.
-        sources: files of episodes; where two have an episode of the same number, the first one counts.
-        attributes: what the file shall say about itself.
+        path: the file; an existing file is replaced, and may be one of the sources.
+        sources: files of episodes; of episodes with the same number, the first one is used.
+        attributes: attributes of the file.
 
     Returns:
-        The numbers of its episodes.
+        The numbers of the episodes.
 
     Raises:
         InvalidRecording: a source is missing, damaged or of another version.
@@ -280,48 +281,26 @@ def pack_archives(
             for episode in archive.episodes:
                 owners.setdefault(episode, source)
     numbers = tuple(sorted(owners))
-    with _Replacement(Path(path), attributes) as file:
-        opened: Archive | None = None
-        for number in numbers:
-            if opened is None or opened.path != owners[number]:
-                if opened is not None:
-                    opened.close()
-                opened = Archive(owners[number])
-            # copied as they are stored: compressed chunks stay compressed
-            file.copy(opened._group[opened._names[number]], f"{_GROUP}/{number:06d}")
-        if opened is not None:
-            opened.close()
+    with _new_file(path, attributes) as file:
+        for source, episodes in groupby(numbers, owners.__getitem__):
+            with Archive(source) as archive:
+                for number in episodes:
+                    # Copied as stored: compressed chunks stay compressed.
+                    file.copy(archive._group[archive._names[number]], f"{_GROUP}/{number:06d}")
     return numbers
 
 
-class _Replacement:
-    """A new file that takes its place when it is complete."""
-
-    def __init__(self, path: Path, attributes: Mapping[str, Any] | None) -> None:
-        self._path, self._attributes = path, dict(attributes or {})
-        self._part = path.with_name(f".{path.name}.part")
-
-    def __enter__(self) -> Any:
-        h5py = _h5py()
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = h5py.File(self._part, "w")
-        for name, value in self._attributes.items():
+@contextmanager
+def _new_file(path: str | Path, attributes: Mapping[str, Any] | None) -> Iterator[Any]:
+    """Open a new HDF5 file that replaces `path` when it is complete."""
+    h5py = _h5py()
+    with atomic_write(path) as whole, h5py.File(whole.name, "w") as file:
+        for name, value in (attributes or {}).items():
             plain = isinstance(value, (str, bool, int, float))
-            self._file.attrs[name] = value if plain else json.dumps(value, sort_keys=True)
-        self._file.attrs.update({"format": FORMAT, "schema": SCHEMA, "library": f"nsrecover {nsrecover.__version__}"})
-        self._file.create_group(_GROUP)
-        return self._file
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._file.close()
-        if kind is not None:
-            self._part.unlink(missing_ok=True)
-            return
-        with self._part.open("rb") as file:
-            os.fsync(file.fileno())
-        self._part.replace(self._path)
+            file.attrs[name] = value if plain else json.dumps(value, sort_keys=True)
+        file.attrs.update({"format": FORMAT, "schema": SCHEMA, "library": f"nsrecover {nsrecover.__version__}"})
+        file.create_group(_GROUP)
+        yield file
 
 
 def _write_array(group: Any, name: str, array: np.ndarray[Any, Any]) -> None:
@@ -339,7 +318,7 @@ def _write_array(group: Any, name: str, array: np.ndarray[Any, Any]) -> None:
 
 
 def _checked(file: Any, path: Path) -> Any:
-    """The group of the episodes, once the file has said what it is."""
+    """Return the group of the episodes, after checking format and version."""
     if _plain(file.attrs.get("format")) != FORMAT:
         raise InvalidRecording(
             f"expected a file of episodes (attribute format = {FORMAT!r}) at {path}, found another HDF5 file; "
@@ -363,7 +342,7 @@ def _number(name: str, path: Path) -> int:
 
 
 def _plain(value: Any) -> Any:
-    """An attribute's value as Python has it."""
+    """Return the value of an attribute as a Python object."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return value.item() if isinstance(value, np.generic) else value

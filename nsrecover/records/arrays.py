@@ -1,4 +1,4 @@
-"""Episodes as plain arrays: what every file format of recordings has in it (`.npz`, HDF5, a collector's journal).
+"""Episodes as NumPy arrays, the common content of all recording formats (`.npz`, HDF5, journals of collections).
 
 The arrays of T actions and T + 1 observations of V views with H x W pixels:
 
@@ -34,7 +34,7 @@ from nsrecover.errors import InvalidRecording, NsrecoverError
 Arrays = dict[str, npt.NDArray[Any]]
 
 DEPTH_STEPS_PER_M = 10_000
-"""Depth is stored in tenths of a millimetre; what lies beyond 6.5535 m is stored as 0, no reading."""
+"""Depth is stored in tenths of a millimetre; values beyond 6.5535 m are stored as 0, no reading."""
 
 DTYPES = {
     "plan": "U",
@@ -51,19 +51,19 @@ DTYPES = {
     "time_s": "f",
     "notes": "U",
 }
-"""Every array of an episode and the kinds of dtype it may have."""
+"""Array of an episode -> allowed kinds of its dtype."""
 
 PER_OBSERVATION = tuple(name for name in DTYPES if name not in ("plan", "targets", "notes"))
-"""The arrays whose first axis counts the observations."""
+"""The arrays whose first axis is the observation."""
 
 
 def episode_to_arrays(plan: Plan, observations: Sequence[Observation], notes: Mapping[str, Any]) -> Arrays:
-    """The arrays of an episode, by name.
+    """Return name -> array of an episode.
 
     Args:
         plan: T actions.
         observations: T + 1 observations of the same shape.
-        notes: anything that JSON can hold.
+        notes: anything that JSON can represent.
 
     Raises:
         InvalidRecording: the notes are not JSON, or an action cannot be written as text and read again.
@@ -90,7 +90,7 @@ def episode_to_arrays(plan: Plan, observations: Sequence[Observation], notes: Ma
 
 
 def observations_to_arrays(observations: Sequence[Observation]) -> Arrays:
-    """The arrays of some observations of the same shape, see `PER_OBSERVATION`."""
+    """Return the arrays `PER_OBSERVATION` of observations of the same shape."""
     instances = np.stack([observation.instances for observation in observations])
     smallest = np.uint8 if instances.min(initial=0) >= 0 and instances.max(initial=0) < 256 else np.int32
     cameras = [observation.cameras for observation in observations]
@@ -110,11 +110,11 @@ def observations_to_arrays(observations: Sequence[Observation]) -> Arrays:
 
 
 def arrays_to_episode(arrays: Mapping[str, npt.NDArray[Any]], source: str) -> tuple[Plan, tuple[Observation, ...], Any]:
-    """The inverse of `episode_to_arrays`; depth is exact to 0.05 mm.
+    """Convert arrays to an episode: the inverse of `episode_to_arrays`; depth is exact to 0.05 mm.
 
     Args:
         arrays: all arrays of an episode.
-        source: where they come from, for messages.
+        source: origin of the arrays, for errors.
 
     Returns:
         Plan, observations, notes.
@@ -137,7 +137,7 @@ def arrays_to_episode(arrays: Mapping[str, npt.NDArray[Any]], source: str) -> tu
 
 
 def arrays_to_observations(arrays: Mapping[str, npt.NDArray[Any]]) -> tuple[Observation, ...]:
-    """The inverse of `observations_to_arrays`."""
+    """Convert arrays to observations: the inverse of `observations_to_arrays`."""
     depth_m = arrays["depth"].astype(np.float32) / np.float32(DEPTH_STEPS_PER_M)
     return tuple(
         Observation(
@@ -162,7 +162,7 @@ def arrays_to_observations(arrays: Mapping[str, npt.NDArray[Any]]) -> tuple[Obse
 
 
 def digest(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
-    """Hash of the contents of an episode, whatever file it comes from: 64 hexadecimal digits."""
+    """Return a hash of the content of an episode, independent of the file format: 64 hexadecimal digits."""
     found = hashlib.sha256()
     for name in DTYPES:
         array = arrays[name]
@@ -173,13 +173,13 @@ def digest(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
 
 
 def _quantise(depth_m: npt.NDArray[np.float32]) -> npt.NDArray[np.uint16]:
-    """Depth in metres to tenths of a millimetre; negative or too far becomes 0."""
+    """Convert depth to tenths of a millimetre; negative or too large values become 0."""
     steps = np.rint(depth_m * np.float32(DEPTH_STEPS_PER_M))
     return np.where((steps < 0) | (steps > np.iinfo(np.uint16).max), 0, steps).astype(np.uint16)
 
 
 def _check(arrays: Mapping[str, npt.NDArray[Any]], source: str) -> None:
-    """Shapes and kinds must agree with one another."""
+    """Check that shapes and dtypes are consistent."""
     frames = len(arrays["plan"]) + 1 if arrays["plan"].ndim == 1 else 0
     views, height, width = arrays["rgb"].shape[1:4] if arrays["rgb"].ndim == 5 else (0, 0, 0)
     expected: dict[str, tuple[int, ...]] = {

@@ -1,8 +1,7 @@
-"""Logs of our own episodes: what was done, seen, found and planned, as one JSON file without images.
+"""Episode logs: actions, scenes, discrepancies, recoveries and explanations of an episode as JSON, without images.
 
-`RecoveryAgent.run` returns an `Episode`; `save` writes it, `load` reads it, and neither needs a learned part: whoever
-asks afterwards what went wrong (`nsrecover explain LOG`) loads no torch. Everything is kept except what objects look
-like. Boxes are rounded to a hundredth of a millimetre.
+`RecoveryAgent.run` returns an `Episode`; `save` writes it and `load` reads it. Neither loads torch, so that
+`nsrecover explain LOG` starts fast. Appearance features are not kept. Boxes are rounded to 0.01 mm.
 """
 
 from __future__ import annotations
@@ -27,18 +26,18 @@ from nsrecover.errors import InvalidRecording, NsrecoverError
 from nsrecover.explanation.facts import violated_texts
 
 FORMAT = "nsrecover episode"
-"""What the field `format` of a log says."""
+"""Value of the field `format` of a log."""
 
 SCHEMA = 1
 """Version of the file format; readers refuse any other."""
 
 
 def save(episode: Episode, path: str | Path) -> None:
-    """Write the log of an episode; the file appears whole or not at all.
+    """Write the log of an episode atomically.
 
     Args:
         episode: from `RecoveryAgent.run`, or from `nsrecover.records.review.episode_of`.
-        path: where to, usually ending in `.json`; the folder is made if need be, an existing file is replaced.
+        path: the file, usually `.json`; missing folders are created, an existing file is replaced.
     """
     with atomic_write(path) as file:
         file.write(json.dumps(to_document(episode), ensure_ascii=False).encode())
@@ -48,13 +47,13 @@ def load(path: str | Path) -> Episode:
     """Read the log of an episode.
 
     Args:
-        path: a file that `save` wrote.
+        path: a file written by `save`.
 
     Returns:
-        The episode; the objects' appearances are empty.
+        The episode, without appearance features.
 
     Raises:
-        InvalidRecording: there is no such file, or it is no log of an episode.
+        InvalidRecording: the file does not exist, or is not the log of an episode.
     """
     path = Path(path)
     try:
@@ -69,12 +68,12 @@ def load(path: str | Path) -> Episode:
 
 
 def is_episode(document: object) -> bool:
-    """Whether JSON is the log of an episode, of whatever version."""
+    """Return whether a JSON document is the log of an episode, of any version."""
     return isinstance(document, dict) and document.get("format") == FORMAT
 
 
 def to_document(episode: Episode) -> dict[str, Any]:
-    """An episode as plain data for JSON."""
+    """Return the JSON document of an episode."""
     return {
         "format": FORMAT,
         "schema": SCHEMA,
@@ -88,14 +87,14 @@ def to_document(episode: Episode) -> dict[str, Any]:
 
 
 def from_document(document: object, source: str = "log") -> Episode:
-    """The inverse of `to_document`.
+    """Return the episode of a JSON document: the inverse of `to_document`.
 
     Args:
-        document: what the JSON parser returned.
-        source: how to call it in messages.
+        document: the parsed JSON.
+        source: name of the document in errors.
 
     Raises:
-        InvalidRecording: it is no log of an episode, or one of another version.
+        InvalidRecording: the document is not the log of an episode, or of another version.
     """
     if not isinstance(document, dict) or not is_episode(document):
         raise InvalidRecording(f"expected the log of an episode (format {FORMAT!r}) in {source}, found something else")

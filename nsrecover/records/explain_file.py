@@ -1,4 +1,4 @@
-"""From a file to its explanation, whatever it is: a log of ours, a log of another robot, a recording with images."""
+"""Explanation of a file: the log of an episode, the log of another robot, or a recording with images."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ GROUNDED_ONLY = (
     "in nsrecover.explanation.language_model.explainer.LanguageExplainer"
 )
 EXAMPLE = "example"
-"""Stands for the recording that comes with the package."""
+"""Name of the recording that comes with the package."""
 
 
 @dataclass(frozen=True)
 class Words:
-    """Who words explanations instead of us.
+    """The language model that rewords explanations.
 
     Attributes:
-        model: a language model; what it says wrongly is not heard.
-        timeout_s: for one log.
+        model: the model; its sentences are verified.
+        timeout_s: time limit for one log, seconds.
     """
 
     model: LanguageModel
@@ -46,21 +46,21 @@ def explain_file(
     checkpoint: Path | None = None,
     words: Words | None = None,
 ) -> list[dict[str, Any]]:
-    """Explain a file; only a recording with images loads the learned parts.
+    """Explain a file; the learned parts are loaded only for a recording with images.
 
     Args:
         path: the log of an episode, a log in REFLECT's text format (several in JSON lines), or a recording.
-        audience: whom the text is for.
-        questions: to be answered from each of them.
+        audience: readers of the text.
+        questions: questions to answer about each log.
         checkpoint: folder of the learned parts, for recordings; the shipped ones if None.
-        words: who words the explanations of other robots' logs; they are made from the facts if None.
+        words: rewords the explanations of logs of other robots; None: templates only.
 
     Returns:
-        One report for each log; `answers` is among its fields if something was asked, and `source` and `note` (why not
-        everything is the model's) if a model was to word it.
+        One report for each log, with `answers` if there are questions, and with `source` and `note` (why not all
+        sentences come from the model) if there is a model.
 
     Raises:
-        InvalidRecording: the file is none of these, or damaged.
+        InvalidRecording: the file is of another kind, or damaged.
     """
     ours = {} if words is None else {"source": "grounded", "note": GROUNDED_ONLY}
     if _is_recording(path):
@@ -78,7 +78,7 @@ def explain_file(
         explained = explain_log(log)
         report = report_of(log, explained, audience)
         if words is not None:
-            # Here and not above: who asks for no model does not wait for what words it.
+            # Imported here, because it is slow and needed only with a model.
             from nsrecover.explanation.logs.wording import reworded
 
             report |= reworded(log, explained, audience, words.model, words.timeout_s)
@@ -112,7 +112,7 @@ def _is_recording(path: Path) -> bool:
 
 
 def _document(path: Path) -> object:
-    """The JSON of a file; None if it is something else, which its reader then says better."""
+    """Return the JSON in a file; None if there is none, which the readers report in detail."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -120,9 +120,9 @@ def _document(path: Path) -> object:
 
 
 def _reviewed(path: Path, checkpoint: Path | None) -> Episode:
-    """What the monitor makes of a recording."""
+    """Review a recording."""
     recorded = recording.example() if str(path) == EXAMPLE else recording.load(path)
-    # Here and not above: it loads torch, which logs do not need.
+    # Imported here, because it loads torch, which logs do not need.
     from nsrecover.records.review import episode_of, review
     from nsrecover.system import load
 

@@ -1,7 +1,6 @@
-"""Recorded episodes: a plan and what the cameras saw before, between and after its actions, in one `.npz` file.
+"""Recorded episodes: a plan and the observations before, between and after its actions, in one `.npz` file.
 
-Nothing is pickled and only numpy is needed to read one. Writing is atomic, and the same recording always gives the
-same bytes.
+Files are not pickled, and only NumPy is needed to read them. Writing is atomic, and reproducible byte for byte.
 """
 
 from __future__ import annotations
@@ -27,18 +26,17 @@ SCHEMA = 1
 """Version of the file format; readers refuse any other."""
 
 COMPRESSION = 1
-"""zlib's fastest level: renders and masks are smooth, higher levels cost several times the time for little."""
+"""Level of zlib; higher levels take several times longer and save little."""
 
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """What one episode looked like.
+    """The observations of one episode.
 
     Attributes:
-        plan: T actions, as they were carried out.
-        observations: T + 1 observations with the same views and image size; `observations[t]` was taken after the
-            first t actions.
-        notes: anything that JSON can hold: where the recording comes from, the seed, the scene.
+        plan: the T actions that were carried out.
+        observations: T + 1 observations with the same views and image size; `observations[t]` follows t actions.
+        notes: anything that JSON can represent, e.g. origin, seed and scene of the recording.
     """
 
     plan: Plan
@@ -60,20 +58,20 @@ class Recording:
 
     @classmethod
     def load(cls, path: str | Path) -> Recording:
-        """The same as `load`."""
+        """Read a recording; see the function `load`."""
         return load(path)
 
     def save(self, path: str | Path) -> None:
-        """The same as the function `save`."""
+        """Write the recording; see the function `save`."""
         save(self, path)
 
 
 def save(recording: Recording, path: str | Path) -> None:
-    """Write a recording; the file appears whole or not at all.
+    """Write a recording atomically.
 
     Args:
-        recording: what to write.
-        path: where to, usually ending in `.npz`; the folder is made if need be, an existing file is replaced.
+        recording: the recording.
+        path: the file, usually `.npz`; missing folders are created, an existing file is replaced.
 
     Raises:
         InvalidRecording: the notes are not JSON, or an action cannot be written as text and read again.
@@ -86,7 +84,7 @@ def save(recording: Recording, path: str | Path) -> None:
         for name, array in arrays.items():
             buffer = io.BytesIO()
             np.save(buffer, array, allow_pickle=False)
-            # ZipInfo's own fixed date: the same recording is the same file
+            # ZipInfo has a fixed date, which makes the file reproducible.
             archive.writestr(zipfile.ZipInfo(f"{name}.npy"), buffer.getbuffer(), zipfile.ZIP_DEFLATED, COMPRESSION)
 
 
@@ -94,13 +92,13 @@ def load(path: str | Path) -> Recording:
     """Read a recording.
 
     Args:
-        path: a file that `save` wrote.
+        path: a file written by `save`.
 
     Returns:
         The recording; depth is exact to 0.05 mm.
 
     Raises:
-        InvalidRecording: there is no such file, it is damaged, of another version, or its arrays do not fit together.
+        InvalidRecording: the file does not exist, is damaged, of another version, or inconsistent.
     """
     path = Path(path)
     if not path.is_file():
@@ -118,13 +116,13 @@ def load(path: str | Path) -> Recording:
 
 
 def example(name: str = "collapse") -> Recording:
-    """A recorded episode that comes with the package.
+    """Return a recorded episode that comes with the package.
 
     Args:
-        name: which one.
+        name: name of the episode.
 
     Raises:
-        InvalidRecording: there is none of that name.
+        InvalidRecording: there is no episode of that name.
     """
     folder = resources.files("nsrecover") / "episodes"
     known = {entry.name.removesuffix(".npz"): entry for entry in folder.iterdir()} if folder.is_dir() else {}
@@ -142,7 +140,7 @@ def _what_is_there(path: Path) -> str:
 
 
 def _check_members(path: Path, archive: Any) -> None:
-    """The version first: of another version, nothing else is to be expected."""
+    """Check the version, then the names of the arrays."""
     if "schema" not in archive.files:
         raise InvalidRecording(
             f"expected a recorded episode with a schema version in {path}, found another kind of numpy file; "

@@ -1,4 +1,4 @@
-"""Going through a recorded episode: what was wrong after each step, and what could have been done about it."""
+"""Review of a recorded episode: the discrepancy and the recovery after each step."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from nsrecover.system import System
 
 @dataclass(frozen=True, eq=False)
 class Review:
-    """The verdict on one step of a recording.
+    """The result of one step of a recording.
 
     Attributes:
         step: number of the action, from 0.
-        action: what was carried out.
+        action: the action.
         before: the scene before it.
-        discrepancy: the comparison with what should have been; false in a condition if all was well.
-        recovery: the way back from there, if something was wrong.
-        explanation: the words, if something was wrong.
+        discrepancy: the difference from the expected scene; false in a condition if there is none.
+        recovery: the recovery, if there is a discrepancy.
+        explanation: the explanation, if there is a discrepancy.
     """
 
     step: int
@@ -37,22 +37,21 @@ class Review:
 
 
 def review(system: System, recording: Recording, budget_s: float = 1.0) -> Iterator[Review]:
-    """Go through a recording step by step.
+    """Review a recording step by step.
 
-    Each step is judged from the scene that was seen before it, so an error is reported once and not again after every
-    later step.
+    The expected scene of each step is predicted from the observed scene before it, so that an error is reported once.
 
     Args:
         system: the learned parts.
-        recording: a plan and what was seen.
-        budget_s: planning time for one recovery.
+        recording: the recording.
+        budget_s: planning time for one recovery, seconds.
 
     Yields:
         One review for each action.
 
     Raises:
         InvalidAction: the plan has an unknown operator or wrong arguments.
-        UnknownObject: the plan names an object that was not seen.
+        UnknownObject: the plan names an object that was not observed.
     """
     monitor = system.monitor(recording.plan, recording.observations[0])
     for step, (action, observation) in enumerate(zip(recording.plan, recording.observations[1:], strict=True)):
@@ -66,11 +65,11 @@ def review(system: System, recording: Recording, budget_s: float = 1.0) -> Itera
 
 
 def episode_of(reviews: Sequence[Review], recording: Recording) -> Episode:
-    """Reviews as an episode, for logs and explanations: `nsrecover.records.episode_log.save` writes it.
+    """Convert reviews to an episode, for logs and explanations.
 
     Args:
-        reviews: of every step, from `review`.
-        recording: that was reviewed.
+        reviews: the reviews of all steps, from `review`.
+        recording: the reviewed recording.
     """
     clock = [observation.time_s for observation in recording.observations]
     records = tuple(
