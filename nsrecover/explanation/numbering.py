@@ -1,4 +1,4 @@
-"""Which step of the original plan a turn of an episode belongs to: recoveries are put in front of what is left."""
+"""Step numbers of the original plan for the turns of an episode, in which recoveries have been inserted."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from nsrecover.core.recovery import Recovery
 
 @dataclass(frozen=True, eq=False)
 class Turn:
-    """A turn of an episode with its place in the original plan.
+    """A turn of an episode with its step in the original plan.
 
     Attributes:
-        record: what was done and noticed.
+        record: the record of the turn.
         step: number of the action in the original plan, from 1; None for an action of a recovery.
-        discrepancy: as in the record, with steps counted as the original plan counts them where it can.
-        recovery: likewise.
+        discrepancy: that of the record, with step numbers of the original plan where possible.
+        recovery: that of the record, likewise.
     """
 
     record: StepRecord
@@ -28,10 +28,10 @@ class Turn:
 
 
 def turns(episode: Episode) -> Iterator[Turn]:
-    """The turns of an episode, in order.
+    """Yield the turns of an episode in order.
 
     Args:
-        episode: of the agent, or a reviewed recording.
+        episode: an episode of the agent, or a reviewed recording.
     """
     numbers: list[int | None] = list(range(1, len(episode.plan) + 1))
     for record in episode.records:
@@ -41,14 +41,14 @@ def turns(episode: Episode) -> Iterator[Turn]:
             yield Turn(record, None, found, recovery)
         else:
             yield Turn(record, number, *_shifted(found, recovery, number - 1 - found.step))
-        # A reviewed recording goes on as it was recorded, whatever was found.
+        # A reviewed recording continues as recorded, whatever the review has found.
         if recovery is not None and recovery.found and episode.status != "reviewed":
             subgoal = len(numbers) if recovery.subgoal is None else recovery.subgoal
             numbers = [*(None for _ in recovery.actions), *numbers[subgoal:]]
 
 
 def _shifted(found: Discrepancy, recovery: Recovery | None, by: int) -> tuple[Discrepancy, Recovery | None]:
-    """The same, counted from the beginning of the original plan."""
+    """Return discrepancy and recovery with shifted step numbers."""
     if by == 0:
         return found, recovery
     deviations = tuple(
@@ -61,6 +61,6 @@ def _shifted(found: Discrepancy, recovery: Recovery | None, by: int) -> tuple[Di
 
 
 def clock(seconds: float) -> str:
-    """A moment as logs write it: `01:07`."""
+    """Return a time in the format of logs: `01:07`."""
     whole = max(int(seconds), 0)
     return f"{whole // 60:02d}:{whole % 60:02d}"

@@ -1,7 +1,7 @@
-"""Questions about an episode of ours, answered from its log: why something was done, what would have been otherwise.
+"""Answers to questions about an episode from its log: reasons, locations, errors and counterfactuals.
 
-What is asked for is found by its words, not by a model. Reasons come from the facts of the episode; "what if you had
-not" is answered by a search in which that object may not be touched (`nsrecover.explanation.counterfactuals`).
+Questions are recognised by keywords, not by a model. Reasons come from the facts of the episode; "what if you had not"
+is answered by a search in which that object may not be moved (`nsrecover.explanation.counterfactuals`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.relations import resting_on, support_name
 from nsrecover.explanation.audience import Audience, Voice
-from nsrecover.explanation.counterfactuals import Whereabouts, shortest
+from nsrecover.explanation.counterfactuals import Location, shortest_moves
 from nsrecover.explanation.grammar import capital, counted, instruction, listed, the
 from nsrecover.explanation.grounded import GroundedExplainer
 from nsrecover.explanation.numbering import Turn, turns
@@ -34,34 +34,34 @@ _DID = re.compile(r"\b(?:what|how|which)\b.*\b(?:do|did|done|plan|fix|recover|co
 
 
 def asks_why(question: str) -> bool:
-    """Whether a question asks for a reason."""
+    """Return whether a question asks for a reason."""
     return bool(_WHY.search(question))
 
 
 def asks_what_if(question: str) -> bool:
-    """Whether a question asks what would have been otherwise."""
+    """Return whether a question is counterfactual."""
     return bool(_WHAT_IF.search(question))
 
 
 def asks_what_went_wrong(question: str) -> bool:
-    """Whether a question asks what happened."""
+    """Return whether a question asks what went wrong."""
     return bool(_WRONG.search(question))
 
 
 def asks_what_was_done(question: str) -> bool:
-    """Whether a question asks for the way back."""
+    """Return whether a question asks for the recovery."""
     return bool(_DID.search(question))
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What was asked and what is so.
+    """The answer to a question.
 
     Attributes:
-        question: as asked.
+        question: the question.
         text: the answer.
-        understood: whether the question was; if not, the text says what can be asked.
-        objects: what it is about.
+        understood: whether the question was recognised; if not, the text lists possible questions.
+        objects: the objects that the answer is about.
     """
 
     question: str
@@ -71,12 +71,12 @@ class Answer:
 
 
 def ask(episode: Episode, questions: Sequence[str], audience: Audience = Audience.LAY) -> tuple[Answer, ...]:
-    """Answer questions about an episode; a "what if" that names no object is about that of the question before.
+    """Answer questions about an episode; a "what if" without an object refers to that of the previous question.
 
     Args:
         episode: from `nsrecover.records.episode_log.load`.
         questions: in plain English.
-        audience: whom the answers are for.
+        audience: readers of the answers.
     """
     answers: list[Answer] = []
     about: tuple[str, ...] = ()
@@ -110,7 +110,7 @@ def _answer(episode: Episode, question: str, about: tuple[str, ...], voice: Voic
 
 
 def mentioned(text: str, names: Sequence[str]) -> tuple[str, ...]:
-    """The objects a text names, in order; longest names first, and words for one shape (block, cube) count as one."""
+    """Return the objects that a text names, in order; `the red block` is the red cube if it is the only red object."""
     found: dict[int, str] = {}
     masked = text.lower()
     for name in sorted(names, key=len, reverse=True):
@@ -119,7 +119,6 @@ def mentioned(text: str, names: Sequence[str]) -> tuple[str, ...]:
             found[place.start()] = name
             masked = masked[: place.start()] + " " * len(place[0]) + masked[place.end() :]
     if not found:
-        # `the red block` is the red cube, if there is but one red thing.
         for place in re.finditer(r"(\w+) (?:block|one|thing|object|piece)\b", masked):
             fitting = [name for name in names if name.lower().split()[0] == place[1]]
             if len(fitting) == 1:
@@ -128,7 +127,7 @@ def mentioned(text: str, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _unknown(question: str, named: Sequence[str]) -> str:
-    """What a question calls an object and is none: `the purple cube`."""
+    """Return the name of an unknown object in a question, such as `purple cube`; empty if there is none."""
     if named:
         return ""
     place = re.search(r"\bthe (\w+ (?:cube|die|lego|block|brick|box|object|thing))\b", question, re.IGNORECASE)
@@ -156,7 +155,7 @@ def _first_moved(every: Sequence[Turn]) -> tuple[str, ...]:
 
 
 def _moves(every: Sequence[Turn], name: str) -> tuple[Turn, Recovery, int] | None:
-    """The first recovery that moves an object, and which of its actions does."""
+    """Return the first recovery that moves an object, and the number of the action."""
     for turn, recovery in _recoveries(every):
         for number, action in enumerate(recovery.actions):
             if action.arguments[0] == name:
@@ -199,7 +198,7 @@ def _to_do(turn: Turn) -> str:
 
 
 def _state(culprit: Deviation, scene: SceneGraph) -> str:
-    """What was the matter with an object, as a clause."""
+    """Return the deviation of an object as a clause."""
     name, other = the(culprit.name), culprit.other
     where = f"on {the(support_name(scene, scene.index(culprit.name)))}"
     match culprit.cause:
@@ -224,14 +223,14 @@ def _state(culprit: Deviation, scene: SceneGraph) -> str:
 
 
 def _goal(action: Action, recovery: Recovery, number: int) -> str:
-    """What was done, with where it ended."""
+    """Return an action as an instruction, with the support of the object afterwards."""
     graphs = recovery.graphs
     place = support_name(graphs[number], graphs[number].index(action.arguments[0])) if number < len(graphs) else None
     return instruction(action, place)
 
 
 def _in_the_way(recovery: Recovery, number: int, scene: SceneGraph) -> str:
-    """Whom an object hindered that was in its place itself."""
+    """Return which object was blocked by an object that was in its own place."""
     name = recovery.actions[number].arguments[0]
     if name not in scene.names:
         return ""
@@ -281,43 +280,45 @@ def _what_if(every: Sequence[Turn], name: str, voice: Voice) -> str:
         )
     turn, recovery, _ = found
     start, taken = turn.record.graph, len(recovery.actions) + len(recovery.rest)
-    courses = [
-        (len(course.moves) + left, course, left)
+    sequences = [
+        (len(moves) + left, moves, left)
         for goal, left in _goals(turn, recovery)
-        if (course := shortest(start, goal, _needed(goal, recovery), {name})) is not None
+        if (moves := shortest_moves(start, goal, _needed(goal, recovery), {name})) is not None
     ]
     without_it = f"Without moving {the(name)}"
-    if not courses:
+    if not sequences:
         goal = _goals(turn, recovery)[0][0]
         hindrance = _hindrance(start, goal, _needed(goal, recovery), name)
         return f"{without_it} there would have been no way back onto the plan: {hindrance}."
-    total, course, left = min(courses, key=lambda each: each[0])
-    told = [
-        f"set {the(other)} aside" if where is Whereabouts.ASIDE else f"put {the(other)} into its place"
-        for other, where in course.moves
+    total, moves, left = min(sequences, key=lambda each: each[0])
+    steps = [
+        f"set {the(other)} aside" if where is Location.ASIDE else f"put {the(other)} into its place"
+        for other, where in moves
     ]
-    if not told:
+    if not steps:
         return f"{without_it} nothing would have had to be put right: everything the plan needs was in its place."
     rest = f", and {counted(left, 'step')} of the plan after that" if left else ""
     more = total - taken
     compared = "as many as with it" if not more else f"{counted(abs(more), 'action')} {'more' if more > 0 else 'fewer'}"
-    return f"{without_it} it would have taken {counted(len(told), 'action')}: {listed(told)}{rest}. That is {compared}."
+    return (
+        f"{without_it} it would have taken {counted(len(steps), 'action')}: {listed(steps)}{rest}. That is {compared}."
+    )
 
 
 def _goals(turn: Turn, recovery: Recovery) -> list[tuple[SceneGraph, int]]:
-    """The scenes of the plan that are known, and how many of its steps are left after each: first where it rejoined."""
+    """Return the known scenes of the plan from the rejoined one on, each with the number of remaining steps."""
     rejoined = recovery.graphs[-1] if recovery.graphs else turn.record.graph
     scenes = [rejoined, *recovery.rest]
     return [(scene, len(scenes) - 1 - number) for number, scene in enumerate(scenes)]
 
 
 def _needed(goal: SceneGraph, recovery: Recovery) -> set[str]:
-    """The objects whose places in a scene matter."""
+    """Return the objects that have to be in their places in a scene."""
     return {name for name in goal.names if name not in recovery.staying}
 
 
 def _hindrance(start: SceneGraph, goal: SceneGraph, needed: set[str], name: str) -> str:
-    """Why there is no way without touching an object."""
+    """Return why there is no recovery without moving an object."""
     i, j = start.index(name), goal.index(name)
     support = support_name(goal, j)
     here = support_name(start, i)

@@ -1,4 +1,4 @@
-"""Reading an explanation back: which object it says what happened to, and whether the facts agree."""
+"""Verification of an explanation: parse which cause it states for which object, and compare with the facts."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _SIGNATURES: dict[Cause, str] = {
     Cause.BLOCKING: r"\bin the way\b",
     Cause.HELPED: r"\balready where\b",
 }
-"""What a clause must contain to count as saying that something happened to the objects named before it."""
+"""Cause -> pattern; a clause that contains it states this cause for the objects named before it."""
 
 _CLAUSE = re.compile(r"[.;:!?]\s")
 
 
 def claims(text: str, names: Sequence[str]) -> frozenset[tuple[Cause, str]]:
-    """Which cause a text ascribes to which object.
+    """Return which causes a text states for which objects.
 
     Args:
-        text: an explanation, whoever wrote it.
+        text: an explanation by any author.
         names: the objects of the scene.
 
     Returns:
-        Pairs of a cause and an object; an object counts if it is named before the cause, in the same clause.
+        Pairs of a cause and an object that is named before the cause in the same clause.
     """
     masked = text
     # Longest first, so that `red cube` is not found inside `dark red cube`.
@@ -49,18 +49,18 @@ def claims(text: str, names: Sequence[str]) -> frozenset[tuple[Cause, str]]:
 
 
 def disagreements(text: str, facts: Sequence[Fact], names: Sequence[str]) -> tuple[str, ...]:
-    """Where a text and the facts do not say the same.
+    """Return the differences between a text and the facts.
 
     Args:
-        text: an explanation, whoever wrote it.
-        facts: what is known, from `nsrecover.explanation.facts.facts_of`.
+        text: an explanation by any author.
+        facts: the facts, from `nsrecover.explanation.facts.facts_of`.
         names: the objects of the scene.
 
     Returns:
-        In words, what the text says without a fact, and which culprits it leaves out; empty if it agrees.
+        Descriptions of the statements without a fact and of the missing culprits; empty if text and facts agree.
     """
     for fact in facts:
-        # Quoted as they are: they speak of the rules of the operators and of the search, not of what happened.
+        # Quotations are about the rules of the operators and the search, not about what happened.
         if fact.predicate in ("reason", "violated"):
             text = text.replace(fact.arguments[0].rstrip(". "), "")
     causes = {cause.value: cause for cause in Cause}

@@ -12,7 +12,7 @@ from nsrecover.core.discrepancy import Phase
 from nsrecover.core.episode import EpisodeStatus, StepRecord
 from nsrecover.core.explanation import Fact
 from nsrecover.explanation import Audience
-from nsrecover.explanation.counterfactuals import Whereabouts, shortest
+from nsrecover.explanation.counterfactuals import Location, shortest_moves
 from nsrecover.explanation.episodes import report_of_episode
 from nsrecover.explanation.grammar import ordinal
 from nsrecover.explanation.questions import ask
@@ -130,12 +130,12 @@ def test_what_is_not_understood_says_what_can_be_asked(question: str) -> None:
 
 def test_the_search_without_an_object_finds_the_shortest_way() -> None:
     start = scene(blue_cube=(0.7, 0.2, 0.02), white_lego=ON_RED)
-    course = shortest(start, SECOND, {"blue cube", "green die"})
-    assert course is not None
-    assert course.moves == (
-        ("white lego", Whereabouts.PLACE), ("blue cube", Whereabouts.PLACE), ("green die", Whereabouts.PLACE),
+    moves = shortest_moves(start, SECOND, {"blue cube", "green die"})
+    assert moves is not None
+    assert moves == (
+        ("white lego", Location.PLACE), ("blue cube", Location.PLACE), ("green die", Location.PLACE),
     )  # fmt: skip
-    assert shortest(start, SECOND, {"blue cube"}, {"white lego"}) is None
-    still = shortest(SECOND, SECOND, set(SECOND.names))
+    assert shortest_moves(start, SECOND, {"blue cube"}, {"white lego"}) is None
+    still = shortest_moves(SECOND, SECOND, set(SECOND.names))
     assert still is not None
-    assert still.moves == ()
+    assert still == ()
