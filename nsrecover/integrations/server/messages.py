@@ -1,4 +1,4 @@
-"""What goes over the wire: requests and answers, which are also the schema."""
+"""Requests and answers of the server; they define the schema."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nsrecover.integrations.server.limits import ACTIONS, FEATURES, NAME_LENGTH,
 from nsrecover.planning.planner import Rejoin
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=NAME_LENGTH, pattern=r"^[^(),;\x00-\x1f\x7f]+$")]
-"""Of an object: anything without brackets, commas and semicolons."""
+"""Name of an object: any text without brackets, commas and semicolons."""
 
 Metres = Annotated[float, Field(ge=-1000, le=1000, allow_inf_nan=False)]
 Size = Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)]
@@ -24,7 +24,7 @@ Image = Annotated[str, Field(min_length=1, description="A PNG, base64.", json_sc
 
 
 class Message(BaseModel):
-    """What all requests have in common: a field that nobody knows is a mistake, not noise."""
+    """Base class of all requests; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -34,7 +34,7 @@ class Action(Message):
 
     operator: str = Field(min_length=1, max_length=NAME_LENGTH, examples=["top"])
     arguments: list[Name] = Field(min_length=1, max_length=4, description="Objects; the first one moves.")
-    target: Box | None = Field(default=None, description="Where it shall end, for `free` and `restore`.")
+    target: Box | None = Field(default=None, description="Box at the end of the action, for `free` and `restore`.")
 
 
 Steps = Annotated[
@@ -49,15 +49,15 @@ Steps = Annotated[
 
 
 class NewSession(Message):
-    """A plan that shall be watched."""
+    """A plan to monitor."""
 
     plan: Steps
-    checkpoint: str | None = Field(default=None, max_length=NAME_LENGTH, description="One of those /v1/health lists.")
-    rejoin: Rejoin = Field(default=Rejoin.POSE, description="What counts as being back on the plan.")
+    checkpoint: str | None = Field(default=None, max_length=NAME_LENGTH, description="A name that /v1/health lists.")
+    rejoin: Rejoin = Field(default=Rejoin.POSE, description="Criterion for being back on the plan.")
 
 
 class NewPlan(Message):
-    """Another plan for a session, from the scene as it was last seen."""
+    """Another plan for a session, from the scene of the last observation."""
 
     plan: Steps
 
@@ -71,13 +71,13 @@ class Camera(Message):
 
 
 class Look(Message):
-    """What goes with the images of one observation."""
+    """Data that accompany the images of one observation."""
 
     labels: dict[Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,4}$")], Name] = Field(
-        max_length=OBJECTS, description="Instance number -> object. Names count in the first observation only."
+        max_length=OBJECTS, description="Instance number -> object. Names are used in the first observation only."
     )
     depth_unit_m: float = Field(
-        default=0.001, gt=0, le=0.1, allow_inf_nan=False, description="What one step of the depth images means."
+        default=0.001, gt=0, le=0.1, allow_inf_nan=False, description="Metres per unit of the depth images."
     )
     gripper_opening_m: Metres = 0.0
     holding: bool = False
@@ -85,13 +85,13 @@ class Look(Message):
 
 
 class MultipartLook(Look):
-    """What goes with images that are sent as files."""
+    """Data that accompany images sent as files."""
 
     cameras: list[Camera] = Field(min_length=1, max_length=VIEWS, description="In the order of the images.")
 
 
 class View(Message):
-    """What one camera sees; all images are of one size."""
+    """The images of one camera; all images have the same size."""
 
     rgb_png: Image
     depth_png: Image = Field(description="16 bits a pixel, along the optical axis; 0 is no reading. Base64.")
@@ -100,46 +100,50 @@ class View(Message):
 
 
 class Observation(Look):
-    """What the robot sees at one moment."""
+    """An observation of the robot at one time."""
 
     views: list[View] = Field(min_length=1, max_length=VIEWS)
 
 
 class SceneObject(Message):
-    """An object as somebody else's perception has it."""
+    """An object of external perception."""
 
     name: Name
     box: Box
     features: list[Number] | None = Field(
         default=None,
         max_length=FEATURES,
-        description="Appearance, as long as the checkpoint's `feature_size`; for all objects or for none. "
-        "Without it, objects are judged by their boxes alone.",
+        description="Appearance features of length `feature_size` of the checkpoint, for all objects or for none. "
+        "Without them, objects are compared by their boxes alone.",
     )
-    seen: bool = Field(default=True, description="Whether it is visible, or stands where it was last seen.")
-    hidden: bool = Field(default=False, description="If not visible: whether something may hide it there.")
+    seen: bool = Field(
+        default=True, description="Whether the object is visible; if not, the box is that of the last time."
+    )
+    hidden: bool = Field(default=False, description="If not visible: whether it may be occluded at its place.")
 
 
 class Scene(Message):
-    """A scene as somebody else's perception has it. An object that is left out counts as missing."""
+    """A scene of external perception. Objects that are left out count as missing."""
 
     objects: list[SceneObject] = Field(min_length=1, max_length=OBJECTS)
-    held: Name | None = Field(default=None, description="What is in the gripper.")
+    held: Name | None = Field(default=None, description="The object in the gripper.")
 
 
 class Budget(Message):
-    """What a recovery may cost."""
+    """The budget of a recovery."""
 
-    budget_s: float = Field(default=1.0, ge=0, le=3600, allow_inf_nan=False, description="The server has a limit.")
+    budget_s: float = Field(
+        default=1.0, ge=0, le=3600, allow_inf_nan=False, description="Planning time; the server has a limit."
+    )
 
 
 class SeenObject(BaseModel):
-    """An object as it is now."""
+    """The current state of an object."""
 
     name: str
     box: Box
     seen: bool
-    probability: float | None = Field(description="P(as expected); none in the first observation.")
+    probability: float | None = Field(description="Probability of being as expected; null in the first observation.")
 
 
 class Culprit(BaseModel):
@@ -148,30 +152,32 @@ class Culprit(BaseModel):
     name: str
     cause: Cause
     probability: float
-    distance_m: float | None = Field(description="Between expected and observed centre; none if it is missing.")
+    distance_m: float | None = Field(
+        description="Distance between expected and observed centre; null if the object is missing."
+    )
     expected: Box
     observed: Box | None
     other: str | None
-    subgoal: int | None = Field(description="For `helped`: steps of the plan after which this is right.")
+    subgoal: int | None = Field(description="For `helped`: number of steps of the plan after which this is correct.")
 
 
 class Discrepancy(BaseModel):
-    """How the scene differs from what was imagined."""
+    """The difference between the observed and the expected scene."""
 
     total: float = Field(description="N - sum of the probabilities.")
-    threshold: float = Field(description="Probability under which an object counts as wrong.")
+    threshold: float = Field(description="Objects with a lower probability deviate.")
     culprits: list[Culprit]
-    violated: list[str] = Field(description="Preconditions that do not hold, in words.")
+    violated: list[str] = Field(description="Preconditions that do not hold, as text.")
 
 
 class Recovery(BaseModel):
-    """The way back onto the plan."""
+    """A recovery."""
 
     status: RecoveryStatus
     actions: list[Action]
-    subgoal: int | None = Field(description="Steps of the plan that are done once these actions are.")
-    plan: list[Action] = Field(description="These actions and what is left of the plan; empty if there is no way.")
-    staying: list[str] = Field(description="Displaced objects that do no harm where they are.")
+    subgoal: int | None = Field(description="Number of steps of the plan that are done after these actions.")
+    plan: list[Action] = Field(description="These actions and the rest of the plan; empty if there is no recovery.")
+    staying: list[str] = Field(description="Displaced objects that may stay where they are.")
     cost: float | None
     proven_optimal: bool
     expansions: int
@@ -188,14 +194,14 @@ class Fact(BaseModel):
 
 
 class Sentence(BaseModel):
-    """A sentence and the facts it rests on."""
+    """A sentence and its facts."""
 
     text: str
     facts: list[Fact]
 
 
 class Explanation(BaseModel):
-    """Why, and what now, in plain language."""
+    """The failure and the recovery in plain language."""
 
     text: str
     sentences: list[Sentence]
@@ -205,23 +211,23 @@ class Explanation(BaseModel):
 
 
 class SessionState(BaseModel):
-    """Where a session stands."""
+    """The state of a session."""
 
-    session: str = Field(description="Its secret name: who knows it can use it.")
+    session: str = Field(description="Secret name of the session.")
     checkpoint: str
     plan: list[Action]
-    step: int = Field(description="Actions that are done.")
-    started: bool = Field(description="Whether there was a first observation.")
+    step: int = Field(description="Number of actions that are done.")
+    started: bool = Field(description="Whether the first observation has been made.")
     finished: bool = Field(description="Whether the plan has no further action.")
     next_action: Action | None
-    as_expected: bool = Field(description="Whether the last observation was.")
-    can_follow: bool = Field(description="Whether a way back is known that can be followed now.")
+    as_expected: bool = Field(description="Whether the last observation was as expected.")
+    can_follow: bool = Field(description="Whether there is a recovery that can be followed now.")
 
 
 class Verdict(BaseModel):
-    """What an observation means."""
+    """The result of an observation."""
 
-    phase: Phase | None = Field(description="None for the first observation, which there is nothing to compare with.")
+    phase: Phase | None = Field(description="Null for the first observation, which is not compared.")
     action: Action | None = Field(description="The action before or after which the observation was made.")
     as_expected: bool
     objects: list[SeenObject]
@@ -232,20 +238,20 @@ class Verdict(BaseModel):
 
 
 class Answer(BaseModel):
-    """A way back that was asked for, and why it is needed."""
+    """A requested recovery and its explanation."""
 
     recovery: Recovery
     explanation: Explanation
 
 
 class Cancelled(BaseModel):
-    """Whether there was a search to stop."""
+    """Whether a running search was stopped."""
 
     cancelled: bool
 
 
 class Health(BaseModel):
-    """That the server is there."""
+    """The state of the server."""
 
     status: str
     version: str
@@ -254,7 +260,7 @@ class Health(BaseModel):
 
 
 class CauseCode(BaseModel):
-    """What a cause code means."""
+    """The meaning of a cause code."""
 
     code: Cause
     meaning: str

@@ -1,4 +1,4 @@
-"""Every path: what it takes and what it answers."""
+"""The paths of the server."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from nsrecover.integrations.server.sessions import Session
 
 
 class CountedRequest(Request):
-    """A request whose JSON may not hold more values than can be read in no time."""
+    """A request with a limited number of values in its JSON body."""
 
     async def json(self) -> Any:
-        """The body, read.
+        """Parse the body.
 
         Raises:
-            Refused: it holds too many values.
+            Refused: the body has too many values.
         """
         body, most = await self.body(), self.app.state.service.limits.body_values
         if sum(body.count(mark) for mark in (b",", b"[", b"{")) > most:
@@ -39,10 +39,10 @@ class CountedRequest(Request):
 
 
 class CountedRoute(APIRoute):
-    """A path that takes counted requests."""
+    """A route for counted requests."""
 
     def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # type: ignore[override]
-        """As any, with another kind of request."""
+        """Return a handler that wraps the request in a `CountedRequest`."""
         handler = super().get_route_handler()
 
         async def handle(request: Request) -> Response:
@@ -80,15 +80,17 @@ def _session(service: Serving, session: SessionName) -> Session:
 
 InSession = Annotated[Session, Depends(_session)]
 When = Annotated[
-    Phase, Query(description="`after`: the next action was done since the last look. `before`: it is still to be done.")
+    Phase, Query(description="`after`: the observation follows the next action of the plan. `before`: it precedes it.")
 ]
-Recover = Annotated[bool, Query(description="Whether to look for a way back if something is wrong.")]
-BudgetS = Annotated[float, Query(ge=0, le=3600, allow_inf_nan=False, description="Seconds for that; see the limits.")]
+Recover = Annotated[bool, Query(description="Whether to search for a recovery after a discrepancy.")]
+BudgetS = Annotated[
+    float, Query(ge=0, le=3600, allow_inf_nan=False, description="Planning time for the search, seconds.")
+]
 
 
 @router.get("/health", tags=["server"], responses=refusals())
 async def health(service: Serving) -> messages.Health:
-    """Say that the server is there, and what it has loaded."""
+    """Return the state of the server and its checkpoints."""
     return messages.Health(
         status="ok",
         version=metadata.version("nsrecover"),
@@ -99,31 +101,31 @@ async def health(service: Serving) -> messages.Health:
 
 @router.get("/causes", tags=["server"], responses=refusals())
 async def causes() -> list[messages.CauseCode]:
-    """List the cause codes and what they mean; the same as in Python and in behaviour trees."""
+    """List the cause codes and their meanings; the same as in Python and in behaviour trees."""
     return [messages.CauseCode(code=cause, meaning=cause.meaning) for cause in Cause]
 
 
 @router.post("/sessions", status_code=201, tags=["sessions"], responses=refusals(429))
 async def open_session(service: Serving, body: messages.NewSession) -> messages.SessionState:
-    """Begin to watch a plan. Nothing is known of the scene yet: send the first observation next."""
+    """Open a session for a plan. Send the first observation next."""
     return state_of(service.open(body))
 
 
 @router.get("/sessions/{session}", tags=["sessions"], responses=refusals(404))
 async def read_session(session: InSession) -> messages.SessionState:
-    """Say where a session stands."""
+    """Return the state of a session."""
     return state_of(session)
 
 
 @router.delete("/sessions/{session}", status_code=204, tags=["sessions"], responses=refusals(404))
 async def close_session(service: Serving, session: InSession) -> None:
-    """End a session, and the search that it is at."""
+    """Close a session and stop its search."""
     service.sessions.close(session.name)
 
 
 @router.put("/sessions/{session}/plan", tags=["sessions"], responses=refusals(404, 409))
 async def change_plan(service: Serving, session: InSession, body: messages.NewPlan) -> messages.SessionState:
-    """Go on with another plan, from the scene as it was seen last."""
+    """Continue with another plan from the scene of the last observation."""
     plan = convert.plan_of(body.plan)
     return await service.change(session, lambda watch: watch.replan(plan))
 
@@ -138,7 +140,7 @@ async def observe(
     recover: Recover = True,
     budget_s: BudgetS = 1.0,
 ) -> messages.Verdict:
-    """Send what the cameras see, as JSON with base64 images. The first one says how the scene is at the start."""
+    """Send an observation as JSON with base64 images. The first one shows the initial scene."""
     pixels = service.limits.pixels
     return await service.look(
         request,
@@ -164,7 +166,7 @@ async def observe_files(
     recover: Recover = True,
     budget_s: BudgetS = 1.0,
 ) -> messages.Verdict:
-    """Send what the cameras see, as files: one of each kind for each view, in the order of the cameras."""
+    """Send an observation as files: one of each kind for each view, in the order of the cameras."""
     try:
         parsed = messages.MultipartLook.model_validate_json(look)
     except ValidationError as error:
@@ -198,7 +200,7 @@ async def observe_scene(
     recover: Recover = True,
     budget_s: BudgetS = 1.0,
 ) -> messages.Verdict:
-    """Send what your own perception sees: boxes, with appearance features or without. Names are trusted."""
+    """Send a scene of your own perception: boxes, with or without appearance features. Names are trusted."""
     return await service.look(
         request,
         session,
@@ -212,13 +214,13 @@ async def observe_scene(
 async def find_recovery(
     request: Request, service: Serving, session: InSession, body: messages.Budget
 ) -> messages.Answer:
-    """Look for a way back from what the last observation showed, with a budget of its own."""
+    """Search for a recovery from the last observation, with the given budget."""
     return await service.recover(request, session, body.budget_s)
 
 
 @router.delete("/sessions/{session}/recovery", tags=["recovery"], responses=refusals(404))
 async def stop_search(session: InSession) -> messages.Cancelled:
-    """Stop the search that is running; who waits for it gets the best way found so far."""
+    """Stop the running search; its request is answered with the best recovery so far."""
     running = session.planning
     session.stop.set()
     return messages.Cancelled(cancelled=running)
@@ -226,7 +228,7 @@ async def stop_search(session: InSession) -> messages.Cancelled:
 
 @router.post("/sessions/{session}/recovery/follow", tags=["recovery"], responses=refusals(404, 409))
 async def follow_recovery(service: Serving, session: InSession) -> messages.SessionState:
-    """Go on by way of the recovery that was found: its actions and what is left of the plan are the plan now."""
+    """Continue with the recovery: its actions and the rest of the old plan become the plan."""
     return await service.change(session, lambda watch: watch.follow())
 
 
@@ -242,13 +244,15 @@ async def follow_recovery(service: Serving, session: InSession) -> messages.Sess
 async def listen(
     service: Serving,
     session: InSession,
-    last_event_id: Annotated[str | None, Header(max_length=20, description="Number of the last event known.")] = None,
+    last_event_id: Annotated[
+        str | None, Header(max_length=20, description="Number of the last received event.")
+    ] = None,
     wait_s: Annotated[float, Query(ge=0, le=3600, allow_inf_nan=False, description="How long to listen.")] = 60.0,
 ) -> EventSourceResponse:
-    """Follow a session as server-sent events: `step`, `improvement` (of a search), `recovery` and `plan`.
+    """Stream the events of a session as server-sent events: `step`, `improvement` (of a search), `recovery`, `plan`.
 
-    The answer ends after a while; browsers and other clients come back with the number of the last event they know.
-    The last 256 events are kept, so that one who comes late misses nothing.
+    The answer ends after some time; clients reconnect with the number of the last event that they have. The last 256
+    events are kept for listeners that connect late.
     """
     if session.events.listeners >= service.limits.listeners:
         raise Refused(

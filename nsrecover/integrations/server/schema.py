@@ -9,8 +9,8 @@ from fastapi.openapi.utils import get_openapi
 
 from nsrecover.integrations.server.messages import MultipartLook
 
-DESCRIPTION = """Watch a robot carry out a symbolic plan: send what the cameras see after every action, and be told what
-is not as it should be, since when and why, and what the cheapest way back onto the plan is.
+DESCRIPTION = """Monitor a robot that carries out a symbolic plan: send an observation after every action, and receive
+what deviates from the expected scene, since when and why, and the cheapest recovery.
 
 Open a session with a plan, send the first observation, carry out one action, send the next observation, and so on.
 Metres, radians, seconds; the robot's base frame, z up, the table's top at z = 0."""
