@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import platform
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeVar
 
+import psutil
+from hydra.core.hydra_config import HydraConfig
 from omegaconf import OmegaConf
 from tqdm import tqdm
 
@@ -15,12 +22,15 @@ from nsrecover.core.atomic_write import atomic_write_bytes
 from sim.common.folder import write_json
 from sim.common.parallel import run_parallel
 
+RUN = "run.json"
+"""How the results came about: command, seconds, revision and machine; `python -m eval.reproduce` reads it."""
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 def write_results(folder: str | Path, metrics: Mapping[str, Any], table: str, config: Any) -> None:
-    """Write `metrics.json`, `table.md` and the resolved `config.yaml` of a command.
+    """Write `metrics.json`, `table.md`, the resolved `config.yaml` and `run.json` of a command.
 
     Args:
         folder: made if necessary.
@@ -33,6 +43,34 @@ def write_results(folder: str | Path, metrics: Mapping[str, Any], table: str, co
     write_json(out / METRICS, metrics)
     atomic_write_bytes(out / TABLE, table.encode())
     atomic_write_bytes(out / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
+    if HydraConfig.initialized():
+        module = (sys.modules["__main__"].__spec__ or platform.__spec__).name.removesuffix(".__main__")
+        command = " ".join([f"python -m {module}", overrides()]).strip()
+        seconds = round(time.time() - psutil.Process().create_time(), 1)
+        write_json(out / RUN, {"command": command, "seconds": seconds, **machine()})
+
+
+def overrides() -> str:
+    """Settings from the command line, without those of folders and worker processes."""
+    where = ("out=", "parallel=", "workers=", "footage=", "states=", "errors=", "hydra")
+    return " ".join(given for given in HydraConfig.get().overrides.task if not given.startswith(where))
+
+
+def machine() -> dict[str, Any]:
+    """Revision of the checkout, processor and number of cores."""
+    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    try:
+        found = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
+        revision = found.stdout.strip()
+    except OSError:  # no git
+        revision = ""
+    processor = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        processor = next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        pass
+    return {"revision": revision or None, "processor": processor, "cores": os.cpu_count()}
 
 
 def in_workers(

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from eval.common.figures import finish, plt, reliability_diagram, save
-from eval.common.statistics import grouped, reliability
+from eval.common.statistics import grouped, reliability, roc
 from eval.common.step_verdicts import ImaginationAccuracy, StepVerdict
 from eval.models import detection
 
@@ -24,9 +24,11 @@ def draw(
     left.set(title="confidence")
     finish(left, "P(as expected), predicted", "share as expected")
     for name, found in accuracies.items():
+        scores, good = detection.object_scores(verdicts[name])
+        area = f" (area under ROC {roc(scores, good)[2]:.5f})" if 0 < good.sum() < len(good) else ""
         groups = grouped(found, lambda item: item.steps)
         medians = [np.median([error for item in group for error in item.errors_mm]) for group in groups.values()]
-        right.plot(list(groups), medians, marker="o", label=name)
+        right.plot(list(groups), medians, marker="o", label=name + area)
     right.set(title="imagination")
     finish(right, "steps imagined ahead", "box error, median, mm")
     right.set_ylim(0, None)

@@ -6,8 +6,6 @@ import hashlib
 import json
 import lzma
 import os
-import platform
-import subprocess
 import time
 from collections.abc import Sequence
 from contextlib import closing
@@ -20,7 +18,7 @@ from omegaconf import OmegaConf
 from tqdm import tqdm
 
 from eval.common.episodes import episodes_of
-from eval.common.output import write_results
+from eval.common.output import machine, overrides, write_results
 from eval.sweep import metrics
 from eval.sweep.episode import Job, run_job
 from eval.sweep.evaluation_world import Controller
@@ -105,7 +103,7 @@ def sweep(config: EvalConfig, folder: Path, quiet: bool = False) -> dict[str, An
             "seed": config.seed,
             **metrics.summary(records),
             "during_recovery": config.during_recovery,
-            "asked": _asked(),
+            "asked": overrides() if HydraConfig.initialized() else None,
             "runs": runs(folder, list(finished), len(episodes)),
             "last_run": took | machine(),
         }
@@ -165,23 +163,6 @@ def read_records(folder: Path) -> list[EpisodeRecord]:
     return records
 
 
-def machine() -> dict[str, Any]:
-    """What a sweep ran on: revision of the checkout, processor and cores."""
-    root = Path(__file__).parents[2]
-    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
-    try:
-        asked = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False).stdout.strip()
-    except OSError:  # no git here
-        asked = ""
-    processor = platform.processor() or platform.machine()
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        processor = next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        pass
-    return {"revision": asked or None, "processor": processor, "cores": os.cpu_count()}
-
-
 def _workers(config: EvalConfig) -> tuple[int, Backend]:
     if isinstance(config.parallel, int) and not isinstance(config.parallel, bool) and config.parallel >= 1:
         return config.parallel, Backend.loky
@@ -206,14 +187,6 @@ def _manifest(config: EvalConfig, episodes: Sequence[ErrorEpisode]) -> dict[str,
 
 def _plain(settings: Any) -> Any:
     return OmegaConf.to_container(settings, resolve=True) if OmegaConf.is_config(settings) else settings
-
-
-def _asked() -> str | None:
-    """What was asked for on the command line, but for where and by how many; None if nothing was."""
-    if not HydraConfig.initialized():
-        return None
-    where = ("out=", "parallel=", "workers=", "hydra")
-    return " ".join(asked for asked in HydraConfig.get().overrides.task if not asked.startswith(where))
 
 
 def _starts(folder: Path) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from eval.common.command import METRICS
 from eval.tables import figures, gallery, tables
 from eval.tables.document import Section, html, markdown
 from eval.tables.keep import keep
@@ -29,12 +30,13 @@ def write(
     ] = None,
     failures: Annotated[int, typer.Option(min=1, help="Failed episodes of each sweep that the gallery lists.")] = 20,
     kept: Annotated[
-        bool, typer.Option("--keep", help="Also keep every episode, compressed: tables can be made of sweeps/ again.")
-    ] = False,
+        Path | None,
+        typer.Option("--keep", help="Folder for metrics.json and every episode, compressed; tables can be made of it."),
+    ] = None,
 ) -> None:
-    """Tables III to VI and Figures 3 and 4 of Kalithasan et al. with their numbers beside ours, and what failed.
+    """Tables III to VI and Figures 3 and 4 of Kalithasan et al. with their numbers next to ours, and all failures.
 
-    Writes tables.md, index.html, figures and metrics.json. With --reports 20, failed episodes are carried out once more
+    Writes tables.md, index.html, figures and metrics.json. With --reports 20, failed episodes are carried out again
     and get a report each (gallery/), linked from the table of failures.
     """
     sweeps = load(folders)
@@ -49,9 +51,10 @@ def write(
     sections.append(Section("How it was measured", tables.commands(sweeps)))
     atomic_write_bytes(out / "tables.md", markdown(TITLE, sections).encode())
     atomic_write_bytes(out / "index.html", html(TITLE, sections).encode())
-    if kept:
-        keep(sweeps, out)
-    write_json(out / "metrics.json", {"sweeps": [sweep.metrics for sweep in sweeps]})
+    if kept is not None:
+        kept.mkdir(parents=True, exist_ok=True)
+        keep(sweeps, kept)
+    write_json((kept or out) / METRICS, {"sweeps": [sweep.metrics for sweep in sweeps]})
     print(markdown(TITLE, sections[:1]), end="")
     print(f"\n{out / 'index.html'}, {out / 'tables.md'}")
 

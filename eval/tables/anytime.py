@@ -1,4 +1,4 @@
-"""What looking for fewer ways back costs and saves: Table VI of Kalithasan et al. from our sweeps."""
+"""Table VI of Kalithasan et al. from our sweeps: plan length and time with fewer subgoals."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from eval.tables import paper
 from eval.tables.load import Sweep
 
 ORIGINAL = "original"
-"""The planner that the anytime variants are compared with."""
+"""Planner that the anytime variants are compared with."""
 
 
 @dataclass(frozen=True)
 class AnytimeVariant:
-    """One planner on the scenes of Table VI; None where nothing can be said.
+    """One planner on the scenes of Table VI; None for unknown values.
 
     Attributes:
-        name: what tables call it.
+        name: in tables.
         episodes: how many count.
-        recovered: share of the noticed errors whose plan leads back.
-        length: its plans, beside those of `ORIGINAL`.
+        recovered: share of the noticed errors whose plan reaches its subgoal.
+        length: of its plans, relative to those of `ORIGINAL`.
         t_per_err_s: planning seconds for each error.
     """
 
@@ -34,7 +34,7 @@ class AnytimeVariant:
 
 
 def variants(sweeps: Sequence[Sweep]) -> list[AnytimeVariant]:
-    """Every planner that can be compared; none without `ORIGINAL`.
+    """Return all planners that can be compared; none without `ORIGINAL`.
 
     Lengths are of the first recovery of each episode, where all planners are in the same state.
     """

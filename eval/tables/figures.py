@@ -1,25 +1,23 @@
-"""Figures 3 and 4 of Kalithasan et al. from our sweeps: recovery, completion and time against what makes it hard.
-
-And what their Table VI says, as a picture: how much longer plans are where fewer ways back are looked for.
-"""
+"""Figures 3 and 4 of Kalithasan et al. from our sweeps, and their Table VI as a picture."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from eval.common.command import METRICS
-from eval.common.figures import Axes, finish, plt, reliability_diagram, save
+from eval.common.figures import Axes, Figure, finish, plt, reliability_diagram, save
 from eval.common.statistics import share
 from eval.sweep import metrics
 from eval.sweep.records import EpisodeRecord
 from eval.tables import paper
 from eval.tables.anytime import AnytimeVariant, variants
 from eval.tables.document import Section
-from eval.tables.load import Sweep
+from eval.tables.load import ORDER, Sweep
 from nsrecover.errors import InvalidConfiguration
 
 Key = Callable[[EpisodeRecord], int]
@@ -27,13 +25,14 @@ Shares = Callable[[Sequence[EpisodeRecord]], Sequence[bool]]
 
 
 def draw(sweeps: Sequence[Sweep], folder: Path) -> list[Section]:
-    """Draw what there are sweeps for; a section for each figure."""
+    """Draw all figures for which there are sweeps, and return a section for each."""
     found = []
     first = [sweep for sweep in sweeps if sweep.dataset == "I"]
     if first:
-        figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+        figure, axes = plt.subplots(1, 2, figsize=(11.5, 4), layout="constrained")
         shares(axes[0], first, lambda record: record.scheduled, metrics.recovered, "errors at a step", "recovered, %")
         times(axes[1], first, lambda record: record.scheduled, "errors at a step")
+        _legend(figure)
         save(figure, folder, "figure3", ("png",))
         text = (
             "Dataset I: recovery with 95 % intervals, and mean planning time, against the number of errors at a step."
@@ -42,15 +41,16 @@ def draw(sweeps: Sequence[Sweep], folder: Path) -> list[Section]:
     steps = [sweep for sweep in sweeps if sweep.dataset == "II"]
     objects = [sweep for sweep in sweeps if sweep.dataset == "III"]
     if steps or objects:
-        figure, axes = plt.subplots(2, 2, figsize=(10, 7.5), layout="constrained")
+        figure, axes = plt.subplots(2, 2, figsize=(11.5, 7.5), layout="constrained")
         shares(axes[0][0], steps, lambda record: record.length, completed, "steps of the plan (II)", "completed, %")
         times(axes[0][1], steps, lambda record: record.length, "steps of the plan (II)")
         shares(axes[1][0], objects, lambda record: record.objects, metrics.recovered, "objects (III)", "recovered, %")
         times(axes[1][1], objects, lambda record: record.objects, "objects (III)")
+        _legend(figure)
         save(figure, folder, "figure4", ("png",))
         text = (
             "Dataset II: goals reached against the length of the plan. Dataset III: recovery against the number of "
-            "objects. Planning time of both beside them."
+            "objects. On the right the planning times of both."
         )
         found.append(Section("Figure 4: longer plans, more objects", text, picture="figure4.png"))
     compared = variants(sweeps)
@@ -58,17 +58,17 @@ def draw(sweeps: Sequence[Sweep], folder: Path) -> list[Section]:
         figure, axis = plt.subplots(figsize=(6, 4.5), layout="constrained")
         lengths(axis, compared)
         save(figure, folder, "anytime", ("png",))
-        text = "What Table VI says: the length of plans against the time it takes to find them, and theirs beside ours."
+        text = "Table VI as a picture: length of plans against planning time, ours and those of the paper."
         found.append(Section("Anytime: shorter plans for more time", text, picture="anytime.png"))
     return found
 
 
 def draw_reliability(models: Path, folder: Path) -> Section:
-    """How far the monitor's probabilities can be believed.
+    """Draw the reliability of the monitor's probabilities.
 
     Args:
-        models: folder that `python -m eval.models` left.
-        folder: where the figure goes.
+        models: output folder of `python -m eval.models`.
+        folder: output folder.
 
     Raises:
         InvalidConfiguration: there are no such results.
@@ -85,32 +85,36 @@ def draw_reliability(models: Path, folder: Path) -> Section:
     reliability_diagram(axis, bins)
     finish(axis, axis.get_xlabel(), axis.get_ylabel())
     save(figure, folder, "reliability", ("png",))
-    text = "P(as expected) of every object beside how often it was so, from `python -m eval.models`; expected error: "
+    text = "Predicted P(as expected) against the observed share, from `python -m eval.models`; expected error: "
     text += ", ".join(f"{name} {100 * value:.2f} points" for name, value in error.items()) + "."
     return Section("Reliability", text, picture="reliability.png")
 
 
 def lengths(axis: Axes, compared: Sequence[AnytimeVariant]) -> None:
-    """Length of the plans against planning time, a point for each planner."""
+    """Draw plan length against planning time, a point for each planner."""
     ours = {found.name: (found.t_per_err_s, found.length) for found in compared}
     theirs = {name: (row.t_per_err_s, row.length) for name, row in paper.TABLE_VI.items()}
     for label, marker, points in (("nsrecover", "o", ours), (paper.CITATION, "s", theirs)):
-        known = [(name, x, y) for name, (x, y) in points.items() if x is not None and y is not None]
-        axis.plot([x for _, x, _ in known], [y for _, _, y in known], marker, label=label)
-        for name, x, y in known:
-            axis.annotate(name, (x, y), xytext=(5, 4), textcoords="offset points", fontsize=8)
+        known = sorted((x, y, name) for name, (x, y) in points.items() if x is not None and y is not None)
+        axis.plot([x for x, _, _ in known], [y for _, y, _ in known], marker, label=label)
+        for x, y, name in known:
+            left = any(other > x and abs(y - height) < 0.02 for other, height, _ in known)
+            axis.annotate(
+                name, (x, y), xytext=(-7 if left else 7, 0), textcoords="offset points", fontsize=8,
+                ha="right" if left else "left", va="center",
+            )  # fmt: skip
     axis.set_xscale("log")
-    axis.margins(x=0.25)
-    finish(axis, "planning time for each error, s", "length of the plan, beside `original`")
+    axis.margins(x=0.5)
+    finish(axis, "planning time for each error, s", "plan length / plan length of `original`")
 
 
 def completed(records: Sequence[EpisodeRecord]) -> list[bool]:
-    """Of every episode: whether it reached its goal."""
+    """Whether each recoverable episode reached its goal."""
     return [record.completed for record in records if record.recoverable]
 
 
 def shares(axis: Axes, sweeps: Sequence[Sweep], key: Key, counted: Shares, label: str, title: str) -> None:
-    """A line of shares with intervals for each planner."""
+    """Draw a line of shares with intervals for each planner."""
     for number, sweep in enumerate(sweeps):
         values, points = [], []
         for value in sorted({key(record) for record in sweep.records}):
@@ -125,18 +129,48 @@ def shares(axis: Axes, sweeps: Sequence[Sweep], key: Key, counted: Shares, label
         high = np.array([100 * point["high"] for point in points]) - middle
         spread = np.maximum(np.stack([low, high]), 0.0)
         places = np.array(values) + 0.05 * (number - len(sweeps) / 2)
-        axis.errorbar(places, middle, yerr=spread, marker="o", capsize=2, label=sweep.planner)
-    finish(axis, label, title)
+        axis.errorbar(
+            places, middle, yerr=spread, marker="o", capsize=2, label=sweep.planner, color=colour_of(sweep.planner)
+        )
+    _whole_numbers(axis, sweeps, key)
+    _label(axis, label, title)
 
 
 def times(axis: Axes, sweeps: Sequence[Sweep], key: Key, label: str) -> None:
-    """Mean planning time of a recovery for each planner, all recoveries that were asked for."""
+    """Draw the mean planning time of a recovery for each planner."""
     for sweep in sweeps:
         groups: dict[int, list[float]] = {}
         for record in sweep.records:
             groups.setdefault(key(record), []).extend(recovery.seconds for recovery in metrics.to_recover([record]))
         values = sorted(value for value, seconds in groups.items() if seconds and sum(seconds) > 0)
         if values:
-            axis.plot(values, [float(np.mean(groups[value])) for value in values], marker="o", label=sweep.planner)
+            means = [float(np.mean(groups[value])) for value in values]
+            axis.plot(values, means, marker="o", label=sweep.planner, color=colour_of(sweep.planner))
             axis.set_yscale("log")
-    finish(axis, label, "planning time of a recovery, s, mean")
+    _whole_numbers(axis, sweeps, key)
+    _label(axis, label, "planning time of a recovery, s, mean")
+
+
+def _whole_numbers(axis: Axes, sweeps: Sequence[Sweep], key: Key) -> None:
+    """Put ticks at the values that occur, and nowhere else."""
+    axis.set_xticks(sorted({key(record) for sweep in sweeps for record in sweep.records}))
+
+
+def colour_of(planner: str) -> Any:
+    """Return the colour of a planner, the same one in every panel."""
+    known = [*ORDER, planner]
+    return plt.get_cmap("tab20")(known.index(planner) % 20)
+
+
+def _label(axis: Axes, xlabel: str, ylabel: str) -> None:
+    axis.set(xlabel=xlabel, ylabel=ylabel)
+    axis.grid(alpha=0.3)
+
+
+def _legend(figure: Figure) -> None:
+    """Add one legend for all panels, outside of them."""
+    entries = dict[str, Any]()
+    for axis in figure.axes:
+        handles, labels = axis.get_legend_handles_labels()
+        entries |= dict(zip(labels, handles, strict=True))
+    figure.legend(list(entries.values()), list(entries), loc="outside right center", fontsize=8)

@@ -1,4 +1,4 @@
-"""The failure gallery: every failed episode with its reason, and a report of another run of it with pictures."""
+"""Failure gallery: every failed episode with its reason, and a report with pictures of a second run."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from sim.datasets.spec import ErrorEpisode
 from sim.tabletop.scenarios import Scenario
 
 FOLDER = "gallery"
-TOLD = 5
-"""Objects that are named in a line."""
+NAMED = 5
+"""Objects that a line names."""
 
 
 def build(sweeps: Sequence[Sweep], out: Path, reports: int, lines: int) -> list[Section]:
-    """A line for every failed episode, up to a number of each sweep; the first few are run again for a report.
+    """List the failed episodes, and run the first ones again for a report.
 
     Args:
         sweeps: finished sweeps.
-        out: where the tables go; reports go into a folder in it.
-        reports: how many of each sweep get one. Only episodes of the library's agent without faults during recovery
-            can be shown, as only these can be repeated with pictures.
-        lines: how many of each sweep are listed; of the others it is said how many there are.
+        out: folder of the tables; reports go to a folder in it.
+        reports: how many failed episodes of each sweep get a report. Only episodes of the library's agent without
+            faults during recovery can be repeated with pictures.
+        lines: how many of each sweep are listed; the others are counted.
     """
     rows = []
     for sweep in sweeps:
@@ -42,23 +42,28 @@ def build(sweeps: Sequence[Sweep], out: Path, reports: int, lines: int) -> list[
             label = f"{sweep.planner} {record.label()}"
             link = links.get(record.episode)
             rows.append(
-                [label if link is None else f"[{label}]({link})", str(failure_of(record)), record.reason, told(record)]
+                [
+                    label if link is None else f"[{label}]({link})",
+                    str(failure_of(record)),
+                    record.reason,
+                    final_deviations(record),
+                ]
             )
         if len(failed) > lines:
             rows.append([f"{sweep.planner} {sweep.dataset}", f"{len(failed) - lines} more", "", ""])
     if not rows:
         return []
     text = (
-        "Episodes that did not end as they should, with what is wrong at their end: of each planner and dataset the "
+        "Failed episodes and the deviations at their end, of each planner and dataset the "
         f"first {lines}. `python -m eval.tables --failures N` lists more."
     )
     return [Section("Failure gallery", text, ("episode", "reason", "what the planner says", "what is wrong"), rows)]
 
 
-def told(record: EpisodeRecord) -> str:
-    """What is wrong at the end of an episode, in words."""
+def final_deviations(record: EpisodeRecord) -> str:
+    """Deviations at the end of an episode, as text."""
     parts = [f"{name}: {why}" for name, why in record.deviations.items()]
-    return "; ".join(parts[:TOLD]) + f"; and {len(parts) - TOLD} more" * (len(parts) > TOLD)
+    return "; ".join(parts[:NAMED]) + f"; and {len(parts) - NAMED} more" * (len(parts) > NAMED)
 
 
 def _reports(sweep: Sweep, failed: Sequence[EpisodeRecord], out: Path) -> dict[int, str]:
@@ -76,13 +81,13 @@ def _reports(sweep: Sweep, failed: Sequence[EpisodeRecord], out: Path) -> dict[i
 
 
 def show(episode: ErrorEpisode, controller: Recovering, folder: Path, why: str = "") -> None:
-    """Run an episode once more, with pictures, and write its report.
+    """Run an episode again, with pictures, and write its report.
 
     Args:
-        episode: what to do.
-        controller: who does it.
-        folder: where the report goes.
-        why: why it failed.
+        episode: scene, plan and faults.
+        controller: the planner.
+        folder: of the report.
+        why: reason of the failure.
     """
     faults = ", ".join(sorted({fault.kind for fault in episode.faults})) or "nothing is injected"
     scenario = Scenario(

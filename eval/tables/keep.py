@@ -1,4 +1,4 @@
-"""Finished sweeps in a few hundred kilobytes, so that tables can be made of them again, and looked into, anywhere."""
+"""Finished sweeps, compressed to a few hundred kilobytes, from which tables can be made again."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ FOLDER = "sweeps"
 
 
 def keep(sweeps: Sequence[Sweep], out: Path) -> None:
-    """Write every episode of sweeps, compressed, with their settings and metrics.
+    """Write every episode of some sweeps, compressed, with settings and metrics.
 
-    `python -m eval.tables` reads what this leaves; `unxz` makes folders of it that `python -m eval` goes on with.
+    `python -m eval.tables` reads the result. After `unxz`, `python -m eval` continues a sweep in its folder.
 
     Args:
         sweeps: finished ones.
-        out: where the tables are; sweeps go into a folder in it.
+        out: folder; the sweeps go to `sweeps/` in it.
     """
     for sweep in sweeps:
         place = out / FOLDER / f"{sweep.planner}-{sweep.dataset}"

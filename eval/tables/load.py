@@ -1,4 +1,4 @@
-"""What sweeps left behind."""
+"""Read finished sweeps from their folders."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Sweep:
     """One planner on one dataset.
 
     Attributes:
-        folder: where it is.
-        planner: its name.
-        dataset: its name.
+        folder: of the sweep.
+        planner: name.
+        dataset: name.
         records: the episodes, in order.
-        metrics: what metrics.json says, with the numbers of the records as they are counted now.
+        metrics: contents of metrics.json, updated with the metrics of the records.
         config: the settings.
     """
 
@@ -46,14 +46,14 @@ class Sweep:
 
 
 def load(folders: Iterable[Path]) -> list[Sweep]:
-    """Read finished sweeps; a folder may be one, or hold some.
+    """Read finished sweeps; each folder is one, or contains some.
 
     Returns:
-        Sweeps by dataset, and then as planners are ordered.
+        Sweeps by dataset and planner.
 
     Raises:
-        InvalidConfiguration: a folder has none, one is not finished or damaged, two are of the same planner and
-            dataset, or those of a dataset are of different episodes.
+        InvalidConfiguration: a folder has no sweep, a sweep is unfinished or damaged, two are of the same planner and
+            dataset, or the sweeps of a dataset have different episodes.
     """
     found = list[Sweep]()
     for folder in folders:
@@ -99,12 +99,12 @@ def _read(place: Path) -> Sweep:
             f"expected the {episodes} episodes of {METRICS} in {records_in(place)}, found {len(records)}, or others; "
             "start its command again"
         )
-    # what was written when the sweep ended may have been counted in another way
+    # an older version may have computed other metrics
     return Sweep(place, planner, dataset, records, kept | summary(records), config)
 
 
 def _check_alike(sweeps: Sequence[Sweep]) -> None:
-    """Planners are compared episode by episode: a dataset has to be the same one for all of them."""
+    """Check that all planners ran on the same episodes of a dataset."""
     first = dict[str, Sweep]()
     for sweep in sweeps:
         other = first.setdefault(sweep.dataset, sweep)

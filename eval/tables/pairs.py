@@ -1,4 +1,4 @@
-"""Two planners on the same episodes: who completes what the other does not, and what it costs; pure functions."""
+"""Comparison of two planners on the same episodes; pure functions."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class Paired:
     """A comparison of two planners, episode by episode.
 
     Attributes:
-        episodes: that both were given.
-        both: ended as they should under both.
+        episodes: number of common episodes.
+        both: episodes that succeed under both.
         first_only: under the first only.
         second_only: under the second only.
-        p_value: McNemar's exact test: how likely so uneven a split is if both are equally good.
-        difference: share of the first minus share of the second.
+        p_value: of McNemar's exact test.
+        difference: success rate of the first minus that of the second.
         interval: its 95 % interval (Newcombe 1998, method 10, for paired shares).
-        actions: mean of actions of the first minus of the second, where both end as they should; None if nowhere.
+        actions: mean actions of the first minus those of the second, where both succeed; None without such episodes.
         actions_interval: its 95 % interval, by resampling episodes.
-        time_ratio: median planning time of the second by that of the first; None if one of them never plans.
+        time_ratio: median planning time of the second over that of the first; None if one of them never plans.
     """
 
     episodes: int
@@ -44,7 +44,7 @@ class Paired:
 
 
 def compare(first: Sequence[EpisodeRecord], second: Sequence[EpisodeRecord]) -> Paired | None:
-    """Compare on the episodes that both have; None if there are none."""
+    """Compare two planners on their common episodes; None if there are none."""
     theirs = {record.episode: record for record in second}
     pairs = [(record, theirs[record.episode]) for record in first if record.episode in theirs]
     if not pairs:
@@ -75,7 +75,7 @@ def compare(first: Sequence[EpisodeRecord], second: Sequence[EpisodeRecord]) -> 
 def paired_interval(both: int, first_only: int, second_only: int, total: int) -> tuple[float, float]:
     """95 % interval of the difference between two shares of the same episodes (Newcombe 1998, method 10).
 
-    Unlike resampling it does not shrink to nothing where all outcomes are alike.
+    Unlike a bootstrap interval it is not empty if all outcomes are equal.
     """
     neither = total - both - first_only - second_only
     first, second = share(both + first_only, total), share(both + second_only, total)
@@ -95,7 +95,7 @@ def paired_interval(both: int, first_only: int, second_only: int, total: int) ->
 
 
 def _interval(values: np.ndarray) -> tuple[float, float]:
-    """95 % interval of a mean, by resampling."""
+    """95 % bootstrap interval of a mean."""
     chosen = np.random.default_rng(0).integers(len(values), size=(RESAMPLES, len(values)))
     low, high = np.quantile(values[chosen].mean(axis=1), [0.025, 0.975])
     return round(float(low), 5), round(float(high), 5)

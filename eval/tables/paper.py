@@ -1,4 +1,4 @@
-"""The numbers of the paper, as its text and tables give them; times are those of its machine.
+"""Numbers of the paper, from its text and tables; times are of its machine.
 
 Kalithasan et al., "Learning to Recover from Plan Execution Errors during Robot Manipulation: A Neuro-symbolic
 Approach".
@@ -19,7 +19,7 @@ class Row:
     Attributes:
         recovery: per cent.
         l_per_err: recovery actions for each error.
-        l_over_opt: length beside the optimum.
+        l_over_opt: length / optimum.
         t_per_err_s: planning seconds for each error.
         t_over_opt_s: planning seconds for each action of the optimum.
         completion: per cent of episodes that reach their goal; only in Table IV.

@@ -19,16 +19,16 @@ from nsrecover.errors import InvalidConfiguration, cli_errors
 
 BEGIN = "<!-- begin: written by `python -m eval.tables.readme` -->"
 END = "<!-- end -->"
-PUBLISHED = Path("docs/results/evaluation")
-"""Where the tables are that `python -m eval.tables … --out docs/results/evaluation` wrote."""
-FRESH = Path("docs/results/fresh")
-"""The same of ours on a seed of which no episode was looked at before."""
+PUBLISHED = Path("results/evaluation")
+"""Folder of `python -m eval.tables … --keep results/evaluation --out docs/results/evaluation`."""
+FRESH = Path("results/fresh")
+"""The same of ours on the held-out seed."""
 
 DATASETS = ("I", "II", "III", "IV")
 
 
 def block(metrics: Mapping[str, Any], fresh: Mapping[str, Any]) -> str:
-    """What stands between the markers.
+    """Text between the markers.
 
     Args:
         metrics: metrics.json of the tables.
@@ -37,7 +37,7 @@ def block(metrics: Mapping[str, Any], fresh: Mapping[str, Any]) -> str:
     unseen = {found["dataset"]: found for found in fresh["sweeps"]}
     cells = {(found["planner"], found["dataset"]): found for found in metrics["sweeps"]}
     ran = Counter(planner for planner, _ in cells)
-    # who ran on a single dataset is in that dataset's table
+    # planners with a single dataset are in the table of that dataset
     planners = [planner for planner, datasets in ran.items() if datasets > 1 or planner == "ours"]
     planners.sort(key=lambda name: name != "ours")
     rows = []
@@ -49,7 +49,7 @@ def block(metrics: Mapping[str, Any], fresh: Mapping[str, Any]) -> str:
             rows.append(["ours, where nothing fell out of reach", *possible, ""])
             again = [_cell(unseen.get(dataset), "completion") for dataset in DATASETS]
             seed = ", ".join(sorted({str(found["seed"]) for found in unseen.values()}))
-            label = f"ours, [held-out]({FRESH}/tables.md) seed {seed}"
+            label = f"ours, [held-out](docs/{FRESH}/tables.md) seed {seed}"
             rows.append([label, *again, _cell(unseen.get("V"), "decided_right")])
     rows.append([paper.CITATION, "", f"{paper.TABLE_IV['ours'].completion:g} %", "", "", ""])
     ran_at = sorted({revision for found in metrics["sweeps"] for revision in revisions(found)})
@@ -58,12 +58,12 @@ def block(metrics: Mapping[str, Any], fresh: Mapping[str, Any]) -> str:
     return (
         "Whole episodes in the simulator, `python -m eval -m dataset=I,II,III,IV,V planner=…`, at revision "
         f"{', '.join(ran_at)}, seed {', '.join(seeds)}; 95 % intervals, lengths, times, and why the others failed: "
-        f"[{PUBLISHED}/tables.md]({PUBLISHED}/tables.md).\n\n{markdown_table(head, rows)}"
+        f"[docs/{PUBLISHED}/tables.md](docs/{PUBLISHED}/tables.md).\n\n{markdown_table(head, rows)}"
     )
 
 
 def rewritten(text: str, metrics: Mapping[str, Any], fresh: Mapping[str, Any]) -> str:
-    """A README with the block as it should be.
+    """README with a new block.
 
     Raises:
         InvalidConfiguration: the markers are not there.
@@ -78,7 +78,7 @@ def rewritten(text: str, metrics: Mapping[str, Any], fresh: Mapping[str, Any]) -
 def write(
     readme: Annotated[Path, typer.Option(help="The file to rewrite.")] = Path("README.md"),
     published: Annotated[Path, typer.Option(help="Folder with the tables' metrics.json.")] = PUBLISHED,
-    fresh: Annotated[Path, typer.Option(help="The same of ours on a seed that was never looked at.")] = FRESH,
+    fresh: Annotated[Path, typer.Option(help="The same of ours on the held-out seed.")] = FRESH,
 ) -> None:
     """Write the numbers of the published tables into the README, between two markers."""
     metrics, unseen = _metrics(published), _metrics(fresh)
@@ -94,7 +94,7 @@ def _metrics(folder: Path) -> dict[str, Any]:
         found = json.loads((folder / METRICS).read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
         raise InvalidConfiguration(
-            f"expected published tables in {folder}, found: {problem}; run `python -m eval.tables DIR --out {folder}`"
+            f"expected published tables in {folder}, found: {problem}; run `python -m eval.tables DIR --keep {folder}`"
         ) from None
     assert isinstance(found, dict)
     return found

@@ -1,4 +1,4 @@
-"""The tables: Tables III to VI of Kalithasan et al. with their numbers beside ours, and what else was measured."""
+"""Tables III to VI of Kalithasan et al. with their numbers next to ours, and tables of all other metrics."""
 
 from __future__ import annotations
 
@@ -6,32 +6,26 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eval.common.statistics import share
 from eval.common.tables import number, percent
 from eval.sweep import metrics
 from eval.sweep.failures import failure_of
-from eval.sweep.oracle import OURS
-from eval.sweep.records import EpisodeRecord
 from eval.tables import anytime, paper
+from eval.tables.comparisons import ORACLE, oracle_section, pairs_section
 from eval.tables.document import Section
 from eval.tables.load import Sweep
-from eval.tables.pairs import compare
-
-ORACLE = "oracle"
-"""The planner that shows what is possible at all."""
 
 MODELS = ("ours", "replan", "nofree")
-"""The models of Tables III to V; lengths and times are of episodes in which these and the oracle are right."""
+"""Models of Tables III to V; lengths and times are of episodes in which these and the oracle are right."""
 
-LEFT = "Errors that a planner has noticed and leaves as they are count as given from then on"
-"""How planners are judged that do not put everything right."""
+LEFT = "An error that a planner has noticed and not corrected is part of the reference state from then on"
+"""How planners are judged that do not correct everything."""
 
-REPLANS = "The actions of replan lead to the end of the plan, not to its next state: its L holds the rest of the plan. "
-"""What to know about its lengths."""
+REPLANS = "The actions of replan lead to the end of the plan: its L includes the rest of the plan. "
+"""Note about its lengths."""
 
 
 def sections(sweeps: Sequence[Sweep]) -> list[Section]:
-    """Every table that the sweeps have numbers for."""
+    """All tables for which the sweeps have numbers."""
     found = [_overview(sweeps)]
     titles = {
         "I": ("Table III: several errors at one step (dataset I)", paper.TABLE_III),
@@ -42,15 +36,15 @@ def sections(sweeps: Sequence[Sweep]) -> list[Section]:
         chosen = [sweep for sweep in sweeps if sweep.dataset == dataset]
         if chosen:
             found.append(_planning_table(title, theirs, chosen))
-    special = (_anytime(sweeps), _decisions(sweeps), _limit(sweeps))
+    special = (_anytime(sweeps), _decisions(sweeps), oracle_section(sweeps))
     found += [section for section in special if section is not None]
     found += [_detection(sweeps), _cost(sweeps), _failures(sweeps)]
-    pairs = _pairs(sweeps)
+    pairs = pairs_section(sweeps)
     return [*found, pairs] if pairs is not None else found
 
 
 def commands(sweeps: Sequence[Sweep]) -> str:
-    """What was run, on what, in words."""
+    """Commands of the sweeps, with revision and machine."""
     lines = []
     for sweep in sweeps:
         asked = sweep.metrics.get("asked") or (
@@ -66,7 +60,7 @@ def commands(sweeps: Sequence[Sweep]) -> str:
 
 
 def revisions(found: Mapping[str, Any]) -> list[str]:
-    """Of the code that ran the episodes of a sweep, in their order.
+    """Revisions of the code that ran a sweep, in the order of its runs.
 
     Args:
         found: metrics.json.
@@ -96,21 +90,20 @@ def _overview(sweeps: Sequence[Sweep]) -> Section:
         )
     return Section(
         "All planners",
-        "**Recovered**: of the errors that were noticed and have a way back, those whose plan leads back, carried out "
-        "by an unerring hand; one that is left as it is has no plan. "
-        "**Completed**: every object ends within 2 cm, and on the same support, of where the plan without faults puts "
-        "it; who asked for help has not. **Where possible** leaves out episodes in which something was really out of "
-        "reach when this planner noticed something, through a fault or through the robot itself: it says what a "
-        "planner does with what it meets, and does not compare planners. Of V the episodes that have a way back count. "
-        "**Promised**: every relation that the plan promises holds at the end. **L** "
+        "**Recovered**: share of the noticed, recoverable errors whose plan reaches its subgoal when the ideal "
+        "executor carries it out; an error without a plan counts as not recovered. "
+        "**Completed**: every object ends within 2 cm, and on the same support, of its place in the fault-free run; an "
+        "episode that asks for help is not completed. **Where possible** leaves out episodes in which an object was "
+        "truly out of reach when this planner noticed something; it does not compare planners. Of dataset V the "
+        "recoverable episodes count. **Promised**: every relation that the plan promises holds at the end. **L** "
         "counts the actions to the state of the plan that the planner chose, **L_opt** the fewest to the same state; "
-        "**way and rest** counts the rest of the plan too, beside the fewest over all states. L is now and then below "
-        "L_opt, which counts an action for each object: what is taken away may let what lies on it drop into its "
-        f"place. {LEFT}: the lengths of retry, whose L_opt has them all, say little. 95 % intervals: Wilson's for "
+        "**recovery and rest** counts the rest of the plan too, over the fewest to any state. L can be below L_opt, "
+        "which counts an action for each object: an object may fall into its place when another one is removed. "
+        f"{LEFT}: the lengths of retry, whose L_opt includes all of them, mean little. 95 % intervals: Wilson for "
         "shares (recoveries of one episode count as independent), bootstrap over episodes for the rest.",
         (
             "planner", "dataset", "episodes", "recovered", "completed", "where possible", "promised", "L/N_err",
-            "L/L_opt", "way and rest", "T/N_err", "T/L_opt",
+            "L/L_opt", "recovery and rest", "T/N_err", "T/L_opt",
         ),
         rows,
     )  # fmt: skip
@@ -152,16 +145,16 @@ def _planning_table(title: str, theirs: Mapping[str, paper.Row], sweeps: Sequenc
         head += [name, f"{name} ({paper.CITATION})"]
     return Section(
         title,
-        f"Lengths and times are of the {len(common)} episodes in which every recovery of {names} is right, as there. "
+        f"Lengths and times are of the {len(common)} episodes in which every recovery of {names} is right. "
         f"{REPLANS if any(sweep.planner == 'replan' for sweep in held) else ''}"
-        "Datasets are made by the same recipe, not the same ones; their times are of another machine.",
+        "The datasets follow the recipe of the paper; the times of the paper are of another machine.",
         head,
         rows,
     )
 
 
 def common_episodes(sweeps: Sequence[Sweep]) -> set[int]:
-    """Numbers of the episodes that all sweeps have, and in which every recovery of each is right."""
+    """Numbers of the episodes that all sweeps contain and in which every recovery of every sweep is right."""
     sets = [
         {record.episode for record in sweep.records if all(recovery.right for recovery in metrics.to_recover([record]))}
         for sweep in sweeps
@@ -192,9 +185,9 @@ def _anytime(sweeps: Sequence[Sweep]) -> Section | None:
         head += [name, f"{name} ({paper.CITATION})"]
     return Section(
         "Table VI: anytime (dataset III with 6 to 8 objects)",
-        "K nearest states of the plan, beside `original`, which knows only the state at which the error was noticed. "
-        "A plan is the way back and the rest of the plan from there. Lengths are of the first recovery of each "
-        "episode, where all are in the same state; shares and times of all recoveries.",
+        "The K nearest states of the plan are subgoals; `original` knows only the state of the error. "
+        "A plan is the recovery and the rest of the plan. Lengths are of the first recovery of each "
+        "episode, where all planners are in the same state; shares and times are of all recoveries.",
         head,
         rows,
     )
@@ -217,64 +210,11 @@ def _decisions(sweeps: Sequence[Sweep]) -> Section | None:
     ]
     return Section(
         "Is there a way back? (dataset V)",
-        "Half of the episodes have none: an object that the plan needs is gone or out of reach. **Decided right**: it "
-        "asks for help in these, and in no others. **Blamed right**: and names exactly the lost objects.",
+        "Half of the episodes have none: an object that the plan needs is gone or out of reach. **Decided right**: the "
+        "planner asks for help in these and in no others. **Blamed right**: and names exactly the lost objects.",
         ("planner", "episodes", "decided right", "blamed right", "completed where there is one"),
         rows,
     )
-
-
-def _limit(sweeps: Sequence[Sweep]) -> Section | None:
-    """What not even the oracle completes is the simulator's and the arm's."""
-    ours = {sweep.dataset: sweep for sweep in sweeps if sweep.planner == MODELS[0]}
-    rows = []
-    every, done, failed, others, told = 0, 0, list[str](), 0, 0
-    asked, planned = 0, 0
-    for sweep in sweeps:
-        if sweep.planner != ORACLE:
-            continue
-        possible = [record for record in sweep.records if record.recoverable and not record.lost]
-        short = [record for record in possible if not record.completed]
-        every, done = every + len(possible), done + len(possible) - len(short)
-        failed += [record.label() for record in short]
-        also, ran = _both(short, ours)
-        others, told = others + also, told + ran
-        ways = [recovery for record in sweep.records for recovery in record.recoveries if recovery.found]
-        asked, planned = asked + sum(way.reason != OURS for way in ways), planned + len(ways)
-        mine = _both(possible, ours)
-        beside = f"{mine[0]} of {mine[1]}" if mine[1] else ""
-        rows.append([*_completed(sweep.dataset, len(possible) - len(short), len(possible)), beside])
-    if not rows:
-        return None
-    rows.append([*_completed("all", done, every), ""])
-    least = "nothing."
-    if failed:
-        beaten = f"; ours completes {others} of {told} that it ran" if told else ""
-        least = f"{100 * len(failed) / every:.2f} points: {', '.join(failed)}{beaten}."
-    return Section(
-        "What the simulator and the arm allow",
-        "The oracle sees the true state and plans optimally: of the episodes in which nothing was lost it should "
-        f"complete all. What it does not is at the limit of the simulator and the arm's skills: this costs {least} "
-        f"Fast Downward planned {asked} of its {planned} recoveries, the others our own optimal search, where it looks "
-        "at too many arrangements to ask anybody else, what was nudged has to be put right, or the places of Fast "
-        "Downward's way do not all fit.",
-        ("dataset", "nothing lost", "the oracle completes", "share", "ours, of these"),
-        rows,
-    )
-
-
-def _completed(name: str, done: int, every: int) -> list[str]:
-    found = share(done, every)
-    return [name, str(every), str(done), percent(found["value"], [found["low"], found["high"]])]
-
-
-def _both(records: Sequence[EpisodeRecord], ours: Mapping[str, Sweep]) -> tuple[int, int]:
-    """How many of some episodes of one dataset our planner completes, of those that it ran."""
-    if not records or records[0].dataset not in ours:
-        return 0, 0
-    chosen = {record.episode for record in records}
-    mine = [record for record in ours[records[0].dataset].records if record.episode in chosen]
-    return sum(record.completed for record in mine), len(mine)
 
 
 def _detection(sweeps: Sequence[Sweep]) -> Section:
@@ -303,9 +243,9 @@ def _detection(sweeps: Sequence[Sweep]) -> Section:
     )
     return Section(
         "Detection, while acting",
-        "Every action that was looked at, in the plan and in recoveries, is a decision, and so is every alarm before "
-        f"an action that a planner plans for. {LEFT}: when retry sees them again at the next step, that is a false "
-        "alarm, unless it repeats that step on their account.",
+        "Every observed action, in the plan and in recoveries, is a decision, and so is every alarm before "
+        f"an action for which a recovery is planned. {LEFT}: when retry reports it again at the next step, that is a "
+        "false alarm, unless it repeats that step because of it.",
         ("planner", "dataset", "decisions", "accuracy", "precision", "recall", "culprits exact"),
         rows,
     )
@@ -327,11 +267,10 @@ def _cost(sweeps: Sequence[Sweep]) -> Section:
         for sweep in sweeps
     ]
     return Section(
-        "What it took",
-        "Seconds are of the whole episode, simulator, rendering and judging included; planning is the part of it that "
-        "planners take. **Faults struck**: those of a step that a recovery jumps over do not, so planners that rejoin "
-        "the plan at other states, or move things by other actions than the plan's, meet other numbers of them in "
-        "dataset II.",
+        "Actions and time",
+        "Seconds are of the whole episode, including simulator, rendering and judging; planning is the part of the "
+        "planners. **Faults struck**: faults of a step that a recovery skips do not strike, so planners that rejoin "
+        "the plan at other states, or use other actions, meet a different number of them in dataset II.",
         (
             "planner", "dataset", "actions", "per episode", "faults struck per episode", "recoveries",
             "s per episode", "of the processor", "of planning",
@@ -355,48 +294,6 @@ def _failures(sweeps: Sequence[Sweep]) -> Section:
         ("planner", "dataset", "reason", "episodes", "costs", "which"),
         rows or [["none"] + [""] * 5],
     )
-
-
-def _pairs(sweeps: Sequence[Sweep]) -> Section | None:
-    rows = []
-    for dataset in sorted({sweep.dataset for sweep in sweeps}):
-        chosen = [sweep for sweep in sweeps if sweep.dataset == dataset]
-        for other in chosen[1:]:
-            found = compare(chosen[0].records, other.records)
-            if found is None:
-                continue
-            low, high = found.interval
-            actions = "-"
-            if found.actions is not None and found.actions_interval is not None:
-                actions = f"{found.actions:+.2f} [{found.actions_interval[0]:+.2f}, {found.actions_interval[1]:+.2f}]"
-            rows.append(
-                [
-                    dataset,
-                    f"{chosen[0].planner} and {other.planner}",
-                    str(found.episodes),
-                    str(found.both),
-                    str(found.first_only),
-                    str(found.second_only),
-                    "< 0.0001" if found.p_value < 1e-4 else f"{found.p_value:.4f}",
-                    f"{100 * found.difference:+.2f} [{100 * low:+.2f}, {100 * high:+.2f}]",
-                    actions,
-                    number(found.time_ratio, 1),
-                ]
-            )
-    if not rows:
-        return None
-    return Section(
-        "Planners on the same episodes",
-        "How many end as they should under both, under the first only, and under the second only; p by McNemar's exact "
-        "test; differences are of the first minus the second, with 95 % intervals by Newcombe's method for pairs. "
-        "Actions are counted where both end as they should (intervals by resampling episodes). The last column is the "
-        "second's median planning time by the first's.",
-        (
-            "dataset", "planners", "episodes", "both", "first only", "second only", "p", "difference, points",
-            "actions", "planning time",
-        ),
-        rows,
-    )  # fmt: skip
 
 
 def _with(found: Mapping[str, Any], name: str, digits: int) -> str:

@@ -99,7 +99,7 @@ def test_the_tables_have_our_numbers_beside_the_papers(folders: Path) -> None:
 
 
 def test_kept_sweeps_make_the_same_tables_again(folders: Path) -> None:
-    write([folders / "in"], folders / "out", kept=True)
+    write([folders / "in"], folders / "out", kept=folders / "out")
     write([folders / "out" / "sweeps"], folders / "again")
     first, again = ((folders / name / "tables.md").read_text() for name in ("out", "again"))
     assert again == first

@@ -1,0 +1,1 @@
+"""Page of all committed results with their commands: `python -m eval.reproduce`."""
