@@ -198,8 +198,8 @@ class Words:
         past: an action that was done.
         unkept: that what the action promises does not hold.
         logged: name and instruction of the action in logs in REFLECT's format.
-        relation: regular expression for the ways in which people say where the action puts its first argument
-            relative to its second.
+        relation: regular expression for the ways in which people say where the action puts its first argument; if it
+            has a second one, relative to that.
     """
 
     imperative: str = ""
@@ -207,6 +207,11 @@ class Words:
     unkept: str = ""
     logged: tuple[str, str] = ("", "")
     relation: str = ""
+
+    @property
+    def takes_two(self) -> bool:
+        """Whether the instruction names two objects."""
+        return self.imperative.count("{") == 2
 
 
 @dataclass(frozen=True)

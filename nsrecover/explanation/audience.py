@@ -9,6 +9,8 @@ from enum import StrEnum
 
 from nsrecover.core.actions import Action
 from nsrecover.core.deprecation import serve_old_names, with_old_names
+from nsrecover.domains.base import Domain
+from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.explanation.grammar import instruction, ordinal, steps
 
 
@@ -27,10 +29,12 @@ class Voice:
     Attributes:
         audience: whom to.
         seed: decides between turns of phrase that mean the same; equal seeds give equal texts.
+        domain: the words of actions.
     """
 
     audience: Audience = Audience.ENGINEER
     seed: str = ""
+    domain: Domain = TABLETOP
 
     @property
     def lay(self) -> bool:
@@ -56,18 +60,19 @@ class Voice:
 
     def told(self, number: str, action: str) -> str:
         """A step with what it was to do: `step 4, top(a, b),`, `the fourth step, putting the a on the b,`."""
-        return f"{self.step(number)}, {doing(Action.parse(action)) if self.lay else action},"
+        return f"{self.step(number)}, {doing(Action.parse(action), self.domain) if self.lay else action},"
 
     def offset(self, words: str) -> str:
         """A distance: lay people are told about how much it is."""
         return f"about {words}" if self.lay and words[:1].isdigit() else words
 
 
-def doing(action: Action) -> str:
+def doing(action: Action, domain: Domain = TABLETOP) -> str:
     """An action as a participle: `putting the red cube on the blue cube`."""
-    verb, _, rest = instruction(action).partition(" ")
-    forms = {"put": "putting", "set": "setting", "do": "doing"}
-    return f"{forms[verb]} {rest}"
+    verb, _, rest = instruction(action, domain=domain).partition(" ")
+    forms = {"put": "putting", "set": "setting", "cut": "cutting", "tip": "tipping"}
+    participle = forms.get(verb, f"{verb.removesuffix('e')}ing")
+    return f"{participle} {rest}"
 
 
 def seed_of(parts: Sequence[object]) -> str:

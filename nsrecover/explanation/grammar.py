@@ -5,32 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nsrecover.core.actions import Action
+from nsrecover.domains.base import Domain
+from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _ORDINALS = ("zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
              "eleventh", "twelfth")  # fmt: skip
 _DETERMINERS = ("the ", "a ", "an ", "my ", "your ", "his ", "her ", "our ", "their ")
-
-_INSTRUCTIONS = {
-    "top": "put {0} on {1}",
-    "left": "put {0} to the left of {1}",
-    "right": "put {0} to the right of {1}",
-    "front": "put {0} in front of {1}",
-    "behind": "put {0} behind {1}",
-    "free": "set {0} aside",
-    "restore": "put {0} back",
-}
-
-_UNKEPT = {
-    "top": "{0} is not on {1}",
-    "left": "{0} is not to the left of {1}",
-    "right": "{0} is not to the right of {1}",
-    "front": "{0} is not in front of {1}",
-    "behind": "{0} is not behind {1}",
-    "free": "{0} is not out of the way",
-    "restore": "{0} is not back in its place",
-}
 
 
 def the(name: str) -> str:
@@ -80,24 +62,29 @@ def steps(first: int, last: int) -> str:
     return f"steps {first} {'and' if last == first + 1 else 'to'} {last}"
 
 
-def instruction(action: Action, place: str | None = None) -> str:
-    """An action as one would tell somebody to do it.
+def instruction(action: Action, place: str | None = None, domain: Domain = TABLETOP) -> str:
+    """An action as an instruction.
 
     Args:
-        action: any action; an operator that has no wording here is quoted as it is written in plans.
-        place: what the object stands on afterwards, if the action does not say so itself.
+        action: any action; if its operator has no words, the action is quoted as plans write it.
+        place: what the object stands on afterwards, if the action does not say so.
+        domain: the words of the operators.
     """
-    template = _INSTRUCTIONS.get(action.operator)
-    if template is None:
-        return f"do {action}"
-    words = template.format(*(the(name) for name in action.arguments))
+    words = _worded("imperative", action, domain) or f"do {action}"
     # Where an object is set aside does not matter; where it is put back does.
     return f"{words} on {the(place)}" if place and action.operator == "restore" and place != TABLE else words
 
 
-def unkept(action: Action) -> str:
+def unkept(action: Action, domain: Domain = TABLETOP) -> str:
     """That the promise of an action does not hold, as a clause."""
-    template = _UNKEPT.get(action.operator)
-    if template is None:
-        return f"{action} has not been achieved"
-    return template.format(*(the(name) for name in action.arguments))
+    return _worded("unkept", action, domain) or f"{action} has not been achieved"
+
+
+def _worded(form: str, action: Action, domain: Domain) -> str:
+    """An action in one of the forms of `Words`; empty if its operator has no such words."""
+    operator = domain.operators.get(action.operator)
+    if operator is None:
+        return ""
+    names = (parameter.variable.removeprefix("?") for parameter in operator.parameters)
+    given = dict(zip(names, map(the, action.arguments), strict=True))
+    return str(getattr(operator.words, form)).format(**given)

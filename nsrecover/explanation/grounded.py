@@ -40,7 +40,7 @@ class GroundedExplainer:
             The explanation; `verified` if reading it back gives exactly the culprits and causes of the discrepancy.
         """
         facts = facts_of(discrepancy, recovery, self.domain)
-        sentences = realise(facts, self.audience)
+        sentences = realise(facts, self.audience, self.domain)
         text = " ".join(sentence.text for sentence in sentences)
         names = tuple(dict.fromkeys((*discrepancy.expected.names, *discrepancy.observed.names)))
         return Explanation(

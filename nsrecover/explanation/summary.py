@@ -15,6 +15,7 @@ from itertools import pairwise
 from nsrecover.core.actions import Action
 from nsrecover.core.episode import Episode
 from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE, Edge, Relation, relations
 from nsrecover.explanation.logs.reading import action_of
 from nsrecover.explanation.logs.records import GRIPPER, HouseholdLog, KeyFrame, Observation, Related, Seen, Step
@@ -28,17 +29,6 @@ _SIDES = {
     Relation.BEHIND: "behind",
 }
 """Relations of ours in REFLECT's words."""
-
-_TOLD = {
-    "top": ("put_on", "Put {0} on {1}"),
-    "left": ("place_left", "Place {0} left of {1}"),
-    "right": ("place_right", "Place {0} right of {1}"),
-    "front": ("place_front", "Place {0} before {1}"),
-    "behind": ("place_behind", "Place {0} behind {1}"),
-    "free": ("set_aside", "Set {0} aside"),
-    "restore": ("put_back", "Bring {0} back"),
-}
-"""Operators of ours -> how logs name them, and as an action in words."""
 
 
 @dataclass(frozen=True)
@@ -159,12 +149,18 @@ def _key_frame(time_s: float, label: str, action: Action, observation: Observati
 
 
 def _text(action: Action) -> str:
-    _, words = _TOLD.get(action.operator, ("", f"Do {action.operator} with " + " and ".join(action.arguments)))
-    return words.format(*action.arguments)
+    _, words = _logged(action)
+    return (words or f"Do {action.operator} with {' and '.join(action.arguments)}").format(*action.arguments)
+
+
+def _logged(action: Action) -> tuple[str, str]:
+    """The name of an action in logs, and the action in words; both may be empty."""
+    operator = TABLETOP.operators.get(action.operator)
+    return ("", "") if operator is None else operator.words.logged
 
 
 def _step(action: Action) -> Step:
-    name = _TOLD.get(action.operator, (action.operator, ""))[0]
+    name = _logged(action)[0] or action.operator
     return Step(name, tuple(action_of(f"pick up {argument}").arguments[0] for argument in action.arguments))
 
 

@@ -9,6 +9,8 @@ from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause, Phase
 from nsrecover.core.explanation import Fact, Sentence
 from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.domains.base import Domain
+from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE
 from nsrecover.explanation.audience import Audience, Voice, seed_of
 from nsrecover.explanation.facts import NOWHERE
@@ -28,13 +30,16 @@ WORST_FIRST = (
 """The order in which causes are told."""
 
 
-def realise(facts: Sequence[Fact], audience: Audience = Audience.ENGINEER) -> tuple[Sentence, ...]:
+def realise(
+    facts: Sequence[Fact], audience: Audience = Audience.ENGINEER, domain: Domain = TABLETOP
+) -> tuple[Sentence, ...]:
     """Word the facts of a failure.
 
     Args:
         facts: from `nsrecover.explanation.facts.facts_of`; nothing else is looked at.
         audience: whom the text is for. For engineers steps have numbers and actions their names, and the same thing is
             always said in the same words; for lay people it is told as one would, in one of several ways.
+        domain: the words of actions.
 
     Returns:
         Sentences in reading order, each with the facts it rests on.
@@ -42,7 +47,7 @@ def realise(facts: Sequence[Fact], audience: Audience = Audience.ENGINEER) -> tu
     known: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
         known[fact.predicate].append(fact)
-    voice = Voice(audience, seed_of(facts))
+    voice = Voice(audience, seed_of(facts), domain)
     elsewhere = frozenset(fact.arguments[0] for fact in known["should_be_on"])
     return (
         _headline(known, voice),
@@ -186,7 +191,7 @@ def _consequences(known: dict[str, list[Fact]], voice: Voice) -> list[Sentence]:
         promised.add(action.arguments)
         same = [other for other in known["should_be_on"] if other.arguments == action.arguments]
         promise = voice.one_of("as the step was to bring about", "which is what the step was for")
-        sentences.append(Sentence(f"So {unkept(action)}, {promise}.", (fact, *same)))
+        sentences.append(Sentence(f"So {unkept(action, voice.domain)}, {promise}.", (fact, *same)))
     lost = [fact for fact in known["should_be_on"] if fact.arguments not in promised]
     if lost:
         pairs = [
@@ -232,7 +237,7 @@ def _way_back(recovery: Fact, known: dict[str, list[Fact]], voice: Voice) -> Sen
     """How many actions the recovery takes, and which."""
     does = known["does"]
     told = [
-        instruction(Action.parse(action), None if place == NOWHERE else place)
+        instruction(Action.parse(action), None if place == NOWHERE else place, voice.domain)
         for _, action, place in (fact.arguments for fact in does)
     ]
     count = counted(len(does), "action")

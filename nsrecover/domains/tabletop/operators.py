@@ -126,7 +126,7 @@ OPERATORS: dict[str, SpatialOperator] = {
                 "put {moved} on {support}",
                 unkept="{moved} is not on {support}",
                 logged=("put_on", "Put {0} on {1}"),
-                relation=r"on(?:to)?(?: top of)?|atop|upon",
+                relation=r"on|onto|upon|on top of",
             ),
             place=_on_top,
         ),
@@ -150,7 +150,10 @@ OPERATORS: dict[str, SpatialOperator] = {
             preconditions=(CLEAR,),
             effects=(Effect((("on", "?moved", TABLE),), LEAVE),),
             words=Words(
-                "set {moved} aside", unkept="{moved} is not out of the way", logged=("set_aside", "Set {0} aside")
+                "set {moved} aside",
+                unkept="{moved} is not out of the way",
+                logged=("set_aside", "Set {0} aside"),
+                relation=r"aside|out of the way|to the side",
             ),
             promise=_at_target,
             conditions=_target_conditions,
@@ -160,7 +163,10 @@ OPERATORS: dict[str, SpatialOperator] = {
             (Parameter("?moved", "movable"),),
             preconditions=(CLEAR,),
             words=Words(
-                "put {moved} back", unkept="{moved} is not back in its place", logged=("put_back", "Bring {0} back")
+                "put {moved} back",
+                unkept="{moved} is not back in its place",
+                logged=("put_back", "Bring {0} back"),
+                relation=r"back(?: (?:in|to|into) its place| where it (?:was|belongs|should be))?",
             ),
             promise=_at_target,
             conditions=_target_conditions,

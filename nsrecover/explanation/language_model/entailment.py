@@ -21,7 +21,8 @@ SEVERAL = "several"
 _CAUSES = {cause.value for cause in Cause}
 _PLACED = {c.value for c in (Cause.TOPPLED, Cause.DROPPED, Cause.NOT_LIFTED, Cause.MISPLACED, Cause.MOVED)}
 _IN_PLACE = {Cause.HELPED.value, Cause.BLOCKING.value}
-_RELATIONS = ("top", "left", "right", "front", "behind")
+FORMS = {"free": "aside", "restore": "back"}
+"""Names of instructions in claims, where they differ from the operator's."""
 
 
 class _Add(Protocol):
@@ -192,12 +193,7 @@ def _ways(action: str, place: str) -> frozenset[Fact]:
     parsed = Action.parse(action)
     moved = parsed.arguments[0]
     ways = {Fact("do", ("action", action))}
-    if parsed.operator in _RELATIONS:
-        ways.add(Fact("do", (parsed.operator, *parsed.arguments)))
-    elif parsed.operator == "free":
-        ways.add(Fact("do", ("aside", moved)))
-    elif parsed.operator == "restore":
-        ways.add(Fact("do", ("back", moved)))
-        if place not in (NOWHERE, TABLE):
-            ways |= {Fact("do", ("back on", moved, place)), Fact("do", ("top", moved, place))}
+    ways.add(Fact("do", (FORMS.get(parsed.operator, parsed.operator), *parsed.arguments)))
+    if parsed.operator == "restore" and place not in (NOWHERE, TABLE):
+        ways |= {Fact("do", ("back on", moved, place)), Fact("do", ("top", moved, place))}
     return frozenset(ways)

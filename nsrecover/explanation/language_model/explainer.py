@@ -82,7 +82,8 @@ class LanguageExplainer:
     def worded(self, discrepancy: Discrepancy, recovery: Recovery | None) -> tuple[Explanation, Reworded]:
         """Return the explanation together with the model's answers, their tokens and the refused sentences."""
         grounded = self.fallback(discrepancy, recovery)
-        task = task_of(discrepancy, facts_of(discrepancy, recovery, self.fallback.domain), grounded.sentences)
+        domain = self.fallback.domain
+        task = task_of(discrepancy, facts_of(discrepancy, recovery, domain), grounded.sentences, domain)
         result = reword(task, self.model, self.strategy, self.timeout_s, self.on_text)
         source = self.model.name if result.used else grounded.source
         # The sentences of the model were judged one by one; the others are as reliable as the grounded text.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from nsrecover.core.discrepancy import Cause, Phase
+from nsrecover.domains.base import Words
 from nsrecover.explanation.language_model.entailment import SEVERAL, direction
 from nsrecover.explanation.language_model.sentence_rules import (
     EACH,
@@ -264,19 +265,10 @@ def _step_rules() -> list[Rule]:
     ]
 
 
-RELATIONS = {
-    "top": _ON,
-    "left": r"(?:to|on) the left(?: side)? of|left of",
-    "right": r"(?:to|on) the right(?: side)? of|right of",
-    "front": r"in front of",
-    "behind": r"behind",
-}
-"""Operator -> pattern of the words that place one object relative to another."""
-
-
-def _consequence_rules() -> list[Rule]:
+def _consequence_rules(operators: Mapping[str, Words]) -> list[Rule]:
     found = []
-    for operator, words in RELATIONS.items():
+    relations = {name: said.relation for name, said in operators.items() if said.relation and said.takes_two}
+    for operator, words in relations.items():
         found += [
             predicate(
                 rf"(?:is|are) not (?:(?:standing|placed|resting) )?(?:{words}) <object:x>",
@@ -321,5 +313,6 @@ def _parts(action: str) -> list[str]:
     return [operator, *inner.split(", ")]
 
 
-FAILURE_RULES: tuple[Rule, ...] = (*_step_rules(), *_event_rules(), *_consequence_rules())
-"""All rules for sentences about what happened."""
+def failure_rules(operators: Mapping[str, Words]) -> tuple[Rule, ...]:
+    """Return all rules for sentences about what happened, given the words of the operators."""
+    return (*_step_rules(), *_event_rules(), *_consequence_rules(operators))

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from nsrecover.core.explanation import Fact
+from nsrecover.domains.base import Domain, Words
+from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE
 from nsrecover.explanation.language_model.entailment import Entailment, entailed_by
-from nsrecover.explanation.language_model.failure_rules import FAILURE_RULES
+from nsrecover.explanation.language_model.failure_rules import failure_rules
 from nsrecover.explanation.language_model.parser import Parser
-from nsrecover.explanation.language_model.recovery_rules import RECOVERY_RULES
-from nsrecover.explanation.language_model.sentence_rules import Claim
+from nsrecover.explanation.language_model.recovery_rules import recovery_rules
+from nsrecover.explanation.language_model.sentence_rules import Claim, Rule
 from nsrecover.explanation.language_model.vocabulary import Vocabulary
 
 UNREADABLE = "it says something that cannot be checked; use plain statements about what is known, and nothing else"
@@ -77,13 +80,20 @@ class Judge:
         return frozenset(self.known.points[fact] for fact in facts if fact in self.known.points)
 
 
-def judge_of(facts: Sequence[Fact], names: Sequence[str]) -> Judge:
+@lru_cache(maxsize=8)
+def _rules(operators: tuple[tuple[str, Words], ...]) -> tuple[Rule, ...]:
+    return (*failure_rules(dict(operators)), *recovery_rules(dict(operators)))
+
+
+def judge_of(facts: Sequence[Fact], names: Sequence[str], domain: Domain = TABLETOP) -> Judge:
     """Return a judge of sentences about a discrepancy.
 
     Args:
         facts: the facts of the discrepancy, from `nsrecover.explanation.facts.facts_of`.
         names: the objects of the scene.
+        domain: the words of the operators.
     """
     quotes = tuple(fact.arguments[0].rstrip(". ") for fact in facts if fact.predicate in ("reason", "violated"))
     vocabulary = Vocabulary(tuple(dict.fromkeys((*names, TABLE))), quotes, never_pronoun=(TABLE,))
-    return Judge(Parser(vocabulary, (*FAILURE_RULES, *RECOVERY_RULES)), entailed_by(facts))
+    rules = _rules(tuple((name, operator.words) for name, operator in domain.operators.items()))
+    return Judge(Parser(vocabulary, rules), entailed_by(facts))

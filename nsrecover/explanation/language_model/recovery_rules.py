@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from nsrecover.explanation.language_model.failure_rules import RELATIONS
+from nsrecover.domains.base import Words
+from nsrecover.explanation.language_model.entailment import FORMS
 from nsrecover.explanation.language_model.sentence_rules import (
     ALL,
     Claim,
@@ -33,12 +34,13 @@ _PASSIVE = (
 )
 
 
-def _instruction_rules() -> list[Rule]:
+def _instruction_rules(operators: Mapping[str, Words]) -> list[Rule]:
     found = []
-    ways = {operator: rf"(?:{words}) <object:y>" for operator, words in RELATIONS.items()}
-    ways["back on"] = rf"back (?:{RELATIONS['top']}) <object:y>"
-    ways["back"] = r"back(?: (?:in|to|into) its place| where it (?:was|belongs|should be))?"
-    ways["aside"] = r"(?:aside|out of the way|to the side)"
+    known = {name: words for name, words in operators.items() if words.relation}
+    ways = {name: rf"(?:{said.relation}) <object:y>" for name, said in known.items() if said.takes_two}
+    if "top" in known:
+        ways["back on"] = rf"back (?:{known['top'].relation}) <object:y>"
+    ways |= {FORMS.get(name, name): rf"(?:{said.relation})" for name, said in known.items() if not said.takes_two}
     for how, words in ways.items():
         found += [
             clause(rf"{_PUT} <object:x> {words}", claims("do", how, "x", "y"), Topic.REMEDY),
@@ -157,5 +159,6 @@ def _searched(match: RuleMatch) -> Iterable[Claim]:
         yield claim("searched_for", f"{match.number('n')}{match['rest']}")
 
 
-RECOVERY_RULES: tuple[Rule, ...] = (*_instruction_rules(), *_rejoining_rules(), *_search_rules())
-"""All rules for sentences about the recovery."""
+def recovery_rules(operators: Mapping[str, Words]) -> tuple[Rule, ...]:
+    """Return all rules for sentences about the recovery, given the words of the operators."""
+    return (*_instruction_rules(operators), *_rejoining_rules(), *_search_rules())

@@ -9,6 +9,8 @@ from typing import Protocol
 from nsrecover.core.discrepancy import Discrepancy, Phase
 from nsrecover.core.explanation import Fact, Sentence
 from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.base import Domain
+from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE, support_name
 from nsrecover.explanation.language_model.judge import Judgement, judge_of
 from nsrecover.explanation.language_model.vocabulary import Vocabulary
@@ -61,13 +63,16 @@ class RewordingTask:
     experience: RobotExperience
 
 
-def task_of(discrepancy: Discrepancy, facts: Sequence[Fact], grounded: Sequence[Sentence]) -> RewordingTask:
+def task_of(
+    discrepancy: Discrepancy, facts: Sequence[Fact], grounded: Sequence[Sentence], domain: Domain = TABLETOP
+) -> RewordingTask:
     """Return the rewording task for a discrepancy.
 
     Args:
         discrepancy: the deviation from the expected scene.
         facts: its facts and those of its recovery, from `nsrecover.explanation.facts.facts_of`.
         grounded: the sentences for these facts, from `nsrecover.explanation.templates`.
+        domain: the words of the operators.
     """
     names = tuple(dict.fromkeys((*discrepancy.expected.names, *discrepancy.observed.names)))
     step = f"step {discrepancy.step + 1}"
@@ -78,7 +83,7 @@ def task_of(discrepancy: Discrepancy, facts: Sequence[Fact], grounded: Sequence[
         history=(f"Expected {'before' if before else 'after'} {step}: {_scene(discrepancy.expected)}",),
         observation=_scene(discrepancy.observed),
     )
-    return RewordingTask(tuple(grounded), judge_of(facts, names), names, experience)
+    return RewordingTask(tuple(grounded), judge_of(facts, names, domain), names, experience)
 
 
 def _scene(graph: SceneGraph) -> str:
