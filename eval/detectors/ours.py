@@ -32,4 +32,4 @@ class Ours:
         if scores.before is None:
             return scores
         before = comparison.before(moment.seen, moment.trace, step + 1)
-        return Scores(lowest, 0.0 if before.violated else float(before.probabilities.min()))
+        return Scores(lowest, 0.0 if before.unmet else float(before.probabilities.min()))

@@ -118,7 +118,7 @@ class PolicyPlanner:
         """
         began = time.perf_counter()
         done = discrepancy.step + (discrepancy.phase is Phase.AFTER)
-        done += bool(discrepancy.violated) and not discrepancy.deviations
+        done += bool(discrepancy.unmet) and not discrepancy.deviations
         if len(graph) > self._slots.count:
             reason = f"the policy knows scenes of up to {self._slots.count} objects, this one has {len(graph)}"
             return Recovery(RecoveryStatus.BUDGET_EXHAUSTED, reason=reason)

@@ -85,10 +85,11 @@ MODULES = {
 """Old module -> new module. A submodule of an old package that is not listed has kept its name in the new package."""
 
 _MANY = "nsrecover.planning.planner.RecoveryPlanner.recover_many"
+_DECLARED = "nsrecover.domains.tabletop.spatial.SpatialOperator"
 
 GONE: dict[str, str] = {
     f"nsrecover.planning.{name}": _MANY for name in ("fleet", "fleet_realise", "fleet_search", "fleet_tables", "packed")
-}
+} | {f"nsrecover.domains.tabletop.operators.{name}": _DECLARED for name in ("Beside", "Stack", "ToTarget")}
 """Module, or dotted name of a module's member, that no longer exists -> what to use instead."""
 
 NAMES = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NoReturn
 
 from nsrecover.core.actions import Action
 from nsrecover.core.deprecation import with_old_names
@@ -86,7 +87,7 @@ class Discrepancy:
         total: D = N - sum of the probabilities (Kalithasan et al., section IV-C).
         threshold: probability under which an object counts as wrong.
         deviations: the objects that are wrong, and how.
-        violated: what keeps the preconditions of the action from holding (only before an action).
+        unmet: what keeps the preconditions of the action from holding (only before an action).
     """
 
     step: int
@@ -98,10 +99,18 @@ class Discrepancy:
     total: float
     threshold: float
     deviations: tuple[Deviation, ...]
-    violated: tuple[Fact, ...] = ()
+    unmet: tuple[Fact, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.deviations or self.violated)
+        return bool(self.deviations or self.unmet)
+
+    @property
+    def violated(self) -> NoReturn:
+        """Texts, before; raises an error that names what to use instead."""
+        raise AttributeError(
+            "Discrepancy.violated no longer exists: use unmet, which holds facts, or their texts, "
+            "nsrecover.explanation.violated_texts(discrepancy)"
+        )
 
     @property
     def deviating(self) -> tuple[str, ...]:

@@ -5,11 +5,11 @@
 
 from nsrecover.core.deprecation import serve_old_names
 from nsrecover.explanation.audience import Audience
-from nsrecover.explanation.facts import facts_of
+from nsrecover.explanation.facts import facts_of, violated_texts
 from nsrecover.explanation.grounded import GroundedExplainer
 from nsrecover.explanation.templates import realise
 from nsrecover.explanation.verify import claims, disagreements
 
-__all__ = ["Audience", "GroundedExplainer", "claims", "disagreements", "facts_of", "realise"]
+__all__ = ["Audience", "GroundedExplainer", "claims", "disagreements", "facts_of", "realise", "violated_texts"]
 
 serve_old_names(__name__)

@@ -57,7 +57,7 @@ def _failure_facts(discrepancy: Discrepancy, domain: SpatialDomain) -> tuple[Fac
 
 def violated_texts(discrepancy: Discrepancy, domain: Domain = TABLETOP) -> tuple[str, ...]:
     """The preconditions that do not hold, in words."""
-    return tuple(map(domain.text, discrepancy.violated))
+    return tuple(map(domain.text, discrepancy.unmet))
 
 
 def _culprit_fact(discrepancy: Discrepancy, culprit: Deviation) -> Fact:

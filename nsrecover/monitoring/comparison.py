@@ -38,15 +38,15 @@ class Comparison:
             A discrepancy that is false in a condition if all is well.
         """
         action = trace.plan[step]
-        violated = operator_of(action).violated(graph, action)
-        return self._compare(graph, trace, step, Phase.BEFORE, violated)
+        unmet = operator_of(action).violated(graph, action)
+        return self._compare(graph, trace, step, Phase.BEFORE, unmet)
 
     def after(self, graph: SceneGraph, trace: Trace, step: int) -> Discrepancy:
         """Whether an action worked and left everything else alone; arguments as for `before`."""
         return self._compare(graph, trace, step, Phase.AFTER, ())
 
     def _compare(
-        self, graph: SceneGraph, trace: Trace, step: int, phase: Phase, violated: tuple[Fact, ...]
+        self, graph: SceneGraph, trace: Trace, step: int, phase: Phase, unmet: tuple[Fact, ...]
     ) -> Discrepancy:
         action = trace.plan[step]
         done = step + 1 if phase is Phase.AFTER else step
@@ -74,7 +74,7 @@ class Comparison:
             total=float(len(graph) - probabilities.sum()),
             threshold=self._models.threshold,
             deviations=deviations,
-            violated=violated,
+            unmet=unmet,
         )
 
     def _later(self, graph: SceneGraph, trace: Trace, done: int) -> np.ndarray:

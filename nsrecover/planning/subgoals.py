@@ -50,7 +50,7 @@ def considered(
     # what was checked of another course is what is still to come
     scenes = [*range(length), *range(length + done, len(courses) * length)]
     imagined = [scene for course in courses for scene in course.graphs]
-    if discrepancy.violated and not discrepancy.deviations and length > 1:
+    if discrepancy.unmet and not discrepancy.deviations and length > 1:
         # all is where the plan has it and still the action cannot be run: going on from here would fail again
         scenes = [scene for scene in scenes if scene % length != discrepancy.step]
     if subgoals is Subgoals.STEP:

@@ -254,7 +254,7 @@ def _read_record(data: Mapping[str, Any]) -> StepRecord:
         total=float(found["total"]),
         threshold=float(found["threshold"]),
         deviations=tuple(_read_culprit(culprit) for culprit in found["culprits"]),
-        violated=tuple(map(TABLETOP.fact, found["violated"])),
+        unmet=tuple(map(TABLETOP.fact, found["violated"])),
     )
     return StepRecord(
         None if data["action"] is None else _read_action(data["action"]),

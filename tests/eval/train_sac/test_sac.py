@@ -174,7 +174,7 @@ def test_what_only_an_action_cannot_do_is_done_in_its_place() -> None:
     """Were it to lead to the scene before the action, nothing would be done, and the same be noticed again."""
     _, trace = scenes()
     system = geometric()
-    doubt = replace(system.comparison.before(trace.graphs[1], trace, 1), violated=(Fact("blocked", ()),))
+    doubt = replace(system.comparison.before(trace.graphs[1], trace, 1), unmet=(Fact("blocked", ()),))
     assert not doubt.deviations
     recovery = PolicyPlanner(system, KnowsTheWay(), 2).recover(trace.graphs[1], trace, doubt)
     assert [str(action) for action in recovery.actions] == ["restore(green cube)"]

@@ -64,8 +64,8 @@ def test_nothing_wrong_is_said_so() -> None:
 
 def test_a_step_whose_needs_are_not_met_is_the_plans_fault() -> None:
     record = fallen().records[0]
-    violated = (Fact("covered", ("red cube", "green die")),)
-    found = replace(record.discrepancy, step=1, phase=Phase.BEFORE, action=PLAN[1], violated=violated)
+    unmet = (Fact("covered", ("red cube", "green die")),)
+    found = replace(record.discrepancy, step=1, phase=Phase.BEFORE, action=PLAN[1], unmet=unmet)
     records = (replace(record, discrepancy=found),)
     asked = replace(fallen(), status=EpisodeStatus.ASKED_FOR_HELP, reason="nobody can say.", records=records)
     report = report_of_episode(asked)

@@ -51,7 +51,7 @@ def discrepancy(
     *culprits: Deviation,
     action: str = "top(red cube, blue cube)",
     phase: Phase = Phase.AFTER,
-    violated: tuple[Fact, ...] = (),
+    unmet: tuple[Fact, ...] = (),
 ) -> Discrepancy:
     expected = graph()
     observed = graph(**{c.name.replace(" ", "_"): c.observed for c in culprits if c.observed is not None})
@@ -67,7 +67,7 @@ def discrepancy(
         float(len(expected) - probabilities.sum()),
         0.5,
         culprits,
-        violated,
+        unmet,
     )
 
 
@@ -224,7 +224,7 @@ def test_a_failed_precondition_is_the_headline() -> None:
     case = discrepancy(
         culprit("dark red cube", Cause.BLOCKING, (0.5, 0.0, 0.18, SIZE, SIZE, SIZE), "red cube"),
         phase=Phase.BEFORE,
-        violated=(Fact("covered", ("dark red cube", "red cube")),),
+        unmet=(Fact("covered", ("dark red cube", "red cube")),),
     )
     assert GroundedExplainer()(case, None).sentences[0].text == (
         "Step 4, top(red cube, blue cube), cannot be done as things are: the dark red cube stands on the red cube."

@@ -82,5 +82,5 @@ def test_preconditions_are_checked_before_the_action_is_run(system: System, star
     blocked = start.with_node(index, on_top)
     found = system.comparison.before(blocked, trace, 0)
     assert found.phase is Phase.BEFORE
-    assert found.violated == (Fact("covered", (b, a)),)
+    assert found.unmet == (Fact("covered", (b, a)),)
     assert b in found.deviating

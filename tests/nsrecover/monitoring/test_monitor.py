@@ -205,11 +205,11 @@ def test_looking_again_before_an_action_tells_what_has_changed_and_what_is_in_th
     monitor = system.monitor(PLAN, GOOD[0])
     found = monitor.check(table(grey=on("green")))
     assert found.phase is Phase.BEFORE
-    assert found.violated == (Fact("covered", ("grey", "green")),)
+    assert found.unmet == (Fact("covered", ("grey", "green")),)
     assert found.deviating == ("grey",)
     # told once: from now on that is how it is, but the precondition still does not hold
     again = monitor.check()
-    assert again.violated
+    assert again.unmet
     assert not again.deviations
 
 

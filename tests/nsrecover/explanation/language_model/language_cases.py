@@ -34,7 +34,7 @@ BLOCKED = discrepancy(
         "dark red cube", Cause.BLOCKING, 0.02, 0.1, (0.6, 0.2, 0.02, SIZE, SIZE, SIZE), on_table(0.5, 0.1), "red cube"
     ),
     phase=Phase.BEFORE,
-    violated=(Fact("covered", ("dark red cube", "red cube")),),
+    unmet=(Fact("covered", ("dark red cube", "red cube")),),
 )
 
 CASES: dict[str, tuple[Discrepancy, Recovery | None]] = {
