@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from eval.common.output import write_results
 from eval.free_space import tables as free_tables
-from eval.free_space.scenes import MOST_OF_SIMULATOR, PlacementProblem, problems
+from eval.free_space.scenes import MOST_OF_SIMULATOR, JudgedProblem, PlacementProblem, ProposedPlace, problems
 from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle
@@ -43,42 +43,6 @@ class FreeSpaceConfig:
     threads: list[int] = field(default_factory=lambda: [1, 2])
     timed: int = 300
     out: str = "outputs/free_space"
-
-
-@dataclass(frozen=True)
-class ProposedPlace:
-    """What one way said to one problem.
-
-    Attributes:
-        place: (6,), None if it found none.
-        free: whether it keeps the gap that the problem leaves room for.
-        moved_m: how far it is from where the object stands; nan if there is none.
-    """
-
-    place: FloatArray | None
-    free: bool
-    moved_m: float
-
-
-@dataclass(frozen=True)
-class JudgedProblem:
-    """A problem with what all ways answered.
-
-    Attributes:
-        problem: the question.
-        gap_m: the largest of `nsrecover.models.free_place.MARGINS_M` that there is room for; None if there is none.
-        nearest_m: how far the nearest place with that gap is; nan if there is none.
-        keeps: gap -> whether the raw proposal keeps it; for gaps that there is room for.
-        on_grid_mm: how much farther than that the nearest point of the dense grid is; nan if none is free.
-        answers: by way.
-    """
-
-    problem: PlacementProblem
-    gap_m: float | None
-    nearest_m: float
-    keeps: dict[float, bool]
-    on_grid_mm: float
-    answers: dict[str, ProposedPlace]
 
 
 def ways(bundle: Bundle, seed: int) -> dict[str, Way]:

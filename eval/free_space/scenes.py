@@ -36,6 +36,42 @@ class PlacementProblem:
     obstacles: FloatArray
 
 
+@dataclass(frozen=True)
+class ProposedPlace:
+    """Place that one method proposes for one problem.
+
+    Attributes:
+        place: (6,), None if the method found none.
+        free: whether it keeps the gap of the problem.
+        moved_m: distance from the place of the object; nan if there is none.
+    """
+
+    place: FloatArray | None
+    free: bool
+    moved_m: float
+
+
+@dataclass(frozen=True)
+class JudgedProblem:
+    """A problem with the places that all methods propose.
+
+    Attributes:
+        problem: scene and object.
+        gap_m: the largest of `nsrecover.models.free_place.MARGINS_M` that leaves a free place; None if none does.
+        nearest_m: distance of the nearest place with that gap; nan if there is none.
+        keeps: gap -> whether the raw proposal keeps it, for gaps that leave a free place.
+        on_grid_mm: how much farther the nearest point of the dense grid is; nan if none is free.
+        answers: by method.
+    """
+
+    problem: PlacementProblem
+    gap_m: float | None
+    nearest_m: float
+    keeps: dict[float, bool]
+    on_grid_mm: float
+    answers: dict[str, ProposedPlace]
+
+
 def problems(seed: int, counts: Sequence[int], scenes: int, table: Table) -> Iterator[PlacementProblem]:
     """So many scenes of every number of objects, and of the simulator too where they fit.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.patches import Rectangle
@@ -13,11 +13,9 @@ from matplotlib.patches import Rectangle
 from eval.common.figures import Axes, plt, save
 from eval.common.statistics import share_of, spread
 from eval.common.tables import document, markdown_table, percent_of
-
-if TYPE_CHECKING:
-    from eval.free_space.command import JudgedProblem
-    from nsrecover.core.scene import FloatArray
-    from nsrecover.models.free_place import Table
+from eval.free_space.scenes import JudgedProblem
+from nsrecover.core.scene import FloatArray
+from nsrecover.models.free_place import Table
 
 PROPOSAL, ANSWER = "proposal, unchecked", "proposal, checked"
 NEAREST, GRID, UNIFORM = "exact nearest place", "10 mm grid", "uniform sampling"

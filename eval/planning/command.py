@@ -13,13 +13,13 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
+from eval.common.batched import time_batch
 from eval.common.error_states import ErrorState, states_of
 from eval.common.optimum_check import available
 from eval.common.output import in_workers, write_results
 from eval.common.plans import Planned, PlannerSetting, plan_all, warm_up
 from eval.common.systems import system_of
 from eval.planning import figures, tables
-from eval.planning.batched import time_batch
 from eval.planning.cases import CaseRequest, PlanningCase, assess
 from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration

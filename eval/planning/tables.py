@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from eval.common.batched import as_text
 from eval.common.plans import PlannerSetting
 from eval.common.statistics import grouped, mean, p95, share, spread
 from eval.common.tables import document, markdown_table, milliseconds, number, percent_of
-from eval.planning.batched import as_text
 from eval.planning.cases import PlanningCase
 from nsrecover.planning.planner import Rejoin
 

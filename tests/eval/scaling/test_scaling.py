@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from eval.planning.batched import as_text, time_batch
+from eval.common.batched import as_text, time_batch
 from eval.scaling.command import TimedRecovery, growth, markdown, summary, time_one, valid
 from eval.scaling.synthetic import Appearance, enlarged, problem
 from nsrecover import load
