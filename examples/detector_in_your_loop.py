@@ -1,9 +1,9 @@
-"""Only the detector of errors, in a loop that is yours: your robot, your cameras, your instance masks, your planner.
+"""The error detector alone, in your own loop: your robot, cameras, instance masks and planner.
 
     pip install nsrecover
     python detector_in_your_loop.py
 
-The recorded episode that comes with the package stands for robot and cameras.
+A recorded episode of the package replaces robot and cameras.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from nsrecover.records import recording
 
 
 class MyRobot:
-    """Your robot; here it goes through a recorded episode."""
+    """Your robot; here it replays a recorded episode."""
 
     def __init__(self) -> None:
         self._episode = recording.example("collapse")
@@ -26,7 +26,7 @@ class MyRobot:
         self._done = 0
 
     def do(self, action: Action) -> None:
-        """Carry out an action; whether it worked is for the cameras to say."""
+        """Carry out an action; the next observation shows whether it worked."""
         self._done += 1
 
     def read_cameras(self) -> tuple[np.ndarray, np.ndarray, tuple[Camera, ...]]:
@@ -35,13 +35,13 @@ class MyRobot:
         return seen.rgb, seen.depth_m, seen.cameras
 
     def my_detector(self, rgb: np.ndarray) -> Mapping[str, np.ndarray]:
-        """Your detector: a mask (V, H, W) for every object it knows. Here it reads the recording's masks."""
+        """Your detector: a mask (V, H, W) for every object. Here it returns the masks of the recording."""
         seen = self._episode.observations[self._done]
         return {name: seen.instances == number for number, name in seen.labels.items()}
 
 
 def look(robot: MyRobot) -> Observation:
-    """Put cameras and detector together; the observation checks itself and says what does not fit."""
+    """Combine cameras and detector; the observation validates itself."""
     rgb, depth_m, cameras = robot.read_cameras()
     instances, labels = np.zeros(depth_m.shape, np.int32), {}
     for number, (name, mask) in enumerate(robot.my_detector(rgb).items(), start=1):
@@ -51,7 +51,7 @@ def look(robot: MyRobot) -> Observation:
 
 
 def my_planner_replans(from_state: nsrecover.SceneGraph, blame: tuple[str, ...]) -> None:
-    """Your planner; it gets the scene as it is and the names of what is wrong."""
+    """Your planner; it receives the current scene and the names of the deviating objects."""
     print(f"replanning from {len(from_state)} objects; not where they should be: {', '.join(blame)}")
 
 

@@ -1,9 +1,9 @@
-"""A world of one's own as a Gymnasium environment, and a wrapper that notices what goes wrong in it and repairs it.
+"""A world as a Gymnasium environment, and a wrapper that detects errors in it and recovers.
 
     pip install 'nsrecover[gymnasium]'
     python gymnasium_blocks.py
 
-Only boxes are seen here: no cameras, no checkpoint, no torch.
+The observations are boxes: no cameras, no checkpoint, no torch.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NAMES = ("red", "green", "blue", "grey")
 
 
 class Blocks:
-    """Four blocks and a hand that drops one in three of them beside its place."""
+    """Four blocks, and a gripper that drops one in three of them next to its place."""
 
     def __init__(self, seed: int) -> None:
         self._rng = np.random.default_rng(seed)
@@ -33,11 +33,11 @@ class Blocks:
         self._boxes = {name: (*spots[i], SIDE / 2, SIDE, SIDE, SIDE) for name, i in zip(NAMES, chosen, strict=True)}
 
     def observe(self) -> dict[str, tuple[float, ...]]:
-        """Boxes by name; a detector would be here."""
+        """Return boxes by name, as a detector would."""
         return dict(self._boxes)
 
     def execute(self, action: Action) -> None:
-        """Put the block where the action says, or lose it on the way."""
+        """Put the block where the action says, or drop it on the way."""
         graph = nsrecover.scene_of_boxes(self._boxes)
         box = action.target or OPERATORS[action.operator].place(graph, action)
         if action.operator != "restore" and self._rng.random() < 0.33:
@@ -46,7 +46,7 @@ class Blocks:
 
 
 def tower(graph: nsrecover.SceneGraph, rng: np.random.Generator) -> Plan:
-    """The task of an episode: a tower of all blocks, in any order."""
+    """Return the task of an episode: a tower of all blocks, in random order."""
     order = [graph.names[i] for i in rng.permutation(len(graph))]
     return Plan(tuple(Action("top", (upper, lower)) for lower, upper in pairwise(order)))
 
@@ -60,14 +60,14 @@ print("Blocks-v0 passes gymnasium's check_env")
 
 
 def watched(response: Response) -> MonitorWrapper:
-    """The environment with a monitor around it, which knows the task from the environment's `info`."""
+    """Return the environment with a monitor, which reads the task from the `info` of the environment."""
     env = gymnasium.make("Blocks-v0")
     return MonitorWrapper(
         env,
         nsrecover.geometric(),
         scene_of=lambda observation, info: env.unwrapped.graph,
         plan=lambda observation, info: Plan.parse(info["plan"]),
-        finished=lambda action, observation, info: True,  # every step of this environment is an action
+        finished=lambda action, observation, info: True,  # every step of this environment is one action
         response=response,
         carry_out=lambda env, action: env.unwrapped.run(action),
         max_recoveries=10,

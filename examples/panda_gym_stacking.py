@@ -1,10 +1,10 @@
-"""Watching over an environment that nobody here wrote: panda-gym's stacking task, from boxes only.
+"""Monitoring a third-party environment: the stacking task of panda-gym, from boxes only.
 
     pip install 'nsrecover[panda-gym]'
     python panda_gym_stacking.py
 
-A scripted hand stacks the green cube on the blue one, with real physics. While it is busy somebody pushes a cube away;
-the wrapper notices when the action is finished, plans the way back, and has the hand go it.
+A scripted gripper stacks the green cube on the blue one, with simulated physics. A cube is pushed away during an
+action; the wrapper detects it when the action is finished, plans a recovery, and lets the gripper carry it out.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from nsrecover.integrations.gymnasium import MonitorWrapper, Response
 
 SIDE = 0.04
 CUBES = {"blue cube": slice(7, 13), "green cube": slice(19, 25)}
-"""Where an observation has the place (x, y, z) and the turn (roll, pitch, yaw) of each."""
+"""Cube -> slice of its position (x, y, z) and rotation (roll, pitch, yaw) in an observation."""
 
 BASE_X = 0.6
-"""panda-gym's origin is so far in front of the robot's base, which is the origin here."""
+"""Distance of panda-gym's origin in front of the robot's base, which is the origin here."""
 
 HIGH = 0.16
-"""Height at which the hand travels."""
+"""Height at which the gripper travels."""
 
 
 def turned_box(place: np.ndarray, turn: np.ndarray) -> np.ndarray:
-    """The upright box (6,) around a cube, in the robot's frame: what a detector would say."""
+    """Return the upright box (6,) around a cube in the robot's frame, as a detector would."""
     (a, b, c), (d, e, f) = np.cos(turn), np.sin(turn)
     rotation = np.array(
         [
@@ -45,13 +45,13 @@ def turned_box(place: np.ndarray, turn: np.ndarray) -> np.ndarray:
 
 
 def boxes_of(observation: dict[str, np.ndarray], info: dict[str, Any]) -> dict[str, np.ndarray]:
-    """Boxes by name; this is all that the monitor gets to see."""
+    """Return boxes by name, the only input of the monitor."""
     values = {name: observation["observation"][where] for name, where in CUBES.items()}
     return {name: turned_box(value[:3], value[3:]) for name, value in values.items()}
 
 
 def plan_of(observation: dict[str, np.ndarray], info: dict[str, Any]) -> Plan:
-    """The blue cube to its goal, the green one on top of it."""
+    """Return the plan: the blue cube to its goal, the green one on top of it."""
     x, y, z = observation["desired_goal"][:3].tolist()
     return Plan(
         (
@@ -62,7 +62,7 @@ def plan_of(observation: dict[str, np.ndarray], info: dict[str, Any]) -> Plan:
 
 
 def hand_movements(action: Action, observation: dict[str, np.ndarray]) -> Generator[np.ndarray, Any, None]:
-    """Commands (dx, dy, dz, fingers) that carry an action out; after each one it is sent the new observation."""
+    """Yield commands (dx, dy, dz, fingers) that carry out an action; it is sent every new observation."""
 
     def place(name: str) -> np.ndarray:
         return observation["observation"][CUBES[name]][:3].astype(float)
@@ -92,7 +92,7 @@ def hand_movements(action: Action, observation: dict[str, np.ndarray]) -> Genera
     yield from still(-1.0, 10)
     yield from go(np.array([*start[:2], HIGH]), -1.0)
     yield from go(np.array([*goal[:2], HIGH]), -1.0, limit=0.6)
-    # along the fingers the cube slips, but opening them pushes it back to their middle; across, it has to be aimed
+    # Along the fingers the cube slips, but opening them centres it; across, the target has to be exact.
     goal[0] += np.clip(observation["observation"][0] - place(moved)[0], -0.01, 0.01)
     yield from go(np.array([*goal[:2], goal[2] + 0.03]), -1.0, limit=0.4)
     yield from go(goal + np.array([0, 0, 0.001]), -1.0, limit=0.2)
@@ -103,7 +103,7 @@ def hand_movements(action: Action, observation: dict[str, np.ndarray]) -> Genera
 
 
 def carry_out(env: gymnasium.Env, action: Action, push_at: int | None = None) -> Any:
-    """Carry out one action; at one of the steps somebody may push the blue cube."""
+    """Carry out one action; the blue cube may be pushed at one of the steps."""
     outcome = env.step(np.zeros(4, np.float32))
     movements = hand_movements(action, outcome[0])
     total, command, step = float(outcome[1]), next(movements), 0
@@ -114,7 +114,7 @@ def carry_out(env: gymnasium.Env, action: Action, push_at: int | None = None) ->
             simulation.physics_client.resetBaseVelocity(body, linearVelocity=[0.6, 0.3, 0.0])
         outcome = env.step(command)
         total, step = total + float(outcome[1]), step + 1
-        if outcome[4].get("discrepancy") is not None:  # the wrapper's verdict: it saw the hand open and high again
+        if outcome[4].get("discrepancy") is not None:  # the wrapper has checked the action
             return outcome
         try:
             command = movements.send(outcome[0])
@@ -123,10 +123,10 @@ def carry_out(env: gymnasium.Env, action: Action, push_at: int | None = None) ->
 
 
 class Settled(gymnasium.Wrapper):
-    """Begins when all is at rest: the task itself lets one cube fall, and begins with closed fingers."""
+    """Starts episodes at rest with an open gripper; the task itself starts with a falling cube and a closed one."""
 
     def reset(self, **options: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Reset, and open the hand."""
+        """Reset, and open the gripper."""
         self.env.reset(**options)
         for _ in range(20):
             observation, *_, info = self.env.step(np.array([0, 0, 0, 1.0], np.float32))
@@ -134,13 +134,13 @@ class Settled(gymnasium.Wrapper):
 
 
 class Finished:
-    """An action is over when the fingers have been closed, and the hand is open and high again."""
+    """Detects the end of an action: the gripper was closed, and is open and raised again."""
 
     def __init__(self) -> None:
         self.grasped = False
 
     def __call__(self, action: Action, observation: dict[str, np.ndarray], info: dict[str, Any]) -> bool:
-        """Whether it is over, asked once a step."""
+        """Return whether the action has ended; called once per step."""
         height, width = observation["observation"][2], observation["observation"][6]
         self.grasped |= bool(width < 0.05)
         over = self.grasped and height > HIGH - 0.005 and width > 0.07
@@ -149,10 +149,10 @@ class Finished:
 
 
 def main() -> None:
-    """One episode, with a push while the green cube is being carried."""
+    """Run one episode, with a push while the green cube is being carried."""
     print("panda-gym", panda_gym.__version__)
     inner = Settled(gymnasium.make("PandaStack-v3", max_episode_steps=10_000))
-    inner.unwrapped.task.distance_threshold = 0.0  # its own end would come while the cube is still in the hand
+    inner.unwrapped.task.distance_threshold = 0.0  # otherwise the episode ends while the cube is still held
     env = MonitorWrapper(
         inner, nsrecover.geometric(), boxes_of, plan_of, Finished(), response=Response.REPAIR, carry_out=carry_out
     )

@@ -1,4 +1,4 @@
-"""A behaviour tree builds a tower, somebody knocks a block off it, and the tree brings it back.
+"""A behaviour tree builds a tower, a block is knocked off it, and the tree recovers.
 
     pip install 'nsrecover[py_trees]'
     python py_trees_recovery.py
@@ -21,10 +21,10 @@ SIDE_M = 0.05
 
 
 class Table:
-    """Blocks on a table: what is possible is done exactly, what is not moves nothing.
+    """Blocks on a table; feasible actions work exactly, and infeasible ones move nothing.
 
     Args:
-        system: whose imagination says where an action leads.
+        system: predicts the results of actions.
     """
 
     def __init__(self, system: nsrecover.System) -> None:
@@ -34,7 +34,7 @@ class Table:
         self._system = system
 
     def observe(self) -> nsrecover.SceneGraph:
-        """What a detector would see."""
+        """Return the scene, as a detector would."""
         return self.scene
 
     def execute(self, action: nsrecover.Action) -> None:
@@ -44,13 +44,13 @@ class Table:
             self.scene = self._system.imagination.step(self.scene, action)
 
     def knock_off(self, name: str) -> None:
-        """A person puts a block somewhere else on the table."""
+        """Put a block somewhere else on the table, as a person might."""
         print(f"  somebody knocks off the {name} block")
         self.scene = self.scene.with_node(self.scene.index(name), (0.6, 0.2, SIDE_M / 2, SIDE_M, SIDE_M, SIDE_M))
 
 
 def main() -> None:
-    """Build the tower, with a mishap after its second step."""
+    """Build the tower, with a disturbance after the second step."""
     system = nsrecover.geometric()
     table = Table(system)
     execution = PlanExecution(system, table, nsrecover.Plan.parse("top(green, red); top(blue, green); top(grey, blue)"))

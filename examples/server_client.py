@@ -1,10 +1,9 @@
-"""Ask a server instead of importing the library: start `nsrecover serve`, send it what cameras saw, read what it says.
+"""A client of `nsrecover serve`: start the server, send observations, and print its answers.
 
     pip install 'nsrecover[server]'
     python server_client.py
 
-The robot's side of this, `nsrecover.integrations.client`, is one file that needs NumPy only; docs/server.md has it
-with curl, too.
+The client, `nsrecover.integrations.client`, is one file that needs only NumPy; docs/server.md shows the same with curl.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ server = subprocess.Popen(
     [sys.executable, "-m", "nsrecover.cli", "serve", "--port", "0"], stdout=subprocess.PIPE, text=True
 )
 try:
-    # it says where it is once it answers; with a fixed port it may run on another machine just as well
+    # The server prints its address once it answers.
     ready = re.search(r"http://\S+", server.stdout.readline())
     if ready is None:
         raise SystemExit("the server did not start")
 
-    episode = recording.example("collapse")  # stands for a robot and its cameras
+    episode = recording.example("collapse")  # replaces a robot and its cameras
     client = Client([str(action) for action in episode.plan], ready[0])
     client.observe(episode.observations[0])
     for action, observation in zip(episode.plan, episode.observations[1:], strict=True):

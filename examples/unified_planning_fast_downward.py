@@ -1,10 +1,10 @@
-"""Fast Downward plans, nsrecover watches, and what it sees is where the next plan begins.
+"""Fast Downward plans, nsrecover monitors, and the observed scene is the start of the next plan.
 
     pip install 'nsrecover[fast-downward]'
     python unified_planning_fast_downward.py
 
-The robot is a recording that comes with nsrecover: it builds a tower, which collapses at the last step. Fast Downward
-(GPL-3.0) runs as a program of its own.
+A recording of the package replaces the robot: it builds a tower, which collapses at the last step. Fast Downward
+(GPL-3.0) runs as a separate program.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from nsrecover.records import recording
 
 
 def tower_problem(names: tuple[str, ...]) -> tuple[Problem, SceneMapping]:
-    """A problem whose goal is one tower, and what its fluents and actions are in scenes.
+    """Return a problem whose goal is a tower, and the meaning of its fluents and actions in scenes.
 
     Args:
-        names: what the tower is made of, from its base up.
+        names: objects of the tower, from its base up.
     """
     block = UserType("block")
     on, on_table = Fluent("on", BoolType(), a=block, b=block), Fluent("on_table", BoolType(), a=block)
@@ -62,12 +62,12 @@ def tower_problem(names: tuple[str, ...]) -> tuple[Problem, SceneMapping]:
     return problem, SceneMapping(
         {on: Predicate.ON, on_table: Predicate.ON_TABLE, clear: Predicate.CLEAR},
         {stack: ("top", "a", "b"), lower: ("free", "a")},
-        new_objects=block,  # whatever else turns up on the table is a block too
+        new_objects=block,  # new objects on the table are blocks
     )
 
 
 def solve(problem: Problem) -> SequentialPlan:
-    """The shortest plan, by Fast Downward; it leaves files where it is started."""
+    """Return the shortest plan by Fast Downward, which leaves files in its working directory."""
     here = os.getcwd()
     with tempfile.TemporaryDirectory() as folder, OneshotPlanner(name="fast-downward-opt") as planner:
         os.chdir(folder)
@@ -79,17 +79,17 @@ def solve(problem: Problem) -> SequentialPlan:
 
 
 def main() -> None:
-    """Plan, watch, notice, plan again."""
+    """Plan, monitor, detect the collapse, and plan again."""
     get_environment().credits_stream = None
     register()
     system, episode = nsrecover.load(), recording.example("collapse")
     problem, mapping = tower_problem(("magenta die", "cyan die", "blue die", "orange cube", "green cube"))
 
-    problem = mapping.at(problem, system.perceiver()(episode.observations[0]))  # the camera says where everything is
+    problem = mapping.at(problem, system.perceiver()(episode.observations[0]))  # the initial scene is observed
     made = solve(problem)
     translated = mapping.plan(made)
     print("Fast Downward's plan:", translated.plan)
-    assert str(translated.plan) == str(episode.plan)  # so the recording can play the robot
+    assert str(translated.plan) == str(episode.plan)  # so that the recording can replace the robot
 
     monitor = system.monitor(translated.plan, episode.observations[0])
     for action, observation in zip(translated.plan, episode.observations[1:], strict=True):
@@ -100,9 +100,9 @@ def main() -> None:
         print(f"{action}: " + ", ".join(f"{culprit.name} {culprit.cause}" for culprit in discrepancy.deviations))
         now = mapping.at(problem, discrepancy.observed)
         again = solve(now)
-        monitor.set_plan(mapping.plan(again).plan)  # the monitor watches over this one from now on
+        monitor.set_plan(mapping.plan(again).plan)  # the monitor follows the new plan from now on
         print("Fast Downward's new plan:", monitor.plan)
-        with PlanRepairer(name="nsrecover-opt") as repairer:  # or repair the old plan: no planner is needed
+        with PlanRepairer(name="nsrecover-opt") as repairer:  # or repair the old plan without a planner
             repaired = repairer.repair(now, made)
         print("repaired:", mapping.plan(repaired.plan).plan, f"({repaired.status.name})")
         assert len(repaired.plan.actions) == len(again.actions)

@@ -1,4 +1,4 @@
-"""Repair of a plan with unified-planning alone: no robot, no images.
+"""Plan repair with unified-planning alone: no robot, no images.
 
 pip install 'nsrecover[up]'
 python unified_planning_repair.py
@@ -24,7 +24,7 @@ from nsrecover.integrations.unified_planning import register
 
 
 def main() -> None:
-    """A robot carries a parcel around a ring of rooms, and a door is shut."""
+    """Repair the plan of a robot that carries a parcel through a ring of rooms, after a door was closed."""
     get_environment().credits_stream = None
     register()
     room = UserType("room")

@@ -88,8 +88,16 @@ _MANY = "nsrecover.planning.planner.RecoveryPlanner.recover_many"
 _DECLARED = "nsrecover.domains.tabletop.spatial.SpatialOperator"
 
 GONE: dict[str, str] = {
-    f"nsrecover.planning.{name}": _MANY for name in ("fleet", "fleet_realise", "fleet_search", "fleet_tables", "packed")
-} | {f"nsrecover.domains.tabletop.operators.{name}": _DECLARED for name in ("Beside", "Stack", "ToTarget")}
+    "nsrecover.integrations.behaviour_trees.told": "feedback_message of AsExpected",
+    "nsrecover.integrations.unified_planning.to_strips": "nsrecover.integrations.up_grounding.Grounded",
+    **dict.fromkeys(
+        (f"nsrecover.planning.{name}" for name in ("fleet", "fleet_realise", "fleet_search", "fleet_tables", "packed")),
+        _MANY,
+    ),
+    **dict.fromkeys(
+        (f"nsrecover.domains.tabletop.operators.{name}" for name in ("Beside", "Stack", "ToTarget")), _DECLARED
+    ),
+}
 """Module, or dotted name of a module's member, that no longer exists -> what to use instead."""
 
 NAMES = {
@@ -110,6 +118,7 @@ NAMES = {
         "TreeWorld": "nsrecover.core.protocols.World",
     },
     "nsrecover.integrations.plan_execution": {"Course": "PlanExecution"},
+    "nsrecover.integrations.unified_planning": {"told": "plan_repair"},
     "nsrecover.integrations.plan_execution.PlanExecution": {
         "following": "next_action",
         "done": "num_executed",

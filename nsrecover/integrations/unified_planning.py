@@ -19,14 +19,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nsrecover.core.deprecation import serve_old_names
 from nsrecover.core.extras import needs_extra
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.errors import InvalidConfiguration, InvalidPlan, did_you_mean
 from nsrecover.integrations.up_grounding import Grounded
-from nsrecover.integrations.up_reduction import lifted, reduced
 from nsrecover.planning import symbolic
-from nsrecover.planning.symbolic.grounding import instantiate
-from nsrecover.planning.symbolic.strips import StripsTask
 
 if TYPE_CHECKING:
     from unified_planning.environment import Environment
@@ -192,17 +190,6 @@ def register(environment: Environment | None = None) -> None:
             factory.add_engine(name, "nsrecover.integrations.up_engine", engine)
 
 
-def to_strips(problem: Problem) -> StripsTask:
-    """Ground a problem from its initial state.
-
-    Raises:
-        InvalidConfiguration: unified-planning cannot reduce it to STRIPS with negative preconditions.
-    """
-    reduction = reduced(problem)
-    task, _ = instantiate(lifted(reduction, reduction.problem.explicit_initial_values))
-    return task
-
-
 def _values(problem: Problem, plan: SequentialPlan, state: State | Mapping[Any, Any], after: int) -> dict[FNode, FNode]:
     """Return the fluents that differ from the initial state, with their values."""
     from unified_planning.model import State
@@ -254,3 +241,6 @@ def _check(problem: Problem, fluent: FNode, value: FNode) -> None:
         raise InvalidConfiguration(f"expected a fluent of objects, found {fluent}; name the objects")
     if not fluent.type.is_compatible(value.type):
         raise InvalidConfiguration(f"expected a value of type {fluent.type} for {fluent}, found {value}")
+
+
+serve_old_names(__name__)

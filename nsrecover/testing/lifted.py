@@ -63,24 +63,19 @@ def digest(observation: Observation) -> str:
 def graph_of(lifted: LiftedObservation, before: LiftedObservation | None = None) -> SceneGraph:
     """Return a scene graph without appearance; occluded objects keep their earlier box, if `before` is given."""
     known = lifted if before is None else before
-    memory = Memory.empty(0).add(
-        known.names, _stacked(known), np.zeros((len(known.names), 0), np.float32), _ones(known)
-    )
+    memory = Memory.empty(0).add(known.names, *_detections(known))
     if before is not None:
-        found = np.array(
-            [lifted.names.index(name) if name in lifted.names else -1 for name in memory.names], dtype=np.intp
-        )
-        nothing = np.zeros((len(lifted.names), 0), np.float32)
-        memory = memory.look(_stacked(lifted), nothing, _ones(lifted), found, partial(seen_through, lifted.observation))
+        rows = [lifted.names.index(name) if name in lifted.names else -1 for name in memory.names]
+        visibility = partial(seen_through, lifted.observation)
+        memory = memory.look(*_detections(lifted), np.array(rows, dtype=np.intp), visibility)
     return memory.graph()
 
 
-def _ones(lifted: LiftedObservation) -> FloatArray:
-    return np.ones(len(lifted.names), dtype=np.float32)
-
-
-def _stacked(lifted: LiftedObservation) -> FloatArray:
-    return np.asarray([lifted.boxes[name] for name in lifted.names], dtype=np.float32).reshape(-1, 6)
+def _detections(lifted: LiftedObservation) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return boxes (N, 6), features (N, 0) and weights (N,) of the visible objects."""
+    count, boxes = len(lifted.names), [lifted.boxes[name] for name in lifted.names]
+    stacked = np.asarray(boxes, dtype=np.float32).reshape(-1, 6)
+    return stacked, np.zeros((count, 0), np.float32), np.ones(count, np.float32)
 
 
 def renamed(before: LiftedObservation, after: LiftedObservation, tolerance_m: float, but: Collection[str] = ()) -> str:

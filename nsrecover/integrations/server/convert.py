@@ -195,19 +195,7 @@ def recovery_message(found: core.Recovery, plan: core.Plan) -> messages.Recovery
 
 def explanation_message(found: core.Explanation) -> messages.Explanation:
     """Return the message for an explanation."""
-    return messages.Explanation(
-        text=found.text,
-        sentences=[
-            messages.Sentence(
-                text=sentence.text,
-                facts=[messages.Fact(predicate=f.predicate, arguments=list(f.arguments)) for f in sentence.facts],
-            )
-            for sentence in found.sentences
-        ],
-        step=found.step,
-        source=found.source,
-        verified=found.verified,
-    )
+    return messages.Explanation.model_validate(found, from_attributes=True)
 
 
 def _box(box: Sequence[float] | None) -> Box | None:

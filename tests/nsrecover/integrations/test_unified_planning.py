@@ -44,7 +44,8 @@ from unified_planning.test.examples import get_example_problems
 
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
-from nsrecover.integrations.unified_planning import PlanRepair, repair, to_strips
+from nsrecover.integrations.unified_planning import PlanRepair, repair
+from nsrecover.integrations.up_grounding import Grounded
 
 get_environment().credits_stream = None
 
@@ -388,7 +389,8 @@ def test_a_missing_package_names_the_extra(monkeypatch, delivery) -> None:
 
 def test_grounds_the_same_actions_as_unified_planning() -> None:
     world = Delivery(places=5, parcels=2)
-    ours = {str(action) for action in to_strips(world.problem).actions}
+    nothing = SequentialPlan([], world.problem.environment)
+    ours = {str(action) for action in Grounded(world.problem, nothing, {}).task.actions}
     with Compiler(name="fast-downward-reachability-grounder") as grounder:
         result = grounder.compile(world.problem, CompilationKind.GROUNDING)
     theirs = {str(result.map_back_action_instance(ActionInstance(action))) for action in result.problem.actions}
