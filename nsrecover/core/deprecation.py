@@ -108,9 +108,9 @@ NAMES = {
     "nsrecover.core.discrepancy.Discrepancy": {"culprits": "deviations", "culprit_names": "deviating"},
     "nsrecover.core.scene.SceneGraph": {"hidden": "occluded", "joined_by": "with_objects_of"},
     "nsrecover.errors": {"told_in_one_line": "cli_errors"},
-    "nsrecover.explanation": {"Register": "Audience"},
-    "nsrecover.explanation.audience": {"Register": "Audience"},
-    "nsrecover.explanation.audience.Voice": {"register": "audience"},
+    "nsrecover.explanation": {"Register": "Audience", "realise": "verbalize"},
+    "nsrecover.explanation.audience": {"Register": "Audience", "Voice": "Phrasing"},
+    "nsrecover.explanation.audience.Phrasing": {"register": "audience"},
     "nsrecover.explanation.grounded.GroundedExplainer": {"register": "audience"},
     "nsrecover.explanation.logs": {"Register": "Audience"},
     "nsrecover.integrations.behaviour_trees": {

@@ -1,15 +1,16 @@
-"""From a discrepancy and a recovery to plain language, every sentence tied to the facts it rests on.
+"""Explanations of a discrepancy and its recovery in plain language; every sentence refers to its facts.
 
-`facts` states what is known, `realise` words it, `verify` reads the words back; `GroundedExplainer` does all three.
+`facts` computes the facts, `templates` verbalizes them, `verify` parses the text and compares it with the facts;
+`GroundedExplainer` combines the three.
 """
 
 from nsrecover.core.deprecation import serve_old_names
 from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.facts import facts_of, violated_texts
 from nsrecover.explanation.grounded import GroundedExplainer
-from nsrecover.explanation.templates import realise
+from nsrecover.explanation.templates import verbalize
 from nsrecover.explanation.verify import claims, disagreements
 
-__all__ = ["Audience", "GroundedExplainer", "claims", "disagreements", "facts_of", "realise", "violated_texts"]
+__all__ = ["Audience", "GroundedExplainer", "claims", "disagreements", "facts_of", "verbalize", "violated_texts"]
 
 serve_old_names(__name__)

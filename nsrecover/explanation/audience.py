@@ -1,4 +1,4 @@
-"""Whom a text is for: how steps, actions and turns of phrase are worded for an engineer and for a lay person."""
+"""Audiences of a text, and the phrasing of steps and actions for each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nsrecover.explanation.grammar import instruction, ordinal, steps
 
 
 class Audience(StrEnum):
-    """Whom a text is for."""
+    """Readers of a text."""
 
     LAY = "lay"
     ENGINEER = "engineer"
@@ -23,13 +23,13 @@ class Audience(StrEnum):
 
 @with_old_names
 @dataclass(frozen=True)
-class Voice:
-    """One way to talk.
+class Phrasing:
+    """The phrasing of one text.
 
     Attributes:
-        audience: whom to.
-        seed: decides between turns of phrase that mean the same; equal seeds give equal texts.
-        domain: the words of actions.
+        audience: readers of the text.
+        seed: chooses between equivalent phrases; equal seeds give equal texts.
+        domain: provides the words for actions.
     """
 
     audience: Audience = Audience.ENGINEER
@@ -38,45 +38,45 @@ class Voice:
 
     @property
     def lay(self) -> bool:
-        """Whether it is for somebody who has not written the plan."""
+        """Whether the readers do not know the plan."""
         return self.audience is Audience.LAY
 
-    def one_of(self, *options: str) -> str:
-        """A turn of phrase: always the first for engineers, who compare texts."""
+    def choose(self, *options: str) -> str:
+        """Return one of several equivalent phrases; always the first for engineers."""
         if not self.lay:
             return options[0]
         return options[zlib.crc32(f"{self.seed} {options[0]}".encode()) % len(options)]
 
     def step(self, number: int | str) -> str:
-        """`step 4`, `the fourth step`."""
+        """Return the name of a step: `step 4`, `the fourth step`."""
         return f"the {ordinal(int(number))} step" if self.lay else f"step {number}"
 
     def steps(self, first: int, last: int) -> str:
-        """`steps 5 to 8`, `the fifth to the eighth step`."""
+        """Return the name of a range of steps: `steps 5 to 8`, `the fifth to the eighth step`."""
         if not self.lay or first >= last:
             return self.step(last) if self.lay else steps(first, last)
         between = "and" if last == first + 1 else "to"
         return f"the {ordinal(first)} {between} the {ordinal(last)} step"
 
-    def told(self, number: str, action: str) -> str:
-        """A step with what it was to do: `step 4, top(a, b),`, `the fourth step, putting the a on the b,`."""
-        return f"{self.step(number)}, {doing(Action.parse(action), self.domain) if self.lay else action},"
+    def step_with_action(self, number: str, action: str) -> str:
+        """Return a step with its action: `step 4, top(a, b),`, `the fourth step, putting the a on the b,`."""
+        return f"{self.step(number)}, {participle(Action.parse(action), self.domain) if self.lay else action},"
 
     def offset(self, words: str) -> str:
-        """A distance: lay people are told about how much it is."""
+        """Return a distance, with `about` for lay readers."""
         return f"about {words}" if self.lay and words[:1].isdigit() else words
 
 
-def doing(action: Action, domain: Domain = TABLETOP) -> str:
-    """An action as a participle: `putting the red cube on the blue cube`."""
+def participle(action: Action, domain: Domain = TABLETOP) -> str:
+    """Return an action as a participle phrase: `putting the red cube on the blue cube`."""
     verb, _, rest = instruction(action, domain=domain).partition(" ")
     forms = {"put": "putting", "set": "setting", "cut": "cutting", "tip": "tipping"}
-    participle = forms.get(verb, f"{verb.removesuffix('e')}ing")
-    return f"{participle} {rest}"
+    form = forms.get(verb, f"{verb.removesuffix('e')}ing")
+    return f"{form} {rest}"
 
 
 def seed_of(parts: Sequence[object]) -> str:
-    """A seed from what is told: the same facts always get the same words."""
+    """Return a seed from facts, so that the same facts always get the same words."""
     return ";".join(map(str, parts))
 
 

@@ -1,4 +1,4 @@
-"""What went wrong in an episode of ours, told from its log: text for people, plain data for programs. No torch."""
+"""Report of the errors in an episode from its log, as text and as JSON data, without torch."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from nsrecover.explanation.numbering import Turn, clock, turns
 from nsrecover.explanation.templates import WORST_FIRST
 
 PRECONDITION = "precondition"
-"""Root cause of a step that could not be done though everything was as expected: the plan itself is wrong there."""
+"""Root cause of a step that is infeasible although the scene is as expected: the plan is wrong."""
 
 
 def report_of_episode(episode: Episode, audience: Audience = Audience.LAY) -> dict[str, Any]:
-    """What `nsrecover explain LOG --json` prints for an episode of ours.
+    """Return the report that `nsrecover explain LOG --json` prints for an episode.
 
     Args:
         episode: from `nsrecover.records.episode_log.load`.
-        audience: whom the text is for.
+        audience: readers of the text.
 
     Returns:
-        The same fields as for logs of other robots. Of the first error: `kind` (execution; planning where the needs of
-        a step are not met though everything is as expected; none), `root_cause` (a `Cause`, or `precondition`),
-        `objects` (the worst off first), `correction` (typed actions; null if there is no way back). Of all of them:
-        `steps` (times since the start), `text`, `verified`, and `errors`, each with its own.
+        The same fields as for logs of other robots. For the first error: `kind` (execution; planning if a step is
+        infeasible although the scene is as expected; none), `root_cause` (a `Cause`, or `precondition`), `objects`
+        (the worst first), `correction` (actions; null if there is no recovery). For all errors: `steps` (times since
+        the start), `text`, `verified`, and `errors` with the fields of each.
     """
     errors = [turn for turn in turns(episode) if turn.discrepancy]
-    told = [_explained(turn, audience) for turn in errors]
-    found = [_error(turn, words, episode) for turn, words in zip(errors, told, strict=True)]
+    explanations = [_explained(turn, audience) for turn in errors]
+    found = [_error(turn, words, episode) for turn, words in zip(errors, explanations, strict=True)]
     first: dict[str, Any] = (
         found[0] if found else {"kind": "none", "root_cause": "none", "objects": [], "correction": []}
     )
@@ -41,9 +41,9 @@ def report_of_episode(episode: Episode, audience: Audience = Audience.LAY) -> di
         "steps": [error["time"] for error in found],
         "root_cause": first["root_cause"],
         "objects": first["objects"],
-        "text": _text(episode, errors, told, audience),
+        "text": _text(episode, errors, explanations, audience),
         "correction": first["correction"],
-        "verified": all(words.verified for words in told),
+        "verified": all(words.verified for words in explanations),
         "status": episode.status.value,
         "errors": found,
     }
@@ -72,14 +72,14 @@ def _error(turn: Turn, words: Explanation, episode: Episode) -> dict[str, Any]:
     }
 
 
-def _text(episode: Episode, errors: list[Turn], told: list[Explanation], audience: Audience) -> str:
-    """All that went wrong, and how it ended."""
+def _text(episode: Episode, errors: list[Turn], explanations: list[Explanation], audience: Audience) -> str:
+    """Return the text about all errors and the end of the episode."""
     if not errors:
         return f"Nothing went wrong: {_all_steps(len(episode.plan))}."
     parts = []
     if len(errors) > 1:
         parts.append(f"{capital(counted(len(errors), 'error'))} were noticed.")
-    for number, (turn, words) in enumerate(zip(errors, told, strict=True), start=1):
+    for number, (turn, words) in enumerate(zip(errors, explanations, strict=True), start=1):
         if turn.step is None:
             parts.append("The next one came on the way back, whose steps are counted anew.")
         elif len(errors) > 1 and audience is Audience.LAY:

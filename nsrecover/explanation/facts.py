@@ -1,6 +1,6 @@
-"""The facts of a failure: what is known about it, as checkable statements.
+"""The facts of a failure as checkable statements.
 
-The wording (`nsrecover.explanation.templates`) sees only these, so it cannot say anything that is not here.
+The templates (`nsrecover.explanation.templates`) depend on these facts only, so a text cannot state anything else.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from nsrecover.domains.tabletop.relations import TABLE, support_name
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 
 NOWHERE = "nowhere"
-"""Stands for the partner, support or place of an object when there is none to name."""
+"""Argument of a fact if an object has no partner, support or place."""
 
 DIRECTION_M = 0.01
-"""A shift below this along an axis is not given a direction."""
+"""Smallest shift along an axis that gets a direction, metres."""
 
 
 def facts_of(
@@ -29,20 +29,20 @@ def facts_of(
     recovery: Recovery | None,
     domain: SpatialDomain = TABLETOP,
 ) -> tuple[Fact, ...]:
-    """Everything an explanation may say.
+    """Return all facts that an explanation may state.
 
     Args:
-        discrepancy: what is not as expected.
-        recovery: what will be done about it; None if nothing was searched for.
-        domain: what the actions mean, and the words for preconditions.
+        discrepancy: the deviation from the expected scene.
+        recovery: the planned recovery; None if none was searched for.
+        domain: the domain of the actions, which has the words for preconditions.
 
     Returns:
-        Facts in the order in which they are told. The predicates are `step` (number from 1, action, phase), `violated`
-        (a precondition in words), each `Cause` (object, explaining object or `nowhere`, detail), `unachieved` or
-        `achieved` (the action), `should_be_on` (object, support), `recovery` (status, number of actions), `does`
-        (number from 1, action, what the object then stands on), `rejoins` (steps done then), `stays` (displaced object
-        that need not go back), `steps_done` (before the recovery), `optimal`, `searched` (seconds, states), `reason`
-        (words) and `blamed` (object).
+        Facts in the order of the text. The predicates are `step` (number from 1, action, phase), `violated` (a
+        precondition as text), each `Cause` (object, explaining object or `nowhere`, detail), `unachieved` or `achieved`
+        (the action), `should_be_on` (object, support), `recovery` (status, number of actions), `does` (number from 1,
+        action, support of the object afterwards), `rejoins` (number of steps done then), `stays` (displaced object
+        that may stay), `steps_done` (before the recovery), `optimal`, `searched` (seconds, states), `reason` (text)
+        and `blamed` (object).
     """
     return (*_failure_facts(discrepancy, domain), *(_recovery_facts(discrepancy, recovery) if recovery else ()))
 
@@ -61,11 +61,11 @@ def violated_texts(discrepancy: Discrepancy, domain: Domain = TABLETOP) -> tuple
 
 
 def _culprit_fact(discrepancy: Discrepancy, culprit: Deviation) -> Fact:
-    """What happened to one object: `cause(name, explaining object, detail)`."""
+    """Return the fact about one object: `cause(name, explaining object, detail)`."""
     other = culprit.other or NOWHERE
     match culprit.cause:
         case Cause.TOPPLED | Cause.DROPPED | Cause.NOT_LIFTED | Cause.MOVED | Cause.MISPLACED:
-            # The explaining object of these is what it stands on now; the boxes tell if the monitor did not.
+            # The explaining object is the current support, from the boxes if the monitor does not provide it.
             if culprit.other is None and culprit.observed is not None:
                 other = support_name(discrepancy.observed, discrepancy.observed.index(culprit.name))
             detail = _shift(culprit.expected, culprit.observed)
@@ -77,7 +77,7 @@ def _culprit_fact(discrepancy: Discrepancy, culprit: Deviation) -> Fact:
 
 
 def _shift(expected: Box, observed: Box | None) -> str:
-    """How far an object is from its place and on which side as the robot sees it: `7 cm to the left of its place`."""
+    """Return distance and direction from an object's place in the robot's view: `7 cm to the left of its place`."""
     if observed is None:
         return NOWHERE
     delta = np.asarray(observed[:3]) - np.asarray(expected[:3])
@@ -94,7 +94,7 @@ def _shift(expected: Box, observed: Box | None) -> str:
 
 
 def _consequences(discrepancy: Discrepancy, domain: SpatialDomain) -> list[Fact]:
-    """What no longer holds because of it: the step's promise, and who should stand on whom."""
+    """Return the facts about the lost effect of the step and the lost supports."""
     facts = []
     names = set(discrepancy.deviating)
     if discrepancy.phase is Phase.AFTER and set(discrepancy.action.arguments) <= set(discrepancy.observed.names):
@@ -102,11 +102,11 @@ def _consequences(discrepancy: Discrepancy, domain: SpatialDomain) -> list[Fact]
         operator = domain.operators.get(discrepancy.action.operator)
         if operator is not None:
             achieved = operator.achieved(discrepancy.observed, discrepancy.action)
-            # Neither: the relation holds, but not at the place that was meant.
+            # Neither fact if the relation holds, but at another place than intended.
             if not achieved or moved not in names:
                 facts.append(Fact("achieved" if achieved else "unachieved", (str(discrepancy.action),)))
     for culprit in discrepancy.deviations:
-        # A swap or a helping hand says already where things are; a lost support is news for the others.
+        # The causes SWAPPED and HELPED already say where an object is.
         if culprit.cause in (Cause.HELPED, Cause.SWAPPED) or culprit.name not in discrepancy.expected.names:
             continue
         wanted = support_name(discrepancy.expected, discrepancy.expected.index(culprit.name))
@@ -144,7 +144,7 @@ def _recovery_facts(discrepancy: Discrepancy, recovery: Recovery) -> tuple[Fact,
 
 
 def _place_of(action: Action, graph: SceneGraph | None) -> str:
-    """What the moved object stands on after a recovery action, where the action itself does not say."""
+    """Return the support of the moved object after a recovery action, if the action does not name it."""
     if graph is None or len(action.arguments) != 1:
         return NOWHERE
     return support_name(graph, graph.index(action.arguments[0]))

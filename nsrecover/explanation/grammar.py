@@ -1,4 +1,4 @@
-"""Small pieces of English: articles, numbers, lists and actions as instructions."""
+"""Elements of English: articles, numbers, lists, and actions as instructions."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ _DETERMINERS = ("the ", "a ", "an ", "my ", "your ", "his ", "her ", "our ", "th
 
 
 def the(name: str) -> str:
-    """An object's name with its article: `the red cube`; a name that brings its own keeps it."""
+    """Return a name with its article, `the red cube`; a name that has an article keeps it."""
     return name if name.lower().startswith(_DETERMINERS) else f"the {name}"
 
 
 def capital(text: str) -> str:
-    """The text with a capital first letter."""
+    """Return a text with a capital first letter."""
     return text[:1].upper() + text[1:]
 
 
 def listed(items: Sequence[str]) -> str:
-    """A list as people write it: `a`, `a and b`, `a, b and c`."""
+    """Return a list in words: `a`, `a and b`, `a, b and c`."""
     if len(items) < 2:
         return "".join(items)
     return f"{', '.join(items[:-1])} and {items[-1]}"
 
 
 def objects(names: Sequence[str]) -> str:
-    """Object names with articles, as a list."""
+    """Return object names with articles as a list in words."""
     return listed([the(name) for name in names])
 
 
 def number(count: int) -> str:
-    """A count in words up to twelve, in digits above."""
+    """Return a number in words up to twelve, in digits above."""
     return _NUMBERS[count] if 0 <= count < len(_NUMBERS) else str(count)
 
 
 def ordinal(count: int) -> str:
-    """A place in a row: in words up to twelfth, then `13th`, `21st`, `112th`."""
+    """Return an ordinal number: in words up to twelfth, then `13th`, `21st`, `112th`."""
     if 0 <= count < len(_ORDINALS):
         return _ORDINALS[count]
     ending = "th" if 10 <= count % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(count % 10, "th")
@@ -51,19 +51,19 @@ def ordinal(count: int) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """A count with its noun in the right number: `one action`, `three actions`."""
+    """Return a number with its noun: `one action`, `three actions`."""
     return f"{number(count)} {noun}{'' if count == 1 else 's'}"
 
 
 def steps(first: int, last: int) -> str:
-    """Step numbers, both ends included: `step 5`, `steps 5 and 6`, `steps 5 to 8`."""
+    """Return the name of a range of steps: `step 5`, `steps 5 and 6`, `steps 5 to 8`."""
     if first >= last:
         return f"step {last}"
     return f"steps {first} {'and' if last == first + 1 else 'to'} {last}"
 
 
 def instruction(action: Action, place: str | None = None, domain: Domain = TABLETOP) -> str:
-    """An action as an instruction.
+    """Return an action as an instruction.
 
     Args:
         action: any action; if its operator has no words, the action is quoted as plans write it.
@@ -71,17 +71,17 @@ def instruction(action: Action, place: str | None = None, domain: Domain = TABLE
         domain: the words of the operators.
     """
     words = _worded("imperative", action, domain) or f"do {action}"
-    # Where an object is set aside does not matter; where it is put back does.
+    # Only for an object that is put back, the support matters.
     return f"{words} on {the(place)}" if place and action.operator == "restore" and place != TABLE else words
 
 
-def unkept(action: Action, domain: Domain = TABLETOP) -> str:
-    """That the promise of an action does not hold, as a clause."""
+def not_achieved(action: Action, domain: Domain = TABLETOP) -> str:
+    """Return a clause that says that the effect of an action does not hold."""
     return _worded("unkept", action, domain) or f"{action} has not been achieved"
 
 
 def _worded(form: str, action: Action, domain: Domain) -> str:
-    """An action in one of the forms of `Words`; empty if its operator has no such words."""
+    """Return an action in one of the forms of `Words`; empty if its operator has no such words."""
     operator = domain.operators.get(action.operator)
     if operator is None:
         return ""

@@ -1,4 +1,4 @@
-"""The explainer that needs no language model: facts, their wording, and the check of the one against the other."""
+"""The explainer without a language model: facts, sentences from templates, and their verification."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.facts import facts_of
-from nsrecover.explanation.templates import realise
+from nsrecover.explanation.templates import verbalize
 from nsrecover.explanation.verify import disagreements
 
 
 @with_old_names
 @dataclass(frozen=True)
 class GroundedExplainer:
-    """Explains a discrepancy from computed facts alone; a `nsrecover.core.protocols.Explainer`.
+    """Explains a discrepancy by templates from computed facts; a `nsrecover.core.protocols.Explainer`.
 
     Attributes:
-        domain: what the actions mean.
-        audience: whom the text is for.
+        domain: the domain of the actions.
+        audience: readers of the text.
     """
 
     domain: SpatialDomain = TABLETOP
     audience: Audience = Audience.ENGINEER
 
     def __call__(self, discrepancy: Discrepancy, recovery: Recovery | None) -> Explanation:
-        """Say what went wrong, what follows, and what will be done.
+        """Explain what went wrong, its consequences and the recovery.
 
         Args:
-            discrepancy: what is not as expected.
-            recovery: what will be done about it; None if nothing was searched for.
+            discrepancy: the deviation from the expected scene.
+            recovery: the planned recovery; None if none was searched for.
 
         Returns:
-            The explanation; `verified` if reading it back gives exactly the culprits and causes of the discrepancy.
+            The explanation; `verified` if parsing it gives exactly the culprits and causes of the discrepancy.
         """
         facts = facts_of(discrepancy, recovery, self.domain)
-        sentences = realise(facts, self.audience, self.domain)
+        sentences = verbalize(facts, self.audience, self.domain)
         text = " ".join(sentence.text for sentence in sentences)
         names = tuple(dict.fromkeys((*discrepancy.expected.names, *discrepancy.observed.names)))
         return Explanation(

@@ -17,7 +17,7 @@ from nsrecover.core.geometry import intersects
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.relations import resting_on, support_name
-from nsrecover.explanation.audience import Audience, Voice
+from nsrecover.explanation.audience import Audience, Phrasing
 from nsrecover.explanation.counterfactuals import Location, shortest_moves
 from nsrecover.explanation.grammar import capital, counted, instruction, listed, the
 from nsrecover.explanation.grounded import GroundedExplainer
@@ -81,13 +81,13 @@ def ask(episode: Episode, questions: Sequence[str], audience: Audience = Audienc
     answers: list[Answer] = []
     about: tuple[str, ...] = ()
     for question in questions:
-        answer = _answer(episode, question, about, Voice(audience, question))
+        answer = _answer(episode, question, about, Phrasing(audience, question))
         about = answer.objects or about
         answers.append(answer)
     return tuple(answers)
 
 
-def _answer(episode: Episode, question: str, about: tuple[str, ...], voice: Voice) -> Answer:
+def _answer(episode: Episode, question: str, about: tuple[str, ...], phrasing: Phrasing) -> Answer:
     every = tuple(turns(episode))
     names = sorted({name for record in episode.records for name in record.graph.names} | set(episode.start.names))
     named = mentioned(question, names)
@@ -96,14 +96,14 @@ def _answer(episode: Episode, question: str, about: tuple[str, ...], voice: Voic
     if asks_what_if(question):
         subjects = subjects or _first_moved(every)
         if subjects and not unknown:
-            return Answer(question, _what_if(every, subjects[0], voice), objects=subjects[:1])
+            return Answer(question, _what_if(every, subjects[0], phrasing), objects=subjects[:1])
     elif asks_why(question) and named and not unknown:
         negated = bool(_NOT.search(question))
-        return Answer(question, _why(every, named[0], negated, voice), objects=named[:1])
+        return Answer(question, _why(every, named[0], negated, phrasing), objects=named[:1])
     elif _WHERE.search(question) and named and not unknown:
         return Answer(question, _where(episode, named[0]), objects=named[:1])
     elif asks_what_went_wrong(question) and not unknown:
-        return Answer(question, _wrong(every, named, voice), objects=named)
+        return Answer(question, _wrong(every, named, phrasing), objects=named)
     elif asks_what_was_done(question) and not unknown:
         return Answer(question, _did(every), objects=_first_moved(every))
     return Answer(question, _help(names, unknown), understood=False)
@@ -163,20 +163,20 @@ def _moves(every: Sequence[Turn], name: str) -> tuple[Turn, Recovery, int] | Non
     return None
 
 
-def _why(every: Sequence[Turn], name: str, negated: bool, voice: Voice) -> str:
+def _why(every: Sequence[Turn], name: str, negated: bool, phrasing: Phrasing) -> str:
     found = _moves(every, name)
     planned = [turn for turn in every if turn.step is not None and _moved_by(turn) == name]
     if negated:
-        return _why_not(every, name, bool(found) or bool(planned), voice)
+        return _why_not(every, name, bool(found) or bool(planned), phrasing)
     if found is None:
         if planned:
             (turn, *_) = planned
-            return f"Moving {the(name)} was {voice.step(turn.step or 0)} of the plan: {_to_do(turn)}."
-        return _why_not(every, name, False, voice)
+            return f"Moving {the(name)} was {phrasing.step(turn.step or 0)} of the plan: {_to_do(turn)}."
+        return _why_not(every, name, False, phrasing)
     turn, recovery, number = found
     action, scene = recovery.actions[number], turn.record.graph
     culprit = next((each for each in turn.discrepancy.deviations if each.name == name), None)
-    text = f"After {voice.step(turn.step)}, " if turn.step else ""
+    text = f"After {phrasing.step(turn.step)}, " if turn.step else ""
     if culprit is not None:
         return capital(f"{text}{_state(culprit, scene)}. So I had to {_goal(action, recovery, number)}.")
     reason = _in_the_way(recovery, number, scene)
@@ -250,7 +250,7 @@ def _in_the_way(recovery: Recovery, number: int, scene: SceneGraph) -> str:
     return ""
 
 
-def _why_not(every: Sequence[Turn], name: str, moved: bool, voice: Voice) -> str:
+def _why_not(every: Sequence[Turn], name: str, moved: bool, phrasing: Phrasing) -> str:
     if moved:
         turn = next((turn for turn in every if turn.record.action and turn.record.action.arguments[0] == name), None)
         when = f" It was {instruction(turn.record.action)}." if turn is not None and turn.record.action else ""
@@ -268,15 +268,15 @@ def _why_not(every: Sequence[Turn], name: str, moved: bool, voice: Voice) -> str
     return f"I did not move {the(name)}: it was where it should be, and in nobody's way."
 
 
-def _what_if(every: Sequence[Turn], name: str, voice: Voice) -> str:
+def _what_if(every: Sequence[Turn], name: str, phrasing: Phrasing) -> str:
     found = _moves(every, name)
     if found is None:
         planned = next((turn for turn in every if turn.step is not None and _moved_by(turn) == name), None)
         if planned is None:
             return f"Nothing would be different: I did not move {the(name)} at all."
         return (
-            f"Moving {the(name)} was {voice.step(planned.step or 0)} of the plan. Without it the plan would not have "
-            f"been carried out: nobody would have come to {_to_do(planned)}."
+            f"Moving {the(name)} was {phrasing.step(planned.step or 0)} of the plan. Without it the plan would not "
+            f"have been carried out: nobody would have come to {_to_do(planned)}."
         )
     turn, recovery, _ = found
     start, taken = turn.record.graph, len(recovery.actions) + len(recovery.rest)
@@ -351,16 +351,16 @@ def _where(episode: Episode, name: str) -> str:
     )
 
 
-def _wrong(every: Sequence[Turn], named: Sequence[str], voice: Voice) -> str:
+def _wrong(every: Sequence[Turn], named: Sequence[str], phrasing: Phrasing) -> str:
     errors = [turn for turn in every if turn.discrepancy]
     if not named:
-        told = [GroundedExplainer(audience=voice.audience)(turn.discrepancy, None).text for turn in errors]
+        told = [GroundedExplainer(audience=phrasing.audience)(turn.discrepancy, None).text for turn in errors]
         return " ".join(told) or "Nothing went wrong."
     for turn in errors:
         for culprit in turn.discrepancy.deviations:
             if culprit.name in named:
                 when = "Before" if turn.discrepancy.phase is Phase.BEFORE else "After"
-                step = f"{when} {voice.step(turn.step)}, " if turn.step else "On the way back, "
+                step = f"{when} {phrasing.step(turn.step)}, " if turn.step else "On the way back, "
                 return f"{step}{_state(culprit, turn.record.graph)}."
     return f"Nothing happened to {the(named[0])}: it was always as expected."
 

@@ -1,9 +1,8 @@
-"""An episode of ours as REFLECT summarises a robot's experience, at three levels (Liu et al., section 3.1).
+"""Summary of an episode at the three levels of REFLECT (Liu et al., section 3.1).
 
-*Sensory*: a scene graph for every moment at which the robot looked, cut down to what the plan names and what touches
-that. *Event*: the key frames among them as text. *Subgoal*: the frames at the ends of the plan's steps. The two levels
-of text are the structure that `nsrecover.explanation.logs.reading` reads other robots' logs into, so that an episode
-written with `nsrecover.explanation.logs.document_of` is read back as the same log.
+*Sensory*: the scene graph of every observation, reduced to the objects of the plan and those that touch them. *Event*:
+the key frames as text. *Subgoal*: the frames at the ends of the steps. The levels of text have the structure of the
+logs of other robots, so that an episode written with `nsrecover.explanation.logs.document_of` is read as the same log.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ _SIDES = {
 
 @dataclass(frozen=True)
 class SensoryFrame:
-    """What a moment's scene graph says of what matters (REFLECT, section 3.1.1).
+    """The reduced scene graph of one observation (REFLECT, section 3.1.1).
 
     Attributes:
-        time_s: since the start of the episode.
-        objects: those that the plan names and those that touch them, in scene order.
-        visible: those of them that were seen and not merely remembered.
+        time_s: time since the start of the episode, seconds.
+        objects: the objects of the plan and those that touch them, in scene order.
+        visible: those of them that were visible.
         edges: the relations among them.
-        held: what the gripper holds.
+        held: the object in the gripper.
     """
 
     time_s: float
@@ -55,7 +54,7 @@ class Summary:
     """The three levels.
 
     Attributes:
-        sensory: one frame for every look, beginning with the first scene.
+        sensory: one frame for every observation, beginning with the first scene.
         log: events, subgoals and final state as text, with task, plan and success condition.
     """
 
@@ -67,8 +66,8 @@ def summary_of(episode: Episode, task: str = "") -> Summary:
     """Summarise an episode.
 
     Args:
-        episode: of the agent, or a reviewed recording.
-        task: what it was for, in words; the plan's last promise if empty.
+        episode: an episode of the agent, or a reviewed recording.
+        task: the task as text; by default the effects of the plan.
     """
     named = {name for action in episode.plan for name in action.arguments}
     looks = [(episode.start_s, episode.start), *((record.time_s, record.graph) for record in episode.records)]
@@ -101,14 +100,14 @@ def summary_of(episode: Episode, task: str = "") -> Summary:
 
 
 def _times(seconds: Sequence[float]) -> list[float]:
-    """Moments of the looks; a world without a clock gets one that ticks once a look."""
+    """Return the times of the observations; without a clock, their numbers."""
     if any(later < earlier for earlier, later in pairwise(seconds)) or seconds[-1] <= 0:
         return [float(number) for number in range(len(seconds))]
     return list(seconds)
 
 
 def _sensory(graph: SceneGraph, time_s: float, named: Collection[str]) -> SensoryFrame:
-    """Only what the plan names, and what touches that: what stands on it or what it stands on."""
+    """Return the frame with the objects of the plan, those on them, and those below them."""
     edges = relations(graph)
     touching = {edge for edge in edges if edge.relation is Relation.ON and edge.object != TABLE}
     kept = set(named)
@@ -126,21 +125,21 @@ def _sensory(graph: SceneGraph, time_s: float, named: Collection[str]) -> Sensor
 
 
 def _observation(frame: SensoryFrame, graph: SceneGraph, sides: bool = True) -> Observation:
-    """A frame in words; the final state has no relations that depend on where one looks from."""
+    """Return the text of a frame; with `sides=False`, without relations that depend on the viewpoint."""
     seen = frame.visible if sides else frame.objects
     order = {name: number for number, name in enumerate([*graph.names, TABLE])}
-    told = []
+    parts = []
     for edge in sorted(frame.edges, key=lambda edge: (order[edge.subject], edge.relation, order[edge.object])):
         if edge.subject not in seen or edge.subject == frame.held:
             continue
         if edge.relation is Relation.ON:
-            told.append(Related(edge.subject, ON, edge.object))
+            parts.append(Related(edge.subject, ON, edge.object))
         elif sides and edge.object in seen:
-            told.append(Related(edge.subject, _SIDES[edge.relation], edge.object))
+            parts.append(Related(edge.subject, _SIDES[edge.relation], edge.object))
     if frame.held is not None:
-        told.append(Related(frame.held, INSIDE, GRIPPER))
+        parts.append(Related(frame.held, INSIDE, GRIPPER))
     states = {name: tuple(part for part in graph.states.get(name, "").split(" and ") if part) for name in seen}
-    return Observation(tuple(Seen(name, states[name]) for name in seen), tuple(told))
+    return Observation(tuple(Seen(name, states[name]) for name in seen), tuple(parts))
 
 
 def _key_frame(time_s: float, label: str, action: Action, observation: Observation) -> KeyFrame:
@@ -165,11 +164,11 @@ def _step(action: Action) -> Step:
 
 
 def _wanted(episode: Episode) -> str:
-    """What the plan is to bring about: who stands on whom in the end."""
+    """Return the effects of the plan as text: the supports in the end."""
     below: dict[str, str] = {}
     for action in episode.plan:
         below.pop(action.arguments[0], None)
         if action.operator == "top":
             below[action.arguments[0]] = action.arguments[1]
-    told = [f"the {name} is on top of the {support}" for name, support in below.items()]
-    return ", ".join(told) or "every step of the plan is done"
+    parts = [f"the {name} is on top of the {support}" for name, support in below.items()]
+    return ", ".join(parts) or "every step of the plan is done"

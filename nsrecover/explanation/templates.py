@@ -1,4 +1,4 @@
-"""Plain English from the facts of a failure: what failed, what happened to each object, what follows, what to do."""
+"""Templates that verbalize the facts of a failure: the failed step, each object, the consequences, the recovery."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.domains.base import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE
-from nsrecover.explanation.audience import Audience, Voice, seed_of
+from nsrecover.explanation.audience import Audience, Phrasing, seed_of
 from nsrecover.explanation.facts import NOWHERE
-from nsrecover.explanation.grammar import capital, counted, instruction, listed, objects, the, unkept
+from nsrecover.explanation.grammar import capital, counted, instruction, listed, not_achieved, objects, the
 
 WORST_FIRST = (
     Cause.TOPPLED,
@@ -27,62 +27,64 @@ WORST_FIRST = (
     Cause.BLOCKING,
     Cause.HELPED,
 )
-"""The order in which causes are told."""
+"""Order of the causes in a text."""
 
 
-def realise(
+def verbalize(
     facts: Sequence[Fact], audience: Audience = Audience.ENGINEER, domain: Domain = TABLETOP
 ) -> tuple[Sentence, ...]:
-    """Word the facts of a failure.
+    """Verbalize the facts of a failure.
 
     Args:
-        facts: from `nsrecover.explanation.facts.facts_of`; nothing else is looked at.
-        audience: whom the text is for. For engineers steps have numbers and actions their names, and the same thing is
-            always said in the same words; for lay people it is told as one would, in one of several ways.
-        domain: the words of actions.
+        facts: from `nsrecover.explanation.facts.facts_of`; the text depends on nothing else.
+        audience: readers of the text. Engineers get step numbers, action names and fixed phrases; lay readers get plain
+            words with varying phrases.
+        domain: provides the words for actions.
 
     Returns:
-        Sentences in reading order, each with the facts it rests on.
+        Sentences in reading order, each with its facts.
     """
     known: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
         known[fact.predicate].append(fact)
-    voice = Voice(audience, seed_of(facts), domain)
+    phrasing = Phrasing(audience, seed_of(facts), domain)
     elsewhere = frozenset(fact.arguments[0] for fact in known["should_be_on"])
     return (
-        _headline(known, voice),
-        *(sentence for cause in WORST_FIRST for sentence in _happened(cause, known[cause.value], elsewhere, voice)),
-        *_consequences(known, voice),
-        *_recovery(known, voice),
+        _headline(known, phrasing),
+        *(sentence for cause in WORST_FIRST for sentence in _happened(cause, known[cause.value], elsewhere, phrasing)),
+        *_consequences(known, phrasing),
+        *_recovery(known, phrasing),
     )
 
 
-def _headline(known: dict[str, list[Fact]], voice: Voice) -> Sentence:
-    """Which step failed, and how in a few words."""
+def _headline(known: dict[str, list[Fact]], phrasing: Phrasing) -> Sentence:
+    """Return the sentence about the failed step and the kind of failure."""
     (step,) = known["step"]
     number, action, phase = step.arguments
     causes = [cause for cause in WORST_FIRST if known[cause.value]]
     culprits = [fact for cause in causes for fact in known[cause.value]]
     violated = known["violated"]
-    told = voice.told(number, action)
+    step_phrase = phrasing.step_with_action(number, action)
     if causes == [Cause.HELPED]:
         when = "Before" if phase == Phase.BEFORE else "After"
-        return Sentence(f"{when} {told} the scene is already ahead of the plan.", (step, *culprits))
+        return Sentence(f"{when} {step_phrase} the scene is already ahead of the plan.", (step, *culprits))
     if violated:
         reasons = listed([fact.arguments[0] for fact in violated])
-        return Sentence(f"{capital(told)} cannot be done as things are: {reasons}.", (step, *violated))
+        return Sentence(f"{capital(step_phrase)} cannot be done as things are: {reasons}.", (step, *violated))
     what = listed([_in_short(cause, known[cause.value]) for cause in causes if cause is not Cause.HELPED][:2])
     if phase == Phase.BEFORE:
-        return Sentence(f"Before {told} something was not as expected: {what}.", (step, *culprits))
+        return Sentence(f"Before {step_phrase} something was not as expected: {what}.", (step, *culprits))
     if known["achieved"]:
-        worked = voice.one_of(f"{told} did what it should, but", f"{told} worked, but", f"though {told} worked,")
+        worked = phrasing.choose(
+            f"{step_phrase} did what it should, but", f"{step_phrase} worked, but", f"though {step_phrase} worked,"
+        )
         return Sentence(f"{capital(worked)} {what}.", (step, *known["achieved"], *culprits))
-    wrong = voice.one_of(f"{told} went wrong", f"something went wrong at {told.rstrip(',')}")
+    wrong = phrasing.choose(f"{step_phrase} went wrong", f"something went wrong at {step_phrase.rstrip(',')}")
     return Sentence(f"{capital(wrong)}: {what}.", (step, *culprits))
 
 
 def _in_short(cause: Cause, facts: Sequence[Fact]) -> str:
-    """A cause in a few words; the sentences after it name the objects."""
+    """Return a cause in a few words; later sentences name the objects."""
     several = len(facts) > 1
     only = the(facts[0].arguments[0])
     match cause:
@@ -106,10 +108,14 @@ def _in_short(cause: Cause, facts: Sequence[Fact]) -> str:
             return "part of the work is done already"
 
 
-def _happened(cause: Cause, facts: Sequence[Fact], elsewhere: Collection[str], voice: Voice) -> list[Sentence]:
-    """What happened to each object, objects with the same fate in one sentence.
+def _happened(cause: Cause, facts: Sequence[Fact], elsewhere: Collection[str], phrasing: Phrasing) -> list[Sentence]:
+    """Return sentences about the objects with a cause; objects with the same fate share one.
 
-    `elsewhere` are the objects that do not stand on what they should stand on.
+    Args:
+        cause: the cause.
+        facts: the facts about it.
+        elsewhere: objects that do not stand on their expected support.
+        phrasing: of the text.
     """
     if cause is Cause.SWAPPED:
         return _swaps(facts)
@@ -117,81 +123,83 @@ def _happened(cause: Cause, facts: Sequence[Fact], elsewhere: Collection[str], v
     if cause is Cause.HELPED:
         facts = sorted(facts, key=lambda fact: int(fact.arguments[2]) if fact.arguments[2] != NOWHERE else 0)
     for fact in facts:
-        # Told together: what lies on the same thing; for what was helped, what is right after the same step.
+        # Grouped by the support; for HELPED, by the step after which the place is correct.
         groups[fact.arguments[2 if cause is Cause.HELPED else 1]].append(fact)
     sentences = []
     for group in groups.values():
         names, (_, other, detail) = [fact.arguments[0] for fact in group], group[0].arguments
-        sentences.append(Sentence(capital(_fate(cause, names, other, detail, elsewhere, voice)), tuple(group)))
+        sentences.append(Sentence(capital(_fate(cause, names, other, detail, elsewhere, phrasing)), tuple(group)))
     return sentences
 
 
-def _fate(cause: Cause, names: Sequence[str], other: str, detail: str, elsewhere: Collection[str], voice: Voice) -> str:
-    """The sentence for objects that share a cause and the object that explains it."""
+def _fate(
+    cause: Cause, names: Sequence[str], other: str, detail: str, elsewhere: Collection[str], phrasing: Phrasing
+) -> str:
+    """Return the sentence for objects with the same cause and explaining object."""
     who = objects(names)
     one = len(names) == 1
     be, was, has, it = ("is", "was", "has", "it") if one else ("are", "were", "have", "they")
     them, lies, stands = ("it", "lies", "stands") if one else ("them", "lie", "stand")
-    offset = f", {voice.offset(detail)}" if one and detail != NOWHERE else ""
+    offset = f", {phrasing.offset(detail)}" if one and detail != NOWHERE else ""
     on = "" if other == NOWHERE else f" on {the(other)}"
     match cause:
         case Cause.TOPPLED:
             onto = f" onto {the(other)}" if other != NOWHERE else ""
-            return voice.one_of(f"{who} toppled{onto}.", f"{who} toppled and now {lies}{on or ' elsewhere'}.")
+            return phrasing.choose(f"{who} toppled{onto}.", f"{who} toppled and now {lies}{on or ' elsewhere'}.")
         case Cause.DROPPED:
             now = f"now {lies}{on or ' elsewhere'}{offset}."
-            return voice.one_of(f"{who} {was} dropped on the way and {now}", f"{who} {was} dropped and {now}")
+            return phrasing.choose(f"{who} {was} dropped on the way and {now}", f"{who} {was} dropped and {now}")
         case Cause.NOT_LIFTED:
-            return voice.one_of(
+            return phrasing.choose(
                 f"{who} {was} not lifted: {it} still {stands}{on or ' where ' + it + ' ' + was}.",
                 f"{who} {was} not lifted and still {stands}{on or ' where ' + it + ' ' + was}.",
             )
         case Cause.MISPLACED:
             return f"{who} {was} misplaced: {it} {stands}{on or ' elsewhere'}{offset}."
         case Cause.MISSING:
-            return voice.one_of(f"{who} {be} nowhere to be seen.", f"{who} {be} missing from the table.")
+            return phrasing.choose(f"{who} {be} nowhere to be seen.", f"{who} {be} missing from the table.")
         case Cause.MOVED:
             where = on if other != TABLE or set(names) & set(elsewhere) else ""
             rest = f": {it} {be} now{where}{offset if where else offset.removeprefix(',')}" if where or offset else ""
-            why = voice.one_of(f"though nothing was to touch {them}", f"though {it} {was} to stay where {it} {was}")
+            why = phrasing.choose(f"though nothing was to touch {them}", f"though {it} {was} to stay where {it} {was}")
             return f"{who} {has} moved, {why}{rest}."
         case Cause.BLOCKING:
             return f"{who} {be} in the way{'' if other == NOWHERE else ' of ' + the(other)}."
         case Cause.HELPED:
-            when = "" if detail == NOWHERE else f" after {voice.step(detail)}"
+            when = "" if detail == NOWHERE else f" after {phrasing.step(detail)}"
             return f"{who} {be} already where {it} should be{when or ' later'}."
         case Cause.SWAPPED:
-            raise AssertionError("swapped objects are told together")
+            raise AssertionError("swapped objects share a sentence")
 
 
 def _swaps(facts: Sequence[Fact]) -> list[Sentence]:
-    """One sentence for each set of objects that took each other's places."""
+    """Return one sentence for each set of objects that changed places with each other."""
     groups: list[tuple[list[str], list[Fact]]] = []
     for fact in facts:
         members = [name for name in fact.arguments[:2] if name != NOWHERE]
         joined = [group for group in groups if set(group[0]) & set(members)]
         names = list(dict.fromkeys([*(name for group in joined for name in group[0]), *members]))
-        told = [*(known for group in joined for known in group[1]), fact]
-        groups = [group for group in groups if group not in joined] + [(names, told)]
+        members_facts = [*(known for group in joined for known in group[1]), fact]
+        groups = [group for group in groups if group not in joined] + [(names, members_facts)]
     sentences = []
-    for names, told in groups:
+    for names, members_facts in groups:
         ending = {1: " has changed places with something else", 2: " have changed places"}.get(
             len(names), " have changed places with one another"
         )
-        sentences.append(Sentence(f"{capital(objects(names))}{ending}.", tuple(told)))
+        sentences.append(Sentence(f"{capital(objects(names))}{ending}.", tuple(members_facts)))
     return sentences
 
 
-def _consequences(known: dict[str, list[Fact]], voice: Voice) -> list[Sentence]:
-    """What no longer holds: the promise of the step, and who should stand on whom."""
+def _consequences(known: dict[str, list[Fact]], phrasing: Phrasing) -> list[Sentence]:
+    """Return sentences about the lost effect of the step and the lost supports."""
     sentences = []
     promised: set[tuple[str, ...]] = set()
     for fact in known["unachieved"]:
         action = Action.parse(fact.arguments[0])
         promised.add(action.arguments)
         same = [other for other in known["should_be_on"] if other.arguments == action.arguments]
-        promise = voice.one_of("as the step was to bring about", "which is what the step was for")
-        sentences.append(Sentence(f"So {unkept(action, voice.domain)}, {promise}.", (fact, *same)))
+        promise = phrasing.choose("as the step was to bring about", "which is what the step was for")
+        sentences.append(Sentence(f"So {not_achieved(action, phrasing.domain)}, {promise}.", (fact, *same)))
     lost = [fact for fact in known["should_be_on"] if fact.arguments not in promised]
     if lost:
         pairs = [
@@ -202,16 +210,16 @@ def _consequences(known: dict[str, list[Fact]], voice: Voice) -> list[Sentence]:
     return sentences
 
 
-def _recovery(known: dict[str, list[Fact]], voice: Voice) -> list[Sentence]:
-    """What will be done about it, or why nothing can be."""
+def _recovery(known: dict[str, list[Fact]], phrasing: Phrasing) -> list[Sentence]:
+    """Return sentences about the recovery, or why there is none."""
     if not known["recovery"]:
         return []
     (recovery,) = known["recovery"]
     match RecoveryStatus(recovery.arguments[0]):
         case RecoveryStatus.RECOVERED:
-            return [_way_back(recovery, known, voice), *_staying(known), *_rejoining(known, voice)]
+            return [_way_back(recovery, known, phrasing), *_staying(known), *_rejoining(known, phrasing)]
         case RecoveryStatus.ALREADY_AT_SUBGOAL:
-            return [*_staying(known), *_nothing_to_do(recovery, known, voice)]
+            return [*_staying(known), *_nothing_to_do(recovery, known, phrasing)]
         case RecoveryStatus.IMPOSSIBLE:
             text = "There is no way back onto the plan"
             facts = [recovery]
@@ -233,25 +241,25 @@ def _recovery(known: dict[str, list[Fact]], voice: Voice) -> list[Sentence]:
     return sentences
 
 
-def _way_back(recovery: Fact, known: dict[str, list[Fact]], voice: Voice) -> Sentence:
-    """How many actions the recovery takes, and which."""
+def _way_back(recovery: Fact, known: dict[str, list[Fact]], phrasing: Phrasing) -> Sentence:
+    """Return the sentence with the actions of the recovery."""
     does = known["does"]
-    told = [
-        instruction(Action.parse(action), None if place == NOWHERE else place, voice.domain)
+    instructions = [
+        instruction(Action.parse(action), None if place == NOWHERE else place, phrasing.domain)
         for _, action, place in (fact.arguments for fact in does)
     ]
     count = counted(len(does), "action")
     shortest = ", and there is no shorter way" if known["optimal"] else ""
-    text = voice.one_of(f"The way back takes {count}", f"It takes {count} to put this right") + f"{shortest}: "
-    if len(told) <= 2:
-        text += ", then ".join(told)
+    text = phrasing.choose(f"The way back takes {count}", f"It takes {count} to put this right") + f"{shortest}: "
+    if len(instructions) <= 2:
+        text += ", then ".join(instructions)
     else:
-        text += f"first {told[0]}, then {', '.join(told[1:-1])} and finally {told[-1]}"
+        text += f"first {instructions[0]}, then {', '.join(instructions[1:-1])} and finally {instructions[-1]}"
     return Sentence(f"{text}.", (recovery, *known["optimal"], *does))
 
 
 def _staying(known: dict[str, list[Fact]]) -> list[Sentence]:
-    """What is displaced and may stay so."""
+    """Return the sentence about displaced objects that may stay."""
     names = [fact.arguments[0] for fact in known["stays"]]
     if not names:
         return []
@@ -260,41 +268,41 @@ def _staying(known: dict[str, list[Fact]]) -> list[Sentence]:
     return [Sentence(text, tuple(known["stays"]))]
 
 
-def _rejoining(known: dict[str, list[Fact]], voice: Voice) -> list[Sentence]:
-    """Where the plan goes on after the recovery."""
+def _rejoining(known: dict[str, list[Fact]], phrasing: Phrasing) -> list[Sentence]:
+    """Return the sentence about the step with which the plan continues."""
     if not known["rejoins"]:
         return []
     (rejoins,), (done_fact,) = known["rejoins"], known["steps_done"]
     subgoal, done = int(rejoins.arguments[0]), int(done_fact.arguments[0])
     if subgoal > done:
-        text = f"This also takes care of {voice.steps(done + 1, subgoal)}, and the plan goes on from there."
+        text = f"This also takes care of {phrasing.steps(done + 1, subgoal)}, and the plan goes on from there."
     elif subgoal == done:
-        text = f"Then the scene is {_as_after(subgoal, voice)}, and the plan goes on from there."
+        text = f"Then the scene is {_as_after(subgoal, phrasing)}, and the plan goes on from there."
     else:
-        again = voice.steps(subgoal + 1, done)
-        text = f"Then the scene is {_as_after(subgoal, voice)}, and the plan goes on with {again} again."
+        again = phrasing.steps(subgoal + 1, done)
+        text = f"Then the scene is {_as_after(subgoal, phrasing)}, and the plan goes on with {again} again."
     return [Sentence(text, (rejoins, done_fact))]
 
 
-def _nothing_to_do(recovery: Fact, known: dict[str, list[Fact]], voice: Voice) -> list[Sentence]:
-    """The scene is on the plan already: ahead of it, where it should be, or behind."""
+def _nothing_to_do(recovery: Fact, known: dict[str, list[Fact]], phrasing: Phrasing) -> list[Sentence]:
+    """Return the sentence for a scene that is on the plan already."""
     if not known["rejoins"]:
         return [Sentence("Nothing has to be done to get back onto the plan.", (recovery,))]
     (rejoins,), (done_fact,) = known["rejoins"], known["steps_done"]
     subgoal, done = int(rejoins.arguments[0]), int(done_fact.arguments[0])
     if subgoal > done:
-        rest = f"{voice.steps(done + 1, subgoal)} can be skipped"
+        rest = f"{phrasing.steps(done + 1, subgoal)} can be skipped"
     elif subgoal == done:
         rest = "the plan simply goes on"
     else:
-        rest = f"{voice.steps(subgoal + 1, done)} can simply be done again"
+        rest = f"{phrasing.steps(subgoal + 1, done)} can simply be done again"
     return [
         Sentence(
-            f"Nothing has to be put right: the scene is {_as_after(subgoal, voice)}, so {rest}.",
+            f"Nothing has to be put right: the scene is {_as_after(subgoal, phrasing)}, so {rest}.",
             (recovery, rejoins, done_fact),
         )
     ]
 
 
-def _as_after(step: int, voice: Voice) -> str:
-    return "as it was at the start" if step == 0 else f"as it should be after {voice.step(step)}"
+def _as_after(step: int, phrasing: Phrasing) -> str:
+    return "as it was at the start" if step == 0 else f"as it should be after {phrasing.step(step)}"

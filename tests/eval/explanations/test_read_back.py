@@ -10,7 +10,7 @@ from eval.explanations.read_back import read_back
 from nsrecover.core.discrepancy import Cause
 from nsrecover.core.explanation import Fact
 from nsrecover.explanation import Audience
-from nsrecover.explanation.templates import realise
+from nsrecover.explanation.templates import verbalize
 
 NAMES = ("red cube", "dark red cube", "green die")
 STEP = Fact("step", ("13", "top(red cube, green die)", "after"))
@@ -28,7 +28,7 @@ def test_every_cause_is_read_back_in_every_turn_of_phrase(cause: Cause, audience
             Fact(cause.value, ("red cube", other, detail)),
             Fact("unachieved", ("top(red cube, green die)",)),
         )
-        text = " ".join(sentence.text for sentence in realise(facts, audience))
+        text = " ".join(sentence.text for sentence in verbalize(facts, audience))
         reading = read_back(text, NAMES)
         assert reading.unread == ()
         assert reading.causes == dict.fromkeys(said, cause), text
