@@ -1,0 +1,354 @@
+"""Worlds that each break one rule of the conformance kit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from nsrecover.core.actions import Action
+from nsrecover.core.observation import Observation
+from nsrecover.errors import UnknownObject
+from nsrecover.testing import Rule
+from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
+from sim.tabletop.world import SavedWorld, TabletopWorld
+
+SCENE = SceneSpec(
+    (
+        ObjectSpec("red cube", ObjectKind.CUBE, "red", (0.040, 0.040, 0.040), (0.45, -0.05), 0.1),
+        ObjectSpec("blue cube", ObjectKind.CUBE, "blue", (0.040, 0.040, 0.040), (0.55, 0.15), 0.0),
+        ObjectSpec("green die", ObjectKind.DIE, "green", (0.038, 0.038, 0.038), (0.62, -0.15), 0.0),
+    )
+)
+TURN_AROUND = np.diag([1.0, -1.0, -1.0, 1.0]).astype(np.float32)
+
+
+class Table(TabletopWorld):
+    """Our own world with one fixed scene, to be broken in one point each below."""
+
+    def __init__(self) -> None:
+        super().__init__(SCENE)
+        self.looked = self.done = 0
+
+    def observe(self) -> Observation:
+        self.looked += 1
+        return self.seen(super().observe())
+
+    def seen(self, observation: Observation) -> Observation:
+        return observation
+
+    def execute(self, action: Action) -> None:
+        super().execute(action)
+        self.done += 1
+
+
+def posed(observation: Observation, pose: Callable[[np.ndarray], np.ndarray], views: tuple[int, ...] = (0, 1)):
+    """The same images with other camera poses."""
+    cameras = tuple(
+        replace(camera, world_from_camera=np.asarray(pose(camera.world_from_camera), np.float32))
+        if view in views
+        else camera
+        for view, camera in enumerate(observation.cameras)
+    )
+    return replace(observation, cameras=cameras)
+
+
+def shifted(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> np.ndarray:
+    moved = np.eye(4)
+    moved[:3, 3] = x, y, z
+    return moved
+
+
+def along_rays(observation: Observation) -> np.ndarray:
+    rows, columns = np.indices(observation.depth_m.shape[1:])
+    k = observation.cameras[0].intrinsics
+    length = np.sqrt(1 + ((columns + 0.5 - k[0, 2]) / k[0, 0]) ** 2 + ((rows + 0.5 - k[1, 2]) / k[1, 1]) ** 2)
+    return (observation.depth_m * length).astype(np.float32)
+
+
+def with_k(observation: Observation, **entries: float) -> Observation:
+    cameras = []
+    for camera in observation.cameras:
+        k = camera.intrinsics.copy()
+        for place, factor in entries.items():
+            k[int(place[1]), int(place[2])] *= factor
+        cameras.append(replace(camera, intrinsics=k))
+    return replace(observation, cameras=tuple(cameras))
+
+
+def swapped_in_second_view(observation: Observation) -> Observation:
+    instances = observation.instances.copy()
+    second = observation.instances[1]
+    instances[1] = np.where(second == 1, 2, np.where(second == 2, 1, second))
+    return replace(observation, instances=instances)
+
+
+def spilling(observation: Observation) -> Observation:
+    """The mask of the first object takes in what is left of the table."""
+    instances = observation.instances.copy()
+    free = (instances == 0) & (observation.depth_m > 0.8) & (observation.depth_m < 1.6)
+    instances[free] = 1
+    return replace(observation, instances=instances)
+
+
+def holed(observation: Observation) -> Observation:
+    """Some pixels of the objects have the depth of the far plane."""
+    depth = observation.depth_m.copy()
+    rows = np.nonzero(observation.instances)
+    depth[tuple(part[::7] for part in rows)] = 65.535
+    return replace(observation, depth_m=depth)
+
+
+CHANGED: list[tuple[Rule, Callable[[Observation], object]]] = [
+    (Rule.OBSERVATION_VALID, lambda seen: {"rgb": seen.rgb}),
+    (Rule.OBSERVATION_VALID, lambda seen: replace(seen, depth_m=(1000 * seen.depth_m).astype(np.uint16))),
+    (Rule.OBSERVATION_VALID, lambda seen: replace(seen, time_s=float("nan"))),
+    (Rule.OBJECTS_IN_SIGHT, lambda seen: replace(seen, labels={}, instances=np.zeros_like(seen.instances))),
+    (Rule.OBJECTS_IN_SIGHT, lambda seen: replace(seen, depth_m=np.zeros_like(seen.depth_m))),
+    (Rule.NAMES_USABLE, lambda seen: replace(seen, labels={n: f"block ({n})" for n in seen.labels})),
+    (Rule.LABELS_COMPLETE, lambda seen: replace(seen, labels={n: seen.labels[n] for n in (1, 2)})),
+    (Rule.LABELS_SEEN, lambda seen: replace(seen, labels={**seen.labels, 9: "phantom"})),
+    (Rule.PICTURES_NOT_BLANK, lambda seen: replace(seen, rgb=np.zeros_like(seen.rgb))),
+    (Rule.GRIPPER_FIELDS, lambda seen: replace(seen, gripper_opening_m=80.0)),
+    (Rule.GRIPPER_FIELDS, lambda seen: replace(seen, holding="no")),
+    (Rule.NO_READING_IS_ZERO, holed),
+    (Rule.NO_READING_IS_ZERO, lambda seen: replace(seen, depth_m=np.where(seen.instances > 0, seen.depth_m, -1.0))),
+    (Rule.DEPTH_IN_METRES, lambda seen: replace(seen, depth_m=1000 * seen.depth_m)),
+    (Rule.DEPTH_ALONG_AXIS, lambda seen: replace(seen, depth_m=along_rays(seen))),
+    (Rule.INTRINSICS_PLAUSIBLE, lambda seen: with_k(seen, k02=2.0, k12=2.0, k00=2.0, k11=2.0)),
+    (Rule.INTRINSICS_PLAUSIBLE, lambda seen: with_k(seen, k00=0.0)),
+    (Rule.POSE_RIGID, lambda seen: posed(seen, lambda pose: pose @ np.diag([1.1, 1.1, 1.1, 1.0]))),
+    (Rule.POSE_RIGID, lambda seen: posed(seen, lambda pose: pose @ np.diag([-1.0, 1.0, 1.0, 1.0]))),
+    (Rule.CAMERA_CONVENTION, lambda seen: posed(seen, lambda pose: pose @ TURN_AROUND)),
+    (Rule.CAMERA_CONVENTION, lambda seen: posed(seen, np.linalg.inv)),
+    (Rule.TABLE_AT_ZERO, lambda seen: posed(seen, lambda pose: shifted(z=0.75) @ pose)),
+    (Rule.TABLE_AT_ZERO, lambda seen: posed(seen, lambda pose: np.eye(4)[[1, 2, 0, 3]] @ pose)),
+    (Rule.INSTANCES_AGREE, swapped_in_second_view),
+    (Rule.CAMERAS_AGREE, lambda seen: posed(seen, lambda pose: shifted(x=0.03) @ pose, (1,))),
+    (Rule.SIZES_PLAUSIBLE, spilling),
+]
+
+
+class Late(Table):
+    def seen(self, observation: Observation) -> Observation:
+        return replace(observation, time_s=10.0 - observation.time_s)
+
+
+class Frozen(Table):
+    def seen(self, observation: Observation) -> Observation:
+        return replace(observation, time_s=1.0)
+
+
+class SwapsCameras(Table):
+    def seen(self, observation: Observation) -> Observation:
+        return replace(observation, cameras=observation.cameras[:: -1 if self.looked == 2 else 1])
+
+
+class Resizes(Table):
+    def seen(self, observation: Observation) -> Observation:
+        if self.looked < 2:
+            return observation
+        return replace(
+            observation, rgb=observation.rgb[:, ::2], depth_m=observation.depth_m[:, ::2],
+            instances=observation.instances[:, ::2],
+        )  # fmt: skip
+
+
+class OneBuffer(Table):
+    def seen(self, observation: Observation) -> Observation:
+        if self.looked == 1:
+            self.buffer = observation.rgb
+        np.copyto(self.buffer, np.roll(observation.rgb, self.looked, axis=2))
+        return replace(observation, rgb=self.buffer)
+
+
+class Nudges(Table):
+    def seen(self, observation: Observation) -> Observation:
+        x, y, z = self.pose("red cube")[0]
+        self.external_agent.carry("red cube", (x + 0.02, y, z))
+        return observation
+
+
+class Flickers(Table):
+    def seen(self, observation: Observation) -> Observation:
+        if self.looked % 2:
+            return observation
+        return replace(
+            observation, labels={n: name for n, name in observation.labels.items() if n != 3},
+            instances=np.where(observation.instances == 3, 0, observation.instances),
+        )  # fmt: skip
+
+
+class RenamesWhileLooking(Table):
+    def seen(self, observation: Observation) -> Observation:
+        if self.looked == 2:
+            return replace(observation, labels={1: "blue cube", 2: "red cube", 3: "green die"})
+        return observation
+
+
+class RenamesAfterActing(Table):
+    def seen(self, observation: Observation) -> Observation:
+        if self.done:
+            names = list(observation.labels.values())
+            return replace(observation, labels=dict(zip(observation.labels, names[1:] + names[:1], strict=True)))
+        return observation
+
+
+class AnyOperator(Table):
+    def execute(self, action: Action) -> None:
+        if action.operator in ("top", "free"):
+            super().execute(action)
+
+
+class KeyErrors(Table):
+    def execute(self, action: Action) -> None:
+        try:
+            super().execute(action)
+        except UnknownObject as error:
+            raise KeyError(str(error)) from None
+
+
+class AnyArguments(Table):
+    def execute(self, action: Action) -> None:
+        if not (action.operator == "top" and len(action.arguments) != 2):
+            super().execute(action)
+
+
+class ActsBeforeRefusing(Table):
+    def execute(self, action: Action) -> None:
+        if action.arguments == ("nowhere",):
+            self.external_agent.carry("red cube", (0.40, 0.27, 0.02))
+        super().execute(action)
+
+
+class Raises(Table):
+    def execute(self, action: Action) -> None:
+        super().execute(action)
+        if action.target is not None and action.target[0] > 1.0:
+            raise RuntimeError("no motion plan found")
+
+
+class ClaimsSuccess(Table):
+    def execute(self, action: Action) -> bool:
+        super().execute(action)
+        return True
+
+
+class ArmInView(Table):
+    """After an action the hand comes to rest in front of the blue cube."""
+
+    def execute(self, action: Action) -> None:
+        super().execute(action)
+        self.stay_over("green die")
+
+    def stay_over(self, name: str) -> None:
+        from sim.common import kinematics
+        from sim.common.arm import DOWN
+
+        x, y, _ = self.pose(name)[0]
+        joints, reached = kinematics.solve(np.array([[x, y, 0.12]]), DOWN[None], self.arm.home)
+        assert reached[0]
+        self.arm.joints = joints[0]
+        self.arm.hold_still()
+        for _ in range(400):
+            self.advance()
+
+
+class DoesNothing(Table):
+    def execute(self, action: Action) -> None:
+        before = self.save()
+        super().execute(action)
+        time_s = self.time_s
+        self.restore(before)
+        self.time_s = time_s
+
+
+class MissesItsPlace(Table):
+    def execute(self, action: Action) -> None:
+        super().execute(action)
+        self.external_agent.carry(action.arguments[0], (0.40, 0.27, 0.02))
+
+
+class Clumsy(Table):
+    def execute(self, action: Action) -> None:
+        super().execute(action)
+        x, y, z = self.pose("green die")[0]
+        self.external_agent.carry("green die", (x - 0.05, y, z))
+
+
+class Different(Table):
+    made = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        Different.made += 1
+        self.external_agent.carry("red cube", (0.45 + 0.03 * (Different.made % 2), -0.05, 0.02))
+
+
+class Leaks(Table):
+    acted = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        if Leaks.acted:
+            self.external_agent.carry("red cube", (0.40, 0.2, 0.02))
+
+    def execute(self, action: Action) -> None:
+        super().execute(action)
+        Leaks.acted = True
+
+
+class RestoresTimeOnly(Table):
+    def restore(self, saved: SavedWorld) -> None:
+        self.time_s = saved.time_s
+
+
+class ClosesOnce(Table):
+    def close(self) -> None:
+        if self.client < 0:
+            raise RuntimeError("not connected")
+        super().close()
+
+
+class NoObserve:
+    def execute(self, action: Action) -> None: ...
+
+
+class OddExecute(Table):
+    def execute(self, operator: str, arguments: tuple[str, ...]) -> None: ...  # type: ignore[override]
+
+
+class Blind(Table):
+    def observe(self) -> Observation:
+        raise TimeoutError("no image for 5 s")
+
+
+BROKEN: list[tuple[Rule, type]] = [
+    (Rule.HAS_METHODS, NoObserve),
+    (Rule.HAS_METHODS, OddExecute),
+    (Rule.OBSERVATION_VALID, Blind),
+    (Rule.SAME_VIEWS, SwapsCameras),
+    (Rule.SAME_VIEWS, Resizes),
+    (Rule.OBSERVATIONS_KEPT, OneBuffer),
+    (Rule.TIME_FORWARD, Late),
+    (Rule.TIME_FORWARD, Frozen),
+    (Rule.LOOKING_CHANGES_NOTHING, Nudges),
+    (Rule.LOOKING_CHANGES_NOTHING, Flickers),
+    (Rule.LABELS_STAY, RenamesWhileLooking),
+    (Rule.LABELS_STAY, RenamesAfterActing),
+    (Rule.UNKNOWN_OPERATOR_REFUSED, AnyOperator),
+    (Rule.WRONG_ARGUMENTS_REFUSED, AnyArguments),
+    (Rule.UNKNOWN_OBJECT_REFUSED, KeyErrors),
+    (Rule.UNKNOWN_OBJECT_REFUSED, ActsBeforeRefusing),
+    (Rule.FAILURE_NOT_RAISED, Raises),
+    (Rule.RETURNS_NOTHING, ClaimsSuccess),
+    (Rule.ARM_OUT_OF_THE_WAY, ArmInView),
+    (Rule.PROMISE_KEPT, DoesNothing),
+    (Rule.PROMISE_KEPT, MissesItsPlace),
+    (Rule.OTHERS_STAY, Clumsy),
+    (Rule.REPRODUCIBLE, Different),
+    (Rule.WORLDS_INDEPENDENT, Leaks),
+    (Rule.RESTORE_GOES_BACK, RestoresTimeOnly),
+    (Rule.CLOSE_TWICE, ClosesOnce),
+]
