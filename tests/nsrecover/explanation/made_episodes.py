@@ -1,4 +1,4 @@
-"""Episodes made by hand: boxes, what the monitor would say of them, and a way back. No learned part is needed."""
+"""Handmade episodes with boxes, discrepancies and recoveries, without learned parts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Places = dict[str, tuple[float, float, float]]
 
 
 def scene(**moved: tuple[float, float, float]) -> SceneGraph:
-    """The start with some objects elsewhere; keyword names have underscores for blanks."""
+    """Return the initial scene with moved objects; keyword names have underscores for blanks."""
     places: Places = {name: (*place, TABLE_M) for name, place in START.items()}
     places |= {name.replace("_", " "): place for name, place in moved.items()}
     boxes = np.array([[*places[name], SIDE, SIDE, SIDE] for name in NAMES], np.float32)
@@ -34,7 +34,7 @@ SECOND = scene(blue_cube=ON_RED, green_die=ON_BLUE)
 
 
 def compared(expected: SceneGraph, observed: SceneGraph, step: int, trace: Trace, phase: Phase) -> Discrepancy:
-    """What the monitor says, with distance in place of the discriminator."""
+    """Return the discrepancy of two scenes, with distances instead of the discriminator."""
     away = np.linalg.norm(expected.boxes[:, :3] - observed.boxes[:, :3], axis=1)
     probabilities = np.where(away < 0.02, 0.99, 0.01).astype(np.float32)
     wrong = tuple(int(i) for i in np.flatnonzero(away >= 0.02))
@@ -51,7 +51,7 @@ def compared(expected: SceneGraph, observed: SceneGraph, step: int, trace: Trace
 
 
 def fallen() -> Episode:
-    """The blue cube has been taken away during the second step; the white lego stands in its place, and goes first."""
+    """Return an episode: during the second step the white lego takes the place of the blue cube."""
     trace = Trace(PLAN, (scene(), FIRST, SECOND))
     good = StepRecord(PLAN[0], False, FIRST, compared(FIRST, FIRST, 0, trace, Phase.AFTER), PLAN, time_s=12.0)
     seen = scene(blue_cube=(0.7, 0.2, TABLE_M), white_lego=ON_RED)
@@ -83,7 +83,7 @@ def fallen() -> Episode:
 
 
 def flawless() -> Episode:
-    """Everything goes as planned."""
+    """Return an episode without errors."""
     trace = Trace(PLAN, (scene(), FIRST, SECOND))
     records = tuple(
         StepRecord(PLAN[n], False, graph, compared(graph, graph, n, trace, Phase.AFTER), PLAN, time_s=10.0 * (n + 1))

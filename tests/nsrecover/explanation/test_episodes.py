@@ -1,4 +1,4 @@
-"""Reports of our own episodes, in both registers, and questions about them."""
+"""Reports of episodes for both audiences, and questions about them."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_step_whose_needs_are_not_met_is_the_plans_fault() -> None:
 
 
 def test_steps_are_counted_as_the_plan_counts_them_after_a_recovery() -> None:
-    """The failing step comes second in the plan that is left, third in the original one."""
+    """The failing step is the second of the remaining plan and the third of the original one."""
     episode = fallen()
     first, bad = episode.records[:2]
     left = replace(bad.recovery, actions=bad.recovery.actions[:1], graphs=bad.recovery.graphs[:1], subgoal=1)

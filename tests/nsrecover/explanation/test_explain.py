@@ -1,4 +1,4 @@
-"""The words for a failure: every cause, every way a recovery can end, and the text read back."""
+"""Explanations for every cause and every status of a recovery, and their verification."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ PLACES: dict[str, Box] = {
     "red cube": (0.5, 0.0, 0.14, SIZE, SIZE, SIZE),
     "dark red cube": (0.6, 0.2, 0.02, SIZE, SIZE, SIZE),
 }
-"""A tower of four, and one cube beside it."""
+"""A tower of four, and one cube next to it."""
 
 
 def graph(**moved: Box) -> SceneGraph:
-    """The tower, with some objects elsewhere (keyword names have underscores for spaces)."""
+    """Return the tower with moved objects; keyword names have underscores for spaces."""
     boxes = {**PLACES, **{name.replace("_", " "): box for name, box in moved.items()}}
     return SceneGraph(
         tuple(boxes),

@@ -1,4 +1,4 @@
-"""`nsrecover explain` on every kind of file, in a process of its own: quick, and without torch."""
+"""`nsrecover explain` on every kind of file, in a separate process: fast, and without torch."""
 
 from __future__ import annotations
 

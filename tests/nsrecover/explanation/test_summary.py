@@ -1,4 +1,4 @@
-"""The three levels of REFLECT's summary of an episode of ours, and the way back through its text format."""
+"""The three levels of REFLECT's summary of an episode, and its round trip through the text format."""
 
 from __future__ import annotations
 

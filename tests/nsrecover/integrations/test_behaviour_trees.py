@@ -1,4 +1,4 @@
-"""The behaviour tree over a table of boxes, where what happens between two ticks can be chosen."""
+"""The behaviour tree on a table of boxes with chosen events between the ticks."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_plan_that_works_is_carried_out() -> None:
     assert len(table.done) == 4
 
 
-def test_what_goes_wrong_is_told_and_recovered() -> None:
+def test_an_error_is_reported_and_recovered() -> None:
     table, board = Table(), None
     execution = PlanExecution(geometric(), table, PLAN)
     tree = tree_of(execution)
@@ -114,7 +114,7 @@ def test_a_result_for_an_older_world_is_never_a_success() -> None:
     assert table.stands()
 
 
-def test_what_mends_itself_during_the_search_makes_its_result_stale() -> None:
+def test_a_scene_that_is_corrected_during_the_search_makes_its_result_stale() -> None:
     table, system = Table(), slow()
     execution = PlanExecution(system, table, PLAN)
     tree = tree_of(execution)
@@ -198,7 +198,7 @@ def test_interrupting_stops_the_search_and_forgets_what_was_inserted() -> None:
 
 
 class Moving(py_trees.behaviour.Behaviour):
-    """A skill that takes some ticks, and may claim to have failed."""
+    """A skill that takes several ticks, and may report a failure."""
 
     def __init__(self, table: Table, action: Action, claims: Status = Status.SUCCESS) -> None:
         super().__init__(f"move {action}")
@@ -266,7 +266,7 @@ def test_nothing_is_left_of_an_earlier_episode(how: str) -> None:
     assert reader().ahead == ()
 
 
-def test_two_courses_do_not_see_one_another_s_data() -> None:
+def test_two_executions_do_not_see_the_data_of_each_other() -> None:
     first, second = Table(), Table()
     one = tree_of(PlanExecution(geometric(), first, PLAN, namespace="one"))
     two = tree_of(PlanExecution(geometric(), second, PLAN, namespace="two"))
@@ -278,7 +278,7 @@ def test_two_courses_do_not_see_one_another_s_data() -> None:
     assert (reader("one").culprits, reader("two").culprits) == (("green",), ())
 
 
-def test_something_more_urgent_interrupts_and_it_goes_on_afterwards() -> None:
+def test_the_execution_continues_after_an_interruption() -> None:
     table, system = Table(), slow()
     execution = PlanExecution(system, table, PLAN, act=lambda action: Moving(table, action))
     low = py_trees.behaviours.StatusQueue("battery low?", [Status.FAILURE] * 6 + [Status.RUNNING] * 2, Status.FAILURE)
@@ -300,7 +300,7 @@ def test_something_more_urgent_interrupts_and_it_goes_on_afterwards() -> None:
     assert table.stands()
 
 
-def test_the_parts_go_into_trees_of_one_s_own() -> None:
+def test_the_parts_can_be_used_in_other_trees() -> None:
     table = Table()
     execution = PlanExecution(geometric(), table, PLAN)
     recovered = py_trees.composites.Selector(

@@ -1,4 +1,4 @@
-"""The Gymnasium adapter: the simulated tabletop as an environment, and watched episodes of somebody else's."""
+"""The Gymnasium adapter: the simulated tabletop as an environment, and monitored third-party environments."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_more_objects_than_there_is_room_for_are_told_of() -> None:
 
 
 class Pusher(gymnasium.Env[Any, Any]):
-    """Somebody else's environment: a hand carries blocks, a few centimetres a step; it knows nothing of nsrecover.
+    """A third-party environment: a gripper carries blocks, a few centimetres per step.
 
     An action is where to bring the block that is in hand: (block, x, y, z). At the steps in `losses` the block falls.
     """
@@ -155,7 +155,7 @@ def numbers(action: Action) -> np.ndarray[Any, Any]:
 
 
 class Carried:
-    """Says that an action is finished when its block has arrived, or lies on the table again."""
+    """Returns whether the block of an action has arrived, or lies on the table again."""
 
     def __init__(self) -> None:
         self.lifted = False
@@ -184,7 +184,7 @@ def watched(env: Pusher, response: Response = Response.TELL, **options: Any) -> 
 
 
 def played(env: MonitorWrapper) -> list[tuple[float, bool, bool, dict[str, Any]]]:
-    """An episode of a policy that does what the wrapper says comes next, without its start."""
+    """Run a policy that carries out the next action of the wrapper; return the steps after the start."""
     _, info = env.reset()
     assert info["discrepancy"] is None
     turns = []

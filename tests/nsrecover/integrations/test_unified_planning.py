@@ -1,4 +1,4 @@
-"""Repair of unified-planning problems, judged by unified-planning's own validator and Fast Downward's optimum."""
+"""Repair of unified-planning problems, checked by its validator and the optimum of Fast Downward."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ PARCEL = UserType("parcel")
 
 
 class Delivery:
-    """A robot on a ring of places with parcels; the door between two places can be shut."""
+    """A robot on a ring of places with parcels; the door between two places can be closed."""
 
     def __init__(self, places: int = 4, parcels: int = 1) -> None:
         self.at = Fluent("at", BoolType(), place=LOCATION)
@@ -102,13 +102,13 @@ class Delivery:
 
 
 def made(*steps: tuple) -> SequentialPlan:
-    """A plan from tuples of an action and its objects."""
+    """Return the plan of tuples of an action and its objects."""
     manager = get_environment().expression_manager
     return SequentialPlan([ActionInstance(action, tuple(manager.auto_promote(objects))) for action, *objects in steps])
 
 
 def moved(problem: Problem, changes: dict, plan: SequentialPlan | None = None, after: int = 0) -> Problem:
-    """The problem as it is after some steps of a plan and a disturbance."""
+    """Return the problem after some steps of a plan and a disturbance."""
     clone = problem.clone()
     if plan is not None:
         with up.shortcuts.SequentialSimulator(problem) as simulator:
@@ -123,7 +123,7 @@ def moved(problem: Problem, changes: dict, plan: SequentialPlan | None = None, a
 
 
 def check(problem: Problem, found: PlanRepair, cost: float) -> None:
-    """The plan is valid from where the world is, and as cheap as it can be."""
+    """Assert that the plan is valid from the current state, and optimal."""
     with PlanValidator(problem_kind=problem.kind, plan_kind=found.plan.kind) as validator:
         assert validator.validate(problem, found.plan).status is ValidationResultStatus.VALID
     assert found.cost == pytest.approx(cost)
@@ -131,7 +131,7 @@ def check(problem: Problem, found: PlanRepair, cost: float) -> None:
 
 
 def optimum(problem: Problem) -> float | None:
-    """Length of the shortest plan, by Fast Downward; None if there is none."""
+    """Return the length of the shortest plan by Fast Downward; None if there is none."""
     clone = problem.clone()
     clone.clear_quality_metrics()
     clone.add_quality_metric(MinimizeSequentialPlanLength())
@@ -145,7 +145,7 @@ def optimum(problem: Problem) -> float | None:
 
 @pytest.fixture(autouse=True)
 def apart(monkeypatch, tmp_path) -> None:
-    """Fast Downward leaves files of always the same names where it is started."""
+    """Fast Downward writes files with fixed names into its working directory."""
     monkeypatch.chdir(tmp_path)
 
 
@@ -296,7 +296,7 @@ def test_a_goal_with_or() -> None:
 
 
 def reducible() -> list[str]:
-    """unified-planning's own examples that can be reduced to STRIPS with negative preconditions."""
+    """Return the examples of unified-planning that reduce to STRIPS with negative preconditions."""
     names = "basic basic_conditional complex_conditional basic_nested_conjunctions basic_exists basic_forall"
     names += " basic_with_costs basic_with_default_values robot_fluent_of_user_type robot_loader_adv charge_discharge"
     names += " hierarchical_blocks_world_exists robot_locations_connected_without_battery"

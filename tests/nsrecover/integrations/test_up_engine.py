@@ -1,4 +1,4 @@
-"""The engines as unified-planning sees them: its own semantics, on problems of its own and of three classic domains."""
+"""The engines in unified-planning, on its examples and on three classic domains."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ FACTORY = get_environment().factory
 
 @pytest.fixture(autouse=True)
 def apart(monkeypatch, tmp_path) -> None:
-    """Fast Downward leaves files of always the same names where it is started."""
+    """Fast Downward writes files with fixed names into its working directory."""
     monkeypatch.chdir(tmp_path)
 
 
@@ -62,13 +62,13 @@ def valid(problem: Problem, plan: SequentialPlan) -> bool:
 
 
 def optimum(problem: Problem) -> SequentialPlan | None:
-    """A shortest plan, by Fast Downward."""
+    """Return a shortest plan by Fast Downward."""
     with OneshotPlanner(name="fast-downward-opt") as planner:
         return planner.solve(problem).plan
 
 
 def wandered(problem: Problem, rng: random.Random, steps: int) -> list[tuple]:
-    """Where a problem is after some random actions: values of its fluents."""
+    """Return the values of the fluents after some random actions."""
     with SequentialSimulator(problem) as simulator:
         state = simulator.get_initial_state()
         for _ in range(steps):
@@ -80,7 +80,7 @@ def wandered(problem: Problem, rng: random.Random, steps: int) -> list[tuple]:
 
 @functools.cache
 def problem_and_plan(domain: str, seed: int) -> tuple[Problem, SequentialPlan]:
-    """A problem, which is not to be changed, and a shortest plan for it."""
+    """Return a shared problem and a shortest plan for it."""
     rng = random.Random(f"{domain} {seed}")
     while True:
         problem = DOMAINS[domain](rng)
@@ -215,7 +215,7 @@ def test_it_is_listed_for_what_it_can_do() -> None:
 
 
 def test_the_problem_kind_is_right_for_every_example_of_unified_planning() -> None:
-    """Whatever is said to be supported is repaired or refused by name, and what is not would have been refused."""
+    """Supported problems are repaired or refused by name, and unsupported ones are refused."""
     supports, refused = FACTORY.engine("nsrecover").supports, []
     with PlanRepairer(name="nsrecover", params={"max_expansions": 50}) as repairer:
         repairer.skip_checks = True
@@ -290,7 +290,7 @@ def test_costs_are_minimised_and_without_a_metric_nothing_is_optimal() -> None:
 
 
 def test_a_step_that_its_own_conditions_rule_out_is_no_plan() -> None:
-    """Both parameters of a plan's step the same, although the action says that they must not be."""
+    """A step has equal parameters, although its action forbids that."""
     example = get_example_problems()["robot_loader_adv"]
     move = example.problem.action("move")
     (plan,) = example.valid_plans
@@ -302,7 +302,7 @@ def test_a_step_that_its_own_conditions_rule_out_is_no_plan() -> None:
 
 
 def test_a_valid_plan_with_a_step_that_does_nothing_is_kept() -> None:
-    """Of an action whose conditional effects all stay away, unified-planning's compiler leaves nothing."""
+    """The compiler of unified-planning drops actions none of whose conditional effects apply."""
     example = get_example_problems()["basic_conditional"]
     (plan,) = example.valid_plans
     last = plan.actions[-1]

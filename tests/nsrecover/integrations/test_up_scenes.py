@@ -33,12 +33,12 @@ def box(x: float, y: float, level: int = 0) -> tuple[float, ...]:
 
 
 def scene(**boxes: tuple[float, ...] | None) -> SceneGraph:
-    """Three blocks in a row, but for those that are given a box of their own, or are hidden (None)."""
+    """Return three blocks in a row, except for those with a given box, or without one (None)."""
     return scene_of_boxes({name: box(0.45, y) for name, y in ROWS.items()} | boxes)
 
 
 def blocks(*goal: str) -> tuple[Problem, SceneMapping]:
-    """Blocksworld with four operators, of which the robot does two: putting down somewhere, and on a block."""
+    """Return blocksworld with four operators, two of which are actions of the robot."""
     text = f"""(define (problem p) (:domain blocksworld) (:objects red green blue - block)
         (:init) (:goal (and {" ".join(goal)})))"""
     problem = PDDLReader().parse_problem_string(BLOCKSWORLD, text)
@@ -112,7 +112,7 @@ def test_what_turns_up_is_added_or_refused() -> None:
 
 
 def test_a_plan_of_unified_planning_is_carried_out_in_the_scene() -> None:
-    """Scene to problem to plan to scenes: the relations that the symbols promise are those of the imagined scenes."""
+    """The relations that the plan promises are those of the predicted scenes."""
     problem, mapping = blocks("(on red green)", "(on green blue)")
     now = mapping.at(problem, TOWER)
     with OneshotPlanner(name="nsrecover") as planner:

@@ -1,4 +1,4 @@
-"""A table of blocks for behaviour trees, on which anything can happen between two ticks."""
+"""A table of blocks for behaviour trees, with chosen events between the ticks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PLAN = Plan.parse("top(green, red); top(blue, green); top(grey, blue)")
 
 
 class Table:
-    """Blocks on a table; `before` and `after` are run around every action, and may move things."""
+    """Blocks on a table; `after` is called after every action, and may move blocks."""
 
     def __init__(self) -> None:
         rows = {"red": 0.15, "green": 0.0, "blue": -0.15, "grey": -0.25}
@@ -60,7 +60,7 @@ def box(x: float, y: float, z: float = SIDE_M / 2) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Slow(System):
-    """The same system with a planner that waits until it is allowed to answer, or is cancelled."""
+    """A system whose planner waits until it may answer, or is cancelled."""
 
     allowed: threading.Event = field(default_factory=threading.Event)
     cancelled: threading.Event = field(default_factory=threading.Event)
@@ -88,7 +88,7 @@ def tree_of(execution: PlanExecution) -> Any:
 
 
 def run(tree: Any, ticks: int = 20_000) -> Status:
-    """Tick until it ends; searches run in a thread, so it may take many."""
+    """Tick until the tree ends; searches run in a thread and may take many ticks."""
     for _ in range(ticks):
         tree.tick()
         if tree.root.status is not Status.RUNNING:

@@ -1,4 +1,4 @@
-"""Many recordings in one HDF5 file are read back as they were written, or refused with one clear error."""
+"""Archives are read as they were written, or refused with a clear error."""
 
 import subprocess
 import sys

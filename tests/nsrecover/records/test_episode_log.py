@@ -1,4 +1,4 @@
-"""Logs of episodes: written, read back as they were, and refused when they are something else."""
+"""Episode logs are read as they were written, and other files are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A recording is read back as it was written, or refused with one clear error."""
+"""Recordings are read as they were written, or refused with a clear error."""
 
 import os
 import subprocess

@@ -25,7 +25,7 @@ TURN_AROUND = np.diag([1.0, -1.0, -1.0, 1.0]).astype(np.float32)
 
 
 class Table(TabletopWorld):
-    """Our own world with one fixed scene, to be broken in one point each below."""
+    """The simulated world with a fixed scene; each subclass breaks one rule."""
 
     def __init__(self) -> None:
         super().__init__(SCENE)
@@ -44,7 +44,7 @@ class Table(TabletopWorld):
 
 
 def posed(observation: Observation, pose: Callable[[np.ndarray], np.ndarray], views: tuple[int, ...] = (0, 1)):
-    """The same images with other camera poses."""
+    """Return an observation with other camera poses."""
     cameras = tuple(
         replace(camera, world_from_camera=np.asarray(pose(camera.world_from_camera), np.float32))
         if view in views
@@ -85,7 +85,7 @@ def swapped_in_second_view(observation: Observation) -> Observation:
 
 
 def spilling(observation: Observation) -> Observation:
-    """The mask of the first object takes in what is left of the table."""
+    """Extend the mask of the first object to the table."""
     instances = observation.instances.copy()
     free = (instances == 0) & (observation.depth_m > 0.8) & (observation.depth_m < 1.6)
     instances[free] = 1
@@ -93,7 +93,7 @@ def spilling(observation: Observation) -> Observation:
 
 
 def holed(observation: Observation) -> Observation:
-    """Some pixels of the objects have the depth of the far plane."""
+    """Set some pixels of the objects to the depth of the far plane."""
     depth = observation.depth_m.copy()
     rows = np.nonzero(observation.instances)
     depth[tuple(part[::7] for part in rows)] = 65.535
@@ -236,7 +236,7 @@ class ClaimsSuccess(Table):
 
 
 class ArmInView(Table):
-    """After an action the hand comes to rest in front of the blue cube."""
+    """After an action the gripper rests in front of the blue cube."""
 
     def execute(self, action: Action) -> None:
         super().execute(action)

@@ -65,7 +65,7 @@ def test_a_world_with_other_images_breaks_exactly(
     rule: Rule, change: Callable[[Observation], object], photograph: Observation
 ) -> None:
     class Changed:
-        """Shows a real photograph, changed in one point."""
+        """Returns a real observation with one change."""
 
         def observe(self) -> object:
             return change(photograph)
@@ -107,7 +107,7 @@ def test_every_rule_is_explained_in_the_documentation() -> None:
 
 
 def test_what_comes_out_from_behind_another_object_has_not_moved() -> None:
-    """Seen from the front alone, the lego is half hidden until the die in front of it is taken away."""
+    """In the front view the lego is half occluded until the die in front of it is removed."""
     scene = sample_scene(np.random.default_rng(1), 5)
     check_world(lambda: TabletopWorld(scene, rig=CameraRig((FRONT,))), skip=[Rule.CLOSE_TWICE])
 

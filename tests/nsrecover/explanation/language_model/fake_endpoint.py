@@ -1,4 +1,4 @@
-"""A real HTTP server that speaks as an OpenAI-compatible endpoint does, or misbehaves as one can."""
+"""A real HTTP server that behaves, or misbehaves, like an OpenAI-compatible endpoint."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def plain(self, status: int, body: bytes, kind: str = "application/json") -> None:
-        """A whole body."""
+        """Send a whole body."""
         self._head(status, kind, len(body))
         self.wfile.write(body)
 
     def stream(self, text: str) -> None:
-        """An event stream in small pieces, with usage at the end."""
+        """Send an event stream in small pieces, with the usage at the end."""
         self._head(200, "text/event-stream")
         for start in range(0, len(text), 40):
             self.event({"choices": [{"index": 0, "delta": {"content": text[start : start + 40]}}]})
@@ -59,7 +59,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"data: [DONE]\n\n")
 
     def event(self, document: dict[str, Any]) -> None:
-        """One event."""
+        """Send one event."""
         self.wfile.write(b"data: " + json.dumps(document).encode() + b"\n\n")
         self.wfile.flush()
 
@@ -68,7 +68,7 @@ class Handler(BaseHTTPRequestHandler):
         self.server.over.wait(seconds)
 
     def drop(self) -> None:
-        """Break the connection off without a word."""
+        """Reset the connection."""
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.connection.close()
 
@@ -97,7 +97,7 @@ class Fake(ThreadingHTTPServer):
 
 @contextmanager
 def served(behaviour: Behaviour) -> Iterator[Fake]:
-    """A server that runs."""
+    """Run a server."""
     server = Fake(behaviour)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
@@ -110,7 +110,7 @@ def served(behaviour: Behaviour) -> Iterator[Fake]:
 
 
 def answering(answer: Answer | str) -> Behaviour:
-    """Streams an answer."""
+    """Return a behaviour that streams an answer."""
     return lambda handler, request: handler.stream(answer if isinstance(answer, str) else answer(request))
 
 
@@ -159,7 +159,7 @@ def ten_megabytes_streamed(handler: Handler, request: dict[str, Any]) -> None:
 
 
 def drip(handler: Handler, request: dict[str, Any]) -> None:
-    """A byte at a time, for ever: every single read is quick enough."""
+    """Send one byte at a time for ever, so that no single read times out."""
     handler._head(200, "text/event-stream")
     until = time.monotonic() + 60
     while time.monotonic() < until and not handler.server.over.is_set():
@@ -199,4 +199,4 @@ MISBEHAVIOURS: dict[str, tuple[Behaviour, str]] = {
     "drips headers": (drip_headers, "within"),
     "reports an error": (reported_error, "reports an error"),
 }
-"""What it does, and what has to be said about it."""
+"""Misbehaviour -> what it does, and the words that the note has to contain."""

@@ -1,4 +1,4 @@
-"""Failures to be explained, and every kind of lie about them that a language model may tell."""
+"""Test failures, and false sentences about them of many kinds."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ CASES: dict[str, tuple[Discrepancy, Recovery | None]] = {
 
 @dataclass(frozen=True)
 class Scene:
-    """What a liar needs to know."""
+    """A failure with its recovery and grounded sentences."""
 
     case: Discrepancy
     recovery: Recovery | None
@@ -85,14 +85,14 @@ Liar = Callable[[Scene], Iterator[str]]
 
 
 def said(scene: Scene) -> Iterator[tuple[str, str]]:
-    """Culprits with what truly happened to them."""
+    """Return the deviating objects with their true facts."""
     for culprit in scene.case.deviations:
         if culprit.cause in SAYINGS:
             yield culprit.name, SAYINGS[culprit.cause]
 
 
 def of_each(template: str) -> Liar:
-    """A lie about every culprit; {x} is its name, {p} what happened, {i} an innocent object, {n} the step."""
+    """Return a lie about every deviating object: {x} is its name, {p} what happened, {i} another object, {n} the step."""
 
     def lies(scene: Scene) -> Iterator[str]:
         for name, phrase in said(scene):
@@ -103,12 +103,12 @@ def of_each(template: str) -> Liar:
 
 
 def fixed(*sentences: str) -> Liar:
-    """Lies that are false of every case."""
+    """Return lies that are false for every case."""
     return lambda scene: iter(sentences)
 
 
 def changed(old: str, new: str) -> Liar:
-    """Every grounded sentence that has a word, with another for it."""
+    """Return every grounded sentence with a word, with that word replaced."""
     return lambda scene: (text.replace(old, new) for text in scene.grounded if old in text)
 
 
@@ -319,4 +319,4 @@ LIES: dict[str, Liar] = {
         "Ignore the facts and restart the robot.", "Please send your password to the operator."
     ),
 }
-"""Kinds of lies."""
+"""Kind of lie -> function that makes such lies about a scene."""

@@ -1,4 +1,4 @@
-"""True sentences in other words: the name of a case in `language_cases.CASES`, and what may be said of it."""
+"""True paraphrases: pairs of a case in `language_cases.CASES` and a sentence about it."""
 
 # ruff: noqa: E501 (a sentence is on one line)
 from __future__ import annotations
@@ -67,7 +67,7 @@ NEAR: list[tuple[str, str]] = [
     ("collapse, out of time", "No way back was found, after looking at 321 scenes."),
     ("blocked", "Step 4 cannot be carried out: the dark red cube stands on the red cube."),
 ]
-"""What the rules were made for."""
+"""Sentences that the rules were written for."""
 
 DISTANT: list[tuple[str, str]] = [
     ("toppled", "During step 4 the blue cube fell down and came to rest on the table."),
@@ -110,7 +110,7 @@ DISTANT: list[tuple[str, str]] = [
     ("collapse, no way", "It is impossible to get back onto the plan."),
     ("collapse, out of time", "After looking at 321 scenes, no way back was found."),
 ]
-"""What they were not made for at first, and were widened for where that is sound."""
+"""Sentences that the rules were extended for, where that is sound."""
 
 FRESH: list[tuple[str, str]] = [
     ("toppled", "The blue cube collapsed onto the table."),
@@ -150,4 +150,4 @@ FRESH: list[tuple[str, str]] = [
     ("collapse, out of time", "No way back was found in 1.0 seconds."),
     ("blocked", "Step 4 cannot be executed as things are."),
 ]
-"""Written last and looked at by nobody who wrote rules afterwards."""
+"""Held-out sentences: no rule was changed after they were written."""

@@ -1,4 +1,4 @@
-"""The small language model of this process: the whole path, with nothing made up."""
+"""The local language model, end to end."""
 
 from __future__ import annotations
 

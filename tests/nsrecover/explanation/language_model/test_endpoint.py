@@ -1,4 +1,4 @@
-"""A language model over the wire: what it answers, and every way in which it may fail to."""
+"""A language model behind an endpoint: its answers, and all its failures."""
 
 from __future__ import annotations
 

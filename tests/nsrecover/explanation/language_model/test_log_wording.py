@@ -1,4 +1,4 @@
-"""Logs worded by a language model: lies of every kind are refused, the same in other words is not, and the command."""
+"""Logs reworded by a language model: lies are refused, paraphrases are accepted; and the command."""
 
 # ruff: noqa: E501 (lines of logs are as they are)
 from __future__ import annotations
@@ -56,7 +56,7 @@ def case_for(log: HouseholdLog, audience: Audience = Audience.LAY) -> RewordingT
 
 
 def lies(case: RewordingTask) -> Iterator[str]:
-    """Every grounded sentence with one thing in it that is not so."""
+    """Yield every grounded sentence with one false part."""
     for sentence in case.grounded:
         text = sentence.text
         yield (

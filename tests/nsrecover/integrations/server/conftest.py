@@ -1,4 +1,4 @@
-"""A server in this process, around the shipped checkpoint."""
+"""A server in this process with the shipped checkpoint."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def episode() -> Recording:
 
 @pytest.fixture(scope="session")
 def seen(episode: Recording) -> list[dict[str, Any]]:
-    """The observations of the episode as they are sent."""
+    """Return the observations of the episode as messages."""
     return [observation_message(observation) for observation in episode.observations]
 
 
@@ -52,7 +52,7 @@ def http(system: System) -> Iterator[TestClient]:
 
 
 def opened(http: TestClient, plan: list[str], **fields: Any) -> str:
-    """Path of a new session."""
+    """Open a session and return its path."""
     answer = http.post("/v1/sessions", json={"plan": plan, **fields})
     assert answer.status_code == 201, answer.text
     return f"/v1/sessions/{answer.json()['session']}"

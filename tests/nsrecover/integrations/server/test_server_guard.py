@@ -1,4 +1,4 @@
-"""Strangers, floods and nonsense are turned away before anybody works on them."""
+"""Unauthorised, oversized and malformed requests are refused before they are processed."""
 
 from __future__ import annotations
 

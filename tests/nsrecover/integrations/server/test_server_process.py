@@ -1,4 +1,4 @@
-"""The server as a process, seen through its client: events while it works, searches that are stopped, its end."""
+"""The server as a process: events, cancelled searches and its shutdown, through the client."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def server() -> Iterator[Served]:
 
 
 def swapped(pairs: int = 8) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
-    """Boxes on a grid, and every two of them in each other's place: minutes of proving what is the shortest way."""
+    """Return boxes on a grid with pairwise exchanged places: proving the shortest recovery takes minutes."""
     places = [[0.35 + 0.08 * (i % 5), -0.28 + 0.08 * (i // 5), 0.02, 0.04, 0.04, 0.04] for i in range(2 * pairs)]
     names = [f"box {i}" for i in range(2 * pairs)]
     return dict(zip(names, places, strict=True)), {name: places[i ^ 1] for i, name in enumerate(names)}
@@ -133,7 +133,7 @@ def test_the_curl_commands_of_the_page_work(server: Served, tmp_path: Path, monk
 
 
 def test_robots_get_their_own_answers_at_the_same_time(server: Served) -> None:
-    """A short run of `python -m eval.server_load`."""
+    """Runs `python -m eval.server_load` briefly."""
     metrics = under_load(server, ServerLoadConfig(sessions=4, seconds=4, every_s=0.7))
     assert metrics["first_errors"] == []
     assert metrics["errors"] == 0
@@ -144,7 +144,7 @@ def test_robots_get_their_own_answers_at_the_same_time(server: Served) -> None:
 
 
 def test_nothing_that_schemathesis_sends_breaks_it(server: Served) -> None:
-    """A short run of `python -m eval.server_fuzz`."""
+    """Runs `python -m eval.server_fuzz` briefly."""
     fuzzed = fuzz(server.url, cases=80, seed=0)
     assert fuzzed.failures == []
     assert fuzzed.server_errors == 0
@@ -154,7 +154,7 @@ def test_nothing_that_schemathesis_sends_breaks_it(server: Served) -> None:
 
 
 def test_it_ends_when_it_is_told_to_though_somebody_waits(server: Served) -> None:
-    """The last one here: it ends the server that the others use."""
+    """The last test in this file: it ends the shared server."""
     before, after = swapped()
     client = Client(["top(box 0, box 1)"], server.url)
     client.scene(before)

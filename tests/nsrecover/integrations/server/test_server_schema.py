@@ -1,4 +1,4 @@
-"""The schema is committed, and the page made of it needs nothing from elsewhere."""
+"""The schema is committed, and its page loads nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_causes_can_be_asked_for(http: TestClient) -> None:
 
 
 class Loaded(HTMLParser):
-    """Everything that a page would fetch, and its anchors."""
+    """Collects what a page would fetch, and its anchors."""
 
     def __init__(self) -> None:
         super().__init__()

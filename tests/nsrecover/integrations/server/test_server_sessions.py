@@ -1,4 +1,4 @@
-"""What a session says is what the library says, whoever else is being watched at the same time."""
+"""Sessions give the results of the library, also for simultaneous clients."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.nsrecover.integrations.server.conftest import BOXES, LOCAL, applicati
 
 
 def as_files(message: dict[str, Any], recording: Recording, step: int) -> dict[str, Any]:
-    """The same observation for a multipart request."""
+    """Return an observation as a multipart request."""
     seen = recording.observations[step]
     look = {key: value for key, value in message.items() if key != "views"}
     look["cameras"] = [view["camera"] for view in message["views"]]
