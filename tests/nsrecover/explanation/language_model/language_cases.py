@@ -92,7 +92,7 @@ def said(scene: Scene) -> Iterator[tuple[str, str]]:
 
 
 def of_each(template: str) -> Liar:
-    """Return a lie about every deviating object: {x} is its name, {p} what happened, {i} another object, {n} the step."""
+    """Return a liar about every deviating object: {x} its name, {p} what happened, {i} another object, {n} the step."""
 
     def lies(scene: Scene) -> Iterator[str]:
         for name, phrase in said(scene):
