@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NoReturn
+from typing import NoReturn, Self
 
 from nsrecover.core.actions import Action
 from nsrecover.core.deprecation import with_old_names
@@ -19,22 +19,26 @@ class Phase(StrEnum):
     AFTER = "after"
 
 
-class Cause(StrEnum):
+class CodeWithMeaning(StrEnum):
+    """Base of enumerations whose members have a stable code and a `meaning`, which is also their docstring."""
+
+    meaning: str
+
+    def __new__(cls, value: str, meaning: str) -> Self:
+        """Return a member with its code and its docstring."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.meaning = member.__doc__ = meaning
+        return member
+
+
+class Cause(CodeWithMeaning):
     """What happened to a deviating object.
 
     The codes are stable, and the same in Python, JSON and every adapter; docs/causes.md lists them.
 
     A member is its code; its docstring (`meaning`) says in words what it means.
     """
-
-    meaning: str
-
-    def __new__(cls, value: str, meaning: str) -> Cause:
-        """A member with its code and its docstring."""
-        member = str.__new__(cls, value)
-        member._value_ = value
-        member.meaning = member.__doc__ = meaning
-        return member
 
     MOVED = "moved", "It stands elsewhere, though nothing was to touch it."
     MISSING = "missing", "It is not to be seen any more."

@@ -197,29 +197,24 @@ def _to_do(turn: Turn) -> str:
     return instruction(turn.discrepancy.action)
 
 
+_STATES = {
+    Cause.TOPPLED: "{name} had toppled and lay {where}",
+    Cause.DROPPED: "{name} had been dropped and lay {where}",
+    Cause.NOT_LIFTED: "{name} had not been lifted and still stood {where}",
+    Cause.MISPLACED: "{name} had been put in the wrong place, {where}",
+    Cause.MISSING: "{name} was nowhere to be seen",
+    Cause.SWAPPED: "{name} had changed places with {other}",
+    Cause.MOVED: "{name} had been moved, though it was to stay where it was, and stood {where}",
+    Cause.BLOCKING: "{name} stood in the way of {other}",
+    Cause.HELPED: "{name} already was where a later step would have put it",
+}
+
+
 def _state(culprit: Deviation, scene: SceneGraph) -> str:
     """Return the deviation of an object as a clause."""
-    name, other = the(culprit.name), culprit.other
+    other = culprit.other or ("something else" if culprit.cause is Cause.SWAPPED else "what had to come there")
     where = f"on {the(support_name(scene, scene.index(culprit.name)))}"
-    match culprit.cause:
-        case Cause.TOPPLED:
-            return f"{name} had toppled and lay {where}"
-        case Cause.DROPPED:
-            return f"{name} had been dropped and lay {where}"
-        case Cause.NOT_LIFTED:
-            return f"{name} had not been lifted and still stood {where}"
-        case Cause.MISPLACED:
-            return f"{name} had been put in the wrong place, {where}"
-        case Cause.MISSING:
-            return f"{name} was nowhere to be seen"
-        case Cause.SWAPPED:
-            return f"{name} had changed places with {the(other or 'something else')}"
-        case Cause.MOVED:
-            return f"{name} had been moved, though it was to stay where it was, and stood {where}"
-        case Cause.BLOCKING:
-            return f"{name} stood in the way of {the(other or 'what had to come there')}"
-        case Cause.HELPED:
-            return f"{name} already was where a later step would have put it"
+    return _STATES[culprit.cause].format(name=the(culprit.name), other=the(other), where=where)
 
 
 def _goal(action: Action, recovery: Recovery, number: int) -> str:

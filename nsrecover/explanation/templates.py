@@ -83,29 +83,23 @@ def _headline(known: dict[str, list[Fact]], phrasing: Phrasing) -> Sentence:
     return Sentence(f"{capital(wrong)}: {what}.", (step, *culprits))
 
 
+_IN_SHORT = {
+    Cause.TOPPLED: ("{0} fell over", "the tower fell"),
+    Cause.DROPPED: ("the gripper lost {0}", "what the gripper carried fell"),
+    Cause.NOT_LIFTED: ("the gripper came up empty",) * 2,
+    Cause.MISPLACED: ("{0} missed its place", "some objects missed their places"),
+    Cause.MISSING: ("{0} is gone", "some objects are gone"),
+    Cause.SWAPPED: ("{1} were exchanged",) * 2,
+    Cause.MOVED: ("{0} was shifted", "some objects were shifted"),
+    Cause.BLOCKING: ("{0} blocks the way", "some objects block the way"),
+    Cause.HELPED: ("part of the work is done already",) * 2,
+}
+"""Cause -> a few words about one object and about several; later sentences name the objects."""
+
+
 def _in_short(cause: Cause, facts: Sequence[Fact]) -> str:
-    """Return a cause in a few words; later sentences name the objects."""
-    several = len(facts) > 1
-    only = the(facts[0].arguments[0])
-    match cause:
-        case Cause.TOPPLED:
-            return "the tower fell" if several else f"{only} fell over"
-        case Cause.DROPPED:
-            return "what the gripper carried fell" if several else f"the gripper lost {only}"
-        case Cause.NOT_LIFTED:
-            return "the gripper came up empty"
-        case Cause.MISPLACED:
-            return "some objects missed their places" if several else f"{only} missed its place"
-        case Cause.MISSING:
-            return "some objects are gone" if several else f"{only} is gone"
-        case Cause.SWAPPED:
-            return f"{counted(max(2, len(facts)), 'object')} were exchanged"
-        case Cause.MOVED:
-            return "some objects were shifted" if several else f"{only} was shifted"
-        case Cause.BLOCKING:
-            return "some objects block the way" if several else f"{only} blocks the way"
-        case Cause.HELPED:
-            return "part of the work is done already"
+    names = the(facts[0].arguments[0]), counted(max(2, len(facts)), "object")
+    return _IN_SHORT[cause][len(facts) > 1].format(*names)
 
 
 def _happened(cause: Cause, facts: Sequence[Fact], elsewhere: Collection[str], phrasing: Phrasing) -> list[Sentence]:

@@ -156,18 +156,9 @@ def plan_repair(grounded: Grounded, found: symbolic.Repair, seconds: float, grou
     actions = tuple(instance for instance in instances if instance is not None)
     whole = None if step is None else SequentialPlan([*actions, *grounded.rest(step)], old.environment)
     return PlanRepair(
-        found.status,
-        actions,
-        step,
-        whole,
-        found.cost,
-        found.lower_bound,
-        found.proven_optimal,
-        found.expansions,
-        seconds,
-        grounding_s,
-        found.reason,
-    )
+        found.status, actions, step, whole, found.cost, found.lower_bound, found.proven_optimal, found.expansions,
+        seconds, grounding_s, found.reason,
+    )  # fmt: skip
 
 
 def register(environment: Environment | None = None) -> None:

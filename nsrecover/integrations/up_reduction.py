@@ -189,14 +189,9 @@ def _operator(reduction: Reduced, action: Any, number: Mapping[str, int]) -> Ope
     return Operator(
         action.name,
         parameters,
-        tuple(needs),
-        tuple(forbids),
-        tuple(adds),
-        tuple(deletes),
-        tuple(equal),
-        tuple(different),
+        tuple(needs), tuple(forbids), tuple(adds), tuple(deletes), tuple(equal), tuple(different),
         cost_of(reduction, action),
-    )
+    )  # fmt: skip
 
 
 def cost_of(reduction: Reduced, action: Any) -> Callable[[tuple[str, ...]], float]:
@@ -215,12 +210,9 @@ def cost_of(reduction: Reduced, action: Any) -> Callable[[tuple[str, ...]], floa
     if cost is None:
         return lambda _: 0.0
     if cost.is_constant():
-        return partial(_constant, _number(cost, action.name))
+        value = _number(cost, action.name)
+        return lambda _: value
     return partial(_evaluated, problem, action, cost)
-
-
-def _constant(value: float, _: tuple[str, ...]) -> float:
-    return value
 
 
 def _evaluated(problem: Problem, action: Any, cost: FNode, names: tuple[str, ...]) -> float:

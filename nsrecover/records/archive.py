@@ -67,7 +67,8 @@ class Archive:
     """A file of episodes, open for reading; episodes are read on access.
 
     `len` is the number of episodes, `number in archive` tests for one, `archive[number]` reads one, and iteration reads
-    all in the order of their numbers. Use the archive as a context manager, or call `close`.
+    all in the order of their numbers. Use the archive as a context manager, or call `close`. Reading raises
+    `InvalidRecording` if an episode does not exist or is damaged.
 
     Attributes:
         path: the file.
@@ -124,19 +125,11 @@ class Archive:
         return Recording(*arrays_to_episode(self._arrays(episode, DTYPES), self._where(episode)))
 
     def plan(self, episode: int) -> Plan:
-        """Read only the plan of an episode, without its targets.
-
-        Raises:
-            InvalidRecording: the episode does not exist or is damaged.
-        """
+        """Read only the plan of an episode, without its targets."""
         return Plan.parse([str(line) for line in self._arrays(episode, ("plan",))["plan"]])
 
     def notes(self, episode: int) -> Any:
-        """Read only the notes of an episode.
-
-        Raises:
-            InvalidRecording: the episode does not exist or is damaged.
-        """
+        """Read only the notes of an episode."""
         text = str(self._arrays(episode, ("notes",))["notes"])
         try:
             return json.loads(text)

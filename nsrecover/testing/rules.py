@@ -6,20 +6,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
+from nsrecover.core.discrepancy import CodeWithMeaning
 from nsrecover.errors import WorldNotConforming
 
 
-class Rule(StrEnum):
-    """A rule of the conformance kit. Its value is its stable name, its `meaning` (and docstring) its requirement."""
-
-    meaning: str
-
-    def __new__(cls, value: str, meaning: str) -> Rule:
-        """Return a member with its name and its docstring."""
-        member = str.__new__(cls, value)
-        member._value_ = value
-        member.meaning = member.__doc__ = meaning
-        return member
+class Rule(CodeWithMeaning):
+    """A rule of the conformance kit. Its value is its stable name, its `meaning` its requirement."""
 
     HAS_METHODS = "has-methods", "The world has the methods observe() and execute(action)."
     OBSERVATION_VALID = (

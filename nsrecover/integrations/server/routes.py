@@ -17,7 +17,7 @@ from nsrecover.integrations.server import convert, messages
 from nsrecover.integrations.server.events import SILENCE_S, EventKind
 from nsrecover.integrations.server.limits import VIEWS
 from nsrecover.integrations.server.problems import Refused, refusals
-from nsrecover.integrations.server.service import Service, state_of
+from nsrecover.integrations.server.service import Seeing, Service, state_of
 from nsrecover.integrations.server.sessions import Session
 
 
@@ -79,13 +79,27 @@ def _session(service: Serving, session: SessionName) -> Session:
 
 
 InSession = Annotated[Session, Depends(_session)]
-When = Annotated[
-    Phase, Query(description="`after`: the observation follows the next action of the plan. `before`: it precedes it.")
-]
-Recover = Annotated[bool, Query(description="Whether to search for a recovery after a discrepancy.")]
 BudgetS = Annotated[
     float, Query(ge=0, le=3600, allow_inf_nan=False, description="Planning time for the search, seconds.")
 ]
+
+
+async def _judging(
+    request: Request,
+    service: Serving,
+    session: InSession,
+    phase: Annotated[
+        Phase,
+        Query(description="`after`: the observation follows the next action of the plan. `before`: it precedes it."),
+    ] = Phase.AFTER,
+    recover: Annotated[bool, Query(description="Whether to search for a recovery after a discrepancy.")] = True,
+    budget_s: BudgetS = 1.0,
+) -> Callable[[Seeing], Awaitable[messages.Verdict]]:
+    return lambda seeing: service.look(request, session, seeing, phase, budget_s if recover else None)
+
+
+Judging = Annotated[Callable[[Seeing], Awaitable[messages.Verdict]], Depends(_judging)]
+"""Compares an observation, given a function that decodes it, with the settings of the request."""
 
 
 @router.get("/health", tags=["server"], responses=refusals())
@@ -131,40 +145,22 @@ async def change_plan(service: Serving, session: InSession, body: messages.NewPl
 
 
 @router.post("/sessions/{session}/observations", tags=["observations"], responses=refusals(404, 409))
-async def observe(
-    request: Request,
-    service: Serving,
-    session: InSession,
-    body: messages.Observation,
-    phase: When = Phase.AFTER,
-    recover: Recover = True,
-    budget_s: BudgetS = 1.0,
-) -> messages.Verdict:
+async def observe(service: Serving, judge: Judging, body: messages.Observation) -> messages.Verdict:
     """Send an observation as JSON with base64 images. The first one shows the initial scene."""
     pixels = service.limits.pixels
-    return await service.look(
-        request,
-        session,
-        lambda watch: convert.json_observation(body, pixels),
-        phase,
-        budget_s if recover else None,
-    )
+    return await judge(lambda watch: convert.json_observation(body, pixels))
 
 
 @router.post("/sessions/{session}/observations/multipart", tags=["observations"], responses=refusals(404, 409))
 async def observe_files(
-    request: Request,
     service: Serving,
-    session: InSession,
+    judge: Judging,
     look: Annotated[str, Form(max_length=100_000, description="JSON: cameras, labels and so on (`MultipartLook`).")],
     rgb: Annotated[list[UploadFile], File(min_length=1, max_length=VIEWS, description="8-bit RGB PNG of each view.")],
     depth: Annotated[list[UploadFile], File(min_length=1, max_length=VIEWS, description="16-bit PNG of each view.")],
     instances: Annotated[
         list[UploadFile], File(min_length=1, max_length=VIEWS, description="8- or 16-bit PNG of each view.")
     ],
-    phase: When = Phase.AFTER,
-    recover: Recover = True,
-    budget_s: BudgetS = 1.0,
 ) -> messages.Verdict:
     """Send an observation as files: one of each kind for each view, in the order of the cameras."""
     try:
@@ -181,33 +177,13 @@ async def observe_files(
     files = [[await file.read() for file in view] for view in zip(rgb, depth, instances, strict=True)]
     images = [(colour, distance, mask) for colour, distance, mask in files]
     pixels = service.limits.pixels
-    return await service.look(
-        request,
-        session,
-        lambda watch: convert.observation_of(parsed, parsed.cameras, images, pixels),
-        phase,
-        budget_s if recover else None,
-    )
+    return await judge(lambda watch: convert.observation_of(parsed, parsed.cameras, images, pixels))
 
 
 @router.post("/sessions/{session}/scenes", tags=["observations"], responses=refusals(404, 409))
-async def observe_scene(
-    request: Request,
-    service: Serving,
-    session: InSession,
-    body: messages.Scene,
-    phase: When = Phase.AFTER,
-    recover: Recover = True,
-    budget_s: BudgetS = 1.0,
-) -> messages.Verdict:
+async def observe_scene(judge: Judging, body: messages.Scene) -> messages.Verdict:
     """Send a scene of your own perception: boxes, with or without appearance features. Names are trusted."""
-    return await service.look(
-        request,
-        session,
-        lambda watch: convert.scene_of(body, watch.feature_size),
-        phase,
-        budget_s if recover else None,
-    )
+    return await judge(lambda watch: convert.scene_of(body, watch.feature_size))
 
 
 @router.post("/sessions/{session}/recovery", tags=["recovery"], responses=refusals(404, 409))

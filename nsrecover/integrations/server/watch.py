@@ -69,6 +69,10 @@ class Watch:
         checkpoint: name of the system to use.
         plan: the plan.
         rejoin: criterion for being back on the plan.
+
+    Attributes:
+        found: the discrepancy of the last observation, if any.
+        recovery: a recovery from it that can be followed now, if any.
     """
 
     def __init__(self, systems: Systems, checkpoint: str, plan: Plan, rejoin: Rejoin) -> None:
@@ -79,8 +83,8 @@ class Watch:
         self._plan = plan
         self._kind: InputKind | None = None
         self._monitor: Monitor[Any] | None = None
-        self._found: Discrepancy | None = None
-        self._recovery: Recovery | None = None
+        self.found: Discrepancy | None = None
+        self.recovery: Recovery | None = None
 
     @property
     def feature_size(self) -> int | None:
@@ -101,16 +105,6 @@ class Watch:
     def started(self) -> bool:
         """Whether there was a first observation."""
         return self._monitor is not None
-
-    @property
-    def found(self) -> Discrepancy | None:
-        """The discrepancy of the last observation, if any."""
-        return self._found
-
-    @property
-    def recovery(self) -> Recovery | None:
-        """A recovery from it that can be followed now, if any."""
-        return self._recovery
 
     def look(self, seen: Observation | SceneGraph, phase: Phase) -> StepResult:
         """Compare an observation with the expected scene.
@@ -138,7 +132,7 @@ class Watch:
                 "recovery if there is one"
             )
         found = self._monitor.check(seen) if phase is Phase.BEFORE else self._monitor.step(action, seen)
-        self._found, self._recovery = found or None, None
+        self.found, self.recovery = found or None, None
         return StepResult(phase, action, self._monitor.graph, found)
 
     def recover(
@@ -157,18 +151,18 @@ class Watch:
         Raises:
             OutOfTurn: the last observation was as expected.
         """
-        if self._monitor is None or self._found is None:
+        if self._monitor is None or self.found is None:
             raise OutOfTurn("expected a session whose last observation was not as expected, found nothing wrong")
         recovery = self._system.planner.recover(
             self._monitor.graph,
             self._monitor.trace,
-            self._found,
+            self.found,
             budget_s=budget_s,
             cancelled=cancelled,
             on_improvement=on_improvement,
         )
-        self._recovery = recovery if recovery.found else None
-        return recovery, self._system.explainer(self._found, recovery)
+        self.recovery = recovery if recovery.found else None
+        return recovery, self._system.explainer(self.found, recovery)
 
     def follow(self) -> None:
         """Continue with the recovery that was found.
@@ -176,12 +170,12 @@ class Watch:
         Raises:
             OutOfTurn: there is no recovery.
         """
-        if self._monitor is None or self._recovery is None:
+        if self._monitor is None or self.recovery is None:
             raise OutOfTurn(
                 "expected a recovery that was found since the last observation, found none; ask for one first"
             )
-        self._monitor.rejoin(self._recovery)
-        self._found = self._recovery = None
+        self._monitor.rejoin(self.recovery)
+        self.found = self.recovery = None
 
     def replan(self, plan: Plan) -> None:
         """Continue with another plan from the scene of the last observation.
@@ -194,7 +188,7 @@ class Watch:
             self._plan = plan
         else:
             self._monitor.set_plan(plan)
-        self._found = self._recovery = None
+        self.found = self.recovery = None
 
 
 def _kind_of(seen: Observation | SceneGraph) -> InputKind:
