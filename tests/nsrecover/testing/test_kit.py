@@ -20,6 +20,7 @@ from sim.common.cameras import FRONT, CameraRig
 from sim.tabletop.sampling import sample_scene
 from sim.tabletop.world import TabletopWorld
 from tests.commands import run
+from tests.nsrecover.testing import broken_worlds
 from tests.nsrecover.testing.broken_worlds import (
     BROKEN,
     CHANGED,
@@ -183,7 +184,7 @@ def test_the_command_prints_every_rule() -> None:
 
 
 def test_the_command_fails_with_1_and_names_the_rule() -> None:
-    done = command(f"{__file__}:ClaimsSuccess")
+    done = command(f"{broken_worlds.__file__}:ClaimsSuccess")
     assert done.code == 1
     assert "returns-nothing: expected None from execute, found True" in " ".join(done.err.split())
     assert "has-methods" in done.out
