@@ -1,1 +1,1 @@
-"""What several evaluation commands share."""
+"""Code that several evaluation commands share."""

@@ -1,4 +1,4 @@
-"""What a demo run leaves behind, as data: pictures, records, errors and the verdict."""
+"""Result of a demo run as data: pictures, records, errors and the judgement."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Turn:
 
     Attributes:
         label: `step 4 of 6`, or `recovery 2 of 5`.
-        record: what the agent did and noticed.
-        before: what it looked like before.
-        after: what it looked like afterwards; the same if nothing was done.
+        record: action and verdict of the agent.
+        before: picture before the turn.
+        after: picture after it; the same if no action was executed.
     """
 
     label: str
@@ -39,15 +39,15 @@ class Turn:
 
 @dataclass(frozen=True, eq=False)
 class NoticedError:
-    """An error the agent noticed, and what was really wrong then.
+    """Error that the agent noticed, and the true deviations at that time.
 
     Attributes:
-        label: the turn it was noticed in.
+        label: of the turn.
         step: number of the action in the original plan, from 1; None within a recovery.
-        discrepancy: what was noticed.
-        recovery: what was done about it.
-        explanation: what was said about it.
-        true_culprits: object -> what is wrong with it, by ground truth; None where no run without faults compares.
+        discrepancy: verdict of the monitor.
+        recovery: the planned recovery.
+        explanation: the text.
+        true_culprits: truly deviating object -> deviation; None within a recovery, where no reference state exists.
     """
 
     label: str
@@ -59,7 +59,7 @@ class NoticedError:
 
     @property
     def culprits_right(self) -> bool | None:
-        """Whether exactly the objects that are really wrong were found; None if that cannot be told."""
+        """Whether exactly the truly deviating objects were found; None without a reference state."""
         if self.true_culprits is None:
             return None
         return set(self.discrepancy.deviating) == set(self.true_culprits)
@@ -67,19 +67,19 @@ class NoticedError:
 
 @dataclass(frozen=True, eq=False)
 class DemoResult:
-    """One scenario with one seed, run and judged.
+    """Result of one scenario with one seed.
 
     Attributes:
         scenario: its name.
-        description: what is going to happen.
+        description: of its faults.
         seed: of the scene, the faults and the physics.
         plan: the original plan.
-        status: `completed`, `asked_for_help`, or `failed` when the run could not go on.
+        status: `completed`, `asked_for_help`, or `failed` if the run could not continue.
         reason: why it did not complete.
         turns: every turn, with pictures.
-        errors: every error that was noticed.
-        deviations: object -> what is wrong with it at the end, by ground truth; empty if the goal is reached.
-        undetected: objects that ground truth says deviated at some step at which nothing was noticed.
+        errors: every noticed error.
+        deviations: truly deviating object at the end -> deviation; empty if the goal is reached.
+        undetected: objects that truly deviated at a step without an alarm.
         seconds: wall time of the run, without video and report.
     """
 
@@ -98,12 +98,12 @@ class DemoResult:
 
     @property
     def goal_reached(self) -> bool:
-        """Whether everything is where the plan without faults would have put it."""
+        """Whether every object is where the fault-free run puts it."""
         return not self.deviations
 
     @property
     def recovery_actions(self) -> tuple[str, ...]:
-        """The recovery actions that were carried out, in order."""
+        """Executed recovery actions, in order."""
         return tuple(str(turn.record.action) for turn in self.turns if turn.record.recovering and turn.record.action)
 
     @property
@@ -112,7 +112,7 @@ class DemoResult:
         return sum(error.recovery.seconds for error in self.errors if error.recovery is not None)
 
     def metrics(self) -> dict[str, Any]:
-        """What is written to `metrics.json`."""
+        """Contents of `metrics.json`."""
         first = self.errors[0] if self.errors else None
         return {
             "scenario": self.scenario,
@@ -158,7 +158,7 @@ def _error_metrics(error: NoticedError) -> dict[str, Any]:
 
 
 def summary_line(result: DemoResult) -> str:
-    """One line for a run: what was noticed, whether it was right, and how it ended."""
+    """Return one line for a run: first error, its correctness, and the outcome."""
     parts = [f"{result.scenario} seed {result.seed}:", "goal reached" if result.goal_reached else "GOAL NOT REACHED"]
     if result.errors:
         first = result.errors[0]

@@ -1,4 +1,4 @@
-"""Scene graphs as inline SVG: seen from above and from the robot, supports as edges, differing objects marked."""
+"""Scene graphs as inline SVG, from above and from the side, with supports as edges and deviating objects marked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WIDTH = 500
 """Width of a drawing, in SVG units."""
 MARGIN = 26
 TALLEST = 300
-"""Height above which a drawing is made smaller, in SVG units."""
+"""Greatest height of a drawing, in SVG units."""
 
 COLOURS = {
     "red": "#e5484d",
@@ -32,13 +32,13 @@ COLOURS = {
     "grey": "#9ba1a6",
     "gray": "#9ba1a6",
 }
-"""Colour word in an object's name -> what it is drawn in."""
+"""Colour word in an object's name -> colour of its drawing."""
 
 _OTHERS = ("#86a3c3", "#b3a07c", "#9bb08a", "#b08fa8", "#8fb0ab", "#b5917d")
 
 
 def colour_of(name: str, index: int) -> str:
-    """What an object is drawn in: the colour its name says, or one of a few muted ones."""
+    """Return the colour that an object's name contains, or a muted one."""
     for word in name.lower().replace("_", " ").split():
         if word in COLOURS:
             return COLOURS[word]
@@ -47,7 +47,7 @@ def colour_of(name: str, index: int) -> str:
 
 @dataclass(frozen=True)
 class Frame:
-    """Maps metres to SVG units for a view in which all scenes of a comparison fit.
+    """Mapping from metres to SVG units, common to all scenes of a comparison.
 
     Attributes:
         low: smallest horizontal and vertical coordinate, metres.
@@ -74,13 +74,13 @@ class Frame:
 
 
 class View:
-    """A direction to look from: which way is right, which is up, and which is towards the eye.
+    """View direction: the axes that point right, up and towards the eye.
 
     Args:
-        title: what to write above the drawing.
+        title: text above the drawing.
         right: axis and sign shown to the right.
         up: axis and sign shown upwards.
-        near: axis and sign towards the eye; what is nearer is drawn over what is farther.
+        near: axis and sign towards the eye; nearer objects are drawn over farther ones.
     """
 
     def __init__(self, title: str, right: tuple[int, int], up: tuple[int, int], near: tuple[int, int]) -> None:
@@ -98,19 +98,19 @@ class View:
         return float(box[h]) * hs, float(box[v]) * vs, float(box[h + 3]), float(box[v + 3])
 
     def depth(self, box: Box | FloatArray) -> float:
-        """Larger is nearer to the eye."""
+        """Depth of a box; larger is nearer to the eye."""
         axis, sign = self._near
         return float(box[axis]) * sign
 
     def frame(self, boxes: Sequence[Box | FloatArray]) -> Frame:
-        """A frame into which all boxes fit."""
+        """Return a frame that contains all boxes."""
         flat = np.asarray([self.project(box) for box in boxes])
         low = (flat[:, :2] - flat[:, 2:] / 2).min(axis=0)
         high = (flat[:, :2] + flat[:, 2:] / 2).max(axis=0)
         if self.sideways:
             low[1], high[1] = 0.0, max(high[1], 0.12)
         span = np.maximum(high - low, (0.3, 0.0 if self.sideways else 0.2))
-        # A drawing that would get too tall is made wider instead, so that everything stays to one scale.
+        # The scale is limited by width and height.
         scale = min((WIDTH - 2 * MARGIN) / float(span[0]), TALLEST / float(span[1]))
         span[0] = (WIDTH - 2 * MARGIN) / scale
         middle = (low + high) / 2
@@ -121,15 +121,15 @@ class View:
 
 
 FROM_ABOVE = View("from above", right=(1, -1), up=(0, 1), near=(2, 1))
-"""The robot stands below the drawing; its left is left."""
+"""The robot is below the drawing; its left is left."""
 FROM_THE_ROBOT = View("from the robot", right=(1, -1), up=(2, 1), near=(0, -1))
 """Heights; the robot's left is left."""
 FROM_THE_SIDE = View("from the right side; the robot stands to the left", right=(0, 1), up=(2, 1), near=(1, -1))
-"""Heights; what is farther from the robot is to the right."""
+"""Heights; farther from the robot is to the right."""
 
 
 def best_side(expected: SceneGraph, observed: SceneGraph) -> View:
-    """The side view in which the objects that are elsewhere have moved most."""
+    """Return the side view in which deviating objects have moved most."""
     moved = np.abs(expected.boxes[:, :2] - observed.boxes[:, :2]).sum(axis=0)
     return FROM_THE_SIDE if moved[0] > moved[1] else FROM_THE_ROBOT
 
@@ -141,14 +141,14 @@ def draw(
     marked: Collection[str] = (),
     ghosts: SceneGraph | None = None,
 ) -> str:
-    """One scene as an SVG element.
+    """Return a scene as an SVG element.
 
     Args:
         graph: the scene.
-        view: where to look from.
-        frame: from `view.frame`, of all scenes that are to be compared.
-        marked: names to mark as differing.
-        ghosts: where the marked objects should be; drawn as dashed outlines with an arrow from there.
+        view: direction.
+        frame: from `view.frame`, of all scenes of a comparison.
+        marked: names of deviating objects.
+        ghosts: expected scene; the places of marked objects are drawn as dashed outlines with a line to the object.
     """
     shapes = [_ground(view, frame)]
     order = sorted(range(len(graph)), key=lambda i: view.depth(graph.boxes[i]))
@@ -187,7 +187,7 @@ def _node(graph: SceneGraph, index: int, view: View, frame: Frame, marked: bool)
 
 
 def _badge(graph: SceneGraph, index: int, view: View, frame: Frame, marked: bool) -> str:
-    """The object's number, as in the table of scores."""
+    """Number of the object, as in the table of scores."""
     x, y = frame.point(*view.project(graph.boxes[index])[:2])
     kind = "badge wrong" if marked else "badge"
     return (
@@ -197,7 +197,7 @@ def _badge(graph: SceneGraph, index: int, view: View, frame: Frame, marked: bool
 
 
 def _edge(graph: SceneGraph, index: int, view: View, frame: Frame) -> str:
-    """From an object to what it stands on."""
+    """Line from an object to its support."""
     below = supporter(graph, index)
     if below is None:
         return ""
@@ -207,7 +207,7 @@ def _edge(graph: SceneGraph, index: int, view: View, frame: Frame) -> str:
 
 
 def _ghost(ghosts: SceneGraph, graph: SceneGraph, name: str, view: View, frame: Frame) -> str:
-    """The outline of where an object should be, and the way from there to where it is."""
+    """Outline of the expected place of an object, and a line to its observed place."""
     box = ghosts.boxes[ghosts.index(name)]
     x, y, w, h = _rectangle(box, view, frame)
     outline = (

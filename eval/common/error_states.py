@@ -1,7 +1,7 @@
-"""Stored error states: the moments at which a recovery has to be planned, as perceived and as they truly are.
+"""Stored error states: the moments at which a recovery is planned, as perceived and as they truly are.
 
-Planning is measured apart from seeing and acting: an error state is what the monitor had before it when something had
-gone wrong, made once from the footage of an episode with two cameras, objects followed without their names, and memory.
+They separate planning from perception and execution. An error state is the input of the monitor after an error, made
+once from the recording of an episode, with two cameras, object tracking without names, and memory.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ from sim.tabletop.poses import PoseEstimates, poses_of
 from sim.tabletop.truth import Truth
 
 FORMAT = 1
-"""Version of the files; raised when what is in them, or how it is made, changes."""
+"""Version of the files; increased when their content changes."""
 
 VIEWS = ("left", "right")
-"""The cameras that error states are perceived with."""
+"""Cameras from which error states are perceived."""
 
 SEEN_BY = ("encoder", "transition")
-"""The learned parts that error states depend on: those that perceive and imagine."""
+"""Learned parts that error states depend on: perception and imagination."""
 
 
 @dataclass(frozen=True, eq=False)
 class ErrorState:
-    """A moment at which a recovery has to be planned.
+    """Moment at which a recovery is planned.
 
     Attributes:
-        episode: in which it happened.
-        error: what is truly wrong, and since which step.
-        graph: the scene as perceived.
-        trace: what should have been, as imagined, over the same objects.
-        truth: where everything really is.
-        fault_free: (T + 1) where everything really would be before the first and after every action without the error.
+        episode: that it is part of.
+        error: true deviations, and their step.
+        graph: the perceived scene.
+        trace: the imagined plan, over the same objects.
+        truth: the true state.
+        fault_free: (T + 1) true states before the first and after every action, without the error.
     """
 
     episode: ErrorEpisode
@@ -64,37 +64,37 @@ class ErrorState:
 
     @property
     def step(self) -> int:
-        """Number of the action at which it happened, from 0."""
+        """Number of the action with the error, from 0."""
         return self.error.step
 
     @property
     def errors(self) -> int:
-        """N_err: how many things went wrong at this step; what goes wrong by itself counts as one."""
+        """N_err: number of faults at this step; a natural failure counts as one."""
         return max(len(self.episode.faults_at(self.step)), 1)
 
     def label(self) -> str:
-        """What to call it in a list, e.g. `I 12 step 3`."""
+        """Name in lists, e.g. `I 12 step 3`."""
         return f"{self.episode.dataset} {self.episode.number} step {self.step}"
 
     def poses(self, truth: Truth) -> PoseEstimates:
-        """A true state of this scene with the objects' sizes; objects that are gone are left out."""
+        """Return a true state of this scene with the objects' sizes, without missing objects."""
         return poses_of(truth, self.episode.scene)
 
     def discrepancy(self, system: System) -> Discrepancy:
-        """What the monitor says about it; false in a condition if it notices nothing."""
+        """Return the verdict of the monitor; it is false in a condition if nothing deviates."""
         return system.comparison.after(self.graph, self.trace, self.step)
 
 
 def error_states(
     episode: ErrorEpisode, footage: str | Path, folder: str | Path, checkpoint: str | None = None
 ) -> tuple[ErrorState, ...]:
-    """All error states of an episode; what is not there yet (film, states) is made and kept.
+    """Return all error states of an episode; missing recordings and states are made and stored.
 
     Args:
-        episode: any of an error dataset.
-        footage: folder of the films.
+        episode: of an error dataset.
+        footage: folder of the recordings.
         folder: of the states.
-        checkpoint: folder of the learned parts that perceive and imagine; the shipped ones if None.
+        checkpoint: folder of the learned parts; the shipped ones if None.
     """
     path = Path(folder) / f"{_key(episode, checkpoint)}.npz"
     if not path.is_file():
@@ -143,7 +143,7 @@ def _make(episode: ErrorEpisode, recorded: RecordedEpisode, system: System) -> I
 
 
 def perceived(recorded: RecordedEpisode, system: System) -> Iterator[tuple[int, SceneGraph, Trace]]:
-    """What is perceived where something goes wrong, in an episode that is followed as the monitor is measured.
+    """Perceive the errors of a recorded episode.
 
     Yields:
         Number of the action, the scene after it with its errors, and the imagined trace over the same objects.
@@ -157,7 +157,7 @@ def perceived(recorded: RecordedEpisode, system: System) -> Iterator[tuple[int, 
 
 
 def _truths(episode: ErrorEpisode) -> tuple[dict[int, Truth], tuple[Truth, ...]]:
-    """The true scene at every error, and along the whole course without errors."""
+    """True states at every error, and the fault-free states."""
     steps = list(replay(episode))
     truths = {step.step: step.truth for step in steps if step.error is not None}
     after = [step.fault_free for step in steps] if episode.faults else ideal_states(episode)

@@ -1,4 +1,4 @@
-"""Judging by ground truth: a run is compared with its twin, the same plan in the same scene without faults."""
+"""Ground truth of a run: the same plan in the same scene without faults."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from sim.tabletop.world import TabletopWorld
 
 @dataclass(frozen=True)
 class FaultFreeRun:
-    """What a scene looks like along a plan when nothing goes wrong.
+    """True states along a plan without faults.
 
     Attributes:
-        truths: T + 1 states; `truths[t]` is the one after the first t actions.
+        truths: T + 1 states; `truths[t]` is the state after t actions.
     """
 
     truths: tuple[Truth, ...]
 
     def wrong_after(self, done: int, truth: Truth) -> Mapping[str, str]:
-        """Objects that are not where they should be once `done` actions are done: name -> why, in words."""
+        """Deviating objects after `done` actions: name -> deviation in words."""
         return deviations(truth, self.truths[done])
 
     def wrong_at_the_end(self, truth: Truth) -> Mapping[str, str]:
-        """Objects that are not where the whole plan should have put them; the goal is reached if there are none."""
+        """Deviating objects at the end of the plan; the goal is reached if there are none."""
         return deviations(truth, self.truths[-1])
 
 
 def run_without_faults(scene: SceneSpec, plan: Plan, seed: int) -> FaultFreeRun:
-    """Carry out a plan without faults and without looking, and note where everything is after each action."""
+    """Execute a plan without faults and return the state after each action."""
     with TabletopWorld(scene, seed=seed) as world:
         truths = [world.truth()]
         for action in plan:

@@ -1,12 +1,11 @@
-"""L_opt: the fewest actions with which an error state can truly be led back onto its plan.
+"""L_opt: the fewest actions that lead from an error state back to a state of its plan.
 
-Everything comes from the ground truth, nothing from the learned parts: boxes as they are turned, supports from
-contact, places where the plan really puts the objects. A* with an admissible bound and without any pruning
-by what is implicated: every object that nothing rests on may go to each of its places, if that is empty and what has to
-carry it there stands there, or be set aside.
+The search uses ground truth only: rotated boxes, supports by contact, and the places of the fault-free run. It is A*
+with an admissible bound, over all objects: a clear object may go to each of its places if the place is empty and its
+support is there, or be set aside.
 
-Setting aside needs no place of its own in the search: it always succeeds and is in nobody's way. That can only make
-plans shorter; `optimum_room` checks afterwards that there really is as much room, so that the length is exact.
+Setting aside needs no place in the search: it always succeeds and blocks nothing. This can only make plans shorter;
+`optimum_room` checks afterwards that the table has room, so that the length is exact.
 """
 
 from __future__ import annotations
@@ -31,28 +30,28 @@ SLACK_M = 0.004
 """Boxes may overlap by this much: objects that are put next to each other touch."""
 
 STAYED_M = 0.005
-"""An object that moves no farther than this along the course is in the same place."""
+"""An object that moves no farther than this along the plan is in the same place."""
 
 ASIDE = -1
-"""Stands for all places to set an object aside."""
+"""Represents all places to set an object aside."""
 
 NEVER = 1 << 4096
-"""A mask of a place that does not exist: what can be left cannot be put back."""
+"""Mask of a place that can be left but not taken again."""
 
 Array = npt.NDArray[np.float64]
 Arrangement = tuple[int, ...]
-"""For every object which of its places it is in, or `ASIDE`."""
+"""For every object the number of its place, or `ASIDE`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Spot:
-    """Where an object may be.
+    """Place of an object.
 
     Attributes:
         owner: row of the object.
         position: (3,) centre.
         orientation: (4,) xyzw.
-        support: row of the object that carries it there; None for the table.
+        support: row of the object below; None for the table.
     """
 
     owner: int
@@ -63,7 +62,7 @@ class Spot:
 
 @dataclass(frozen=True)
 class Move:
-    """One object is moved: its row, and its new place or `ASIDE`."""
+    """Move of one object: its row, and its new place or `ASIDE`."""
 
     owner: int
     spot: int
@@ -71,13 +70,13 @@ class Move:
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best way to one or more states of the course.
+    """Shortest recovery to one of some states of the plan.
 
     Attributes:
-        subgoal: number of the state of the plan that it leads to.
-        steps: what to move.
-        cost: steps, and actions of the plan from there on.
-        expansions: arrangements that were looked at.
+        subgoal: number of the state that it reaches.
+        steps: the moves.
+        cost: moves plus remaining actions of the plan.
+        expansions: expanded arrangements.
     """
 
     subgoal: int
@@ -88,14 +87,14 @@ class Optimum:
 
 @dataclass(frozen=True, eq=False)
 class Puzzle:
-    """An error state as places that exclude and carry each other.
+    """Recovery problem as places that exclude and support each other.
 
     Attributes:
         names: N objects.
-        spots: all places; the first N are those where the objects are.
-        right: (S, T + 1) whether a place is where the plan has its object after t actions.
-        clash: (S, S) whether two objects cannot be in both places at a time.
-        above: (S, S) whether what is in the second place rests on what is in the first.
+        spots: all places; the first N are the present ones.
+        right: (S, T + 1) whether the plan has the object in this place after t actions.
+        clash: (S, S) whether two places exclude each other.
+        above: (S, S) whether the object in the second place rests on the object in the first.
         sizes: (N, 3) sides of the objects.
         area: x_min, y_min, x_max, y_max of the table, and the nearest and farthest distance that the arm reaches.
     """
@@ -110,22 +109,22 @@ class Puzzle:
 
     @property
     def length(self) -> int:
-        """T, the number of the plan's actions."""
+        """T, the number of actions of the plan."""
         return int(self.right.shape[1]) - 1
 
     @property
     def start(self) -> Arrangement:
-        """Where everything is."""
+        """The present arrangement."""
         return tuple(range(len(self.names)))
 
     @cached_property
     def choices(self) -> list[list[int]]:
-        """For every object its places."""
+        """Places of every object."""
         return [[s for s, spot in enumerate(self.spots) if spot.owner == i] for i in range(len(self.names))]
 
     @cached_property
     def carriers(self) -> list[int]:
-        """For every place, as a mask, those of which one has to be taken to put anything there; 0 for the table."""
+        """For every place the mask of its possible supports, one of which must be taken; 0 for the table."""
         found = []
         for s, spot in enumerate(self.spots):
             below = [] if spot.support is None else self.choices[spot.support]
@@ -135,16 +134,16 @@ class Puzzle:
 
     @cached_property
     def clashing(self) -> list[int]:
-        """For every place, as a mask, those that are not to be taken when something is put there."""
+        """For every place the mask of places that must be empty."""
         return [_mask(row) for row in self.clash]
 
     @cached_property
     def burden(self) -> list[int]:
-        """For every place, as a mask, those of things that rest on what is there."""
+        """For every place the mask of places of objects that rest on it."""
         return [_mask(row) for row in self.above]
 
     def steps(self, now: Arrangement) -> Iterator[Move]:
-        """Everything that can be done."""
+        """Yield all possible moves."""
         taken = sum(1 << s for s in now if s != ASIDE)
         for i, here in enumerate(now):
             if here != ASIDE and self.burden[here] & taken:
@@ -158,7 +157,7 @@ class Puzzle:
                 yield Move(i, ASIDE)
 
     def reached(self, now: Arrangement, subgoal: int) -> bool:
-        """Whether everything is where the course has it."""
+        """Whether every object is in its place of a state of the plan."""
         return all(s != ASIDE and self.right[s, subgoal] for s in now)
 
 
@@ -167,7 +166,7 @@ def _mask(row: npt.NDArray[np.bool_]) -> int:
 
 
 def puzzle_of(state: ErrorState) -> Puzzle | None:
-    """The puzzle that an error state poses; None if something is gone."""
+    """Return the recovery problem of an error state; None if an object is gone."""
     return puzzle_between(state.truth, state.fault_free, state.episode.scene)
 
 
@@ -178,17 +177,17 @@ def puzzle_between(
     fixed: Collection[str] = (),
     tolerance_m: float = TOLERANCE_M,
 ) -> Puzzle | None:
-    """The puzzle of how to get from a true state to one of a course.
+    """Return the recovery problem from a true state to any reference state.
 
     Args:
-        truth: where everything is.
-        reference: (T + 1) where everything should be before the first and after every action of the plan.
-        scene: says how large everything is.
+        truth: the true state.
+        reference: (T + 1) states before the first and after every action of the plan.
+        scene: has the sizes of the objects.
         fixed: objects that cannot be moved.
         tolerance_m: distance up to which an object is in its place.
 
     Returns:
-        None if something is gone.
+        None if an object is gone.
     """
     if not truth.present.all():
         return None
@@ -214,7 +213,7 @@ def puzzle_between(
     area = (table.x_m[0], table.y_m[0], table.x_m[1], table.y_m[1], *REACH_M)
     clash, above = _relations(spots, right, poses)
     for name in fixed:
-        # as if it stood on itself
+        # an object that rests on itself can never move
         above[truth.index(name), truth.index(name)] = True
     return Puzzle(truth.names, tuple(spots), right, clash, above, poses.sizes, area)
 
@@ -234,7 +233,7 @@ def _same(spot: Spot, other: Spot, tolerance_m: float) -> bool:
 def _relations(
     spots: Sequence[Spot], right: npt.NDArray[np.bool_], poses: PoseEstimates
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Which places exclude each other, and what rests on what."""
+    """Return which places exclude each other, and which rest on which."""
     count, objects = len(spots), len(poses.names)
     owner = np.array([spot.owner for spot in spots])
     centres = np.stack([spot.position for spot in spots])
@@ -242,7 +241,7 @@ def _relations(
     halves = poses.sizes[owner] / 2
     gap = separation(centres, rotations, halves, Obstacles(centres, rotations, halves))
     other = owner[:, None] != owner[None]
-    # what truly stood together at some time does not exclude each other
+    # places that were truly taken at the same time do not exclude each other
     together = (right.astype(int) @ right.T.astype(int)) > 0
     together[:objects, :objects] = True
     clash = (gap < -SLACK_M) & other & ~together
@@ -259,7 +258,7 @@ def _relations(
 
 @dataclass(order=True)
 class _Entry:
-    """An arrangement in the open list."""
+    """Entry of the open list."""
 
     bound: int
     left: int
@@ -269,15 +268,15 @@ class _Entry:
 
 
 def fewest(puzzle: Puzzle, subgoals: Sequence[int] | None = None, limit: int = 300_000) -> Optimum | None:
-    """The best way to any of some states of the plan, counting what the plan costs from there on.
+    """Find the shortest recovery to any of some states of the plan, including the remaining plan.
 
     Args:
-        puzzle: the error state.
-        subgoals: their numbers; all if None.
-        limit: arrangements to look at before giving up.
+        puzzle: the recovery problem.
+        subgoals: numbers of the states; all if None.
+        limit: most arrangements to expand.
 
     Returns:
-        None if there is no way, or it was given up.
+        None if there is no recovery, or none was found within the limit.
     """
     goals = list(range(puzzle.length + 1)) if subgoals is None else list(subgoals)
     bound = _Bound(puzzle, goals)
@@ -313,10 +312,10 @@ def _path(came: dict[Arrangement, tuple[Arrangement, Move]], now: Arrangement) -
 
 
 class _Bound:
-    """A lower bound on what is left to do, the least over the subgoals.
+    """Admissible lower bound on the remaining cost, the minimum over the subgoals.
 
-    Whatever is wrong has to move, and whatever rests on what has to move. If some of these had to wait for each other
-    in a circle in order to move only once, at least one of the circle moves twice; circles that share no object add up.
+    Every misplaced object must move, and every object that rests on a moving one. If objects wait for each other in a
+    cycle, at least one of them moves twice; disjoint cycles add up.
     """
 
     def __init__(self, puzzle: Puzzle, goals: Sequence[int]) -> None:
@@ -340,7 +339,7 @@ class _Bound:
                     moving.add(j)
                     waiting.append(j)
         again = sum(now[i] != ASIDE and bool(puzzle.right[now[i], goal]) for i in moving)
-        # i has to wait for those that stand on it, in its way, or have yet to come under it
+        # i waits for objects on it, in its way, or that are its future support
         wrong = [i for i in moving if now[i] == ASIDE or not puzzle.right[now[i], goal]]
         waits = {i: {j for j in carried[i] if j in wrong} | self._before(now, i, goal, wrong) for i in wrong}
         return len(moving) + again + _circles(waits)
@@ -352,7 +351,7 @@ class _Bound:
         return [j for j, s in enumerate(now) if s != ASIDE and burden >> s & 1]
 
     def _before(self, now: Arrangement, i: int, goal: int, wrong: Sequence[int]) -> set[int]:
-        """What has to move before an object can go to its place, whichever of its places that is."""
+        """Objects that must move before an object can go to any of its places."""
         puzzle = self._puzzle
         sets = list[set[int]]()
         for s in puzzle.choices[i]:

@@ -1,4 +1,4 @@
-"""L_opt once more, by an independent optimal planner: the puzzle as a unified-planning problem for Fast Downward."""
+"""L_opt by an independent optimal planner: the recovery problem in unified-planning, for Fast Downward."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ TIME_LIMIT_S = 60.0
 
 
 def available() -> bool:
-    """Whether the independent planner is installed (it is under the GPL, and therefore optional)."""
+    """Whether the independent planner is installed; it is optional because of its GPL license."""
     return find_spec("unified_planning") is not None and find_spec("up_fast_downward") is not None
 
 
 @contextmanager
 def fast_downward() -> Iterator[Any]:
-    """The optimal planner of unified-planning (A* with LM-cut), at work in a folder of its own.
+    """Optimal planner of unified-planning (A* with LM-cut) in a temporary working directory.
 
-    It leaves its translation where it is started, always under the same name: two workers would read each other's.
+    It writes its translation to the working directory under a fixed name, which parallel workers would overwrite.
     """
     from unified_planning.shortcuts import OneshotPlanner, get_environment
 
@@ -33,7 +33,7 @@ def fast_downward() -> Iterator[Any]:
 
 
 def independent_cost(puzzle: Puzzle) -> int | None:
-    """Cost of the best way back, counted as `optimum.fewest` does over all subgoals; None if there is no way.
+    """Return the cost as `optimum.fewest` counts it over all subgoals; None if there is no recovery.
 
     Raises:
         InvalidConfiguration: the planner is not installed.
@@ -45,10 +45,10 @@ def independent_cost(puzzle: Puzzle) -> int | None:
 def independent_optimum(
     puzzle: Puzzle, subgoals: Sequence[int] | None = None, time_limit_s: float | None = TIME_LIMIT_S
 ) -> Optimum | None:
-    """The best way back as the independent planner has it; arguments and result as for `optimum.fewest`.
+    """Return the optimum of the independent planner; arguments and result as for `optimum.fewest`.
 
     Raises:
-        InvalidConfiguration: the planner is not installed, or found no plan that is proven optimal in time.
+        InvalidConfiguration: the planner is not installed, or found no optimal plan in time.
     """
     if not available():
         raise InvalidConfiguration(
@@ -71,10 +71,10 @@ def independent_optimum(
 
 
 def _problem(puzzle: Puzzle, subgoals: Sequence[int] | None) -> tuple[Any, dict[str, Move], dict[str, int]]:
-    """The puzzle as a `unified_planning.model.Problem`: which object is in which place, one action for every move.
+    """Return the recovery problem as a `unified_planning.model.Problem` with one action for every move.
 
-    The remaining plan is an action of its own for every subgoal, whose cost is the number of its steps. Also returned:
-    what the moves mean, and which subgoal the last action stands for.
+    The remaining plan is one action for every subgoal; its cost is the number of remaining steps. Also returns the
+    meaning of the moves, and the subgoal of each last action.
     """
     from unified_planning.shortcuts import (
         And,

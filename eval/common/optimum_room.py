@@ -1,4 +1,4 @@
-"""Places on the table for what an optimal way sets aside, so that it can really be carried out."""
+"""Places on the table for objects that an optimal recovery sets aside."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from sim.common.rotations import matrix_of
 from sim.tabletop.placing import extents
 
 GAPS_M = (0.045, 0.02, 0.006)
-"""Room around an object that is set aside: at best a finger passes on every side, at least it touches nothing."""
+"""Gaps around an object that is set aside: room for a finger on every side if possible, at least no contact."""
 
 GRID_M = 0.01
-"""Spacing of the places at which room is looked for."""
+"""Spacing of the candidate places."""
 
 
 @dataclass(frozen=True, eq=False)
 class Placing:
-    """A step of an optimal way with the place that it leads to.
+    """Move of an optimal recovery with its target.
 
     Attributes:
-        name: what is moved.
-        box: (6,) where to.
-        aside: whether it is set aside, and not put into its place.
+        name: of the object.
+        box: (6,) its target.
+        aside: whether the object is set aside.
     """
 
     name: str
@@ -34,12 +34,12 @@ class Placing:
 
 
 def room_for(puzzle: Puzzle, steps: Sequence[Move]) -> bool:
-    """Whether there is a place on the table for everything that is set aside, for as long as it stays there."""
+    """Whether the table has room for all objects that are set aside, as long as they stay there."""
     return placings(puzzle, steps) is not None
 
 
 def placings(puzzle: Puzzle, steps: Sequence[Move]) -> list[Placing] | None:
-    """Where every step puts its object; None if there is no room for something that is set aside."""
+    """Return the targets of all moves; None if the table has no room for an object that is set aside."""
     now, aside, found = puzzle.start, dict[int, Array](), list[Placing]()
     for k, step in enumerate(steps):
         now = (*now[: step.owner], step.spot, *now[step.owner + 1 :])
@@ -63,7 +63,7 @@ def _box(puzzle: Puzzle, s: int) -> Array:
 
 
 def _room(puzzle: Puzzle, owner: int, boxes: Sequence[Array]) -> Array | None:
-    """An empty place on the table for an object, as a box (6,); the nearest one."""
+    """Return the nearest empty place on the table for an object, as a box (6,)."""
     box, (x_min, y_min, x_max, y_max, near, far) = _box(puzzle, owner), puzzle.area
     x, y = np.meshgrid(np.arange(x_min, x_max, GRID_M), np.arange(y_min, y_max, GRID_M), indexing="ij")
     places = np.stack([x.ravel(), y.ravel()], axis=1)

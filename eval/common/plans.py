@@ -1,4 +1,4 @@
-"""Planners as they are compared, and what each makes of an error state: timed alone in the process, one thread."""
+"""Settings of the compared planners, and their plans for error states, timed in one thread."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from nsrecover.system import System
 
 
 class Method(Enum):
-    """What plans."""
+    """Planning method."""
 
     recovery = "recovery"
     """The library's planner."""
     replan = "replan"
-    """Forward search to the final goal (`eval.common.replan`); makes no use of the other settings but the budget."""
+    """Forward search to the final goal (`eval.common.replan`); ignores the other settings except the budget."""
 
 
 class FreePlaceSource(Enum):
-    """Where places for what is in the way come from."""
+    """Source of places for blocking objects."""
 
     learned = "learned"
     """The free-space transformer, checked."""
@@ -47,14 +47,14 @@ _SOURCES: Mapping[FreePlaceSource, FreePlaces] = {
 
 @dataclass
 class PlannerSetting:
-    """One way to plan; an entry of conf/planner.
+    """Setting of a planner; an entry of conf/planner.
 
     Attributes:
-        method: what plans.
-        rejoin: what counts as being back on the plan.
-        subgoals: which states of the trace are planned for: `all`, `step`, `goal`, or how many of the nearest.
-        free_places: where places for what is in the way come from.
-        budget_s: planning time; that of the command if None.
+        method: planning method.
+        rejoin: criterion for being back on the plan.
+        subgoals: states of the trace to plan for: `all`, `step`, `goal`, or the number of nearest states.
+        free_places: source of places for blocking objects.
+        budget_s: planning time, seconds; that of the command if None.
     """
 
     method: Method = Method.recovery
@@ -64,7 +64,7 @@ class PlannerSetting:
     budget_s: float | None = None
 
     def wanted(self) -> Subgoals | int:
-        """`subgoals` as the planner takes it.
+        """Return `subgoals` in the type of the planner.
 
         Raises:
             InvalidConfiguration: it is neither a number of at least 1 nor one of the words.
@@ -80,7 +80,7 @@ class PlannerSetting:
         return Subgoals(self.subgoals)
 
     def recover(self, system: System) -> Callable[..., Recovery]:
-        """What plans a recovery, called like `RecoveryPlanner.recover` without `subgoals`."""
+        """Return the planning function, called like `RecoveryPlanner.recover` without `subgoals`."""
         if self.method is Method.replan:
             return RePlanner(system.bundle).recover
         planner = RecoveryPlanner(system.bundle, rejoin=self.rejoin, free_places=_SOURCES[self.free_places])
@@ -89,19 +89,19 @@ class PlannerSetting:
 
 @dataclass(frozen=True)
 class Planned:
-    """What a planner made of an error state.
+    """Plan of one planner for an error state.
 
     Attributes:
-        status: how the search ended.
-        way: what to do; None if no way was found.
+        status: of the search.
+        way: the actions; None if no recovery was found.
         cost: of the recovery and the rest of the plan, in actions.
-        proven: whether no cheaper way exists, as far as the planner knows.
+        proven: whether the planner has proven that no cheaper recovery exists.
         expansions: nodes of the search.
         seconds: wall time of planning.
-        cpu_s: processor time of planning: the same on a machine that does nothing else.
-        improvements: seconds and cost of every better plan as it was found, in a second run in which somebody listens.
-        reason: why there is no way, in words.
-        blamed: objects to blame for that.
+        cpu_s: processor time of planning.
+        improvements: seconds and cost of every better plan, from a second run with a callback.
+        reason: why there is no recovery, in words.
+        blamed: objects that cause this.
     """
 
     status: str
@@ -124,15 +124,15 @@ def plan_all(
     budget_s: float,
     curves: bool = True,
 ) -> dict[str, Planned]:
-    """Let every planner find a way back from an error state.
+    """Plan a recovery from an error state with every planner.
 
     Args:
-        state: where the world is.
-        discrepancy: what the monitor says about it.
+        state: the error state.
+        discrepancy: verdict of the monitor.
         settings: planners by name.
         system: the learned parts.
-        budget_s: planning time of those that have no budget of their own.
-        curves: whether each plans once more, so that improvements can be timed without slowing down what is measured.
+        budget_s: planning time of planners without a budget in their setting.
+        curves: whether to plan a second time to record improvements, so that the callback does not slow the timed run.
     """
     plans = {}
     for name, setting in settings.items():
@@ -166,13 +166,13 @@ def plan_all(
 
 
 def way_of(state: ErrorState, recovery: Recovery) -> RecoveryRoute | None:
-    """What a recovery means for the robot; None if there is none."""
+    """Return the actions of a recovery and the rest of the plan; None if no recovery was found."""
     if not recovery.found or recovery.subgoal is None:
         return None
     return RecoveryRoute(recovery.actions, state.trace.plan.actions[recovery.subgoal :], recovery.subgoal)
 
 
 def warm_up(states: Sequence[tuple[ErrorState, Discrepancy]], system: System) -> None:
-    """Plan a few times without looking at the clock: what is done for the first time takes longer."""
+    """Plan a few times without timing, because first calls take longer."""
     for state, discrepancy in states[:3]:
         system.planner.recover(state.graph, state.trace, discrepancy, budget_s=5.0)

@@ -1,4 +1,4 @@
-"""What the cameras see in the episodes of error datasets: record_episodeed once, kept by content."""
+"""Camera images of the episodes of error datasets, rendered once and stored by content."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from sim.datasets.replay import replay
 from sim.datasets.spec import ErrorEpisode, StepError
 
 RIG = CameraRig(views=(LEFT, RIGHT, FRONT))
-"""Filmed with all of these; every evaluation chooses among them."""
+"""All cameras that are recorded; every evaluation chooses some."""
 
 _SUCCESSES, _FAILURES = 0, 1
 
 
 @dataclass(frozen=True, eq=False)
 class RecordedEpisode:
-    """An episode as the cameras saw it.
+    """Camera images of an episode.
 
     Attributes:
         episode: its specification and ground truth.
-        successes: what was seen before the first action and after every action that went well, or would have.
-        failures: step -> what was seen after it with its errors, for the steps of `episode.errors`.
+        successes: observations before the first action and after every action without its faults.
+        failures: step -> observation after it with its errors, for the steps of `episode.errors`.
         places: (len(successes), N, 3) true centres of the objects in `successes`, metres; only for judging.
     """
 
@@ -42,13 +42,13 @@ class RecordedEpisode:
     places: npt.NDArray[np.float64]
 
     def through(self, views: Sequence[str]) -> RecordedEpisode:
-        """The same footage by some of the cameras only.
+        """Return the recording with some of the cameras.
 
         Args:
             views: their names.
 
         Raises:
-            InvalidConfiguration: there is no camera of such a name.
+            InvalidConfiguration: there is no camera with such a name.
         """
         return replace(
             self,
@@ -58,7 +58,7 @@ class RecordedEpisode:
 
 
 def record_episode(episode: ErrorEpisode, folder: Path) -> Path:
-    """Carry out an episode in front of the cameras, unless that was done before; the file with what they saw."""
+    """Execute and render an episode unless its recording exists; return the file."""
     path = folder / f"{_key(episode)}.h5"
     if path.is_file():
         return path
@@ -84,7 +84,7 @@ def load_recording(episode: ErrorEpisode, path: Path) -> RecordedEpisode:
     """Load the recording of an episode, with all cameras.
 
     Args:
-        episode: which.
+        episode: of an error dataset.
         path: from `record_episode`.
     """
     with Archive(path) as archive:
@@ -99,7 +99,7 @@ def load_recording(episode: ErrorEpisode, path: Path) -> RecordedEpisode:
 
 
 def through(observation: Observation, views: Sequence[str]) -> Observation:
-    """The same observation with some of its cameras only."""
+    """Return an observation with some of its cameras."""
     names = [camera.name for camera in observation.cameras]
     for view in views:
         if view not in names:
@@ -117,12 +117,12 @@ def through(observation: Observation, views: Sequence[str]) -> Observation:
 
 
 def _check(episode: ErrorEpisode, found: Sequence[StepError]) -> None:
-    """Refuse an episode that goes another way than when it was drawn: its ground truth would be of something else."""
+    """Reject an episode that differs from its stored ground truth."""
     drawn, now = ([(error.step, *sorted(error.deviations)) for error in errors] for errors in (episode.errors, found))
     if drawn != now:
         raise InvalidConfiguration(
-            f"expected episode {episode.number} of {episode.dataset} to go wrong as it did when it was drawn, {drawn}, "
-            f"found {now}: this simulator or processor differs; draw the datasets anew, "
+            f"expected episode {episode.number} of {episode.dataset} to have the errors {drawn}, "
+            f"found {now}: this simulator or processor differs; generate the datasets again, "
             "`python -m sim.datasets shipped=false out=DIR`, and give errors=DIR"
         )
 

@@ -1,4 +1,4 @@
-"""Whether a recovery really leads back onto the plan: carried out in the simulator from the true error state."""
+"""Execution of recoveries in the simulator from true error states, and their judgement."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from sim.tabletop.truth import TABLE, Truth, deviations
 from sim.tabletop.world import TabletopWorld
 
 RESTORED_M = 0.005
-"""Objects that move farther than this when an error state is put together again count as not restored."""
+"""An object that moves farther than this when an error state is restored counts as not restored."""
 
 
 @dataclass(frozen=True)
 class RecoveryRoute:
-    """What is carried out: a recovery, without its imagination.
+    """Actions of a recovery and of the rest of the plan.
 
     Attributes:
         actions: from the error state to the subgoal.
         rest: the rest of the plan from there.
-        subgoal: number of plan steps that are done in between.
+        subgoal: number of plan steps done at the subgoal.
     """
 
     actions: tuple[Action, ...]
@@ -37,14 +37,13 @@ class RecoveryRoute:
 
 @dataclass(frozen=True)
 class RejoinOutcome:
-    """What became of a way back.
+    """Outcome of an executed recovery.
 
     Attributes:
-        wrong: objects that are not where the subgoal truly has them or do not rest on the right support: name -> why.
-        wrong_at_the_end: the same after the rest of the plan, compared with the end of the undisturbed course.
-        unmet: what the plan's actions promise of the end and does not hold there, though it holds in the undisturbed
-            run: relations, wherever they hold.
-        log: what the simulator noted while carrying it out.
+        wrong: objects that deviate from the true subgoal in place or support: name -> deviation.
+        wrong_at_the_end: the same after the rest of the plan, compared with the end of the fault-free run.
+        unmet: promised relations that hold at the end of the fault-free run and not at this end.
+        log: notes of the simulator.
     """
 
     wrong: Mapping[str, str] = field(default_factory=dict)
@@ -59,17 +58,17 @@ class RejoinOutcome:
 
     @property
     def completed(self) -> bool:
-        """Whether everything that the plan promises of its end holds there."""
+        """Whether all promised relations hold at the end."""
         return not self.unmet
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What became of several ways back from the same error state.
+    """Outcomes of several recoveries from the same error state.
 
     Attributes:
-        outcomes: by the names of the ways.
-        unsteady: objects that did not stay where they were when the error state was put together again.
+        outcomes: by the names of the recoveries.
+        unsteady: objects that moved when the error state was restored.
     """
 
     outcomes: Mapping[str, RejoinOutcome]
@@ -77,12 +76,12 @@ class Judgement:
 
 
 def judge(state: ErrorState, ways: Mapping[str, RecoveryRoute], fidelity: Fidelity = Fidelity.KINEMATIC) -> Judgement:
-    """Carry out ways back from an error state, each from the same start, in a simulator in which nothing goes wrong.
+    """Execute recoveries from the same error state in a simulator without faults.
 
     Args:
-        state: where they begin.
-        ways: to be judged.
-        fidelity: with the arm, or without one for volume.
+        state: the error state.
+        ways: recoveries by name.
+        fidelity: with or without the arm.
     """
     outcomes = {}
     with TabletopWorld(state.episode.scene, seed=state.episode.seed, fidelity=fidelity) as world:
@@ -105,7 +104,7 @@ def judge(state: ErrorState, ways: Mapping[str, RecoveryRoute], fidelity: Fideli
 
 
 def put_in_place(world: TabletopWorld, truth: Truth) -> None:
-    """Put every object where it is in another state of the same scene, and let it come to rest."""
+    """Restore a state of the same scene, and let the objects settle."""
     for i, name in enumerate(truth.names):
         if not truth.present[i]:
             world.put_out_of_sight(name)
@@ -115,24 +114,24 @@ def put_in_place(world: TabletopWorld, truth: Truth) -> None:
 
 
 def carry_out(world: TabletopWorld, actions: Iterable[Action]) -> None:
-    """Carry out actions one after the other; those of things that are no objects of the scene are left out."""
+    """Execute actions in order; actions on unknown objects are skipped."""
     for action in actions:
         try:
             world.execute(action)
-        except UnknownObject as problem:  # something that perception took for an object
+        except UnknownObject as problem:  # a false detection of the perceiver
             world.note(f"{action}: {problem}")
 
 
 def unmet_promises(plan: Plan, scene: SceneSpec, should: Truth, now: Truth) -> tuple[str, ...]:
-    """Relations that a plan promises of its end, that hold at the end of the fault-free run, and not now.
+    """Return promised relations that hold at the end of the fault-free run and do not hold now.
 
-    Two-object actions promise their relation; every object that rests on another one at the end of the undisturbed
-    run has to rest on it now. Where things stand on the table does not count.
+    Two-object actions promise their relation; every object that rests on another one at the end of the fault-free
+    run must rest on it now. Places on the table do not count.
 
     Args:
-        plan: what was to be done.
-        scene: says how large everything is.
-        should: the end of the undisturbed course.
+        plan: the plan.
+        scene: has the sizes of the objects.
+        should: the end of the fault-free run.
         now: the state to judge.
     """
     ideal, here = true_graph(poses_of(should, scene)), true_graph(poses_of(now, scene))

@@ -1,8 +1,7 @@
-"""RePlan: forward search with the learned transition model to the final goal, each time an error occurs.
+"""RePlan: forward search with the learned transition model to the final goal after each error.
 
-The baseline of Kalithasan et al. (section VI): planning anew over all operators and objects, as PDSketch does, with the
-same discrepancy as heuristic. It knows the goal, but makes no use of the plan that was followed, of which objects are
-implicated, or of the order in which they were placed.
+Baseline of Kalithasan et al. (section VI): it plans over all operators and objects, as PDSketch does, with the same
+discrepancy as heuristic. It knows the goal, and ignores the original plan, the implicated objects and their order.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from nsrecover.planning.planner import MAX_EXPANSIONS
 from nsrecover.planning.search import Ending, SearchResult, search
 
 GRAIN_M = 0.005
-"""States whose objects all stand within about this of each other need not both be searched."""
+"""States whose objects differ by less than about this are the same state."""
 
 
 class ForwardStep(NamedTuple):
-    """An action, which object it moves, and the node it leads to."""
+    """Action, number of the moved object, and its node afterwards."""
 
     action: Action
     moved: int
@@ -54,7 +53,7 @@ class ForwardModel:
     Args:
         bundle: the learned parts.
         graph: the scene to recover from.
-        goal: where the plan was to lead.
+        goal: the last scene of the plan.
     """
 
     def __init__(self, bundle: Bundle, graph: SceneGraph, goal: SceneGraph) -> None:
@@ -64,7 +63,7 @@ class ForwardModel:
         self.start = ForwardState(graph, same_place(bundle, goal.visual, goal.boxes, graph.visual, graph.boxes))
 
     def applicable(self, state: ForwardState) -> Sequence[ForwardStep]:
-        """Every action whose preconditions hold and which leads to a free place in reach."""
+        """Actions whose preconditions hold and whose target is free and within reach."""
         graph = state.graph
         names = range(len(graph))
         movable = [i for i in names if within_reach(graph.boxes[i], self._bundle) and self._runs(graph, "free", i)]
@@ -85,16 +84,16 @@ class ForwardModel:
         return [step for step, possible in zip(steps, self._possible(graph, steps), strict=True) if possible]
 
     def detours(self, state: ForwardState) -> Sequence[ForwardStep]:
-        """None: all actions are tried at once."""
+        """No detours: all actions are in `applicable`."""
         return ()
 
     @property
     def cheapest(self) -> float:
-        """Every action costs the same."""
+        """Cost of the cheapest action."""
         return 1.0
 
     def successors(self, state: ForwardState, steps: Sequence[ForwardStep]) -> Sequence[ForwardState]:
-        """One object elsewhere; all are compared with the goal in one batch."""
+        """States after the steps; all moved objects are compared with the goal in one batch."""
         moved = [step.moved for step in steps]
         same = same_place(
             self._bundle,
@@ -117,11 +116,11 @@ class ForwardModel:
         return (1.0 - same).sum(axis=1, keepdims=True), wrong.sum(axis=1, keepdims=True).astype(np.float32)
 
     def cost(self, step: ForwardStep) -> float:
-        """One."""
+        """Cost of a step: 1."""
         return 1.0
 
     def key(self, state: ForwardState) -> bytes:
-        """Where everything is, rounded."""
+        """Rounded places of all objects."""
         return np.round(state.graph.boxes[:, :3] / GRAIN_M).astype(np.int16).tobytes()
 
     def _runs(self, graph: SceneGraph, name: str, *objects: int) -> bool:
@@ -132,7 +131,7 @@ class ForwardModel:
         return ForwardStep(Action(name, (graph.names[index],), as_box(box)), index, box, self._goal.visual[index])
 
     def _possible(self, graph: SceneGraph, steps: Sequence[ForwardStep]) -> npt.NDArray[np.bool_]:
-        """Which steps lead to a free place in reach, into which the object gets from above and on which it stands."""
+        """Return which steps have a free, supported target within reach that is accessible from above."""
         if not steps:
             return np.zeros(0, np.bool_)
         boxes = np.stack([step.box for step in steps])
@@ -153,7 +152,7 @@ class ForwardModel:
 
 
 class RePlanner:
-    """Plans anew from the scene as it is to the final goal; used like `nsrecover.planning.planner.RecoveryPlanner`.
+    """Plans from the present scene to the final goal; used like `nsrecover.planning.planner.RecoveryPlanner`.
 
     Args:
         bundle: the learned parts.
@@ -171,9 +170,9 @@ class RePlanner:
         max_expansions: int | None = MAX_EXPANSIONS,
         on_improvement: Callable[[Recovery], None] | None = None,
     ) -> Recovery:
-        """Plan anew; arguments and result as for `RecoveryPlanner.recover`.
+        """Plan a recovery; arguments and result as for `RecoveryPlanner.recover`.
 
-        The goal has a place for every object, so there is no way to it where one is gone.
+        The goal has a place for every object, so that it cannot be reached if an object is gone.
         """
         began = time.perf_counter()
         gone = tuple(graph.names[i] for i in np.flatnonzero(graph.missing))

@@ -1,4 +1,4 @@
-"""One scenario, run by the agent, watched and judged."""
+"""Run of one scenario by the agent, recorded and judged by ground truth."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from sim.tabletop.scenarios import Scenario
 from sim.tabletop.world import TabletopWorld
 
 FRAME_STEPS = 20
-"""Physics steps (200 a second) between two frames of the film: real time at its 10 frames a second."""
+"""Physics steps (200 a second) between two frames of the video: real time at 10 frames a second."""
 
 PHOTO_SIZE = (400, 300)
 """Pixels of the pictures before and after an action."""
 
 FAILED = "failed"
-"""Status of a run that could not go on, beside those of `nsrecover.core.episode.EpisodeStatus`."""
+"""Status of a run that could not continue, next to those of `nsrecover.core.episode.EpisodeStatus`."""
 
 
 class Agent(Protocol):
-    """What runs a plan: `nsrecover.agent.RecoveryAgent`, or a baseline with the same method."""
+    """Executor of plans: `nsrecover.agent.RecoveryAgent`, or a baseline with the same method."""
 
     def run(self, plan: Plan, on_record: Callable[[StepRecord], None] | None = None) -> Episode:
-        """Carry out a plan and say what happened."""
+        """Execute a plan and return the episode."""
         ...
 
 
@@ -46,7 +46,7 @@ AgentFactory = Callable[[System, World[Observation]], Agent]
 
 @dataclass(frozen=True)
 class Watcher:
-    """What wants to know how a run goes while it goes.
+    """Callbacks during a run.
 
     Attributes:
         started: called before each action with its label.
@@ -58,41 +58,41 @@ class Watcher:
 
 
 class WatchedWorld:
-    """The simulated world as the agent sees it; takes pictures before and after every action, and films.
+    """World wrapper that takes pictures before and after every action, and records a video.
 
     Args:
         world: the simulator.
         progress: progress in the plan.
-        film: to write frames to; None for none.
-        watcher: is told when an action starts.
+        video_writer: video to write; None for none.
+        watcher: callbacks.
     """
 
     def __init__(
-        self, world: TabletopWorld, progress: PlanProgress, film: video.VideoWriter | None, watcher: Watcher
+        self, world: TabletopWorld, progress: PlanProgress, video_writer: video.VideoWriter | None, watcher: Watcher
     ) -> None:
-        self._world, self._progress, self._film, self._watcher = world, progress, film, watcher
+        self._world, self._progress, self._video, self._watcher = world, progress, video_writer, watcher
         self.step = 0
         self.before = self.after = self.picture()
 
     def picture(self) -> Picture:
-        """The objects, for the report."""
+        """Return a picture of the objects, for the report."""
         return self._world.render(*PHOTO_SIZE, video.PHOTO_VIEW)
 
     def still(self) -> Picture:
-        """A frame of the film."""
+        """Return a frame of the video."""
         return self._world.render(*video.FRAME_SIZE, video.VIDEO_VIEW)
 
     def observe(self) -> Observation:
-        """What the robot's cameras see."""
+        """Return what the robot's cameras see."""
         return self._world.observe()
 
     def execute(self, action: Action) -> None:
-        """Carry out an action, in front of the camera."""
+        """Execute an action and record it."""
         label = self._progress.label(self.step)
         self._watcher.started(label, action)
-        if self._film is not None:
+        if self._video is not None:
             recovering = self._progress.original_step(self.step) is None
-            self._film.caption(
+            self._video.caption(
                 f"{label.capitalize()}: {action}",
                 "back onto the plan" if recovering else "",
                 video.RECOVERING if recovering else video.PLAIN,
@@ -106,7 +106,7 @@ def run_scenario(
     scenario: Scenario,
     system: System,
     agent: AgentFactory,
-    film: video.VideoWriter | None = None,
+    video_writer: video.VideoWriter | None = None,
     watcher: Watcher | None = None,
 ) -> DemoResult:
     """Run a scenario and judge it.
@@ -115,34 +115,34 @@ def run_scenario(
         scenario: scene, plan and faults.
         system: the learned parts.
         agent: makes the agent from the system and the world.
-        film: where to write the film; None for none.
-        watcher: is told how it goes.
+        video_writer: video to write; None for none.
+        watcher: callbacks.
 
     Returns:
-        What happened, what was noticed and what was really so. A run that cannot go on is a result with a reason.
+        The result with its ground truth. A run that cannot continue is a result with a reason.
     """
     started = time.perf_counter()
     watcher = watcher or Watcher()
-    twin = run_without_faults(scenario.scene, scenario.plan, scenario.seed)
+    fault_free = run_without_faults(scenario.scene, scenario.plan, scenario.seed)
     rig = replace(DEFAULT_RIG, light=scenario.light)
     with TabletopWorld(
         scenario.scene, scenario.faults, rig, scenario.plan, scenario.seed, frame_steps=FRAME_STEPS
     ) as world:
-        notes = _Notes(scenario, world, twin, film, watcher)
-        if film is not None:
-            film.caption(scenario.name.capitalize(), scenario.description)
-            film.add(notes.watched.still(), 1.5)
-            world.on_frame = lambda moving: film.add(moving.render(*video.FRAME_SIZE, video.VIDEO_VIEW))
+        recorder = _Recorder(scenario, world, fault_free, video_writer, watcher)
+        if video_writer is not None:
+            video_writer.caption(scenario.name.capitalize(), scenario.description)
+            video_writer.add(recorder.watched.still(), 1.5)
+            world.on_frame = lambda moving: video_writer.add(moving.render(*video.FRAME_SIZE, video.VIDEO_VIEW))
         episode, status, reason = None, FAILED, ""
         try:
-            episode = agent(system, notes.watched).run(scenario.plan, notes.take)
+            episode = agent(system, recorder.watched).run(scenario.plan, recorder.take)
             status, reason = episode.status.value, episode.reason
         except NsrecoverError as error:
             reason = str(error)
         world.on_frame = None
-        deviations = twin.wrong_at_the_end(world.truth())
-        if film is not None:
-            _show_end(film, notes.watched.still(), status, reason, not deviations)
+        deviations = fault_free.wrong_at_the_end(world.truth())
+        if video_writer is not None:
+            _show_end(video_writer, recorder.watched.still(), status, reason, not deviations)
     return DemoResult(
         scenario=scenario.name,
         description=scenario.description,
@@ -150,52 +150,52 @@ def run_scenario(
         plan=scenario.plan,
         status=status,
         reason=reason,
-        turns=tuple(notes.turns),
-        errors=tuple(notes.errors),
+        turns=tuple(recorder.turns),
+        errors=tuple(recorder.errors),
         deviations=deviations,
-        undetected=tuple(dict.fromkeys(notes.undetected)),
+        undetected=tuple(dict.fromkeys(recorder.undetected)),
         seconds=time.perf_counter() - started,
         episode=episode,
     )
 
 
-def _show_end(film: video.VideoWriter, picture: Picture, status: str, reason: str, reached: bool) -> None:
+def _show_end(video_writer: video.VideoWriter, picture: Picture, status: str, reason: str, reached: bool) -> None:
     if status == EpisodeStatus.COMPLETED:
         title = "Plan completed"
     else:
         title = "Asking for help" if status == EpisodeStatus.ASKED_FOR_HELP else "The run could not go on"
     verdict = "Ground truth: everything is in its place." if reached else "Ground truth: the goal is not reached."
-    film.caption(title, reason or verdict, video.DONE if reached else video.WRONG)
-    film.add(picture, 3.0)
+    video_writer.caption(title, reason or verdict, video.DONE if reached else video.WRONG)
+    video_writer.add(picture, 3.0)
 
 
-class _Notes:
-    """Writes down every turn of the agent, with pictures and ground truth."""
+class _Recorder:
+    """Records every turn of the agent, with pictures and ground truth."""
 
     def __init__(
         self,
         scenario: Scenario,
         world: TabletopWorld,
-        twin: FaultFreeRun,
-        film: video.VideoWriter | None,
+        fault_free: FaultFreeRun,
+        video_writer: video.VideoWriter | None,
         watcher: Watcher,
     ) -> None:
-        self._world, self._twin, self._film, self._watcher = world, twin, film, watcher
+        self._world, self._fault_free, self._video, self._watcher = world, fault_free, video_writer, watcher
         self._progress = PlanProgress(scenario.plan)
-        self.watched = WatchedWorld(world, self._progress, film, watcher)
+        self.watched = WatchedWorld(world, self._progress, video_writer, watcher)
         self.turns: list[Turn] = []
         self.errors: list[NoticedError] = []
         self.undetected: list[str] = []
 
     def take(self, record: StepRecord) -> None:
-        """Take down one turn."""
+        """Record one turn."""
         discrepancy = record.discrepancy
         step = discrepancy.step
         label = self._progress.label(step)
         before = self.watched.after if record.action is None else self.watched.before
         self.turns.append(Turn(label, record, before, self.watched.after))
         done = self._progress.steps_done(step + 1 if discrepancy.phase is Phase.AFTER else step)
-        wrong = None if done is None else self._twin.wrong_after(done, self._world.truth())
+        wrong = None if done is None else self._fault_free.wrong_after(done, self._world.truth())
         if discrepancy:
             self.errors.append(
                 NoticedError(
@@ -210,20 +210,20 @@ class _Notes:
         self._watcher.turned(label, record)
 
     def _show_error(self, record: StepRecord) -> None:
-        if self._film is None:
+        if self._video is None:
             return
         still = self.watched.still()
         names = ", ".join(record.discrepancy.deviating) or "; ".join(violated_texts(record.discrepancy))
-        self._film.caption("Something is not as expected", f"Error noticed: {names}", video.WRONG)
-        self._film.add(still, 2.5)
+        self._video.caption("Something is not as expected", f"Error noticed: {names}", video.WRONG)
+        self._video.add(still, 2.5)
         recovery = record.recovery
         if recovery is not None and recovery.actions:
-            self._film.caption(
+            self._video.caption(
                 f"A way back in {len(recovery.actions)} actions",
                 ", ".join(str(action) for action in recovery.actions),
                 video.RECOVERING,
             )
-            self._film.add(still, 2.5)
+            self._video.add(still, 2.5)
         elif recovery is not None and recovery.found:
-            self._film.caption("Nothing to put right", "The plan goes on from where the scene is.", video.RECOVERING)
-            self._film.add(still, 2.5)
+            self._video.caption("Nothing to put right", "The plan goes on from where the scene is.", video.RECOVERING)
+            self._video.add(still, 2.5)

@@ -1,4 +1,4 @@
-"""`nsrecover serve` as a process of its own, for measuring it from outside."""
+"""`nsrecover serve` in a separate process."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ READY = re.compile(r"answers on (http://\S+)")
 
 @dataclass(frozen=True)
 class Served:
-    """A server that answers.
+    """Running server.
 
     Attributes:
-        url: where.
-        process: which it is.
+        url: address.
+        process: of the server.
     """
 
     url: str
@@ -27,10 +27,10 @@ class Served:
 
 @contextmanager
 def served(*arguments: str) -> Iterator[Served]:
-    """A server on any free port of this machine, ended in the end.
+    """Start a server on a free port, and stop it at the end.
 
     Args:
-        arguments: further ones of `nsrecover serve`.
+        arguments: further arguments of `nsrecover serve`.
     """
     process = subprocess.Popen(
         [sys.executable, "-m", "nsrecover.cli", "serve", "--port", "0", *arguments],

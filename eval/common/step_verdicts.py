@@ -1,4 +1,4 @@
-"""The monitor at work on filmed episodes: a verdict on every step, beside the ground truth."""
+"""Verdicts of the monitor on the steps of recorded episodes, with the ground truth."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from nsrecover.system import System
 
 @dataclass
 class MonitorSetting:
-    """How the monitor is run.
+    """Setting of the monitor.
 
     Attributes:
         association: how objects are matched between observations.
-        remember: whether what is hidden is filled in from memory.
-        reimagine: whether the rest of the plan is imagined again from what is seen after every step; without it, all is
-            imagined from the first scene.
+        remember: whether occluded objects are filled in from memory.
+        reimagine: whether the rest of the plan is imagined again after every step; otherwise the whole plan is imagined
+            from the first scene.
     """
 
     association: Association = Association.TRACKED
@@ -33,18 +33,18 @@ class MonitorSetting:
 
 @dataclass(frozen=True)
 class StepVerdict:
-    """What the monitor said after a step.
+    """Verdict of the monitor on a step.
 
     Attributes:
         dataset: of the episode.
         episode: its number.
         step: number of the action, from 0.
-        objects: how many objects there are.
-        wrong: object -> what did it, of the objects that truly deviate; empty if the step went well.
-        probabilities: object -> P(as expected), as the monitor says.
-        blamed: the objects that the monitor calls culprits.
-        visible: how many objects are visible.
-        matched: how many of them were taken for what they are.
+        objects: number of objects.
+        wrong: truly deviating object -> fault; empty if the step went well.
+        probabilities: object -> P(as expected).
+        blamed: objects that deviate according to the monitor.
+        visible: number of visible objects.
+        matched: number of visible objects that are matched with themselves.
     """
 
     dataset: str
@@ -60,12 +60,12 @@ class StepVerdict:
 
 @dataclass(frozen=True)
 class ImaginationAccuracy:
-    """How far imagined places are from the true ones.
+    """Distance of imagined places from the true ones.
 
     Attributes:
-        steps: how many steps were imagined ahead.
-        errors_mm: of every object that was moved so far.
-        cosines: of imagined and observed appearance of the object that was moved last.
+        steps: number of steps imagined ahead.
+        errors_mm: of every object moved so far.
+        cosines: of imagined and observed appearance of the last moved object.
     """
 
     steps: int
@@ -75,14 +75,14 @@ class ImaginationAccuracy:
 
 @dataclass(frozen=True, eq=False)
 class PerceivedStep:
-    """What was seen after a step.
+    """Perceived scene after a step.
 
     Attributes:
         step: number of the action, from 0; -1 before the first one.
-        failed: whether this is how it went, and not how it would have gone well.
-        graph: the scene as it was perceived.
-        trace: what it should be, over the same objects.
-        taken: object -> which one it truly is, of those that are visible.
+        failed: whether this is the outcome with faults.
+        graph: the perceived scene.
+        trace: the expected trace, over the same objects.
+        taken: visible object -> true name of the object it is matched with.
     """
 
     step: int
@@ -93,15 +93,15 @@ class PerceivedStep:
 
 
 def perceived_steps(recorded: RecordedEpisode, system: System, setting: MonitorSetting) -> Iterator[PerceivedStep]:
-    """Perceive an episode step by step, and imagine what is to come.
+    """Perceive an episode step by step, and imagine the rest of the plan.
 
-    Every step is looked at twice if something goes wrong at it: as it went, and as it would have gone. After an error
-    the scene is as it should be again, so every step begins with a good start.
+    A step with an error is perceived twice: with its faults, and without them. The next step starts from the state
+    without faults, so that every step starts from a correct scene.
 
     Args:
-        recorded: what the cameras saw.
+        recorded: the recording.
         system: the learned parts.
-        setting: how they are used.
+        setting: of the monitor.
 
     Yields:
         First the start, then the steps in the order of the steps, an error before the good outcome.
@@ -111,7 +111,7 @@ def perceived_steps(recorded: RecordedEpisode, system: System, setting: MonitorS
     perceive = ScenePerceiver(system.bundle, setting.association, setting.remember)
     known = setting.association is Association.KNOWN
 
-    def looked(
+    def perceived(
         perceiver: ScenePerceiver, observation: Observation, step: int, trace: Trace, failed: bool
     ) -> PerceivedStep:
         shown, labels = anonymous(observation, rng, named=known)
@@ -124,10 +124,10 @@ def perceived_steps(recorded: RecordedEpisode, system: System, setting: MonitorS
     yield PerceivedStep(-1, False, graph, trace, {})
     for step in range(len(episode.plan)):
         if step in recorded.failures:
-            yield looked(perceive.fork(), recorded.failures[step], step, trace, failed=True)
+            yield perceived(perceive.fork(), recorded.failures[step], step, trace, failed=True)
         if step + 1 >= len(recorded.successes):
             return
-        good = looked(perceive, recorded.successes[step + 1], step, trace, failed=False)
+        good = perceived(perceive, recorded.successes[step + 1], step, trace, failed=False)
         yield good
         trace = system.imagination.rebase(good.trace, step + 1, good.graph) if setting.reimagine else good.trace
 
@@ -135,51 +135,51 @@ def perceived_steps(recorded: RecordedEpisode, system: System, setting: MonitorS
 def judge_steps(
     recorded: RecordedEpisode, system: System, setting: MonitorSetting
 ) -> tuple[list[StepVerdict], list[ImaginationAccuracy]]:
-    """Judge every step of an episode, as `perceived_steps` steps at it.
+    """Return the verdicts of the monitor on every step of `perceived_steps`.
 
     Args:
-        recorded: what the cameras saw.
+        recorded: the recording.
         system: the learned parts.
-        setting: how they are used.
+        setting: of the monitor.
 
     Returns:
-        The verdicts, and how good the imagination of the whole plan from the first scene is.
+        The verdicts, and the accuracy of the imagination of the whole plan from the first scene.
     """
     episode = recorded.episode
     wrong = {error.step: error.causes for error in episode.errors}
     steps = perceived_steps(recorded, system, setting)
     start = next(steps)
     verdicts, seen = list[StepVerdict](), [start.graph]
-    for look in steps:
-        found = system.comparison.after(look.graph, look.trace, look.step)
+    for seen_step in steps:
+        found = system.comparison.after(seen_step.graph, seen_step.trace, seen_step.step)
         verdicts.append(
             StepVerdict(
                 episode.dataset,
                 episode.number,
-                look.step,
+                seen_step.step,
                 len(episode.scene.objects),
-                dict(wrong[look.step]) if look.failed else {},
-                {name: float(p) for name, p in zip(look.graph.names, found.probabilities, strict=True)},
+                dict(wrong[seen_step.step]) if seen_step.failed else {},
+                {name: float(p) for name, p in zip(seen_step.graph.names, found.probabilities, strict=True)},
                 found.deviating,
-                len(look.taken),
-                sum(name == label for name, label in look.taken.items()),
+                len(seen_step.taken),
+                sum(name == label for name, label in seen_step.taken.items()),
             )
         )
-        if not look.failed:
-            seen.append(look.graph)
+        if not seen_step.failed:
+            seen.append(seen_step.graph)
     return verdicts, list(_imagination(recorded, start.trace.graphs, seen))
 
 
 def anonymous(observation: Observation, rng: np.random.Generator, named: bool) -> tuple[Observation, Mapping[int, str]]:
-    """An observation whose detections come in random order under random numbers.
+    """Return an observation with random instance numbers.
 
     Args:
-        observation: with the simulator's numbers and names.
-        rng: decides on the new numbers.
-        named: whether the detector's labels stay right; otherwise they say nothing.
+        observation: with numbers and names of the simulator.
+        rng: draws the new numbers.
+        named: whether the labels keep the names of the objects.
 
     Returns:
-        The observation, and what the new numbers truly are, for judging.
+        The observation, and the true names of the new numbers, only for judging.
     """
     old = sorted(observation.labels)
     new = rng.choice(np.arange(1, 1000), len(old), replace=False)

@@ -1,18 +1,17 @@
-"""What truly happened to every object that is out of place, from the simulator alone.
+"""True cause of every deviation, from the simulator alone.
 
-The definitions, in the order in which they are asked; nothing here looks at an image or at what the library made of
-one. Where things are is the simulator's truth before the action, after it, and along the fault-free run;
-tolerances are those by which an object counts as out of place (`truth`). Of the faults it only counts what carried
-an object, a hand or nothing.
+The definitions, in the order in which they are checked. They use the true states before and after the action and along
+the fault-free run, and the tolerances of `truth`; of the faults they use only whether an external agent carried an
+object.
 
-1. *missing*: it is not on the table any more.
-2. *swapped*: it stands where another one of them should, and that one where it should.
-3. *not lifted*: the action was to move it, and it still is where it was before.
+1. *missing*: the object is not on the table any more.
+2. *swapped*: it is in the place of another deviating object, and that one in its place.
+3. *not lifted*: the action moves it, and it is still where it was before.
 4. *helped*: it is where a later action of the plan puts it.
-5. Of what the action was to move: *dropped* if it fell, that is, if the fingers lost it before they were opened, or it
-   came down by more than half its height after they were (it tipped off what it was put on); else *misplaced*.
-6. Of all others: *toppled* if it came down by more than half its height and nobody carried it; *blocking* if a later
-   action of the plan has to put something where it stands, or to move or build on what it stands on; else *moved*.
+5. If the action moves it: *dropped* if the fingers lost it before they opened, or it came down by more than half its
+   height afterwards; else *misplaced*.
+6. Otherwise: *toppled* if it came down by more than half its height and no agent carried it; *blocking* if a later
+   action of the plan needs its place, or moves or builds on its support; else *moved*.
 """
 
 from __future__ import annotations
@@ -35,21 +34,21 @@ from sim.tabletop.truth import TOLERANCE_M, Truth
 from sim.tabletop.world import TabletopWorld
 
 CARRIED_BY_HAND = (BlockedPlace, Displaced, HelpingPerson, OutOfReach, Swap, Unstack)
-"""Faults in which an outside hand carries an object and sets it down: nothing falls."""
+"""Faults in which an external agent carries an object and sets it down: nothing falls."""
 
 IN_HAND_M = 0.02
-"""An object that has shifted farther than this between the fingers since they closed has been lost."""
+"""An object that shifts farther than this between the closed fingers is lost."""
 
 OVERLAP_M = 0.003
-"""Boxes that share more than this along every axis are in each other's way."""
+"""Boxes that overlap by more than this along every axis block each other."""
 
 
 @dataclass(frozen=True)
 class Witness(Fault):
-    """Looks on while an action is carried out, and changes nothing.
+    """Fault without effect that records the poses of the moved object.
 
     Attributes:
-        seen: phase -> poses of the moved object at its beginning: (3,) in the tool's frame, (3,) in the world.
+        seen: phase -> poses of the moved object at its start: (3,) in the frame of the tool, (3,) in the world.
     """
 
     kind: ClassVar[str] = "witness"
@@ -58,21 +57,20 @@ class Witness(Fault):
     seen: dict[SkillPhase, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]
 
     def touched(self, action: Action) -> frozenset[str]:
-        """Nothing."""
+        """Return no objects."""
         return frozenset()
 
     def during(self, context: FaultContext, action: Action, phase: SkillPhase, progress: float) -> None:
-        """Note where the object is when a phase begins."""
+        """Record the object's poses at the start of a phase."""
         if phase not in self.seen:
             name = action.arguments[0]
             self.seen[phase] = context.scene.in_hand(name)[0].copy(), context.scene.pose(name)[0].copy()
 
 
 def true_causes(state: ErrorState) -> dict[str, Cause]:
-    """What happened to every object that is truly out of place.
+    """Return the true cause of every deviation.
 
-    The erroneous step is carried out once more where it has to be known whether the gripper set something down or lost
-    it; that takes half a second.
+    The step is executed again, which takes half a second, if it must be known whether the gripper lost the object.
 
     Args:
         state: an error state.
@@ -104,13 +102,13 @@ def _cause(state: ErrorState, name: str) -> Cause:
 
 
 def _stands_as(truth: Truth, other: Truth, name: str) -> bool:
-    """Whether an object is where it is in another state."""
+    """Whether an object is in the same place in two states."""
     near = bool(np.linalg.norm(truth.position(name) - other.position(name)) <= TOLERANCE_M)
     return near and truth.supports[name] == other.supports[name]
 
 
 def _swapped(state: ErrorState, name: str, other: str) -> bool:
-    """Whether two objects stand in each other's places; how high they reach is their own affair."""
+    """Whether two objects are in each other's places; heights are ignored."""
     truth, twin = state.truth, state.fault_free[state.step + 1]
     if not truth.present[truth.index(other)]:
         return False
@@ -130,7 +128,7 @@ def _box(state: ErrorState, truth: Truth, name: str) -> npt.NDArray[np.float64]:
 
 
 def _fell(state: ErrorState, name: str) -> bool:
-    """Whether the fingers lost an object, or it fell from where they set it down."""
+    """Whether the fingers lost an object, or it fell after they set it down."""
     witness = Witness(state.step, {})
     faults = (*state.episode.faults_at(state.step), witness)
     with TabletopWorld(state.episode.scene, faults, seed=state.episode.seed) as world:
@@ -139,9 +137,9 @@ def _fell(state: ErrorState, name: str) -> bool:
         world.execute(state.episode.plan[state.step])
     seen = witness.seen
     if SkillPhase.LIFT not in seen:
-        return False  # the fingers came up empty, and pushed it on the way
+        return False  # the fingers did not grip the object, and pushed it
     if SkillPhase.RELEASE not in seen:
-        return True  # the arm noticed that it had nothing to set down any more
+        return True  # the arm noticed that it had lost the object
     (gripped, _), (held, released) = seen[SkillPhase.LIFT], seen[SkillPhase.RELEASE]
     if np.linalg.norm(held - gripped) > IN_HAND_M:
         return True
@@ -149,12 +147,12 @@ def _fell(state: ErrorState, name: str) -> bool:
 
 
 def _blocks(state: ErrorState, name: str) -> bool:
-    """Whether the plan cannot go on as it is because of where an object stands."""
+    """Whether the place of an object blocks the rest of the plan."""
     here, support = _box(state, state.truth, name), state.truth.supports[name]
     for step in range(state.step + 1, len(state.episode.plan)):
         action = state.episode.plan[step]
         if action.arguments[0] == name:
-            return support in action.arguments[1:]  # it goes away before it is in the way of anything later
+            return support in action.arguments[1:]  # it moves away before it blocks a later action
         wanted = _box(state, state.fault_free[step + 1], action.arguments[0])
         shared = (here[3:] + wanted[3:]) / 2 - np.abs(here[:3] - wanted[:3])
         if bool(np.all(shared > OVERLAP_M)) or support == action.arguments[0]:

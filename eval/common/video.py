@@ -1,4 +1,4 @@
-"""The film of an episode: rendered frames with a caption that says what the robot is doing and what it noticed."""
+"""Video of an episode: rendered frames with captions about actions and errors."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from eval.common.demo_result import Picture
 from sim.common.cameras import View
 
 FRAME_SIZE = (416, 320)
-"""Of the rendered picture; rendering is what a video costs, 0.05 s a frame at this size."""
+"""Pixels of a rendered frame; rendering takes 0.05 s at this size."""
 CAPTION_HEIGHT = 64
-"""Below the picture. Width and total height are multiples of 32, so that every player shows every pixel."""
+"""Pixels below the frame. Width and total height are multiples of 32, which every player supports."""
 FRAMES_A_SECOND = 10
-"""Of the film."""
+"""Frame rate of the video."""
 
 VIDEO_VIEW = View("film", (1.20, -0.70, 0.62), (0.43, 0.0, 0.17), math.radians(38.0))
-"""Of the film: the arm at work and the whole reach of its table."""
+"""Camera of the video: the arm and its whole workspace."""
 PHOTO_VIEW = View("photo", (1.08, -0.50, 0.50), (0.52, 0.0, 0.07), math.radians(32.0))
-"""Of the pictures before and after an action: the objects, as large as they can be."""
+"""Camera of the pictures before and after an action: the objects only."""
 
 PLAIN, WRONG, RECOVERING, DONE = (235, 236, 238), (255, 112, 117), (246, 184, 72), (104, 214, 145)
 """Colours of the second line of a caption."""
 
 
 class VideoWriter:
-    """Writes an mp4 as it goes; use it as a context manager.
+    """Writes an mp4 frame by frame; use it as a context manager.
 
     Args:
         path: of the mp4.
@@ -50,7 +50,7 @@ class VideoWriter:
         self._colour = PLAIN
 
     def caption(self, title: str, note: str = "", colour: tuple[int, int, int] = PLAIN) -> None:
-        """What to write below the frames from now on: a title, and a note of up to two lines in a colour."""
+        """Set the caption of the following frames: a title, and a note of up to two lines in a colour."""
         self._title, self._note, self._colour = title, note, colour
 
     def add(self, picture: Picture, seconds: float = 1 / FRAMES_A_SECOND) -> None:

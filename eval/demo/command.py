@@ -1,4 +1,4 @@
-"""`python -m eval.demo`: run the scenarios, watch the robot notice, explain and recover, judge it, and report."""
+"""`python -m eval.demo`: run scenarios in which the agent notices, explains and recovers, and write reports."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def run_demo(config: DictConfig, folder: Path, console: Console) -> list[DemoRes
         console: to print on.
 
     Returns:
-        What happened in each.
+        The result of each.
 
     Raises:
         NsrecoverError: a setting or the checkpoint cannot be used.
@@ -95,7 +95,7 @@ def run_demo(config: DictConfig, folder: Path, console: Console) -> list[DemoRes
 def _run_one(
     item: Scenario, system: System, agent: AgentFactory, place: Path, filmed: bool, printer: _Printer
 ) -> DemoResult:
-    """Run, judge, and write the files of one scenario; an older run's files do not survive beside them."""
+    """Run one scenario and write its files; files of older runs are deleted."""
     place.mkdir(parents=True, exist_ok=True)
     for name in (REPORT, VIDEO, METRICS, LOG):
         (place / name).unlink(missing_ok=True)
@@ -111,7 +111,7 @@ def _run_one(
 
 
 class _Rate(ProgressColumn):
-    """Seconds an action takes."""
+    """Column with the seconds per action."""
 
     def render(self, task: ProgressTask) -> Text:
         """The column's text."""
@@ -131,13 +131,13 @@ def _progress(console: Console) -> Progress:
 
 
 class _Printer:
-    """Tells what happens, above the progress bar."""
+    """Prints the run above the progress bar."""
 
     def __init__(self, console: Console, progress: Progress, task: Any) -> None:
         self._console, self._progress, self._task = console, progress, task
 
     def opening(self, item: Scenario) -> None:
-        """What is going to happen."""
+        """Print scenario and plan."""
         self._console.print()
         self._console.print(Rule(f"[bold]{item.name}[/] seed {item.seed}", align="left"))
         self._console.print(item.description, style="italic")
@@ -147,11 +147,11 @@ class _Printer:
         self._console.print("[bold]Run[/]")
 
     def started(self, label: str, action: Action) -> None:
-        """An action starts."""
+        """Show the present action."""
         self._progress.update(self._task, description=f"{label}: {action}")
 
     def turned(self, label: str, record: StepRecord) -> None:
-        """An action is over, or was not run."""
+        """Print a turn."""
         if record.action is not None:
             self._progress.advance(self._task)
         discrepancy = record.discrepancy
@@ -174,7 +174,7 @@ class _Printer:
         self._console.print(Panel(Group(*body), border_style="red"))
 
     def closing(self, result: DemoResult, place: Path) -> None:
-        """How it ended."""
+        """Print the outcome."""
         if result.goal_reached:
             outcome = "[bold green]goal reached[/] (ground truth: everything is where a run without faults puts it)"
         else:
@@ -216,7 +216,7 @@ def _summary(results: list[DemoResult]) -> Table:
 def _main(config: DictConfig) -> None:
     runtime = HydraConfig.get()
     sweep = runtime.mode is RunMode.MULTIRUN
-    # A sweep says one line a run; the details are in its reports.
+    # A sweep prints one line for each run; the details are in the reports.
     console = Console(quiet=sweep)
     with cli_errors():
         results = run_demo(config, Path(runtime.runtime.output_dir), console)

@@ -1,4 +1,4 @@
-"""Planners that carry out a plan: the library's agent around any planning setting, and two that do not plan."""
+"""Executors of plans: the library's agent with any planner, and two baselines without a planner."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from nsrecover.system import System
 
 @dataclass(frozen=True)
 class Recovering:
-    """The library's agent: it watches every action, and lets a planner find the way back.
+    """The library's agent: it monitors every action and plans recoveries.
 
     Attributes:
-        name: what tables call it.
-        setting: how it plans.
+        name: in tables.
+        setting: of the planner.
         checkpoint: folder of the learned parts; the shipped ones if None.
-        max_expansions: nodes of one search: the planning budget, which gives the same result on any machine.
+        max_expansions: nodes of one search; this budget gives the same result on any machine.
         budget_s: wall time of one search; None: no limit.
-        max_recoveries: recoveries in one episode before it asks for help.
+        max_recoveries: recoveries in one episode before the agent asks for help.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Recovering:
     max_recoveries: int = MAX_RECOVERIES
 
     def prepare(self) -> None:
-        """Load the checkpoint and what plans."""
+        """Load the checkpoint and the planner."""
         self.setting.recover(system_of(self.checkpoint))
 
     def run(self, world: EvaluationWorld, /) -> EpisodeEnd:
@@ -60,7 +60,7 @@ class Recovering:
         return EpisodeEnd(episode.status, episode.reason)
 
     def agent(self, world: World[Any]) -> RecoveryAgent:
-        """The library's agent in a world, with this planner."""
+        """Return the library's agent in a world, with this planner."""
         return self._agent(world)[0]
 
     def _agent(self, world: World[Any]) -> tuple[RecoveryAgent, _TimedPlanner]:
@@ -73,14 +73,14 @@ class Recovering:
 
 @dataclass(frozen=True)
 class Repeating:
-    """It watches every action and repeats the one that failed; in the end it goes on without it.
+    """Baseline that monitors every action and repeats failed ones; after the last try it continues.
 
-    It has failed if the object that it moves is among the culprits; what others did, trying again cannot put right.
+    An action has failed if its moved object deviates; repeating cannot correct other deviations.
 
     Attributes:
-        name: what tables call it.
+        name: in tables.
         checkpoint: folder of the learned parts; the shipped ones if None.
-        tries: how often an action is carried out at most.
+        tries: most executions of an action.
     """
 
     name: str = "retry"
@@ -91,17 +91,17 @@ class Repeating:
         """Load the checkpoint."""
         system_of(self.checkpoint)
 
-    def run(self, stage: EvaluationWorld) -> EpisodeEnd:
-        """Carry out the plan of the stage."""
-        monitor = warm_system(self.checkpoint).monitor(stage.plan, stage.observe())
+    def run(self, world: EvaluationWorld, /) -> EpisodeEnd:
+        """Execute the plan of the world."""
+        monitor = warm_system(self.checkpoint).monitor(world.plan, world.observe())
         tried = 0
         while (action := monitor.next_action) is not None:
             step, plan = monitor.num_executed, monitor.plan
             if tried == 0 and (doubt := monitor.check()):
-                stage.turned(turn_of(StepRecord(None, False, monitor.graph, doubt, plan)))
-            stage.execute(action)
+                world.turned(turn_of(StepRecord(None, False, monitor.graph, doubt, plan)))
+            world.execute(action)
             tried += 1
-            discrepancy = monitor.step(action, stage.observe())
+            discrepancy = monitor.step(action, world.observe())
             again = None
             if action.arguments[0] in discrepancy.deviating and tried < self.tries:
                 graphs, cost = monitor.trace.graphs, float(len(plan) - step)
@@ -113,7 +113,7 @@ class Repeating:
                     graphs[step + 2 :],
                     cost=cost,
                 )
-            stage.turned(turn_of(StepRecord(action, False, monitor.graph, discrepancy, plan, again)))
+            world.turned(turn_of(StepRecord(action, False, monitor.graph, discrepancy, plan, again)))
             if again is not None:
                 monitor.rejoin(again)
             else:
@@ -123,27 +123,27 @@ class Repeating:
 
 @dataclass(frozen=True)
 class Blind:
-    """It carries out the plan and looks at nothing."""
+    """Open-loop baseline: it executes the plan without observations."""
 
     name: str = "none"
 
     def prepare(self) -> None:
-        """It needs nothing."""
+        """Nothing to load."""
 
-    def run(self, stage: EvaluationWorld) -> EpisodeEnd:
-        """Carry out the plan of the stage."""
-        for step, action in enumerate(stage.plan):
-            stage.execute(action)
-            stage.turned(PlannerTurn(stage.plan, step, looked=False))
+    def run(self, world: EvaluationWorld, /) -> EpisodeEnd:
+        """Execute the plan of the world."""
+        for step, action in enumerate(world.plan):
+            world.execute(action)
+            world.turned(PlannerTurn(world.plan, step, looked=False))
         return EpisodeEnd(EpisodeStatus.COMPLETED)
 
 
 def recovering(name: str, setting: Mapping[str, Any], **others: Any) -> Recovering:
-    """A `Recovering` from plain settings, as configurations have them.
+    """Return a `Recovering` from the plain settings of a configuration.
 
     Args:
-        name: what tables call it.
-        setting: the fields of a `PlannerSetting` that differ from its defaults; choices by their names.
+        name: in tables.
+        setting: fields of a `PlannerSetting` that differ from the defaults; choices by name.
         others: the other fields of a `Recovering`.
 
     Raises:
@@ -165,7 +165,7 @@ def recovering(name: str, setting: Mapping[str, Any], **others: Any) -> Recoveri
 
 
 def turn_of(record: StepRecord, cpu_s: float = 0.0) -> PlannerTurn:
-    """A turn of the library's agent as the stage takes it down."""
+    """Return a turn of the library's agent as the evaluation world records it."""
     discrepancy = record.discrepancy
     return PlannerTurn(
         record.plan,
@@ -180,7 +180,7 @@ def turn_of(record: StepRecord, cpu_s: float = 0.0) -> PlannerTurn:
 
 @lru_cache(maxsize=4)
 def warm_system(checkpoint: str | None) -> System:
-    """The system around a checkpoint, once in each process; what is done for the first time takes longer."""
+    """Return the system of a checkpoint, warmed up once in each process, because first calls take longer."""
     system = system_of(checkpoint)
     for _ in review(system, example("collapse")):
         pass
@@ -188,14 +188,14 @@ def warm_system(checkpoint: str | None) -> System:
 
 
 class _TimedPlanner:
-    """A planner as the agent asks it, which notes the processor time that it takes."""
+    """Planner that records its processor time."""
 
     def __init__(self, setting: PlannerSetting, system: System, max_expansions: int) -> None:
         self._recover, self._max_expansions = setting.recover(system), max_expansions
         self._cpu_s = 0.0
 
     def spent(self) -> float:
-        """Processor time since this was asked last."""
+        """Return the processor time since the last call."""
         spent, self._cpu_s = self._cpu_s, 0.0
         return spent
 
@@ -208,6 +208,6 @@ class _TimedPlanner:
 
 @dataclass(frozen=True, kw_only=True)
 class _SystemWithPlanner(System):
-    """The library's system with another planner."""
+    """System of the library with another planner."""
 
     planner: Any = None

@@ -1,4 +1,4 @@
-"""One episode under one planner: carried out in the simulator, judged by ground truth, written down."""
+"""One episode under one planner: executed in the simulator, judged by ground truth, recorded."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from sim.tabletop.world import TabletopWorld
 
 @dataclass(frozen=True)
 class Job:
-    """What a worker is given.
+    """Task of a worker.
 
     Attributes:
-        index: number of the line that it makes, from 0.
-        episode: what to do.
-        controller: who does it.
+        index: number of its record, from 0.
+        episode: scene, plan and faults.
+        controller: the planner.
         during_recovery: see `eval.sweep.fault_schedule.FaultSchedule`.
     """
 
@@ -37,22 +37,22 @@ class Job:
 
 
 def run_job(job: Job) -> EpisodeRecord:
-    """Carry an episode out and judge it; a run that cannot go on is a record with a reason."""
+    """Execute and judge an episode; a run that cannot continue gives a record with a reason."""
     torch.set_num_threads(1)
     episode = job.episode
     rig = replace(DEFAULT_RIG, light=episode.light)
     began, cpu = time.perf_counter(), time.process_time()
     with (
-        IdealExecutor(episode.scene, episode.seed) as hand,
-        TabletopWorld(episode.scene, episode.faults, rig=rig, plan=episode.plan, seed=episode.seed) as world,
+        IdealExecutor(episode.scene, episode.seed) as ideal,
+        TabletopWorld(episode.scene, episode.faults, rig=rig, plan=episode.plan, seed=episode.seed) as simulator,
     ):
-        stage = EvaluationWorld(world, episode, hand, FaultSchedule(episode, job.during_recovery))
+        world = EvaluationWorld(simulator, episode, ideal, FaultSchedule(episode, job.during_recovery))
         try:
-            ending = job.controller.run(stage)
+            ending = job.controller.run(world)
             status, reason = ending.status.value, ending.reason
         except NsrecoverError as error:
             status, reason = CRASHED, str(error)
-        should = stage.fault_free[-1]
+        should = world.fault_free[-1]
         return EpisodeRecord(
             index=job.index,
             dataset=episode.dataset,
@@ -61,15 +61,15 @@ def run_job(job: Job) -> EpisodeRecord:
             length=len(episode.plan),
             scheduled=max((len(episode.faults_at(step)) for step in range(len(episode.plan))), default=0),
             recoverable=episode.recoverable,
-            actions=tuple(stage.actions),
-            recoveries=tuple(stage.recoveries),
+            actions=tuple(world.actions),
+            recoveries=tuple(world.recoveries),
             status=status,
             reason=reason,
-            deviations=deviations(stage.now, should),
-            unmet=unmet_promises(episode.plan, episode.scene, should, stage.now),
-            unnoticed=tuple(stage.unnoticed),
+            deviations=deviations(world.now, should),
+            unmet=unmet_promises(episode.plan, episode.scene, should, world.now),
+            unnoticed=tuple(world.unnoticed),
             seconds=round(time.perf_counter() - began, 3),
             cpu_s=round(time.process_time() - cpu, 3),
-            planning_s=round(sum(recovery.seconds for recovery in stage.recoveries), 5),
-            planning_cpu_s=round(sum(recovery.cpu_s for recovery in stage.recoveries), 5),
+            planning_s=round(sum(recovery.seconds for recovery in world.recoveries), 5),
+            planning_cpu_s=round(sum(recovery.cpu_s for recovery in world.recoveries), 5),
         )

@@ -1,4 +1,4 @@
-"""Why an episode did not end as it should: one reason each, the first that applies."""
+"""Reason of a failed episode: the first that applies."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from nsrecover.core.recovery import RecoveryStatus
 
 
 def succeeded(record: EpisodeRecord) -> bool:
-    """Whether an episode ended as it should: at its goal, or asking for help if there never was a way back."""
+    """Whether an episode succeeded: it reached its goal, or asked for help if there is no recovery."""
     return record.completed if record.recoverable else record.decided_right
 
 
 def failure_of(record: EpisodeRecord) -> Failure | None:
-    """Why an episode failed; None if it did not."""
+    """Return why an episode failed; None if it succeeded."""
     if succeeded(record):
         return None
     if record.status == CRASHED:
@@ -34,12 +34,12 @@ def failure_of(record: EpisodeRecord) -> Failure | None:
         return Failure.LEFT
     if any(gone & set(recovery.astray) for recovery in record.recoveries):
         return Failure.WRONG_WAY
-    # what stood on it, or was put beside it
+    # a consequence of another deviation
     return Failure.NOT_NOTICED if record.unnoticed else Failure.DRIFT
 
 
 def _asked_in_vain(record: EpisodeRecord) -> Failure:
-    """It asked for help although there was a way back."""
+    """Return why it asked for help although a recovery exists."""
     last = record.recoveries[-1] if record.recoveries else None
     if last is None or last.found:
         return Failure.KEPT_FAILING

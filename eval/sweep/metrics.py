@@ -1,16 +1,15 @@
-"""The numbers of the tables from the records of episodes (Kalithasan et al., Table II); pure functions.
+"""Metrics of sweeps from the records of episodes (Kalithasan et al., Table II); pure functions.
 
-- **Detection**: every action that a planner looked at is a decision, and so is every alarm before an action that it
-  plans for. It is right if something was out of the place in which an unerring hand would have left it, or had been and
-  was not noticed.
-- **Culprits exact**: of the errors that were noticed, those of which exactly the objects are blamed that are wrong.
-- **Recovery**: of the errors that were noticed and have a way back, those of which the plan leads back, carried out by
-  an unerring hand. One that is left as it is has no plan.
-- **Completion**: of the episodes that have a way back by their dataset, those that end with every object where the plan
-  without faults puts it.
-- **L/N_err, L/L_opt, T/N_err, T/L_opt**: means over the recoveries that are right. N_err counts what went wrong since
-  the last one, L the actions to the state of the plan that the planner chose, L_opt the fewest to the same state.
-- **Way and rest**: the recovery and the rest of the plan, beside the fewest of both: what choosing the state well adds.
+- **Detection**: every observed action is a decision, and so is every alarm before an action for which a recovery is
+  planned. An alarm is right if an object deviates from the result of the ideal executor, or an earlier deviation was
+  not noticed.
+- **Culprits exact**: share of the noticed errors in which exactly the deviating objects are blamed.
+- **Recovery**: share of the noticed, recoverable errors whose plan reaches its subgoal when the ideal executor carries
+  it out. An error without a plan counts as not recovered.
+- **Completion**: share of the recoverable episodes that end with every object where the fault-free run puts it.
+- **L/N_err, L/L_opt, T/N_err, T/L_opt**: means over the right recoveries. N_err counts the errors since the last one, L
+  the actions to the chosen state of the plan, L_opt the fewest to the same state.
+- **Recovery and rest**: (recovery + remaining plan) / optimal; the paper counts the recovery only.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from eval.sweep.failures import failure_of
 from eval.sweep.records import EpisodeRecord, RecoveryRecord
 
 Ratio = Callable[[RecoveryRecord], float | None]
-"""A number of a recovery; None where it says nothing."""
+"""Number of a recovery; None if it is undefined."""
 
 
 def length_per_error(recovery: RecoveryRecord) -> float | None:
@@ -35,14 +34,14 @@ def length_per_error(recovery: RecoveryRecord) -> float | None:
 
 
 def length_over_best(recovery: RecoveryRecord) -> float | None:
-    """L/L_opt: the actions to the state that was chosen, beside the fewest; nothing is as good as nothing."""
+    """L/L_opt: actions to the chosen state over the fewest; 1 if both are 0."""
     if recovery.best is None or recovery.best.to_subgoal is None:
         return None
     return _over(len(recovery.actions), recovery.best.to_subgoal)
 
 
 def whole_over_best(recovery: RecoveryRecord) -> float | None:
-    """The recovery and the rest of the plan, beside the fewest actions of both."""
+    """(Recovery + remaining plan) / optimal."""
     if recovery.best is None or recovery.cost is None:
         return None
     return _over(recovery.cost, recovery.best.cost)
@@ -59,7 +58,7 @@ def cpu_per_error(recovery: RecoveryRecord) -> float | None:
 
 
 def time_over_best(recovery: RecoveryRecord) -> float | None:
-    """T/L_opt, seconds for each action of the shortest recovery; None where nothing has to be done."""
+    """T/L_opt, seconds for each action of the shortest recovery; None if it has no action."""
     if recovery.best is None or not recovery.best.to_subgoal:
         return None
     return recovery.seconds / recovery.best.to_subgoal
@@ -77,15 +76,15 @@ RATIOS: Mapping[str, Ratio] = {
 
 
 def summary(records: Sequence[EpisodeRecord]) -> dict[str, Any]:
-    """Everything that is measured of one planner on one dataset.
+    """Metrics of one planner on one dataset.
 
     Returns:
-        Plain numbers by name; `intervals` has the 95 % intervals of the same names (Wilson's for shares, bootstrap over
-        episodes for ratios), `counts` what shares are of.
+        Plain numbers by name; `intervals` has their 95 % intervals (Wilson for shares, bootstrap over episodes for
+        ratios), `counts` the totals of the shares.
     """
     alarms = confusion(records).rates()
     recoverable = [record for record in records if record.recoverable]
-    # who never looks cannot be said to have lost anything
+    # without observations nothing can be lost
     possible = [record for record in recoverable if not record.lost and any(action.looked for action in record.actions)]
     shares: dict[str, Share] = {
         "accuracy": alarms["accuracy"],
@@ -122,7 +121,7 @@ def summary(records: Sequence[EpisodeRecord]) -> dict[str, Any]:
 
 
 def confusion(records: Iterable[EpisodeRecord]) -> Confusion:
-    """Alarms and errors, counted by decision."""
+    """Count alarms and errors by decision."""
     counts: Counter[tuple[bool, bool]] = Counter()
     for record in records:
         after = {recovery.after: recovery for recovery in record.recoveries if recovery.phase == "after"}
@@ -135,7 +134,7 @@ def confusion(records: Iterable[EpisodeRecord]) -> Confusion:
 
 
 def to_recover(records: Iterable[EpisodeRecord]) -> list[RecoveryRecord]:
-    """Moments at which a planner planned for an error that has a way back."""
+    """Planned recoveries of recoverable errors."""
     return [
         recovery
         for record in records
@@ -146,7 +145,7 @@ def to_recover(records: Iterable[EpisodeRecord]) -> list[RecoveryRecord]:
 
 
 def recovered(records: Iterable[EpisodeRecord]) -> list[bool]:
-    """Of every error that was noticed and has a way back: whether there is a plan for it, and leads back."""
+    """Whether the plan of each noticed, recoverable error reaches its subgoal; False without a plan."""
     found = []
     for record in records:
         found += [recovery.right is True for recovery in to_recover([record])]
@@ -161,18 +160,18 @@ def recovered(records: Iterable[EpisodeRecord]) -> list[bool]:
 
 
 def right_recoveries(record: EpisodeRecord) -> list[RecoveryRecord]:
-    """Those that count for lengths and times."""
+    """Right recoveries of an episode, which count for lengths and times."""
     return [recovery for recovery in to_recover([record]) if recovery.right]
 
 
 def blamed_right(record: EpisodeRecord) -> bool:
-    """Of an episode without a way back: whether it asks for help because of exactly the objects that are lost."""
+    """Whether an unrecoverable episode asks for help because of exactly the lost objects."""
     last = record.recoveries[-1] if record.recoveries else None
     return record.decided_right and last is not None and bool(last.lost) and set(last.blamed) == set(last.lost)
 
 
 def mean_ratio(records: Sequence[EpisodeRecord], ratio: Ratio) -> tuple[float | None, float | None, float | None]:
-    """Mean of a ratio over all right recoveries with its 95 % interval, by resampling whole episodes."""
+    """Mean of a ratio over all right recoveries, with its 95 % interval from resampled episodes."""
     groups = []
     for record in records:
         values = [value for value in map(ratio, right_recoveries(record)) if value is not None]
@@ -204,7 +203,7 @@ def _culprits_exact(records: Iterable[EpisodeRecord]) -> Iterable[bool]:
 
 
 def _optimal(records: Sequence[EpisodeRecord]) -> Share:
-    """Of the right recoveries whose optimum is known, those that take no more actions."""
+    """Share of the right recoveries with a known optimum that are optimal."""
     known = [(recovery.cost, recovery.best) for record in records for recovery in right_recoveries(record)]
     return share_of(cost is not None and cost <= best.cost for cost, best in known if best is not None)
 

@@ -1,6 +1,6 @@
-"""The oracle: it knows the true state, and asks an optimal planner (Fast Downward) for the way back.
+"""Oracle planner: it knows the true state and plans with an optimal planner (Fast Downward).
 
-What it does not complete is at the limit of the simulator and of the arm's skills.
+Episodes that it does not complete are at the limit of the simulator and of the arm's skills.
 """
 
 from __future__ import annotations
@@ -29,34 +29,34 @@ from sim.tabletop.poses import poses_of
 from sim.tabletop.truth import TOLERANCE_M, Truth, deviations
 
 SEARCHED = 20_000
-"""Arrangements that our own optimal search may look at for Fast Downward to be asked too: it may take hours beyond, and
-a limit by the clock would depend on the machine."""
+"""Most expansions of our own optimal search for which Fast Downward is also called: it may take hours for more, and a
+time limit would depend on the machine."""
 
 OURS = "our own optimal search"
-"""What is noted where Fast Downward was not asked."""
+"""Note of a recovery without Fast Downward."""
 
 CLOSE_M = 0.005
-"""What may stay out of its place where what is put on it would not end up in its own."""
+"""Tolerance for objects whose error would displace the objects on them."""
 
 APART_M = 0.001
-"""Sideways gap at which one box surely comes down beside another."""
+"""Horizontal gap at which a box comes down next to another one."""
 
 LOOKED_AT = 5000
-"""Arrangements that are looked at for a way to put right what was nudged; it takes a few."""
+"""Most expansions for corrections of small shifts, which need few."""
 
 LEVEL_M = 0.004
-"""Boxes that overlap in height by less stand on each other, and not side by side."""
+"""Boxes that overlap in height by less are on each other, not side by side."""
 
 SHIFTS_M = sorted(product((step * 0.002 for step in range(-7, 8)), repeat=2), key=lambda shift: math.hypot(*shift))
-"""A target is shifted by one of these along x and y, the least first: less than makes a difference to the goal."""
+"""Shifts of a target along x and y, the smallest first; all are within the tolerance of the goal."""
 
 
 @dataclass(frozen=True)
 class Oracle:
-    """Watches by the ground truth and plans optimally with unified-planning; nothing is learned.
+    """Monitors by ground truth and plans optimally with unified-planning; nothing is learned.
 
     Attributes:
-        name: what tables call it.
+        name: in tables.
         max_recoveries: recoveries in one episode before it asks for help.
     """
 
@@ -71,10 +71,10 @@ class Oracle:
             )
 
     def prepare(self) -> None:
-        """It needs nothing more."""
+        """Nothing to load."""
 
     def run(self, stage: EvaluationWorld) -> EpisodeEnd:
-        """Carry out the plan of the stage."""
+        """Execute the plan of the world."""
         plan, step, recoveries = stage.plan, 0, 0
         while step < len(plan):
             action = beside_all(stage, plan[step], stage.now)
@@ -82,13 +82,13 @@ class Oracle:
             culprits = dict(stage.wrong) | _missed(stage, action)
             crept = {}
             if not culprits and step + 1 == len(plan):
-                # what was nudged a little, several times
+                # several small shifts of one object
                 crept = deviations(stage.now, stage.fault_free[-1])
             if not culprits and not crept:
                 stage.turned(PlannerTurn(plan, step))
                 step += 1
                 continue
-            # where everything should be is simulated, and is no planning
+            # simulating the reference states does not count as planning
             reference = stage.fault_free if crept else stage.true_states(plan, step + 1)[1]
             recovery, cpu = _timed(stage, plan, reference, bool(crept), TOLERANCE_M)
             if _astray(stage, recovery, reference):
@@ -109,7 +109,7 @@ class Oracle:
 def _timed(
     stage: EvaluationWorld, plan: Plan, reference: tuple[Truth, ...], undisturbed: bool, tolerance_m: float
 ) -> tuple[Recovery, float]:
-    """A way back, and the processor time that it took to find."""
+    """Return a recovery and the processor time of planning."""
     began, cpu = time.perf_counter(), _processor_s()
     recovery = _planned(stage, plan, reference, undisturbed, tolerance_m)
     recovery, cpu = replace(recovery, seconds=time.perf_counter() - began), _processor_s() - cpu
@@ -117,9 +117,9 @@ def _timed(
 
 
 def _astray(stage: EvaluationWorld, recovery: Recovery, reference: tuple[Truth, ...]) -> bool:
-    """Whether not even an unerring hand gets there: what carries something may stand a little off, or higher.
+    """Whether the ideal executor misses the subgoal, because a support is slightly displaced or too high.
 
-    A brick that the arm could not lay down stands 12 mm higher than it should lie, which is in its place by itself.
+    A brick that stands instead of lying is 12 mm too high, which is within its own tolerance.
     """
     if not recovery.found or recovery.subgoal is None:
         return False
@@ -129,14 +129,14 @@ def _astray(stage: EvaluationWorld, recovery: Recovery, reference: tuple[Truth, 
 
 
 def beside_all(stage: EvaluationWorld, action: Action, now: Truth) -> Action:
-    """The same action with a target a little aside, if what is put down there would come down on an edge.
+    """Return an action with a slightly shifted target if the object would come down on an edge.
 
-    Puzzles let boxes overlap by some millimetres, as what was pushed together once does.
+    The recovery problem allows boxes to overlap by some millimetres.
 
     Args:
-        stage: says how large everything is.
-        action: to be carried out.
-        now: where everything is then.
+        stage: has the sizes of the objects.
+        action: to be executed.
+        now: the true state before it.
     """
     if action.target is None:
         return action
@@ -151,7 +151,7 @@ def beside_all(stage: EvaluationWorld, action: Action, now: Truth) -> Action:
 
 
 def _beside_all(stage: EvaluationWorld, actions: Sequence[Action]) -> tuple[Action, ...]:
-    """The same for one action after the other, with what an unerring hand makes of those before."""
+    """Shift the targets of several actions, each after the ideal result of those before."""
     now, shifted = stage.now, list[Action]()
     for action in actions:
         shifted.append(beside_all(stage, action, now))
@@ -160,13 +160,13 @@ def _beside_all(stage: EvaluationWorld, actions: Sequence[Action]) -> tuple[Acti
 
 
 def _processor_s() -> float:
-    """Processor time of this process and of the solvers that it started and that have ended."""
+    """Processor time of this process and of its ended child processes."""
     used = os.times()
     return used.user + used.system + used.children_user + used.children_system
 
 
 def _missed(stage: EvaluationWorld, action: Action) -> dict[str, str]:
-    """What does not end up at its target, though even an unerring hand would not have done better."""
+    """Object that missed its target although the ideal executor would have missed it too."""
     if action.target is None:
         return {}
     name = action.arguments[0]
@@ -177,13 +177,13 @@ def _missed(stage: EvaluationWorld, action: Action) -> dict[str, str]:
 def _planned(
     stage: EvaluationWorld, plan: Plan, reference: tuple[Truth, ...], undisturbed: bool, tolerance_m: float
 ) -> Recovery:
-    """The cheapest way back from the true state to any state of the original plan that the present one leads to.
+    """Plan the cheapest recovery from the true state to any state of the original plan ahead.
 
     Args:
-        stage: where everything is.
-        plan: what is being carried out.
-        reference: (T + 1) states of the original plan, as what was passed made them.
-        undisturbed: as they would be if nothing had ever gone wrong; then only the last one counts.
+        stage: has the true state.
+        plan: the plan in execution.
+        reference: (T + 1) reference states of the original plan.
+        undisturbed: whether they are those of the fault-free run; then only the last one is a subgoal.
         tolerance_m: distance up to which an object is in its place.
     """
     lost = stage.lost(reference)
@@ -200,7 +200,7 @@ def _planned(
         best, asked = _soonest(puzzle, sorted(t for t in ends if t is not None))
     steps = None if puzzle is None or best is None else placings(puzzle, best.steps)
     if puzzle is not None and best is not None and steps is None and asked:
-        # the places of this way do not all fit; those of another way as short may
+        # the table has no room for this plan; it may have room for another one of the same length
         best, asked = fewest(puzzle, [best.subgoal]), False
         steps = None if best is None else placings(puzzle, best.steps)
     if best is None or steps is None:
@@ -218,13 +218,13 @@ def _planned(
 
 
 def _soonest(puzzle: Puzzle, subgoals: Sequence[int]) -> tuple[Optimum | None, bool]:
-    """The best way back that rejoins the plan as soon as it costs no more: what is left of it is left to the plan.
+    """Find the optimal recovery with the earliest subgoal.
 
     Returns:
-        The way, and whether it is Fast Downward's.
+        The recovery, and whether it is from Fast Downward.
 
     Raises:
-        NsrecoverError: the two planners, both optimal, disagree.
+        NsrecoverError: the two optimal planners disagree.
     """
     best = fewest(puzzle, subgoals)
     if best is None:

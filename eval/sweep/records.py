@@ -1,4 +1,4 @@
-"""What is kept of an episode: everything the tables need, as plain data and one JSON line."""
+"""Records of episodes: all data for the tables, one JSON line each."""
 
 from __future__ import annotations
 
@@ -12,52 +12,52 @@ from nsrecover.core.episode import EpisodeStatus
 from nsrecover.core.recovery import RecoveryStatus
 
 FORMAT = 2
-"""Version of a line; raised when what is in it, or how it comes about, changes."""
+"""Version of a line; increased when its content changes."""
 
 CRASHED = "crashed"
-"""Status of an episode that could not go on, beside those of `nsrecover.core.episode.EpisodeStatus`."""
+"""Status of an episode that could not continue, next to those of `nsrecover.core.episode.EpisodeStatus`."""
 
 
 class Failure(StrEnum):
-    """Why an episode did not end as it should."""
+    """Reason of a failed episode."""
 
     LOST = "lost"
-    """Something was really gone or out of reach when something was noticed: there was no way back from there."""
+    """An object was truly gone or out of reach when an error was noticed: no recovery existed."""
     NOT_NOTICED = "not_noticed"
-    """Something is out of its place at the end that went wrong without being noticed, or because something else did."""
+    """An object deviates at the end because of an unnoticed error, or as a consequence of one."""
     FALSE_ALARM = "false_alarm"
-    """It asked for help where nothing was wrong."""
+    """It asked for help without an error."""
     GIVEN_UP = "given_up"
-    """It says that there is no way back, and there is one."""
+    """It found no recovery although one exists."""
     OUT_OF_BUDGET = "out_of_budget"
-    """The search stopped before it found a way back."""
+    """The search stopped before it found a recovery."""
     KEPT_FAILING = "kept_failing"
     """It asked for help after too many recoveries."""
     LEFT = "left"
-    """It noticed what is wrong and did not put it right."""
+    """It noticed the error and did not correct it."""
     WRONG_WAY = "wrong_way"
-    """A recovery does not lead back, even when an unerring hand carries it out."""
+    """A recovery does not reach its subgoal even when the ideal executor carries it out."""
     DRIFT = "drift"
-    """Deviations none of which was an error have added up."""
+    """Deviations below the tolerance have added up."""
     WENT_ON = "went_on"
-    """There was no way back, and it went on."""
+    """It continued although no recovery exists."""
     CRASHED = "crashed"
-    """The run could not go on."""
+    """The run could not continue."""
 
 
 @dataclass(frozen=True)
 class ActionRecord:
-    """An action that was carried out.
+    """Executed action.
 
     Attributes:
         action: the action.
         step: its number in the original plan, from 0; None within a recovery.
         faults: kinds of the faults that struck.
-        wrong: objects that are not where an unerring hand would have left them: name -> how, in words.
-        looked: whether the planner looked at the scene afterwards.
-        noticed: whether it says that something is wrong.
-        culprits: the objects that it blames -> what it says happened to them.
-        notes: what the simulator notes.
+        wrong: objects that deviate from the result of the ideal executor: name -> deviation.
+        looked: whether the planner observed the scene afterwards.
+        noticed: whether it reports an error.
+        culprits: objects that it blames -> cause.
+        notes: of the simulator.
     """
 
     action: str
@@ -72,12 +72,12 @@ class ActionRecord:
 
 @dataclass(frozen=True)
 class OptimumRecord:
-    """The true optimum at an error (`eval.common.optimum`).
+    """True optimum at an error (`eval.common.optimum`).
 
     Attributes:
-        cost: fewest actions back onto the plan and along its rest.
-        actions: of these, those back onto the plan.
-        to_subgoal: fewest actions to the state that was chosen; None if it cannot be reached.
+        cost: fewest actions of the recovery and the rest of the plan.
+        actions: of these, the actions of the recovery.
+        to_subgoal: fewest actions to the chosen state; None if it cannot be reached.
     """
 
     cost: int
@@ -87,31 +87,31 @@ class OptimumRecord:
 
 @dataclass(frozen=True)
 class RecoveryRecord:
-    """A moment at which a planner said that something is wrong, and what it planned.
+    """Alarm of a planner, and its recovery.
 
     Attributes:
-        after: number of actions carried out before it.
-        step: number of the action in the original plan at which it was, from 0; None within a recovery.
+        after: number of actions executed before it.
+        step: number of the action in the original plan, from 0; None within a recovery.
         phase: before or after that action.
-        errors: N_err, how many things had gone wrong since the last recovery; 0 for a false alarm.
+        errors: N_err, errors since the last recovery; 0 for a false alarm.
         faults: kinds of the faults among them.
-        wrong: objects that really were not as they should be, name -> how.
-        culprits: objects that are blamed -> cause.
+        wrong: truly deviating objects: name -> deviation.
+        culprits: blamed objects -> cause.
         violated: preconditions that do not hold, as the planner says.
-        lost: objects without which nothing can be put right -> where they are.
-        status: how planning ended (`nsrecover.core.recovery.RecoveryStatus`).
-        actions: what it decided to do.
-        subgoal: number of steps of the original plan that are done then; None in the middle of an earlier recovery.
+        lost: objects that are gone or out of reach -> which.
+        status: of planning (`nsrecover.core.recovery.RecoveryStatus`).
+        actions: of the recovery.
+        subgoal: number of original steps done at the subgoal; None within an earlier recovery.
         cost: of the recovery and the rest of the plan; None if none was found.
-        proven: whether no cheaper way exists, as far as the planner knows.
+        proven: whether the planner has proven that no cheaper recovery exists.
         expansions: nodes of the search.
         seconds: wall time of planning.
         cpu_s: processor time of planning.
-        reason: in words, why there is no way.
-        blamed: objects to blame for that.
-        right: whether it leads back when an unerring hand carries it out; None if no way was found.
-        astray: objects that are not where the subgoal has them then.
-        best: the optimum; None if there is no way back.
+        reason: why there is no recovery, in words.
+        blamed: objects that cause this.
+        right: whether the ideal executor reaches the subgoal with it; None if no recovery was found.
+        astray: objects that deviate from the subgoal then.
+        best: the optimum; None if there is no recovery.
     """
 
     after: int
@@ -139,29 +139,29 @@ class RecoveryRecord:
 
     @property
     def found(self) -> bool:
-        """Whether the planner found a way to go on."""
+        """Whether the planner found a recovery."""
         return self.status in (RecoveryStatus.RECOVERED, RecoveryStatus.ALREADY_AT_SUBGOAL)
 
 
 @dataclass(frozen=True)
 class EpisodeRecord:
-    """An episode under a planner.
+    """Record of an episode under a planner.
 
     Attributes:
         index: number of the line, from 0.
         dataset: of the episode.
         episode: its number there.
-        objects: how many there are.
+        objects: number of objects.
         length: actions of the plan.
         scheduled: the most faults at a step.
-        recoverable: whether the dataset says that there is a way back.
-        actions: everything that was carried out.
-        recoveries: every time that something was said to be wrong.
-        status: how it ended, as the planner says (`nsrecover.core.episode.EpisodeStatus`), or `CRASHED`.
+        recoverable: whether a recovery exists, by the dataset.
+        actions: all executed actions.
+        recoveries: all alarms with a planned recovery.
+        status: at the end, as the planner says (`nsrecover.core.episode.EpisodeStatus`), or `CRASHED`.
         reason: why it did not complete, as the planner says.
-        deviations: objects that are not within 2 cm of where the plan without faults puts them, or on another support.
-        unmet: relations that the plan promises of its end and that do not hold.
-        unnoticed: objects that went wrong and were never noticed.
+        deviations: objects more than 2 cm from their place in the fault-free run, or on another support.
+        unmet: promised relations that do not hold at the end.
+        unnoticed: objects with unnoticed deviations.
         seconds: wall time of the episode, rendering and judging included.
         cpu_s: processor time of the same.
         planning_s: wall time of all planning.
@@ -189,35 +189,35 @@ class EpisodeRecord:
 
     @property
     def lost(self) -> bool:
-        """Whether there really was no way back from where something was noticed; another planner may not get there."""
+        """Whether truly no recovery existed at some alarm; other planners may avoid such states."""
         return any(recovery.lost for recovery in self.recoveries) or not self.recoverable
 
     @property
     def completed(self) -> bool:
-        """Whether the goal was reached: every object where the plan without faults puts it."""
+        """Whether the goal was reached: every object is where the fault-free run puts it."""
         return self.status == EpisodeStatus.COMPLETED and not self.deviations
 
     @property
     def promised(self) -> bool:
-        """Whether the plan was carried out to its end and every relation that it promises holds."""
+        """Whether the plan was executed to its end and all promised relations hold."""
         return self.status == EpisodeStatus.COMPLETED and not self.unmet
 
     @property
     def decided_right(self) -> bool:
-        """Whether it asked for help if, and only if, there is no way back."""
+        """Whether it asked for help if, and only if, no recovery exists."""
         return self.status != CRASHED and (self.status == EpisodeStatus.ASKED_FOR_HELP) != self.recoverable
 
     def label(self) -> str:
-        """What to call it in a list, e.g. `I 12`."""
+        """Name in lists, e.g. `I 12`."""
         return f"{self.dataset} {self.episode}"
 
     def to_json(self) -> str:
-        """One line, without a line feed."""
+        """Return one line, without a line feed."""
         return json.dumps({"format": FORMAT, **asdict(self)}, sort_keys=True)
 
     @classmethod
     def from_json(cls, line: str) -> EpisodeRecord:
-        """The inverse of `to_json`.
+        """Read the result of `to_json`.
 
         Raises:
             ValueError, KeyError, TypeError: the line is no record of this format.

@@ -1,4 +1,4 @@
-"""A sweep: every episode of a dataset under one planner, in worker processes, journalled and resumable."""
+"""Sweep over the episodes of a dataset under one planner, in worker processes, resumable."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from sim.datasets.kinds import DATASETS
 from sim.datasets.spec import ErrorEpisode
 
 RECORDS = "episodes.jsonl"
-"""Every finished episode, a line each, as they finished."""
+"""Every finished episode, one line each, in the order of finishing."""
 PACKED = f"{RECORDS}.xz"
-"""The same, as `python -m eval.tables --keep` leaves it."""
+"""The same, as `python -m eval.tables --keep` writes it."""
 RUNS = "runs.jsonl"
-"""Every start of the sweep, a line each: how many episodes were finished, at which revision, on which machine."""
+"""Every start of the sweep, one line each: number of finished episodes, revision and machine."""
 
 
 @dataclass
@@ -56,15 +56,15 @@ class EvalConfig:
 
 
 def sweep(config: EvalConfig, folder: Path, quiet: bool = False) -> dict[str, Any]:
-    """Run what has not been run yet, and write metrics and table.
+    """Run all unfinished episodes, and write metrics and table.
 
     Args:
         config: see conf/eval/eval.yaml.
-        folder: where everything goes.
+        folder: of the sweep.
         quiet: no progress bar.
 
     Returns:
-        What is written to metrics.json.
+        The contents of metrics.json.
 
     Raises:
         NsrecoverError: a setting cannot be used, or the folder holds something else.
@@ -85,7 +85,7 @@ def sweep(config: EvalConfig, folder: Path, quiet: bool = False) -> dict[str, An
     every = DATASETS[config.dataset].episodes
     wanted = every if config.episodes is None else min(config.episodes, every)
     controller: Controller = instantiate_group(config.planner)
-    controller.prepare()  # what it needs and lacks is no failure of an episode
+    controller.prepare()  # a missing part is an error of the command, not of an episode
     folder.mkdir(parents=True, exist_ok=True)
     episodes = episodes_of({config.dataset: wanted}, config.seed, config.errors, max(workers, 1))
     with claim_folder(folder, _manifest(config, episodes), "the episodes of a sweep"):
@@ -112,12 +112,12 @@ def sweep(config: EvalConfig, folder: Path, quiet: bool = False) -> dict[str, An
 
 
 def runs(folder: Path, finished: Sequence[int], episodes: int) -> list[dict[str, Any]]:
-    """What the episodes of a sweep ran on, a run each.
+    """Return revision and machine of each run of a sweep.
 
     Args:
-        folder: where it is.
+        folder: of the sweep.
         finished: numbers of the episodes in the order of their lines.
-        episodes: runs of none but later ones are left out.
+        episodes: number of episodes; runs of only later ones are left out.
 
     Returns:
         `machine()`, with the first line that the run wrote and the one after its last.
@@ -132,15 +132,15 @@ def runs(folder: Path, finished: Sequence[int], episodes: int) -> list[dict[str,
 
 
 def records_in(folder: Path) -> Path | None:
-    """The file with the finished episodes of a sweep, compressed or not; None if there is none."""
+    """Return the file with the finished episodes of a sweep, compressed or not; None if there is none."""
     return next((path for path in (folder / RECORDS, folder / PACKED) if path.is_file()), None)
 
 
 def read_records(folder: Path) -> list[EpisodeRecord]:
-    """The finished episodes of a sweep, as they finished, without touching its folder.
+    """Read the finished episodes of a sweep, without changing its folder.
 
     Raises:
-        InvalidConfiguration: there are none, or what is there cannot be read.
+        InvalidConfiguration: there are none, or the file cannot be read.
     """
     path = records_in(folder)
     if path is None:
@@ -152,7 +152,7 @@ def read_records(folder: Path) -> list[EpisodeRecord]:
     records = []
     for line in text.splitlines(keepends=True):
         if not line.endswith("\n"):
-            break  # a sweep is at work on it
+            break  # a running sweep is writing this line
         try:
             records.append(EpisodeRecord.from_json(line))
         except (ValueError, KeyError, TypeError):
@@ -174,7 +174,7 @@ def _workers(config: EvalConfig) -> tuple[int, Backend]:
 
 
 def _manifest(config: EvalConfig, episodes: Sequence[ErrorEpisode]) -> dict[str, Any]:
-    """What decides the contents of a sweep's folder; more episodes may be added later."""
+    """Settings that determine the contents of a sweep's folder; episodes may be added later."""
     return {
         "format": FORMAT,
         "dataset": config.dataset,
@@ -194,11 +194,11 @@ def _starts(folder: Path) -> list[dict[str, Any]]:
 
 
 class _Bar(tqdm):  # type: ignore[misc]
-    """A progress bar in episodes a minute."""
+    """Progress bar in episodes per minute."""
 
     @property
     def format_dict(self) -> dict[str, Any]:
-        """What the bar's format can name."""
+        """Fields of the bar's format."""
         found = super().format_dict
         done = found["n"] - found["initial"]
         rate = found["rate"] or (done / found["elapsed"] if found["elapsed"] else 0.0)
@@ -213,7 +213,7 @@ def _run_all(
     where: tuple[int, Backend],
     quiet: bool,
 ) -> tuple[dict[int, EpisodeRecord], dict[str, Any]]:
-    """Run what has not been run yet; the finished episodes by number, earlier ones too, and how long it took."""
+    """Run all unfinished episodes; return all finished ones by number, and the duration."""
     workers, backend = where
     finished = {record.index: record for record in read_ledger(folder / RECORDS, EpisodeRecord.from_json, None)}
     before, began = len(finished), time.perf_counter()
