@@ -1,4 +1,4 @@
-"""`python -m eval`: whole episodes in the simulator under a planner, measured and journalled."""
+"""`python -m eval`: whole episodes in the simulator under a planner, judged by ground truth."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LAUNCHERS = {"joblib": "hydra_plugins.hydra_joblib_launcher", "submitit": "hydra
 
 
 def sweep_folder(out: str | None, name: str) -> str:
-    """Where outputs go: exactly where the user says, or to a folder of the planner and the dataset."""
+    """Return the output folder: the one of the user, or one named after planner and dataset."""
     return out if out is not None else f"outputs/eval/{name}"
 
 
@@ -39,7 +39,7 @@ def _main(config: DictConfig) -> None:
 
 
 def _check_launcher(arguments: list[str]) -> None:
-    """A launcher that is not installed is told by the extra that has it."""
+    """Raise an error that names the extra of a launcher that is not installed."""
     for argument in arguments:
         key, _, choice = argument.partition("=")
         package = LAUNCHERS.get(choice.split("_")[0]) if key == "hydra/launcher" else None

@@ -109,12 +109,12 @@ def _stands_as(truth: Truth, other: Truth, name: str) -> bool:
 
 def _swapped(state: ErrorState, name: str, other: str) -> bool:
     """Whether two objects are in each other's places; heights are ignored."""
-    truth, twin = state.truth, state.fault_free[state.step + 1]
+    truth, expected = state.truth, state.fault_free[state.step + 1]
     if not truth.present[truth.index(other)]:
         return False
     ways = ((name, other), (other, name))
-    return all(np.linalg.norm((truth.position(a) - twin.position(b))[:2]) <= TOLERANCE_M for a, b in ways) and all(
-        truth.supports[a] == twin.supports[b] or truth.supports[a] == b for a, b in ways
+    return all(np.linalg.norm((truth.position(a) - expected.position(b))[:2]) <= TOLERANCE_M for a, b in ways) and all(
+        truth.supports[a] == expected.supports[b] or truth.supports[a] == b for a, b in ways
     )
 
 

@@ -22,7 +22,7 @@ CAPTION_HEIGHT = 64
 FRAMES_A_SECOND = 10
 """Frame rate of the video."""
 
-VIDEO_VIEW = View("film", (1.20, -0.70, 0.62), (0.43, 0.0, 0.17), math.radians(38.0))
+VIDEO_VIEW = View("video", (1.20, -0.70, 0.62), (0.43, 0.0, 0.17), math.radians(38.0))
 """Camera of the video: the arm and its whole workspace."""
 PHOTO_VIEW = View("photo", (1.08, -0.50, 0.50), (0.52, 0.0, 0.07), math.radians(32.0))
 """Camera of the pictures before and after an action: the objects only."""

@@ -56,7 +56,7 @@ class DemoConfig:
 
 
 def demo_folder(out: str | None, scenario_or_sweep: str) -> str:
-    """Where outputs go: exactly where the user says, or to a folder of the scenario."""
+    """Return the output folder: the one of the user, or one of the scenario."""
     if out is not None:
         return out
     return DEFAULT_FOLDER if scenario_or_sweep == ALL else f"{DEFAULT_FOLDER}/{scenario_or_sweep}"
@@ -93,17 +93,17 @@ def run_demo(config: DictConfig, folder: Path, console: Console) -> list[DemoRes
 
 
 def _run_one(
-    item: Scenario, system: System, agent: AgentFactory, place: Path, filmed: bool, printer: _Printer
+    item: Scenario, system: System, agent: AgentFactory, place: Path, with_video: bool, printer: _Printer
 ) -> DemoResult:
     """Run one scenario and write its files; files of older runs are deleted."""
     place.mkdir(parents=True, exist_ok=True)
     for name in (REPORT, VIDEO, METRICS, LOG):
         (place / name).unlink(missing_ok=True)
     printer.opening(item)
-    film_path = place / VIDEO
-    with VideoWriter(film_path) if filmed else contextlib.nullcontext() as film:
-        result = run_scenario(item, system, agent, film, Watcher(printer.started, printer.turned))
-    demo_report.write(result, place, film_path if filmed else None)
+    video_path = place / VIDEO
+    with VideoWriter(video_path) if with_video else contextlib.nullcontext() as video:
+        result = run_scenario(item, system, agent, video, Watcher(printer.started, printer.turned))
+    demo_report.write(result, place, video_path if with_video else None)
     if result.episode is not None:
         episode_log.save(result.episode, place / LOG)
     printer.closing(result, place)

@@ -1,1 +1,1 @@
-"""Failure detectors side by side on the same filmed episodes: ours, and those it is compared with in the literature."""
+"""Comparison of failure detectors on the same recorded episodes: `python -m eval.detectors`."""

@@ -1,4 +1,4 @@
-"""`python -m eval.detectors`: failure detectors side by side on the same filmed episodes."""
+"""`python -m eval.detectors`: compare failure detectors on the same recorded episodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a failure detector is: a similarity of what is expected and what is seen, and the values it alarms below."""
+"""Interface of failure detectors: a similarity of expected and observed scenes, with alarm thresholds."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from nsrecover.core.scene import SceneGraph
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """A scene after an action, which is the scene before the next one.
+    """Scene after an action, and before the next one.
 
     Attributes:
         step: number of the action, from 0.
-        expected: the scene as it was imagined.
-        trace: everything that is imagined of the plan, with the objects that have appeared since.
-        seen: the scene as it is perceived.
-        observation: the pictures that it is perceived from.
+        expected: the imagined scene.
+        trace: the imagined plan, with objects that have appeared since.
+        seen: the perceived scene.
+        observation: the images.
     """
 
     step: int
@@ -34,11 +34,11 @@ class Moment:
 
 
 class Scores(NamedTuple):
-    """How much a moment is like what was expected; the lower, the more suspicious.
+    """Similarity of a moment with the expectation; low scores are suspicious.
 
     Attributes:
-        after: of the action that was just carried out.
-        before: of the next one, which is not carried out yet; None if there is none.
+        after: score after the last action.
+        before: score before the next action; None if there is none.
     """
 
     after: float
@@ -46,30 +46,30 @@ class Scores(NamedTuple):
 
 
 class Detector(Protocol):
-    """Compares a scene with what was expected of it."""
+    """Comparison of a scene with its expectation."""
 
     @property
     def thresholds(self) -> tuple[float, ...]:
-        """The scores below which it alarms, as its authors use it."""
+        """Scores below which the detector alarms, as its authors use it."""
         ...
 
     def scores(self, moment: Moment, references: References) -> Scores:
-        """Judge a moment.
+        """Score a moment.
 
         Args:
-            moment: the expected and the perceived scene graph, the same for every detector, and the observation.
-            references: the same moment in successful runs, only for those that compare pictures.
+            moment: expected and perceived scene graph, the same for every detector, and the observation.
+            references: the same moment in successful runs, for detectors that compare images.
         """
         ...
 
 
 def both(moment: Moment, score: float) -> Scores:
-    """The scores of a detector that compares scenes only: before an action as after the last one."""
+    """Scores of a detector that compares scenes only: the same after an action and before the next one."""
     return Scores(score, score if moment.step + 1 < len(moment.trace.plan) else None)
 
 
 def part(graph: SceneGraph, rows: npt.NDArray[np.intp]) -> SceneGraph:
-    """Some of the objects of a scene."""
+    """Return a scene graph with some of its objects."""
     return replace(
         graph,
         names=tuple(graph.names[row] for row in rows),

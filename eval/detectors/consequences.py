@@ -1,4 +1,4 @@
-"""What an error leads to when nobody notices: the first later action that fails because of it; found once, kept."""
+"""Consequences of unnoticed errors: the first later action that fails; computed once and stored."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from sim.tabletop.world import TabletopWorld
 
 
 def failing_later(episode: ErrorEpisode, folder: Path) -> dict[int, int | None]:
-    """Carry the plan on after each error as if nothing had happened.
+    """Continue the plan after each error without a recovery.
 
     Args:
         episode: with its errors.
-        folder: where the answer is kept.
+        folder: of the stored result.
 
     Returns:
-        Step of an error -> the first later step whose action does not come out as its operator promises; None if all
-        of them do.
+        Step of an error -> the first later step whose action does not achieve its operator's effect; None if all do.
     """
     path = folder / f"{hashlib.sha256(f'blind {episode.to_json()}'.encode()).hexdigest()[:24]}.json"
     if path.is_file():

@@ -1,4 +1,4 @@
-"""The control: how far an object is from where it was expected, the very criterion that errors are labelled by."""
+"""Control detector: distance of an object from its expected place, the criterion of the error labels."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from eval.detectors.base import Moment, Scores, both
 from eval.detectors.reference import References
 
 GONE_M = 10.0
-"""How far away an object counts that is not there any more."""
+"""Distance of a missing object."""
 
 
 @dataclass(frozen=True)
 class Distance:
-    """Alarms when any object is farther from its imagined place than so much; it shares our perception and imagination.
+    """Alarms if an object is farther from its imagined place than a tolerance; uses our perception and imagination.
 
     Attributes:
-        tolerance_m: 2 cm is what makes an object out of place in the ground truth, and what our discriminator learned.
+        tolerance_m: 2 cm is the tolerance of the ground truth and of our discriminator's labels.
     """
 
     tolerance_m: float = 0.02
 
     @property
     def thresholds(self) -> tuple[float, ...]:
-        """The tolerance, as a score."""
+        """Negative tolerance."""
         return (-self.tolerance_m,)
 
     def scores(self, moment: Moment, references: References) -> Scores:
-        """The distance of the farthest object in metres, below zero."""
+        """Negative distance of the farthest object, metres."""
         count = len(moment.expected)
         away = np.linalg.norm(moment.seen.boxes[:count, :3] - moment.expected.boxes[:, :3], axis=1)
         away[moment.seen.missing[:count]] = GONE_M

@@ -58,8 +58,8 @@ def evidence(episodes: Sequence[JudgedEpisode], detector: str) -> Evidence:
 
     def before(which: Callable[[JudgedMoment], bool]) -> tuple[Values, npt.NDArray[np.bool_]]:
         found = [(moment.scores[detector].before, moment) for _, moment in every if which(moment)]
-        told = [(score, moment.fails_later == moment.step + 1) for score, moment in found if score is not None]
-        return np.array([score for score, _ in told], np.float64), np.array([soon for _, soon in told], np.bool_)
+        known = [(score, moment.fails_later == moment.step + 1) for score, moment in found if score is not None]
+        return np.array([score for score, _ in known], np.float64), np.array([soon for _, soon in known], np.bool_)
 
     good, good_episode = after(wrong=False)
     bad, bad_episode = after(wrong=True)

@@ -1,10 +1,10 @@
 """Scene-graph similarity (Yu et al., Scene Graph-Guided Proactive Replanning, appendix B), and relations alone.
 
-The formulae are the paper's. What it leaves to the reader is done so: nodes are matched by the perceiver, as for every
-detector here; features are those of our encoder; edges are `tabletop.relations`, or, to see how much hangs
-on that, directions between every two objects; D, which scales differences of degrees, is the largest degree of both
-graphs. All objects count, those that the next actions do not need too. There is no subtask node: it would be the same
-in both graphs, and without one the paper's own rate is 0.8433 instead of 0.9297 (its table A11).
+The formulae are the paper's. Our choices: the perceiver matches the nodes, as for every detector here; features are
+those of our encoder; edges are `tabletop.relations`, or directions between every two objects as a variant; D, which
+scales differences of degrees, is the largest degree of both graphs. All objects count, including those that later
+actions do not need. There is no subtask node: it would be the same in both graphs, and without it the paper's rate is
+0.8433 instead of 0.9297 (its table A11).
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.relations import DIRECTIONS, Edge, Relation, relations, support_name
 
 Edges = Callable[[SceneGraph], frozenset[Edge]]
-"""What reads the relations off a scene."""
+"""Function from a scene to its relations."""
 
 
 @dataclass(frozen=True)
 class GraphSimilarity:
-    """The mean of node, edge and structural similarity, equation 3; its ablations leave one of them out.
+    """Mean of node, edge and structural similarity, equation 3; ablations leave one of them out.
 
     Attributes:
-        node: whether appearances are compared, equation 1.
-        edge: whether relations are, equation 2.
-        structure: whether degrees are, equation 2.
-        every_pair: whether relations are directions between every two objects, instead of those of neighbours.
+        node: whether to compare appearances, equation 1.
+        edge: whether to compare relations, equation 2.
+        structure: whether to compare degrees, equation 2.
+        every_pair: whether relations are directions between every two objects, instead of relations of neighbours.
         thresholds: the paper's.
     """
 
@@ -58,27 +58,27 @@ class GraphSimilarity:
 
 @dataclass(frozen=True)
 class Relations:
-    """A symbolic monitor: alarms when any relation is not as expected.
+    """Symbolic monitor: alarms if any relation differs from the expectation.
 
     Attributes:
-        thresholds: none may differ.
+        thresholds: 0, no relation may differ.
     """
 
     thresholds: tuple[float, ...] = (0.0,)
 
     def scores(self, moment: Moment, references: References) -> Scores:
-        """The number of relations that only one of the scenes has, below zero."""
+        """Negative number of relations that only one of the scenes has."""
         differing = relations(found(moment.expected)) ^ relations(found(moment.seen))
         return both(moment, 0.0 - len(differing))
 
 
 def found(graph: SceneGraph) -> SceneGraph:
-    """The part of a scene of which somebody knows where it is."""
+    """Return a scene without its missing objects."""
     return part(graph, np.flatnonzero(~graph.missing))
 
 
 def directions(graph: SceneGraph) -> frozenset[Edge]:
-    """Who rests on whom or on the table, and for every two objects on which side of the other each one mainly is."""
+    """Return supports, and the main direction between every two objects."""
     edges = {Edge(name, Relation.ON, support_name(graph, i)) for i, name in enumerate(graph.names)}
     for i, name in enumerate(graph.names):
         for j, other in enumerate(graph.names):
@@ -91,7 +91,7 @@ def directions(graph: SceneGraph) -> frozenset[Edge]:
 
 
 def node_similarity(expected: SceneGraph, seen: SceneGraph) -> float:
-    """S_node: the cosines of matched objects, summed and divided by the number of different objects."""
+    """S_node: sum of the cosines of matched objects over the number of different objects."""
     matched = [name for name in expected.names if name in seen.names]
     cosines = [float(expected.visual[expected.index(name)] @ seen.visual[seen.index(name)]) for name in matched]
     every = set(expected.names) | set(seen.names)
@@ -99,13 +99,13 @@ def node_similarity(expected: SceneGraph, seen: SceneGraph) -> float:
 
 
 def edge_similarity(expected: SceneGraph, seen: SceneGraph, edges: Edges = relations) -> float:
-    """S_edge: the share of relations that both scenes have."""
+    """S_edge: share of the relations that both scenes have."""
     ours, theirs = edges(expected), edges(seen)
     return len(ours & theirs) / len(ours | theirs) if ours | theirs else 1.0
 
 
 def structural_similarity(expected: SceneGraph, seen: SceneGraph, edges: Edges = relations) -> float:
-    """S_struc: one less the mean difference of the degrees of matched objects, as a share of the largest degree."""
+    """S_struc: 1 - mean difference of the degrees of matched objects / largest degree."""
     degrees = [_degrees(graph, edges(graph)) for graph in (expected, seen)]
     matched = [name for name in expected.names if name in seen.names]
     largest = max([degree for each in degrees for degree in each.values()], default=0)
@@ -115,6 +115,6 @@ def structural_similarity(expected: SceneGraph, seen: SceneGraph, edges: Edges =
 
 
 def _degrees(graph: SceneGraph, edges: frozenset[Edge]) -> Counter[str]:
-    """Object -> how many relations it takes part in; the table is no object."""
+    """Object -> number of its relations; the table is not an object."""
     ends = Counter(end for edge in edges for end in (edge.subject, edge.object))
     return Counter({name: ends[name] for name in graph.names})

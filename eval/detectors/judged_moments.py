@@ -1,4 +1,4 @@
-"""What every detector makes of every moment of an episode, beside the truth; what worker processes do."""
+"""Scores of all detectors for all moments of an episode, with ground truth; runs in worker processes."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from sim.datasets.spec import ErrorEpisode
 
 @dataclass(frozen=True)
 class JudgedMoment:
-    """A moment of an episode.
+    """Scores and ground truth of a moment.
 
     Attributes:
         step: number of the action before it, from 0.
-        causes: what put objects out of place, each once; empty if the step went well.
-        fails_later: the first later step that fails because of it, if the plan is carried on regardless.
-        fails_next: whether the next action fails by itself, with nothing wrong before it.
-        scores: detector -> what it says.
+        causes: faults behind the deviations, each once; empty if the step went well.
+        fails_later: the first later step that fails because of the error, without a recovery.
+        fails_next: whether the next action is a natural failure from a correct scene.
+        scores: detector -> scores.
     """
 
     step: int
@@ -42,9 +42,9 @@ class JudgedEpisode:
     """All moments of an episode.
 
     Attributes:
-        number: in the order of this comparison, from 0.
-        dataset: that it belongs to.
-        episode: its number there.
+        number: in this comparison, from 0.
+        dataset: of the episode.
+        episode: its number in the dataset.
         moments: in order.
     """
 
@@ -54,12 +54,12 @@ class JudgedEpisode:
     moments: tuple[JudgedMoment, ...]
 
     def to_json(self) -> str:
-        """One line, without a line feed."""
+        """Return one line, without a line feed."""
         return json.dumps(asdict(self), sort_keys=True)
 
     @classmethod
     def from_json(cls, line: str) -> JudgedEpisode:
-        """The inverse of `to_json`."""
+        """Read the result of `to_json`."""
         data = json.loads(line)
         moments = tuple(
             JudgedMoment(
@@ -81,28 +81,28 @@ def judge_episode(
     folder: str,
     views: Sequence[str],
 ) -> JudgedEpisode:
-    """Let every detector judge every moment of an episode.
+    """Score every moment of an episode with every detector.
 
-    All of them get the same scene graphs, imagined and perceived by our learned parts.
+    All detectors get the same imagined and perceived scene graphs of our learned parts.
 
     Args:
         item: number in the comparison, and the episode.
         detectors: by name.
         checkpoint: of the learned parts; the shipped one if None.
-        folder: of what is filmed once.
+        folder: of the recordings.
         views: names of the cameras.
     """
     number, episode = item
     recorded = load_recording(episode, record_episode(episode, Path(folder))).through(views)
     references = record_references(episode, Path(folder), views)
     later = failing_later(episode, Path(folder))
-    by_itself = set() if episode.faults else {error.step for error in episode.errors}
+    natural = set() if episode.faults else {error.step for error in episode.errors}
     judged = [
         JudgedMoment(
             moment.step,
             causes,
             later.get(moment.step) if causes else None,
-            not causes and moment.step + 1 in by_itself,
+            not causes and moment.step + 1 in natural,
             {name: detector.scores(moment, references[moment.step + 1]) for name, detector in detectors.items()},
         )
         for moment, causes in _moments(recorded, checkpoint)
@@ -111,14 +111,14 @@ def judge_episode(
 
 
 def _moments(recorded: RecordedEpisode, checkpoint: str | None) -> Iterator[tuple[Moment, tuple[str, ...]]]:
-    """Every moment, and what truly put objects out of place."""
+    """Yield every moment with the faults behind its deviations."""
     causes = {error.step: tuple(sorted(set(error.causes.values()))) for error in recorded.episode.errors}
     looks = perceived_steps(recorded, system_of(checkpoint), MonitorSetting())
     known = len(next(looks).graph)
     for look in looks:
         step = look.step
         observation = recorded.failures[step] if look.failed else recorded.successes[step + 1]
-        # what has appeared was not imagined
+        # new objects have no imagined place
         expected = part(look.trace.graphs[step + 1], np.arange(known))
         yield Moment(step, expected, look.trace, look.graph, observation), causes[step] if look.failed else ()
         if not look.failed:

@@ -1,4 +1,4 @@
-"""The library's comparison of scenes as a detector: the least probable object, and the next action's preconditions."""
+"""The library's comparison as a detector: the least probable object, and the next action's preconditions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eval.detectors.reference import References
 
 @dataclass(frozen=True)
 class Ours:
-    """`nsrecover.monitoring.comparison.Comparison` as it is; alarms when any object is not as expected.
+    """`nsrecover.monitoring.comparison.Comparison` alarms if any object deviates.
 
     Attributes:
         checkpoint: folder; the shipped one if None.
@@ -21,11 +21,11 @@ class Ours:
 
     @property
     def thresholds(self) -> tuple[float, ...]:
-        """The calibrated threshold of the checkpoint."""
+        """Calibrated threshold of the checkpoint."""
         return (system_of(self.checkpoint).bundle.threshold,)
 
     def scores(self, moment: Moment, references: References) -> Scores:
-        """P(as expected) of the most suspicious object; 0 before an action whose preconditions do not hold."""
+        """Lowest P(as expected) of all objects; 0 before an action with unmet preconditions."""
         comparison, step = system_of(self.checkpoint).comparison, moment.step
         lowest = float(comparison.after(moment.seen, moment.trace, step).probabilities.min())
         scores = both(moment, lowest)

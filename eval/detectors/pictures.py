@@ -1,4 +1,4 @@
-"""Detectors that compare a picture with one of the same moment in a successful run (Yu et al., appendix E)."""
+"""Detectors that compare an image with the same moment of a successful run (Yu et al., appendix E)."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.perception.perceiver import MIN_PIXELS
 
 _MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-"""Of the colours, as torchvision's weights and our encoder expect them."""
+"""Colour normalisation of torchvision's weights and of our encoder."""
 
 
 class Trunk(StrEnum):
-    """Where the features of a whole picture come from."""
+    """Source of image features."""
 
     encoder = "encoder"
     """The ResNet of the checkpoint's object encoder."""
@@ -34,7 +34,7 @@ class Trunk(StrEnum):
 
 
 def _check(choices: type[StrEnum], setting: str, value: str) -> None:
-    """Refuse a word that is no choice, before anything is filmed."""
+    """Reject an unknown choice before anything is rendered."""
     words = [choice.value for choice in choices]
     if value not in words:
         raise InvalidConfiguration(
@@ -45,13 +45,12 @@ def _check(choices: type[StrEnum], setting: str, value: str) -> None:
 
 @dataclass(frozen=True)
 class ImageSimilarity:
-    """Cosine of the features of the whole picture, the mean over the cameras.
+    """Cosine of image features, the mean over the cameras.
 
     Attributes:
-        pooled: whether the features are averaged over the picture, as an embedding is; otherwise they keep their
-            places in it.
-        run: the successful run that is compared with.
-        trunk: where they come from.
+        pooled: whether the features are averaged over the image, as in an embedding; otherwise they keep their places.
+        run: the successful run to compare with.
+        trunk: source of the features.
         checkpoint: of the encoder; the shipped one if None.
         thresholds: the paper's.
     """
@@ -67,7 +66,7 @@ class ImageSimilarity:
         _check(Trunk, "trunk", self.trunk)
 
     def scores(self, moment: Moment, references: References) -> Scores:
-        """Between 0 and 1, as features are not negative."""
+        """Cosine between 0 and 1, because features are not negative."""
         pair = []
         for observation in (moment.observation, references[ReferenceRun(self.run)]):
             features = _features(observation, Trunk(self.trunk), self.checkpoint)
@@ -78,10 +77,10 @@ class ImageSimilarity:
 
 @dataclass(frozen=True)
 class ObjectCount:
-    """The smaller number of objects in the pictures as a share of the larger.
+    """Smaller number of visible objects over the larger number.
 
     Attributes:
-        run: the successful run that is compared with.
+        run: the successful run to compare with.
         thresholds: the paper's.
     """
 
@@ -92,20 +91,20 @@ class ObjectCount:
         _check(ReferenceRun, "run", self.run)
 
     def scores(self, moment: Moment, references: References) -> Scores:
-        """Between 0 and 1."""
+        """Ratio between 0 and 1."""
         fewer, more = sorted([visible(moment.observation), visible(references[ReferenceRun(self.run)])])
         return both(moment, fewer / more if more else 1.0)
 
 
 def visible(observation: Observation) -> int:
-    """How many of the detector's objects show enough of themselves to count."""
+    """Return the number of objects with enough visible pixels."""
     pixels = np.bincount(observation.instances[observation.instances > 0].ravel())
     return int((pixels >= MIN_PIXELS).sum())
 
 
 @lru_cache(maxsize=6)
 def _features(observation: Observation, trunk: Trunk, checkpoint: str | None) -> npt.NDArray[np.float32]:
-    """(V, C, h, w); remembered, since several detectors ask for the same."""
+    """Return features (V, C, h, w), cached for several detectors."""
     picture = torch.as_tensor(observation.rgb).permute(0, 3, 1, 2) / 255.0
     mean, deviation = (torch.tensor(values).view(1, 3, 1, 1) for values in (_MEAN, _DEVIATION))
     with torch.inference_mode():

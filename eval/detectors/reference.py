@@ -1,8 +1,8 @@
-"""Pictures of a successful run, for detectors that compare pictures: taken once, kept by content.
+"""Images of successful runs, for detectors that compare images; rendered once and stored by content.
 
-An unerring hand carries the same plan out, with an arm in the picture. In a `TWIN` the scene and the light are those of
-the episode, to the last digit: more than anybody has outside a simulator. In a run `ANOTHER_DAY` the same objects were
-laid out by hand, a few millimetres off, in another light.
+The ideal executor carries out the same plan, with an arm in the image. In a `TWIN` run, scene and light are those of
+the episode, which is impossible outside a simulator. In an `ANOTHER_DAY` run the same objects are a few millimetres
+displaced, in another light.
 """
 
 from __future__ import annotations
@@ -30,32 +30,32 @@ from sim.tabletop.scenes import SceneSpec
 from sim.tabletop.world import TabletopWorld
 
 LAID_OUT_M = 0.003
-"""Standard deviation of where somebody puts an object that is to stand where it stood before, along each axis."""
+"""Standard deviation along each axis of a person's placement at a given place."""
 
 
 class ReferenceRun(StrEnum):
-    """How much a successful run is like the one that is watched."""
+    """Similarity of a successful run to the monitored one."""
 
     TWIN = "twin"
     ANOTHER_DAY = "another_day"
 
 
 References = Mapping[ReferenceRun, Observation]
-"""The same moment in successful runs."""
+"""The same moment in each successful run."""
 
 
 def record_references(episode: ErrorEpisode, folder: Path, views: Sequence[str]) -> list[References]:
-    """What successful runs of an episode's plan look like.
+    """Return the images of successful runs of an episode's plan.
 
     Args:
-        episode: which.
-        folder: where the pictures are kept.
+        episode: of an error dataset.
+        folder: of the stored images.
         views: names of the cameras.
 
     Returns:
-        The references before the first action and after each.
+        The references before the first action and after each action.
     """
-    every = {run: _film(*_setup(episode, run), episode, folder, views) for run in ReferenceRun}
+    every = {run: _render(*_setup(episode, run), episode, folder, views) for run in ReferenceRun}
     return [{run: every[run][step] for run in ReferenceRun} for step in range(len(episode.plan) + 1)]
 
 
@@ -68,7 +68,7 @@ def _setup(episode: ErrorEpisode, run: ReferenceRun) -> tuple[SceneSpec, CameraR
 
 
 def laid_out_again(scene: SceneSpec, rng: np.random.Generator) -> SceneSpec:
-    """The same scene, its objects a little elsewhere; less so where they would not fit."""
+    """Return the scene with slightly displaced objects; less displaced if they would collide."""
     shifts = rng.normal(0.0, LAID_OUT_M, (len(scene.objects), 2))
     while True:
         objects = tuple(
@@ -84,7 +84,7 @@ def laid_out_again(scene: SceneSpec, rng: np.random.Generator) -> SceneSpec:
         return again
 
 
-def _film(
+def _render(
     scene: SceneSpec, rig: CameraRig, episode: ErrorEpisode, folder: Path, views: Sequence[str]
 ) -> tuple[Observation, ...]:
     rig = replace(rig, views=tuple(view for view in rig.views if view.name in views))
@@ -92,22 +92,22 @@ def _film(
     path = folder / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.h5"
     if not path.is_file():
         with ExitStack() as stack:
-            hand = stack.enter_context(TabletopWorld(scene, fidelity=Fidelity.KINEMATIC))
-            stage = stack.enter_context(TabletopWorld(scene, rig=rig))
-            pictures = [_picture(stage, hand)]
+            executor = stack.enter_context(TabletopWorld(scene, fidelity=Fidelity.KINEMATIC))
+            rendered = stack.enter_context(TabletopWorld(scene, rig=rig))
+            pictures = [_picture(rendered, executor)]
             for action in episode.plan:
-                hand.execute(action)
-                pictures.append(_picture(stage, hand))
+                executor.execute(action)
+                pictures.append(_picture(rendered, executor))
         write_archive(path, [Recording(episode.plan, tuple(pictures))])
     with Archive(path) as archive:
         return archive[0].observations
 
 
-def _picture(stage: TabletopWorld, hand: TabletopWorld) -> Observation:
-    """The scene of one world in another one, which has an arm."""
-    for item in stage.scene.objects:
-        position, orientation = hand.pose(item.name)
+def _picture(rendered: TabletopWorld, executor: TabletopWorld) -> Observation:
+    """Return the state of one world rendered in another one, which has an arm."""
+    for item in rendered.scene.objects:
+        position, orientation = executor.pose(item.name)
         pybullet.resetBasePositionAndOrientation(
-            stage.body(item.name), position.tolist(), orientation.tolist(), physicsClientId=stage.client
+            rendered.body(item.name), position.tolist(), orientation.tolist(), physicsClientId=rendered.client
         )
-    return stage.observe()
+    return rendered.observe()

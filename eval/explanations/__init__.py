@@ -1,1 +1,1 @@
-"""Whether explanations are true: `python -m eval.explanations`."""
+"""Accuracy of explanations: `python -m eval.explanations`."""

@@ -1,4 +1,4 @@
-"""`python -m eval.explanations`: whether the words for what went wrong are true, read back from the text alone."""
+"""`python -m eval.explanations`: accuracy of explanations, parsed from the text alone."""
 
 from eval.common.command import run
 from eval.explanations.command import ExplanationsConfig, measure

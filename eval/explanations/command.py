@@ -1,4 +1,4 @@
-"""`python -m eval.explanations`: whether the words for what went wrong are true, read back from the text alone."""
+"""`python -m eval.explanations`: accuracy of explanations, parsed from the text alone."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ class ExplanationsConfig:
 
 @dataclass(frozen=True)
 class JudgedText:
-    """One text beside the truth.
+    """Explanation with its ground truth.
 
     Attributes:
         dataset: of the episode.
         episode: its number.
-        step: number of the step that was looked at, from 1.
-        register: whom the text is for.
-        text: as it reached the reader; empty if nothing was noticed.
-        said_step: the step that it names.
-        said: object -> cause, as read back from the text.
-        unread: what could not be read back.
-        true: object -> what truly happened to it; empty if the step went well.
-        faults: object -> what put it out of place, in the dataset's words; for the tables only.
+        step: number of the step, from 1.
+        register: audience of the text.
+        text: the explanation; empty without an alarm.
+        said_step: step named in the text.
+        said: object -> cause, parsed from the text.
+        unread: sentences that could not be parsed.
+        true: object -> true cause; empty if the step went well.
+        faults: object -> fault of the dataset; only for the tables.
     """
 
     dataset: str
@@ -71,24 +71,24 @@ class JudgedText:
 
     @property
     def culprits_right(self) -> bool:
-        """Whether exactly the objects are named that are truly out of place."""
+        """Whether the text names exactly the truly deviating objects."""
         return set(self.said) == set(self.true) and not self.unread
 
     @property
     def causes_right(self) -> bool:
-        """Whether of every one of them it is said what truly happened."""
+        """Whether the text names the true cause of every deviation."""
         return dict(self.said) == dict(self.true) and not self.unread
 
     @property
     def step_right(self) -> bool:
-        """Whether the text names the step at which it went wrong."""
+        """Whether the text names the step of the error."""
         return self.said_step == self.step and bool(self.true)
 
 
 def explain_episode(episode: ErrorEpisode, config: ExplanationsConfig) -> list[JudgedText]:
-    """Follow an episode as the robot sees it, and tell in both registers whatever the monitor finds.
+    """Explain all alarms of an episode, for both audiences.
 
-    After an error the scene is as it should be again. Steps that go well and of which nothing is said are left out.
+    Every step starts from a correct scene. Good steps without an alarm are left out.
     """
     system = system_of(config.checkpoint)
     states = dict[int, ErrorState]()
@@ -128,7 +128,7 @@ def explain_episode(episode: ErrorEpisode, config: ExplanationsConfig) -> list[J
 
 
 def summary(texts: Sequence[JudgedText]) -> dict[str, Any]:
-    """The counts of all texts, for each register and dataset."""
+    """Return the counts of all texts, for each audience and dataset."""
     return {
         register.value: {
             name: _counts([each for each in texts if each.register == register and each.dataset in chosen])
@@ -151,7 +151,7 @@ def _counts(texts: Sequence[JudgedText]) -> dict[str, Any]:
         "culprits": share_of(each.culprits_right for each in errors),
         "causes": share_of(each.causes_right for each in errors),
         "causes_by_object": share_of(each.said.get(name) == cause for name, cause, each in objects),
-        # A text about a step that went well names a wrong step.
+        # a text about a good step names a wrong step
         "step": share_of(each.step_right for each in texts),
         "unread": sum(bool(each.unread) for each in texts),
         "by_cause": {
@@ -207,7 +207,7 @@ _ROWS: tuple[tuple[str, Callable[[Mapping[str, Any]], str]], ...] = (
 
 
 def explain_all(config: ExplanationsConfig) -> Iterator[list[JudgedText]]:
-    """All episodes, in worker processes; films and error states that are not there yet are made and kept."""
+    """Explain all episodes in worker processes; missing recordings and error states are made and stored."""
     for folder in (config.footage, config.states):
         Path(folder).mkdir(parents=True, exist_ok=True)
     episodes = episodes_of(config.episodes, config.seed, config.errors, config.workers)
@@ -216,7 +216,7 @@ def explain_all(config: ExplanationsConfig) -> Iterator[list[JudgedText]]:
 
 
 def measure(config: ExplanationsConfig) -> dict[str, Any]:
-    """Explain, read back and judge; write metrics, table and every text.
+    """Explain, parse and judge; write metrics, table and every text.
 
     Args:
         config: see conf/explanations.yaml.
@@ -227,7 +227,7 @@ def measure(config: ExplanationsConfig) -> dict[str, Any]:
     Raises:
         NsrecoverError: a setting or a checkpoint cannot be used.
     """
-    system_of(config.checkpoint)  # a checkpoint that cannot be used is refused before the work begins
+    system_of(config.checkpoint)  # rejects an unusable checkpoint early
     out = Path(config.out)
     out.mkdir(parents=True, exist_ok=True)
     texts = [each for every in explain_all(config) for each in every]

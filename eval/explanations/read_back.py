@@ -1,7 +1,7 @@
-"""Read explanations back: what a text says happened, from its words and the names of the scene alone.
+"""Parser of explanations: causes and step of a text, from its words and the object names alone.
 
-Neither the facts a text was made from nor the program that made it are looked at. A sentence about what happened that
-cannot be read whole is reported as unread, so that nothing is taken for agreement because it was not understood.
+It uses neither the facts behind a text nor the code that made it. A sentence about an event that cannot be parsed
+completely is reported as unread, so that it never counts as right.
 """
 
 from __future__ import annotations
@@ -48,17 +48,17 @@ _OTHER = re.compile(
     r"The way back takes |It takes .* to put this right|Then the scene is |This also takes care of |"
     r"Nothing has to be |There is no way back|No way back was found|What makes it impossible )"
 )
-"""Beginnings of sentences that do not say what happened: consequences, and what is done about it."""
+"""Beginnings of sentences about consequences and recoveries, which name no cause."""
 
 
 @dataclass(frozen=True)
 class ParsedText:
-    """What a text says.
+    """Content of a text.
 
     Attributes:
-        step: number of the step at which something went wrong, from 1; None if it does not say.
-        causes: object -> what happened to it.
-        unread: sentences that could not be read, and objects of which two things are said.
+        step: number of the step of the error, from 1; None if the text names none.
+        causes: object -> cause.
+        unread: sentences that could not be parsed, and objects with two causes.
     """
 
     step: int | None
@@ -67,14 +67,14 @@ class ParsedText:
 
 
 def read_back(text: str, names: Sequence[str]) -> ParsedText:
-    """Read an explanation.
+    """Parse an explanation.
 
     Args:
-        text: of either register.
-        names: the objects of the scene.
+        text: for either audience.
+        names: of the objects of the scene.
     """
     masked = text
-    # Longest first, so that `red cube` is not found inside `dark red cube`.
+    # longest first, so that `red cube` is not found in `dark red cube`
     for name in sorted(names, key=len, reverse=True):
         masked = re.sub(rf"(?<![\w<]){re.escape(name)}(?!\w)", f"<{names.index(name)}>", masked)
     headline, *rest = re.split(r"(?<=\.)\s+(?=[A-Z])", masked)

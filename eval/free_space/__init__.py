@@ -1,1 +1,1 @@
-"""Whether proposed places are free: `python -m eval.free_space`."""
+"""Quality of proposed free places: `python -m eval.free_space`."""

@@ -1,4 +1,4 @@
-"""`python -m eval.free_space`: whether proposed places are free, how near they are, and how long they take."""
+"""`python -m eval.free_space`: share of free proposals, their distance and their time."""
 
 from eval.common.command import run
 from eval.free_space.command import FreeSpaceConfig, measure

@@ -1,4 +1,4 @@
-"""`python -m eval.free_space`: whether proposed places are free, how near they are, and how long they take."""
+"""`python -m eval.free_space`: share of free proposals, their distance and their time."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from nsrecover.models.bundle import Bundle
 from nsrecover.models.free_place import MARGINS_M, are_free, find_free_place, is_free, nearest_free_place, within_reach
 
 GAPS_M = (0.0, 0.01, 0.03)
-"""Gaps to everything else at which raw proposals are judged; the last one is what the network is trained to keep."""
+"""Gaps at which raw proposals are judged; the network is trained to keep the last one."""
 DENSE_M, COARSE_M = 0.002, 0.01
-"""Spacing of the grid that the exact nearest place is checked with, and of one that could be searched instead."""
+"""Spacing of the grid that checks the exact nearest place, and of the grid of the baseline."""
 MOST_TRIES = 10_000
 BATCH = 256
 REPEATS = 5
@@ -46,7 +46,7 @@ class FreeSpaceConfig:
 
 
 def ways(bundle: Bundle, seed: int) -> dict[str, Way]:
-    """Everything that is compared, by name; each is given a problem and says where the object may go."""
+    """Return the compared methods by name; each one maps a problem to a place."""
     rng = np.random.default_rng([seed, MOST_TRIES])
     return {
         free_tables.PROPOSAL: partial(proposal, bundle),
@@ -61,7 +61,7 @@ def ways(bundle: Bundle, seed: int) -> dict[str, Way]:
 
 
 def proposal(bundle: Bundle, problem: PlacementProblem) -> FloatArray:
-    """The network's, unchecked."""
+    """Return the unchecked proposal of the network."""
     scene = np.concatenate([problem.box[None], problem.obstacles])
     return np.asarray(bundle.free_box(scene[None], [0])[0])
 
@@ -69,12 +69,12 @@ def proposal(bundle: Bundle, problem: PlacementProblem) -> FloatArray:
 def first_margin(
     search: Callable[[PlacementProblem, float], FloatArray | None], problem: PlacementProblem
 ) -> FloatArray | None:
-    """The first find, with smaller and smaller gaps."""
+    """Return the first place that a search finds, with decreasing gaps."""
     return next((place for place in (search(problem, gap_m) for gap_m in MARGINS_M) if place is not None), None)
 
 
 def on_grid(bundle: Bundle, spacing_m: float, problem: PlacementProblem, gap_m: float) -> FloatArray | None:
-    """The free point of a grid over the workspace that is nearest to where the object stands; all points are tested."""
+    """Return the nearest free point of a grid over the workspace."""
     size, middles = problem.box[3:5], problem.obstacles[:, :2]
     low, high = np.asarray(bundle.workspace[:2]) + size / 2, np.asarray(bundle.workspace[2:]) - size / 2
     axes = [np.arange(low[i], high[i], spacing_m) for i in (0, 1)]
@@ -90,7 +90,7 @@ def on_grid(bundle: Bundle, spacing_m: float, problem: PlacementProblem, gap_m: 
 
 
 def uniform(bundle: Bundle, rng: np.random.Generator, problem: PlacementProblem, gap_m: float) -> FloatArray | None:
-    """The first free one of up to `MOST_TRIES` places drawn uniformly from the workspace."""
+    """Return the first free one of up to `MOST_TRIES` uniform draws from the workspace."""
     half = problem.box[3:5] / 2
     low, high = np.asarray(bundle.workspace[:2]) + half, np.asarray(bundle.workspace[2:]) - half
     place = np.array([0, 0, problem.box[5] / 2, *problem.box[3:]], dtype=np.float32)
@@ -102,7 +102,7 @@ def uniform(bundle: Bundle, rng: np.random.Generator, problem: PlacementProblem,
 
 
 def as_many(bundle: Bundle, rng: np.random.Generator, problem: PlacementProblem, gap_m: float) -> FloatArray | None:
-    """The nearest free one of as many uniformly drawn places as the network has hypotheses: what chance alone gives."""
+    """Return the nearest free one of as many uniform draws as the network has hypotheses: the chance level."""
     half = problem.box[3:5] / 2
     low, high = np.asarray(bundle.workspace[:2]) + half, np.asarray(bundle.workspace[2:]) - half
     centres = rng.uniform(low, high, (bundle.free_space.hypotheses * (1 + len(problem.obstacles)), 2))
@@ -114,7 +114,7 @@ def as_many(bundle: Bundle, rng: np.random.Generator, problem: PlacementProblem,
 
 
 def judge(problem: PlacementProblem, compared: dict[str, Way], bundle: Bundle) -> JudgedProblem:
-    """Ask every way, and hold its answer against the nearest place that there is."""
+    """Run every method, and compare its place with the nearest free place."""
     room = {gap_m: nearest_free_place(problem.box, problem.obstacles, bundle, gap_m) for gap_m in {*GAPS_M, *MARGINS_M}}
     gap_m = next((gap_m for gap_m in MARGINS_M if room[gap_m] is not None), None)
     nearest = None if gap_m is None else room[gap_m]
@@ -126,7 +126,7 @@ def judge(problem: PlacementProblem, compared: dict[str, Way], bundle: Bundle) -
         free = place is not None and gap_m is not None and is_free(place, problem.obstacles, bundle, gap_m)
         answers[name] = ProposedPlace(place, free, _moved(problem, place))
     raw = answers[free_tables.PROPOSAL].place
-    assert raw is not None  # a network always says something
+    assert raw is not None  # the network always proposes a place
     keeps = {g: is_free(raw, problem.obstacles, bundle, g) for g in GAPS_M if room[g] is not None}
     return JudgedProblem(problem, gap_m, nearest_m, keeps, 1000 * (_moved(problem, dense) - nearest_m), answers)
 
@@ -136,9 +136,9 @@ def _moved(problem: PlacementProblem, place: FloatArray | None) -> float:
 
 
 def clock(asked: Sequence[PlacementProblem], compared: dict[str, Way], threads: int) -> dict[str, list[float]]:
-    """Seconds that every way takes for every problem, with so many threads of PyTorch.
+    """Return the seconds of every method for every problem, with a number of threads of PyTorch.
 
-    The best of `REPEATS`: what else the machine does is not what is measured.
+    The best of `REPEATS` runs counts, to exclude other load.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
@@ -161,12 +161,12 @@ def _seconds(way: Way, problem: PlacementProblem) -> float:
 
 
 def batched(bundle: Bundle, asked: Sequence[PlacementProblem]) -> float | None:
-    """Seconds for each scene if the network is given `BATCH` scenes at once; the best of five."""
+    """Return the seconds per scene in batches of `BATCH` scenes; the best of five runs."""
     if not asked:
         return None
     width = 1 + max(len(problem.obstacles) for problem in asked)
     rows = [asked[i % len(asked)] for i in range(BATCH)]
-    # scenes of a batch have equally many boxes: places that are taken may be named twice
+    # all scenes of a batch have the same number of boxes: shorter ones repeat an obstacle
     scenes = np.stack(
         [
             np.concatenate([p.box[None], p.obstacles, np.repeat(p.obstacles[:1], width - 1 - len(p.obstacles), 0)])
@@ -182,7 +182,7 @@ def batched(bundle: Bundle, asked: Sequence[PlacementProblem]) -> float | None:
 
 
 def measure(config: FreeSpaceConfig) -> dict[str, Any]:
-    """Ask all ways about all scenes, and write metrics, table and figure.
+    """Run all methods on all scenes, and write metrics, table and figure.
 
     Args:
         config: see conf/free_space.yaml.

@@ -1,4 +1,4 @@
-"""Scenes in which an object has to be set aside: of the simulator's plans, and synthetic ones with up to 20 objects."""
+"""Scenes in which an object must be set aside: from the simulator's plans, and synthetic ones of up to 20 objects."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from train.free_space import random_scene
 
 SIMULATOR, SYNTHETIC = "simulator", "synthetic"
 MOST_OF_SIMULATOR = 10
-"""More objects have no room, with the gaps between them that the simulator's arm needs."""
+"""Most objects that fit with the gaps that the simulator's arm needs."""
 LONGEST_PLAN = 6
 
 
 @dataclass(frozen=True)
 class PlacementProblem:
-    """An object that has to leave its place.
+    """Object that must leave its place.
 
     Attributes:
         source: `SIMULATOR` or `SYNTHETIC`.
-        objects: how many there are in the scene.
+        objects: number of objects in the scene.
         box: (6,) the object.
-        obstacles: (M, 6) everything to keep clear of: all others, its own place, and what the plan will need.
+        obstacles: (M, 6) boxes to keep free: all other objects, its own place, and places that the plan needs.
     """
 
     source: str
@@ -73,9 +73,9 @@ class JudgedProblem:
 
 
 def problems(seed: int, counts: Sequence[int], scenes: int, table: Table) -> Iterator[PlacementProblem]:
-    """So many scenes of every number of objects, and of the simulator too where they fit.
+    """Yield scenes for every number of objects, synthetic ones and, if they fit, of the simulator.
 
-    Training draws its scenes from generators with other seeds, whatever this one is.
+    Training uses other seeds.
 
     Args:
         seed: the same seed gives the same scenes.
@@ -97,7 +97,7 @@ def _synthetic(rng: np.random.Generator, count: int, table: Table) -> PlacementP
 
 
 def _of_a_plan(rng: np.random.Generator, count: int) -> PlacementProblem:
-    """Some way into a plan, an object that carries nothing; the places that the plan will need stay empty."""
+    """Return a clear object in the middle of a plan; the places that the plan needs stay empty."""
     scene = sample_scene(rng, count)
     plan = sample_plan(rng, scene, Structure.MIXED, int(rng.integers(1, min(count, LONGEST_PLAN) + 1)))
     graphs = [nominal_graph(scene)]

@@ -1,4 +1,4 @@
-"""The numbers of `python -m eval.free_space`, its tables and its figure."""
+"""Metrics, tables and figure of `python -m eval.free_space`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROPOSAL, ANSWER = "proposal, unchecked", "proposal, checked"
 NEAREST, GRID, UNIFORM = "exact nearest place", "10 mm grid", "uniform sampling"
 AS_MANY = "nearest of as many draws"
 GROUPS = ((2, 5), (6, 10), (11, 15), (16, 99))
-"""Numbers of objects that are put together in a row of the table."""
+"""Ranges of numbers of objects, one row of the table each."""
 
 COLOURS = {
     PROPOSAL: "tab:orange",
@@ -34,7 +34,7 @@ COLOURS = {
 
 
 def summary(judged: Sequence[JudgedProblem]) -> dict[str, Any]:
-    """What is measured apart from time: of all scenes, and by source and number of objects."""
+    """Return all metrics except times: of all scenes, and by source and number of objects."""
     beyond = [item.on_grid_mm for item in judged if np.isfinite(item.on_grid_mm)]
     groups = {}
     for source in sorted({item.problem.source for item in judged}):
@@ -55,7 +55,7 @@ def summary(judged: Sequence[JudgedProblem]) -> dict[str, Any]:
 
 
 def _keeps(judged: Sequence[JudgedProblem]) -> dict[str, Any]:
-    """Gap in millimetres -> share of raw proposals that keep it, of scenes that have room for it."""
+    """Gap in millimetres -> share of raw proposals that keep it, in scenes with room for it."""
     gaps = sorted({gap for item in judged for gap in item.keeps})
     rows = {gap: [item.keeps[gap] for item in judged if gap in item.keeps] for gap in gaps}
     return {f"{1000 * gap:g}": share_of(kept) for gap, kept in rows.items()}
@@ -87,7 +87,7 @@ def _of_way(name: str, roomy: Sequence[JudgedProblem]) -> dict[str, Any]:
 
 
 def ratios_of(name: str, judged: Sequence[JudgedProblem]) -> list[float]:
-    """How far the free answers of a way are, as multiples of the way to the nearest place with the same gap."""
+    """Displacement of a method's free places over that of the nearest place with the same gap."""
     of_way = ((item.answers[name], item.nearest_m) for item in judged)
     return [answer.moved_m / nearest_m for answer, nearest_m in of_way if answer.free and nearest_m > 0]
 
@@ -97,7 +97,7 @@ def _spread(values: Sequence[float]) -> dict[str, float]:
 
 
 def milliseconds(seconds: Mapping[str, Sequence[float]]) -> dict[str, dict[str, float]]:
-    """Median and 95th percentile of what every way takes."""
+    """Median and 95th percentile of the time of every method."""
     return {
         name: {"median": round(1000 * float(np.median(s)), 3), "p95": round(1000 * float(np.quantile(s, 0.95)), 3)}
         for name, s in seconds.items()
@@ -156,11 +156,11 @@ def _groups_table(metrics: Mapping[str, Any]) -> str:
 
 
 def draw(judged: Sequence[JudgedProblem], metrics: Mapping[str, Any], table: Table, folder: Path) -> None:
-    """A scene from above with all answers, free proposals by number of objects, displacements and times."""
+    """Draw a scene from above with all places, free proposals by number of objects, displacements and times."""
     figure, axes = plt.subplots(2, 2, figsize=(12, 9), layout="constrained")
     roomy = [item for item in judged if item.gap_m is not None]
     if roomy:
-        # one with about a dozen objects shows most; the order of the scenes is the seed's
+        # a scene with about a dozen objects
         _scene(axes[0, 0], min(roomy, key=lambda item: abs(item.problem.objects - 12)), table)
     by_objects = metrics["proposal_free_by_objects"]
     for gap in metrics["all"]["proposal_free"]:
@@ -195,7 +195,7 @@ def draw(judged: Sequence[JudgedProblem], metrics: Mapping[str, Any], table: Tab
 
 
 def _scene(axis: Axes, item: JudgedProblem, table: Table) -> None:
-    """From above, as the robot looks: its x axis points up, y to the left."""
+    """Draw a scene from above: the robot's x axis points up, y to the left."""
     for obstacle in item.problem.obstacles:
         axis.add_patch(_rectangle(obstacle, facecolor="lightgrey", edgecolor="grey"))
     axis.add_patch(_rectangle(item.problem.box, facecolor="gold", edgecolor="black"))

@@ -1,1 +1,1 @@
-"""An animated picture of a film: `python -m eval.gif`."""
+"""Animated GIF of a video: `python -m eval.gif`."""

@@ -1,4 +1,4 @@
-"""`python -m eval.gif EPISODE.mp4 FILE.gif`: a small animated picture of a film, for a README."""
+"""`python -m eval.gif EPISODE.mp4 FILE.gif`: a small animated GIF of a video, for a README."""
 
 import typer
 

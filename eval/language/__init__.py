@@ -1,1 +1,1 @@
-"""Explanations worded by a language model: `python -m eval.language`."""
+"""Accuracy of explanations worded by a language model: `python -m eval.language`."""

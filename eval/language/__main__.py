@@ -1,4 +1,4 @@
-"""`python -m eval.language`: what reaches the user when a language model words explanations of stored error states."""
+"""`python -m eval.language`: accuracy of explanations of stored error states that a language model words."""
 
 from eval.common.command import run
 from eval.language.command import LanguageConfig, measure

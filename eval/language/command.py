@@ -1,4 +1,4 @@
-"""`python -m eval.language`: what reaches the user when a language model words explanations of stored error states."""
+"""`python -m eval.language`: accuracy of explanations of stored error states that a language model words."""
 
 from __future__ import annotations
 
@@ -54,21 +54,21 @@ class WordingOutcome:
     """One discrepancy worded by one strategy.
 
     Attributes:
-        strategy: how the model was asked.
-        state: which error state.
-        text: what reaches the user.
-        false_shown: what of it is not so, by a judge that shares no code with the library's.
-        false_said: the same of everything the model said.
-        judge_only: sentences that the library let through and the judge calls false.
-        sentences: how many reach the user.
+        strategy: of the prompts.
+        state: name of the error state.
+        text: shown to the user.
+        false_shown: false statements in it, by a judge that shares no code with the library.
+        false_said: false statements in everything the model said.
+        judge_only: sentences that the library accepted and the judge calls false.
+        sentences: number of sentences shown.
         by_model: how many of them are the model's.
         candidates: sentences that the model offered.
-        refused: reasons why some were not let through.
-        note: why not everything is the model's.
-        questions: how often the model was asked.
-        prompt_tokens: of all questions.
+        refused: reasons why some were rejected.
+        note: why not all sentences are the model's.
+        questions: number of requests to the model.
+        prompt_tokens: of all requests.
         completion_tokens: of all answers.
-        seconds: wall time from the question to the checked explanation.
+        seconds: wall time from the request to the verified explanation.
         model_cpu_s: processor time of the same, all threads of this process (which serves a local model).
     """
 
@@ -91,10 +91,10 @@ class WordingOutcome:
 
 
 def strategy_of(name: str, most: int) -> PromptStrategy:
-    """A strategy by its name.
+    """Return a strategy by its name.
 
     Raises:
-        InvalidConfiguration: there is none of that name.
+        InvalidConfiguration: there is no such strategy.
     """
     known: dict[str, PromptStrategy] = {"structured": StructuredPrompt(most=most), "reflect": ReflectPrompt()}
     if name not in known:
@@ -110,7 +110,7 @@ def outcome_of(
     strategy: PromptStrategy,
     limit_s: float,
 ) -> WordingOutcome:
-    """Word a discrepancy and have everything judged."""
+    """Word a discrepancy and judge all sentences."""
     started, used = time.perf_counter(), time.process_time()
     explanation, worded = LanguageExplainer(model, strategy, timeout_s=limit_s).worded(discrepancy, recovery)
     seconds, cpu_s = time.perf_counter() - started, time.process_time() - used
@@ -137,7 +137,7 @@ def outcome_of(
 
 
 def chosen(states: Sequence[ErrorState], most: int) -> Iterator[tuple[str, Discrepancy, Recovery]]:
-    """Noticed error states from all over the datasets, with their recoveries."""
+    """Yield noticed error states from all datasets, with their recoveries."""
     system = system_of(None)
     order = np.random.default_rng(0).permutation(len(states))
     found = 0
@@ -152,7 +152,7 @@ def chosen(states: Sequence[ErrorState], most: int) -> Iterator[tuple[str, Discr
 
 
 def summary(outcomes: Sequence[WordingOutcome]) -> dict[str, Any]:
-    """Figures for each strategy; see `WordingOutcome` for what is counted."""
+    """Return the metrics of each strategy; see `WordingOutcome` for the counts."""
     found: dict[str, Any] = {}
     for name in dict.fromkeys(each.strategy for each in outcomes):
         mine = [each for each in outcomes if each.strategy == name]
@@ -179,8 +179,8 @@ def summary(outcomes: Sequence[WordingOutcome]) -> dict[str, Any]:
 
 
 def _sort(reason: str) -> str:
-    """A reason without its objects."""
-    for key, told in {
+    """Return a reason without its objects."""
+    for key, short in {
         "cannot be checked": "something that cannot be checked",
         "is not so": "something false",
         "completely and in their order": "actions incomplete or out of order",
@@ -188,12 +188,12 @@ def _sort(reason: str) -> str:
         "JSON": "not the JSON that was asked for",
     }.items():
         if key in reason:
-            return told
+            return short
     return reason
 
 
 def table_of(metrics: dict[str, Any]) -> str:
-    """The same as a table, a column for each strategy."""
+    """Metrics as a table with a column for each strategy."""
     found: dict[str, dict[str, Any]] = metrics["strategies"]
     rows: dict[str, Callable[[dict[str, Any]], str]] = {
         "discrepancies": lambda each: f"{each['discrepancies']}",
@@ -215,7 +215,7 @@ def table_of(metrics: dict[str, Any]) -> str:
 
 
 def measure(config: LanguageConfig) -> dict[str, Any]:
-    """Word discrepancies with every strategy, judge, and write metrics, a table and every single case.
+    """Word discrepancies with every strategy, judge them, and write metrics, a table and all cases.
 
     Args:
         config: see conf/language.yaml.
@@ -249,7 +249,7 @@ def measure(config: LanguageConfig) -> dict[str, Any]:
 
 
 def _lines(path: Path) -> list[str]:
-    """Whole lines of a file; one that was cut off is left out, and written again."""
+    """Return the complete lines of a file; an incomplete last line is deleted."""
     if not path.is_file():
         return []
     text = path.read_text(encoding="utf-8")

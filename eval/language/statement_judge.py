@@ -1,7 +1,7 @@
-"""Whether a text about a discrepancy says anything false: read by key words against the scenes, not by the library.
+"""Judge of false statements in texts about discrepancies, by key words and the scenes.
 
-Shares no code and no facts with `nsrecover.explanation`: it looks at the culprits, the two scenes and the recovery
-themselves. It is crude where the library is exact, and errs on the side of calling a statement false.
+It shares no code and no facts with `nsrecover.explanation`: it uses the deviations, the two scenes and the recovery. It
+is less exact than the library, and in doubt it calls a statement false.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eigh
 
 
 def false_statements(text: str, discrepancy: Discrepancy, recovery: Recovery | None) -> tuple[str, ...]:
-    """What a text says that is not so, in words; empty if nothing is found.
+    """Return the false statements of a text, in words.
 
     Args:
-        text: an explanation, whoever wrote it.
-        discrepancy: what it is about.
-        recovery: what was planned; None if nothing was.
+        text: an explanation.
+        discrepancy: that it explains.
+        recovery: the planned recovery; None without one.
     """
     names = sorted({*discrepancy.expected.names, *discrepancy.observed.names, "table"}, key=len, reverse=True)
     found = list[str]()
@@ -109,14 +109,14 @@ def _wrong_steps(masked: str, discrepancy: Discrepancy, recovery: Recovery | Non
         else set()
     )
     for match in re.finditer(r"\bsteps? (\d+)(?: (?:and|to) (\d+))?", masked):
-        told = {int(number) for number in match.groups() if number}
+        named = {int(number) for number in match.groups() if number}
         later = bool(re.search(r"takes care|skipped|again|goes on|as it should be after|already", masked))
-        if not told <= ({step} | ((reach | ahead) if later else set())):
+        if not named <= ({step} | ((reach | ahead) if later else set())):
             yield f"a wrong step ({match[0]})"
 
 
 def _subjects(clause: str, start: int, end: int) -> list[int]:
-    """The objects that a cue is about: those before it, or, if there are none, those behind it."""
+    """Return the objects of a cue: those before it, or those after it if there are none."""
     before = re.findall(r"<(\d+)>", clause[:start])
     return [int(number) for number in before or re.findall(r"<(\d+)>", clause[end:])]
 
@@ -144,7 +144,7 @@ def _wrong_causes(masked: str, names: Sequence[str], discrepancy: Discrepancy) -
             )
             if not about and not meant & set(causes.values()):
                 yield f"nothing of the kind happened ({match[0]})"
-            # On what it fell is no subject of falling.
+            # the support is not a subject of falling
             for number in about if re.findall(r"<\d+>", clause[: match.start()]) else about[:1]:
                 if causes.get(names[number]) not in meant:
                     yield f"that did not happen to {names[number]} ({match[0]})"

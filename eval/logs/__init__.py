@@ -1,1 +1,1 @@
-"""Logs of other robots: `python -m eval.logs`."""
+"""Accuracy of explained logs: `python -m eval.logs`."""

@@ -1,4 +1,4 @@
-"""`python -m eval.logs FILE.jsonl`: how well logs of other robots are explained, against their annotations."""
+"""`python -m eval.logs FILE.jsonl`: accuracy of explained logs against their annotations."""
 
 import sys
 

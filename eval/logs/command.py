@@ -1,4 +1,4 @@
-"""`python -m eval.logs FILE.jsonl`: how well logs of other robots are explained, against their annotations."""
+"""`python -m eval.logs FILE.jsonl`: accuracy of explained logs against their annotations."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ class LogsConfig:
 
 @dataclass(frozen=True)
 class JudgedLog:
-    """One log, explained and compared with what people say of it; None where nothing is known.
+    """Explained log, compared with its annotation; None for missing annotations.
 
     Attributes:
-        name: its id, or its number.
-        found: what was found, as `nsrecover explain --json` has it.
+        name: id, or number.
+        found: the explanation, as in `nsrecover explain --json`.
         kind_right: whether the kind of failure is the annotated one.
-        step_right: whether the first time that is named is among the annotated ones.
-        accepted: whether the correction leads to success in a household that the planner does not know.
+        step_right: whether the first named time is among the annotated ones.
+        accepted: whether the correction succeeds in a household simulator that the planner does not know.
         refused: why it does not.
-        subgoals: for every subgoal whose truth can be derived, whether the verdict is right.
+        subgoals: whether the verdict on each subgoal with a derivable truth is right.
         seconds: time to read, check, explain and correct.
     """
 
@@ -52,7 +52,7 @@ class JudgedLog:
 
 
 def judged(log: HouseholdLog, number: int) -> JudgedLog:
-    """Explain a log and compare.
+    """Explain a log and compare it with its annotation.
 
     Args:
         log: with a field `truth`, if it is annotated: `kind`, `steps` (times, any of which counts).
@@ -81,10 +81,10 @@ def judged(log: HouseholdLog, number: int) -> JudgedLog:
 
 
 def _subgoals(log: HouseholdLog, explained: LogExplanation, times: set[int]) -> Iterator[bool]:
-    """Verdicts on the subgoals whose truth follows from the annotation.
+    """Yield whether the verdicts on subgoals are right, where the truth follows from the annotation.
 
-    What ended before the first annotated moment was done. Of the later ones those are clear in which the gripper was to
-    hold something, or to have put something away, and the observation at their end says what it holds.
+    Subgoals before the first annotated moment were achieved. Later subgoals are decidable if the gripper must hold or
+    release something, and the observation at their end says what it holds.
     """
     for item, frame in zip(explained.subgoals, log.subgoals, strict=False):
         held = frame.observation.held
@@ -103,7 +103,7 @@ def _seconds(text: str) -> int:
 
 
 def metrics_of(cases: Sequence[JudgedLog]) -> dict[str, Any]:
-    """What is written to metrics.json; fractions where something is annotated, None where nothing is."""
+    """Return the contents of metrics.json; None for missing annotations."""
     verdicts = [verdict for case in cases for verdict in case.subgoals]
     slowest = max((case.seconds for case in cases), default=0.0)
     return {
@@ -137,7 +137,7 @@ def _share(answers: Sequence[bool | None]) -> dict[str, Any] | None:
 
 
 def table_of(metrics: dict[str, Any]) -> str:
-    """The same as a table."""
+    """Metrics as a table."""
     rows = {
         "failing step among the annotated ones": "step",
         "kind of failure": "kind",
@@ -180,7 +180,7 @@ def measure(config: LogsConfig) -> dict[str, Any]:
 
 
 def with_file_named(arguments: list[str]) -> list[str]:
-    """Arguments in which a file given by its name alone is given as `file=`."""
+    """Return the arguments with `file=` before a bare file name."""
     return [
         f"file='{each}'" if number == 0 and "=" not in each and not each.startswith("-") else each
         for number, each in enumerate(arguments)

@@ -1,7 +1,7 @@
-"""A small symbolic household that judges corrections; it shares nothing with the planner that makes them.
+"""Symbolic household simulator that judges corrections; it shares no code with the planner.
 
-Deliberately stricter than most robots: one thing at a time in the gripper, doors open before anything goes through,
-appliances with a door run only when it is closed, one thing on a burner, food is cut on something flat.
+It is stricter than most robots: one object in the gripper, doors must be open before objects pass, appliances run only
+with closed doors, a burner holds one object, and food is cut on flat surfaces.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ _OPEN_TOPPED = {"bowl", "plate", "pot", "pan", "mug", "cup", "glass"}
 
 @dataclass
 class HouseholdWorld:
-    """The true state of a household.
+    """True state of a household.
 
     Attributes:
-        holding: what the gripper holds.
-        where: thing -> the things it is in or on (several only for slices).
-        open: what is open.
-        on: what is turned on.
-        liquid: vessel -> what it is filled with.
-        dirty: what is dirty.
-        cracked: what is cracked.
-        cut: what has been sliced.
-        hot: what has been heated.
-        covered: thing -> what lies in front of it.
-        needs_remote: whether a television obeys only who holds the remote control.
+        holding: object in the gripper.
+        where: object -> the objects it is in or on (several only for slices).
+        open: open objects.
+        on: objects that are turned on.
+        liquid: vessel -> liquid.
+        dirty: dirty objects.
+        cracked: cracked objects.
+        cut: sliced objects.
+        hot: heated objects.
+        covered: object -> object in front of it.
+        needs_remote: whether the television needs the remote control in the gripper.
     """
 
     holding: str | None = None
@@ -52,11 +52,11 @@ class HouseholdWorld:
     needs_remote: bool = False
 
     def copy(self) -> HouseholdWorld:
-        """An independent copy."""
+        """Return an independent copy."""
         return copy.deepcopy(self)
 
     def do(self, step: Step) -> str | None:
-        """Carry out a step; returns why it is impossible, in which case nothing changes."""
+        """Execute a step; return why it is impossible, in which case nothing changes."""
         action = getattr(self, f"_{step.operator}", None)
         if action is None:
             return f"no such action: {step}"
@@ -66,16 +66,16 @@ class HouseholdWorld:
         return refused
 
     def behind_a_door(self, thing: str) -> bool:
-        """Whether everything that a thing is in leads to a closed door."""
+        """Whether an object is behind a closed door."""
         places = self.where.get(thing, set())
         return bool(places) and all((noun(p) in _DOORS and p not in self.open) or self.behind_a_door(p) for p in places)
 
     def inside(self, thing: str, place: str) -> bool:
-        """Whether a thing is in or on a place, possibly in something else that is; ordinals may be left out."""
+        """Whether an object is in or on a place, directly or inside another object; ordinals may be omitted."""
         return any(p == place or noun(p) == place or self.inside(p, place) for p in self.where.get(thing, set()))
 
     def on_top(self, place: str) -> list[str]:
-        """What is directly in or on a place."""
+        """Return the objects directly in or on a place."""
         return sorted(thing for thing, places in self.where.items() if place in places)
 
     def _pick_up(self, thing: str) -> str | None:
@@ -185,7 +185,7 @@ class HouseholdWorld:
 
 
 def world_at_the_end(log: HouseholdLog) -> HouseholdWorld:
-    """The household as a log leaves it: its final state, and for what that does not list the last that was seen."""
+    """Return the household at the end of a log: its final state, and the last observation of other objects."""
     world = HouseholdWorld()
     seen: dict[str, Observation] = {}
     for observation in [*(frame.observation for frame in log.events), log.final]:
@@ -206,7 +206,7 @@ def world_at_the_end(log: HouseholdLog) -> HouseholdWorld:
 
 
 def _last_places(log: HouseholdLog) -> dict[str, set[str]]:
-    """Where everything was last seen; what falls out of the gripper loses what it carried."""
+    """Return the last observed places; an object that falls out of the gripper loses its contents."""
     where: dict[str, set[str]] = {}
     held = ""
     for frame in log.events:
@@ -240,7 +240,7 @@ def _look(where: dict[str, set[str]], observation: Observation, held: str) -> No
 
 
 def _look_behind(log: HouseholdLog, world: HouseholdWorld) -> None:
-    """What lies over what the robot never got hold of is still there."""
+    """Objects that covered an object that the robot failed to grasp are still there."""
     for frame in log.events:
         if frame.step.operator == "pick_up" and not frame.observation.held:
             thing = frame.step.arguments[0]
@@ -282,11 +282,11 @@ _SENTENCES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"an? closed (\w+) is on the ([\w ]+?) and ([\w ]+) is turned on", ("closed 1", "in 1 2", "on 3")),
     (r"an? (\w+) of warm (\w+) is on the ([\w ]+)", ("filled 1 2", "hot 1", "in 1 3")),
 )  # fmt: skip
-"""Success conditions as they are worded, and what they ask for; `+` takes slices where the plan slices."""
+"""Wordings of success conditions, and their predicates; `+` means slices if the plan slices the object."""
 
 
 def conditions_of(text: str, plan: tuple[Step, ...]) -> list[Wanted] | None:
-    """What a success condition asks for; None if it is worded in a way not known here."""
+    """Return the predicates of a success condition; None for an unknown wording."""
     plain = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text).lower().strip().rstrip(".")
     cut = {step.arguments[0] for step in plan if step.operator == "slice_obj"}
     for pattern, asked in _SENTENCES:
@@ -326,7 +326,7 @@ def satisfied(world: HouseholdWorld, wanted: Wanted) -> bool:
 
 
 def judge(world: HouseholdWorld, correction: tuple[Step, ...], wanted: list[Wanted]) -> str | None:
-    """Carry a correction out; returns what is wrong with it, None if it leads to success."""
+    """Execute a correction; return its problem, None if it succeeds."""
     world = world.copy()
     for step in correction:
         refused = world.do(step)

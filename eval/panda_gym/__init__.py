@@ -1,1 +1,1 @@
-"""panda-gym, from boxes alone: `python -m eval.panda_gym`."""
+"""Detection in panda-gym from boxes alone: `python -m eval.panda_gym`."""

@@ -1,4 +1,4 @@
-"""`python -m eval.panda_gym`: how disturbances are noticed in panda-gym's stacking task, from boxes alone."""
+"""`python -m eval.panda_gym`: detection of disturbances in panda-gym's stacking task, from boxes alone."""
 
 from eval.common.command import run
 from eval.panda_gym.command import PandaGymConfig, measure

@@ -1,8 +1,7 @@
-"""`python -m eval.panda_gym`: how disturbances are noticed in panda-gym's stacking task, from boxes alone.
+"""`python -m eval.panda_gym`: detection of disturbances in panda-gym's stacking task, from boxes alone.
 
-The physics, the task and the robot are panda-gym's; the hand is the scripted one of examples/panda_gym_stacking.py.
-While an action is carried out, or just after it, somebody pushes a cube or puts it elsewhere. The monitor sees boxes by
-name and nothing else; where the cubes truly are is used for judging only.
+Physics, task and robot are panda-gym's; the controller is the script of examples/panda_gym_stacking.py. During or after
+an action a cube is pushed or displaced. The monitor sees boxes by name only; true places are used only for judging.
 """
 
 from __future__ import annotations
@@ -33,30 +32,30 @@ from nsrecover.system import System
 from sim.common.statistics import wilson_interval
 
 LONGEST_STEPS = 110
-"""Moments of disturbances are drawn up to here; actions take about 60 steps, so many come when all is done."""
+"""Latest step of a disturbance; actions take about 60 steps, so many disturbances come after the action."""
 
 APART_M = 0.08
-"""Starts in which cubes are nearer to each other, or to the goal, are left out: the hand cannot get between them."""
+"""Least distance of the cubes from each other and from the goal: the gripper needs this room."""
 
 ELSEWHERE_M = (0.025, 0.15)
-"""How far a cube is put from where it was."""
+"""Range of displacements."""
 
 PUSH_M_S = (0.4, 1.2)
-"""How fast a cube is when it has been pushed."""
+"""Range of speeds after a push."""
 
 BODIES = {"blue cube": "object1", "green cube": "object2"}
-"""What panda-gym calls them."""
+"""Name of a cube -> its name in panda-gym."""
 
 Boxes = Mapping[str, np.ndarray]
 
 
 class Disturbance(StrEnum):
-    """What somebody does to a cube."""
+    """Kind of disturbance."""
 
     PUSHED = "pushed"
-    """It gets a blow from the side, and slides or falls."""
+    """The cube is pushed from the side, and slides or falls."""
     DISPLACED = "displaced"
-    """It is lifted and put down elsewhere."""
+    """The cube is put down elsewhere."""
 
 
 @dataclass
@@ -74,12 +73,12 @@ class PandaGymConfig:
 
 @dataclass(frozen=True, eq=False)
 class StackingStep:
-    """What there was to be seen after an action, and what was true.
+    """Observation after an action, and ground truth.
 
     Attributes:
         boxes: by name, exact.
-        off_m: how far each cube is from where it should be.
-        kind: what was done to a cube since the last look, if anything.
+        off_m: distance of each cube from its expected place.
+        kind: disturbance since the last observation, if any.
     """
 
     boxes: Boxes
@@ -88,7 +87,7 @@ class StackingStep:
 
     @property
     def wrong(self) -> frozenset[str]:
-        """Cubes that are out of place."""
+        """Deviating cubes."""
         return frozenset(name for name, off in self.off_m.items() if off > REACHED_M)
 
 
@@ -97,9 +96,9 @@ class StackingEpisode:
     """One episode.
 
     Attributes:
-        plan: what was to be done.
+        plan: the plan.
         start: boxes by name before the first action.
-        looks: after each action, up to the first one after which a cube is out of place.
+        looks: observations after each action, up to the first deviation.
     """
 
     plan: Plan
@@ -108,14 +107,14 @@ class StackingEpisode:
 
 
 def stacking() -> gymnasium.Env[Any, Any]:
-    """The task, made anew: in one that has been used, contacts and joints of the last episode linger."""
+    """Return a new environment; a used one keeps contacts and joints of the last episode."""
     with _nothing_printed():
         return gymnasium.make("PandaStack-v3", max_episode_steps=1_000_000)
 
 
 @contextlib.contextmanager
 def _nothing_printed() -> Iterator[None]:
-    """PyBullet prints its options whenever a simulation is made; what it prints goes nowhere."""
+    """Suppress the output of PyBullet when it creates a simulation."""
     sys.stdout.flush()
     kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
@@ -129,12 +128,12 @@ def _nothing_printed() -> Iterator[None]:
 
 
 def places(boxes: Boxes) -> dict[str, np.ndarray]:
-    """The middle of each cube, (3,)."""
+    """Return the centre of each cube, (3,)."""
     return {name: box[:3] for name, box in boxes.items()}
 
 
 def can_begin(env: gymnasium.Env[Any, Any], seed: int) -> bool:
-    """Whether the hand has room at the start that a seed gives: cubes apart from each other and from the goal."""
+    """Whether cubes and goal of a seed are far enough apart for the gripper."""
     observation, info = env.reset(seed=seed)
     blue, green = places(boxes_of(observation, info)).values()
     goal = np.array(plan_of(observation, info)[0].target[:3])  # type: ignore[index]
@@ -142,14 +141,14 @@ def can_begin(env: gymnasium.Env[Any, Any], seed: int) -> bool:
 
 
 def record(seed: int, disturbed: bool) -> StackingEpisode | None:
-    """Have the hand stack the cubes.
+    """Record an episode of the scripted controller.
 
     Args:
-        seed: of the task and of what is done to the cubes.
-        disturbed: whether somebody meddles with one of the two actions; the episode ends after that one.
+        seed: of the task and of the disturbance.
+        disturbed: whether to disturb one of the two actions; the episode ends after it.
 
     Returns:
-        The episode; None if no cube is out of place although somebody meddled.
+        The episode; None if the disturbance displaced no cube.
     """
     env = Settled(stacking())
     try:
@@ -163,12 +162,12 @@ def _recorded(env: gymnasium.Env[Any, Any], seed: int, disturbed: bool) -> Stack
     observation, info = env.reset(seed=seed)
     plan, boxes = plan_of(observation, info), boxes_of(observation, info)
     start, goal = boxes, np.array(plan[0].target[:3])  # type: ignore[index]
-    meddled = int(rng.integers(len(plan))) if disturbed else None
+    disturbed_step = int(rng.integers(len(plan))) if disturbed else None
     looks: list[StackingStep] = []
     for number, action in enumerate(plan):
         before = places(boxes)
         should = {**before, action.arguments[0]: goal if number == 0 else before["blue cube"] + [0, 0, SIDE]}
-        moment = int(rng.integers(LONGEST_STEPS)) if number == meddled else None
+        moment = int(rng.integers(LONGEST_STEPS)) if number == disturbed_step else None
         observation, kind = act(env, action, observation, moment, rng)
         for _ in range(20):
             observation = env.step(np.array([0, 0, 0, 1.0], np.float32))[0]
@@ -185,24 +184,24 @@ def _recorded(env: gymnasium.Env[Any, Any], seed: int, disturbed: bool) -> Stack
 def act(
     env: gymnasium.Env[Any, Any], action: Action, observation: Any, moment: int | None, rng: np.random.Generator
 ) -> tuple[Any, Disturbance | None]:
-    """Carry out an action, with something done to a cube at a moment (a number of steps), or afterwards."""
+    """Execute an action with a disturbance at a step or afterwards."""
     movements, kind, step = hand_movements(action, observation), None, 0
     command = next(movements)
     while True:
         if step == moment:
-            kind = meddle(env, observation, rng)
+            kind = disturb(env, observation, rng)
         observation, step = env.step(command)[0], step + 1
         try:
             command = movements.send(observation)
         except StopIteration:
             break
     if moment is not None and kind is None:
-        kind = meddle(env, observation, rng)
+        kind = disturb(env, observation, rng)
     return observation, kind
 
 
-def meddle(env: gymnasium.Env[Any, Any], observation: Any, rng: np.random.Generator) -> Disturbance:
-    """Push a cube that is not in the hand, or put it elsewhere on the table."""
+def disturb(env: gymnasium.Env[Any, Any], observation: Any, rng: np.random.Generator) -> Disturbance:
+    """Push or displace a cube that is not in the gripper."""
     hand, width = observation["observation"][:3], observation["observation"][6]
     now = {name: observation["observation"][where][:3] for name, where in CUBES.items()}
     loose = [name for name, place in now.items() if width > 0.05 or np.linalg.norm(place - hand) > 0.03]
@@ -228,16 +227,16 @@ def meddle(env: gymnasium.Env[Any, Any], observation: Any, rng: np.random.Genera
 def episodes(
     count: int, first_seed: int, disturbed: bool, wanted: Callable[[StackingEpisode], bool], label: str
 ) -> list[StackingEpisode]:
-    """VideoWriter episodes, from a seed on, until so many are as they are wanted; those that are not are kept too."""
+    """Record episodes, from a seed on, until `count` of them are wanted ones; the others are returned too."""
     found: list[StackingEpisode] = []
     good, scout = 0, stacking()
     with tqdm(total=count, desc=label, unit="episode") as bar:
         for seed in itertools.count(first_seed):
-            filmed = record(seed, disturbed) if can_begin(scout, seed) else None
-            if filmed is not None:
-                found.append(filmed)
-                good += wanted(filmed)
-                bar.update(wanted(filmed))
+            recorded = record(seed, disturbed) if can_begin(scout, seed) else None
+            if recorded is not None:
+                found.append(recorded)
+                good += wanted(recorded)
+                bar.update(wanted(recorded))
             if good >= count:
                 break
     scout.close()
@@ -245,15 +244,15 @@ def episodes(
 
 
 def noisy(boxes: Boxes, noise_m: float, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Boxes as a detector would have them: every centre off by normal noise on each axis."""
+    """Return boxes with normal noise on every axis of their centres."""
     return {name: box + np.concatenate([rng.normal(0, noise_m, 3), np.zeros(3)]) for name, box in boxes.items()}
 
 
 def judge(
-    system: System, filmed: Sequence[StackingEpisode], noise_m: float, seed: int
+    system: System, recorded: Sequence[StackingEpisode], noise_m: float, seed: int
 ) -> Iterator[tuple[StackingStep, frozenset[str]]]:
-    """Each look with the cubes that the monitor blames, from noisy boxes."""
-    for number, episode in enumerate(filmed):
+    """Yield each observation with the cubes that the monitor blames, from noisy boxes."""
+    for number, episode in enumerate(recorded):
         rng = np.random.default_rng([seed, number, 2])
         monitor = system.monitor(episode.plan, noisy(episode.start, noise_m, rng))
         for action, look in zip(episode.plan, episode.looks, strict=False):
@@ -261,14 +260,14 @@ def judge(
 
 
 def counted(good: int, total: int) -> dict[str, Any]:
-    """A share with its 95 % interval (Wilson)."""
+    """Return a share with its 95 % interval (Wilson)."""
     low, high = wilson_interval(good, total)
     share = round(good / total, 4) if total else None
     return {"count": good, "of": total, "rate": share, "low_95": round(low, 4), "high_95": round(high, 4)}
 
 
 def summary(verdicts: Sequence[tuple[StackingStep, frozenset[str]]]) -> dict[str, Any]:
-    """How often disturbances were noticed, whether the blame was right, how often there was an alarm without any."""
+    """Return detection rates, exact culprits and false alarms."""
     disturbed = [(look, blamed) for look, blamed in verdicts if look.kind is not None]
     fine = [blamed for look, blamed in verdicts if look.kind is None and not look.wrong]
     natural = [blamed for look, blamed in verdicts if look.kind is None and look.wrong]
@@ -289,7 +288,7 @@ def _noticed(blamed: Sequence[frozenset[str]]) -> tuple[int, int]:
 
 
 def measure(config: PandaGymConfig) -> dict[str, Any]:
-    """VideoWriter, calibrate, judge, and write metrics and table.
+    """Record, calibrate, judge, and write metrics and table.
 
     Args:
         config: see conf/panda_gym.yaml.
@@ -298,7 +297,7 @@ def measure(config: PandaGymConfig) -> dict[str, Any]:
         The contents of metrics.json.
 
     Raises:
-        InvalidConfiguration: a setting is out of its range, or too few episodes went well for the promised rate.
+        InvalidConfiguration: a setting is out of its range, or too few episodes succeed for the promised rate.
     """
     if min(config.disturbances, config.undisturbed, config.calibration) < 1 or min(config.noise_mm, default=-1) < 0:
         raise InvalidConfiguration(
@@ -307,15 +306,15 @@ def measure(config: PandaGymConfig) -> dict[str, Any]:
         )
     base = 1_000_000 * config.seed
 
-    def went_well(filmed: StackingEpisode) -> bool:
-        return not any(look.wrong for look in filmed.looks)
+    def went_well(recorded: StackingEpisode) -> bool:
+        return not any(look.wrong for look in recorded.looks)
 
-    def was_disturbed(filmed: StackingEpisode) -> bool:
-        return filmed.looks[-1].kind is not None
+    def was_disturbed(recorded: StackingEpisode) -> bool:
+        return recorded.looks[-1].kind is not None
 
     calibration = episodes(config.calibration, base, False, went_well, "to calibrate with")
-    filmed = episodes(config.undisturbed, base + 300_000, False, went_well, "undisturbed")
-    filmed += episodes(config.disturbances, base + 600_000, True, was_disturbed, "disturbed")
+    recorded = episodes(config.undisturbed, base + 300_000, False, went_well, "undisturbed")
+    recorded += episodes(config.disturbances, base + 600_000, True, was_disturbed, "disturbed")
     rows: dict[str, Any] = {}
     for noise_mm in config.noise_mm:
         noise_m, rng = noise_mm / 1000, np.random.default_rng([config.seed, 3])
@@ -330,7 +329,7 @@ def measure(config: PandaGymConfig) -> dict[str, Any]:
             noticed_from = REACHED_M * float(np.sqrt(-np.log2(system.models.threshold)))
             rows[f"{name}, noise {noise_mm:g} mm"] = {
                 "tolerance_mm": round(1000 * noticed_from, 1),
-                **summary(list(judge(system, filmed, noise_m, config.seed))),
+                **summary(list(judge(system, recorded, noise_m, config.seed))),
             }
     metrics = {"seed": config.seed, "alpha": config.alpha, "panda_gym": panda_gym.__version__, "settings": rows}
     write_results(config.out, metrics, markdown(metrics), config)

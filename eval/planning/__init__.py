@@ -1,1 +1,1 @@
-"""How good and how fast recovery planning is: `python -m eval.planning`."""
+"""Length and time of recovery plans: `python -m eval.planning`."""

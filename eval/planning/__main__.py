@@ -1,4 +1,4 @@
-"""`python -m eval.planning`: how good and how fast recovery planning is, on stored error states."""
+"""`python -m eval.planning`: length and time of recovery plans on stored error states."""
 
 from eval.common.command import run
 from eval.planning.command import PlanningConfig, measure

@@ -1,4 +1,4 @@
-"""Error states with what planners made of them and what is true: what the tables of `eval.planning` are made from."""
+"""Error states with the plans of all planners and the ground truth: the data of the tables."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ GONE, FAR = "removed", "out_of_reach"
 """Faults that no recovery can undo."""
 
 WORDS = {GONE: "cannot be found", FAR: "out of the robot's reach"}
-"""What a planner's reason has to say of what each of them did."""
+"""Words that a planner's reason must contain for each of them."""
 
 
 @dataclass(frozen=True)
 class KnownOptimum:
-    """What is truly the best that can be done.
+    """True optimum of an error state.
 
     Attributes:
         cost: actions of the recovery and of the rest of the plan.
         actions: of the recovery alone.
-        to: number of a state of the course -> fewest actions to get there, for the subgoals that planners chose.
-        room: whether the table has room for everything that this sets aside; if not, it is a lower bound.
-        independent: the same cost by an independent planner; None if it was not asked.
+        to: number of a state of the plan -> fewest actions to it, for the subgoals of the planners.
+        room: whether the table has room for all objects set aside; if not, the cost is a lower bound.
+        independent: the cost by an independent planner; None without a check.
     """
 
     cost: int
@@ -42,22 +42,22 @@ class KnownOptimum:
 
 @dataclass(frozen=True)
 class PlanningCase:
-    """An error state and everything that was measured of it.
+    """Error state with all results.
 
     Attributes:
         dataset: of the episode.
         episode: its number.
         step: number of the action at which it happened, from 0.
-        objects: how many there are.
-        errors: N_err, how many things went wrong at this step.
+        objects: number of objects.
+        errors: N_err, number of errors at this step.
         length: T, actions of the plan.
-        causes: faults that put objects out of place, each once.
-        recoverable: whether there is a way back.
-        lost: object that makes it impossible -> the fault that took it away.
-        plans: planner -> what it found; empty if the monitor did not notice the error.
-        outcomes: planner -> what became of it, if it found a way.
-        unsteady: objects that did not stay where they were when the error state was put together again.
-        best: the optimum; None if there is no way back or nobody asked.
+        causes: faults behind the deviations, each once.
+        recoverable: whether a recovery exists.
+        lost: object that makes a recovery impossible -> its fault.
+        plans: planner -> plan; empty if the monitor did not notice the error.
+        outcomes: planner -> outcome of its plan.
+        unsteady: objects that moved when the error state was restored.
+        best: the optimum; None if it does not exist.
     """
 
     dataset: str
@@ -75,20 +75,20 @@ class PlanningCase:
     best: KnownOptimum | None = None
 
     def label(self) -> str:
-        """What to call it in a list, e.g. `I 12 step 3`."""
+        """Name in lists, e.g. `I 12 step 3`."""
         return f"{self.dataset} {self.episode} step {self.step}"
 
     @property
     def detected(self) -> bool:
-        """Whether the monitor noticed the error, so that planning was asked for."""
+        """Whether the monitor noticed the error."""
         return bool(self.plans)
 
     def decided_right(self, planner: str) -> bool:
-        """Whether a planner says rightly that there is a way back or that there is none."""
+        """Whether a planner decides rightly if a recovery exists."""
         return (self.plans[planner].status != "impossible") == self.recoverable
 
     def explained_right(self, planner: str) -> bool:
-        """Of what is impossible: whether it says so, and blames the right object for the right reason."""
+        """Whether a planner reports an impossible recovery with the right objects and reason."""
         plan = self.plans[planner]
         words = all(WORDS[fault] in plan.reason for fault in self.lost.values())
         return plan.status == "impossible" and set(plan.blamed) == set(self.lost) and words
@@ -96,12 +96,12 @@ class PlanningCase:
 
 @dataclass(frozen=True, eq=False)
 class CaseRequest:
-    """What a worker is asked about an error state.
+    """Task of a worker.
 
     Attributes:
         state: the error state.
-        plans: planner -> what it found.
-        check: whether an independent planner is asked for the optimum as well.
+        plans: planner -> plan.
+        check: whether an independent planner checks the optimum.
     """
 
     state: ErrorState
@@ -110,7 +110,7 @@ class CaseRequest:
 
 
 def assess(question: CaseRequest, fidelity: Fidelity) -> PlanningCase:
-    """Carry out what planners found, and find what is best.
+    """Execute the plans and compute the optimum.
 
     Args:
         question: an error state with plans.

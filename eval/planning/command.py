@@ -80,9 +80,9 @@ def batched(config: PlanningConfig, states: Sequence[ErrorState]) -> dict[str, A
 
 def cases_of(config: PlanningConfig, planned: Sequence[tuple[ErrorState, dict[str, Planned]]]) -> list[PlanningCase]:
     """Execute the plans and compare them with the optimum, in worker processes."""
-    requests_ = [CaseRequest(state, plans, number < config.check) for number, (state, plans) in enumerate(planned)]
+    tasks = [CaseRequest(state, plans, number < config.check) for number, (state, plans) in enumerate(planned)]
     task = partial(assess, fidelity=config.fidelity)
-    return list(in_workers(task, requests_, config.workers, "state", "judging"))
+    return list(in_workers(task, tasks, config.workers, "state", "judging"))
 
 
 def measure(config: PlanningConfig) -> dict[str, Any]:

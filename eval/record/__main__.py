@@ -1,4 +1,4 @@
-"""`python -m eval.record SCENARIO FILE`: record a scenario as a robot that never looks carries it out."""
+"""`python -m eval.record SCENARIO FILE`: record a scenario of an open-loop robot."""
 
 import typer
 

@@ -1,4 +1,4 @@
-"""`python -m eval.record SCENARIO FILE`: record a scenario as a robot that never looks carries it out."""
+"""`python -m eval.record SCENARIO FILE`: record a scenario of an open-loop robot."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def record(
     path: Annotated[Path, typer.Argument(help="The file to write, ending in .npz.")],
     seed: Annotated[int, typer.Option(help="Which scene.")] = 0,
 ) -> None:
-    """Carry out a scenario's whole plan, faults included, without looking; save what the cameras saw in between."""
+    """Execute a scenario's whole plan, with its faults and without recoveries; save all observations."""
     item = scenario(name, seed)
     with TabletopWorld(item.scene, item.faults, plan=item.plan, seed=seed) as world:
         observations = [world.observe()]

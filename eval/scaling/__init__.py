@@ -1,1 +1,1 @@
-"""How planning time grows: `python -m eval.scaling`."""
+"""Planning time by number of objects and errors: `python -m eval.scaling`."""

@@ -49,18 +49,18 @@ class ScalingConfig:
 
 @dataclass(frozen=True)
 class TimedRecovery:
-    """One recovery that was planned.
+    """Timed planning of one recovery.
 
     Attributes:
-        objects: how many there are.
-        errors: how many things went wrong.
-        noticed: whether the monitor blames exactly what was put out of place.
-        valid: whether the plan can be carried out as imagined and leads to where it says.
-        proven: whether no shorter way exists.
+        objects: number of objects.
+        errors: number of errors.
+        noticed: whether the monitor blames exactly the displaced objects.
+        valid: whether the imagined plan is executable and reaches its subgoal.
+        proven: whether the plan is proven optimal.
         actions: of the recovery.
         expansions: nodes of the search.
         seconds: wall time.
-        cpu_s: processor time: the same on a machine that does nothing else.
+        cpu_s: processor time.
     """
 
     objects: int
@@ -75,7 +75,7 @@ class TimedRecovery:
 
 
 def valid(given: SyntheticErrorState, recovery: Recovery) -> bool:
-    """Whether a recovery can be carried out as imagined and ends where its subgoal has everything."""
+    """Whether an imagined recovery is executable and reaches its subgoal."""
     if not recovery.found or recovery.subgoal is None:
         return False
     now = given.graph
@@ -88,7 +88,7 @@ def valid(given: SyntheticErrorState, recovery: Recovery) -> bool:
 
 
 def time_one(system: System, given: SyntheticErrorState, errors: int, budget_s: float) -> TimedRecovery:
-    """Plan for a problem and time it."""
+    """Time the planning of a recovery."""
     started, cpu = time.perf_counter(), time.process_time()
     recovery = system.planner.recover(
         given.graph, given.trace, given.discrepancy, budget_s=budget_s, max_expansions=None
@@ -108,7 +108,7 @@ def time_one(system: System, given: SyntheticErrorState, errors: int, budget_s: 
 
 
 def time_all(config: ScalingConfig, system: System, bank: Sequence[Appearance]) -> list[TimedRecovery]:
-    """Every combination of objects and errors."""
+    """Time all combinations of numbers of objects and errors."""
     pairs = [(objects, errors) for objects in config.objects for errors in config.errors if errors <= objects]
     results = []
     with tqdm(total=len(pairs) * config.repeats, unit="plan", desc="planning") as bar:
@@ -126,13 +126,13 @@ def time_all(config: ScalingConfig, system: System, bank: Sequence[Appearance]) 
 
 
 def growth(results: Sequence[TimedRecovery]) -> dict[str, float]:
-    """Exponents a and b of T = c * objects^a * errors^b, fitted to the medians of all combinations.
+    """Return the exponents a and b of T = c * objects^a * errors^b, fitted to the medians of all combinations.
 
-    The exponent of what does not vary is 0.
+    The exponent of a constant is 0.
     """
     medians = _medians(results)
     rows = np.array([[1.0, np.log(objects), np.log(errors)] for objects, errors in medians])
-    rows[:, 1:] -= rows[:, 1:].mean(axis=0)  # so that what does not vary has no part in it
+    rows[:, 1:] -= rows[:, 1:].mean(axis=0)  # a constant column becomes 0
     targets = np.log(np.array(list(medians.values())))
     solution, *_ = np.linalg.lstsq(rows, targets, rcond=None)
     left = targets - rows @ solution
@@ -152,7 +152,7 @@ def _medians(results: Sequence[TimedRecovery]) -> dict[tuple[int, int], float]:
 
 
 def summary(results: Sequence[TimedRecovery]) -> dict[str, Any]:
-    """Everything that is measured of single recoveries."""
+    """Return the metrics of single recoveries."""
     cells = {}
     for objects, errors in _medians(results):
         group = [result for result in results if (result.objects, result.errors) == (objects, errors)]
@@ -238,7 +238,7 @@ def markdown(metrics: Mapping[str, Any]) -> str:
 
 
 def draw(results: Sequence[TimedRecovery], folder: Path) -> None:
-    """Time against objects and against errors, in one figure, as PNG and SVG files."""
+    """Draw time by objects and by errors, as PNG and SVG files."""
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained", sharey=True)
     medians = _medians(results)
     errors, objects = (sorted({key[side] for key in medians}) for side in (1, 0))

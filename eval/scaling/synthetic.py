@@ -1,10 +1,9 @@
-"""Synthetic error states of any size: boxes on a table that is large enough, with the looks of real crops.
+"""Synthetic error states of any size: boxes on a large table, with the appearance of real objects.
 
-The simulator's scenes end at 14 objects, which is what an arm can reach and keep apart. To see how planning grows
-beyond that, boxes stand on a larger table, singly and in towers; a short plan is imagined with the learned transition
-model, and some of them are pushed, swapped, taken off or put on others. Appearance and size of every object, as
-expected and as observed, come from a real object of an error state, so that the discriminator meets what it was trained
-for.
+The simulator's scenes have at most 14 objects, because of the arm's reach. For more objects, boxes are put on a larger
+table, singly and in towers; a short plan is imagined with the learned transition model, and some boxes are pushed,
+swapped, or put on others. Expected and observed appearance and size of every box are those of a real object from an
+error state, so that they match the discriminator's training data.
 """
 
 from __future__ import annotations
@@ -29,19 +28,19 @@ from nsrecover.models.free_place import is_free
 from nsrecover.system import System
 
 ORDINARY = 10
-"""Up to so many objects the table is as it is; its area grows in proportion beyond that."""
+"""Number of objects for the normal table; for more, its area grows in proportion."""
 
 STACKED = 0.3
-"""Share of the objects that stand on others at the start."""
+"""Share of the objects that are on others at the start."""
 
 HIGHEST_M = 0.20
-"""Nothing is put on top of what reaches higher."""
+"""Greatest height of an object that supports others."""
 
 ROOM_M = 0.02
-"""Gap between things that are put on the table."""
+"""Gap between objects on the table."""
 
 MOVED_M = 0.05
-"""Pushed objects go at least as far."""
+"""Least distance of a push."""
 
 NOISE_M = 0.001
 """Standard deviation of observed places."""
@@ -51,7 +50,7 @@ TRIES = 400
 
 @dataclass(frozen=True, eq=False)
 class Appearance:
-    """A real object: as expected and as observed, appearance (D,) and size (3,)."""
+    """Expected and observed appearance (D,) and size (3,) of a real object."""
 
     expected: FloatArray
     observed: FloatArray
@@ -61,13 +60,13 @@ class Appearance:
 
 @dataclass(frozen=True, eq=False)
 class SyntheticErrorState:
-    """An error state without a world.
+    """Error state without a simulator.
 
     Attributes:
-        graph: the scene as observed.
-        trace: what should have been.
-        discrepancy: what the monitor says.
-        misplaced: objects that were put out of place.
+        graph: the observed scene.
+        trace: the imagined plan.
+        discrepancy: verdict of the monitor.
+        misplaced: displaced objects.
     """
 
     graph: SceneGraph
@@ -77,12 +76,12 @@ class SyntheticErrorState:
 
     @property
     def noticed(self) -> bool:
-        """Whether the monitor blames exactly those."""
+        """Whether the monitor blames exactly the displaced objects."""
         return set(self.discrepancy.deviating) == self.misplaced
 
 
 def appearances_of(states: Sequence[ErrorState]) -> list[Appearance]:
-    """Real objects that are where they should be, from error states."""
+    """Return the appearances of correctly placed objects of error states."""
     looks = []
     for state in states:
         expected = state.trace.graphs[state.step + 1]
@@ -94,7 +93,7 @@ def appearances_of(states: Sequence[ErrorState]) -> list[Appearance]:
 
 
 def enlarged(system: System, objects: int) -> System:
-    """The same learned parts for a table with room for more objects, and an arm that reaches all of it."""
+    """Return a system for a larger table and an arm that reaches all of it."""
     if objects <= ORDINARY:
         return system
     x_min, y_min, x_max, y_max = system.bundle.workspace
@@ -110,13 +109,13 @@ def enlarged(system: System, objects: int) -> System:
 def problem(
     system: System, bank: Sequence[Appearance], objects: int, errors: int, rng: np.random.Generator, steps: int = 5
 ) -> SyntheticErrorState:
-    """A scene, a plan and errors.
+    """Draw a scene, a plan and errors.
 
     Args:
         system: for a table of this size, from `enlarged`.
-        bank: what objects look like.
-        objects: how many.
-        errors: how many things go wrong at one step.
+        bank: appearances of objects.
+        objects: number of objects.
+        errors: number of errors at one step.
         rng: the source of randomness.
         steps: length of the plan.
 
@@ -145,7 +144,7 @@ def problem(
 
 
 def _start(system: System, looks: Sequence[Appearance], rng: np.random.Generator) -> SceneGraph | None:
-    """Objects singly and in towers."""
+    """Draw a scene with single objects and towers."""
     count = len(looks)
     boxes = np.zeros((0, 6), np.float32)
     for look in looks:
@@ -163,7 +162,7 @@ def _start(system: System, looks: Sequence[Appearance], rng: np.random.Generator
 
 
 def _bears(boxes: FloatArray, index: int, size: FloatArray) -> bool:
-    """Whether something of a size can be put on an object."""
+    """Whether an object supports another one of a size."""
     box = boxes[index]
     if float(top(box)) > HIGHEST_M or (box[3:5] < 0.6 * size[:2]).any():
         return False
@@ -182,7 +181,7 @@ def _somewhere(
     rng: np.random.Generator,
     away: tuple[FloatArray, float] | None = None,
 ) -> FloatArray | None:
-    """A free place on the table; if `away` is given, at least so far from a place."""
+    """Draw a free place on the table; `away` gives a place and the least distance from it."""
     x_min, y_min, x_max, y_max = system.bundle.workspace
     for _ in range(TRIES):
         place = np.array([rng.uniform(x_min, x_max), rng.uniform(y_min, y_max), size[2] / 2, *size], dtype=np.float32)
@@ -194,7 +193,7 @@ def _somewhere(
 
 
 def _trace(system: System, start: SceneGraph, steps: int, rng: np.random.Generator) -> Trace | None:
-    """A plan of stacking and placing, as imagined; None if none was found."""
+    """Draw and imagine a plan; None if none was found."""
     operators = ("top", "top", "left", "right", "front", "behind")
     graphs, actions = [start], list[Action]()
     for _ in range(TRIES):
@@ -207,7 +206,7 @@ def _trace(system: System, start: SceneGraph, steps: int, rng: np.random.Generat
             continue
         if action.operator == "top" and not _bears(graph.boxes, int(j), graph.boxes[i, 3:]):
             continue
-        if action.operator != "top" and graph.boxes[j, 2] > graph.boxes[j, 5]:  # next to something on a tower
+        if action.operator != "top" and graph.boxes[j, 2] > graph.boxes[j, 5]:  # next to an object on a tower
             continue
         after = system.imagination.step(graph, action)
         others = np.delete(after.boxes, i, axis=0)
@@ -223,7 +222,7 @@ def _trace(system: System, start: SceneGraph, steps: int, rng: np.random.Generat
 def _disturbed(
     system: System, graph: SceneGraph, errors: int, rng: np.random.Generator
 ) -> tuple[FloatArray, set[int]] | None:
-    """Boxes after so many errors, each with other objects, and the objects that are out of place then."""
+    """Draw errors of different objects; return the boxes and the displaced objects."""
     boxes, misplaced, done = graph.boxes.copy(), set[int](), 0
     for _ in range(TRIES):
         if done == errors:
@@ -234,7 +233,7 @@ def _disturbed(
             return None
         i = clear[int(rng.integers(len(clear)))]
         rest = np.delete(boxes, i, axis=0)
-        # where nearly everything has to be out of place, things are only pushed: that takes one object and hides none
+        # with few remaining objects only push, which displaces one object and covers none
         kind = rng.random() if errors - done < len(graph) - len(misplaced) - 1 else 1.0
         if kind < 0.2 and len(clear) > 1:
             j = clear[int(rng.integers(len(clear)))]

@@ -1,1 +1,1 @@
-"""Requests made from the schema of the server: `python -m eval.server_fuzz`."""
+"""Fuzz test of the server: `python -m eval.server_fuzz`."""

@@ -1,4 +1,4 @@
-"""`python -m eval.server_fuzz`: the server is sent what its schema allows, and what it does not; it must not break."""
+"""`python -m eval.server_fuzz`: send the server valid and invalid requests, generated from its schema."""
 
 from eval.common.command import run
 from eval.server_fuzz.command import ServerFuzzConfig, measure

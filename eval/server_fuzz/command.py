@@ -1,4 +1,4 @@
-"""`python -m eval.server_fuzz`: the server is sent what its schema allows, and what it does not; it must not break."""
+"""`python -m eval.server_fuzz`: send the server valid and invalid requests, generated from its schema."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from nsrecover.records.recording import example
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 SHORT_S = 0.05
-"""How long to listen for events and to search: there are many cases to come."""
+"""Time to listen for events and to plan, short because there are many cases."""
 
 
 Operation = APIOperation[Any, Any, Any, Any]
@@ -59,12 +59,12 @@ class ServerFuzzConfig:
 
 @dataclass
 class Fuzzed:
-    """What came of it.
+    """Result of a fuzz test.
 
     Attributes:
-        cases: requests that were sent, by operation.
-        statuses: answers, by status.
-        failures: what broke a rule: the request, and what was wrong.
+        cases: number of requests, by operation.
+        statuses: number of answers, by status.
+        failures: requests with invalid answers, and the reasons.
     """
 
     cases: Counter[str] = field(default_factory=Counter)
@@ -73,19 +73,19 @@ class Fuzzed:
 
     @property
     def server_errors(self) -> int:
-        """Answers of 500 and above."""
+        """Number of answers with status 500 and above."""
         return sum(count for status, count in self.statuses.items() if status >= 500)
 
 
 def images() -> list[bytes]:
-    """PNG files of the right kinds, and of wrong, damaged and malicious ones."""
+    """Return valid, wrong, damaged and malicious PNG files."""
     seen = example("collapse").observations[0]
     rgb, depth = png(seen.rgb[0]), png((seen.depth_m[0] * 1000).astype(np.uint16))
     masks = png(seen.instances[0].astype(np.uint16))
     small = [png(np.zeros((2, 2, 3), np.uint8)), png(np.ones((2, 2), np.uint16)), png(np.ones((2, 2), np.uint8))]
     bomb = _chunked(struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0), zlib.compress(bytes(10_000_000)))
     short = _chunked(struct.pack(">IIBBBBB", 64, 64, 8, 2, 0, 0, 0), zlib.compress(b"\0" * 10))
-    # sizes, lengths and checksums that lie
+    # wrong sizes, lengths and checksums
     broken = [rgb[:cut] for cut in (0, 7, 20, 40, len(rgb) // 2)]
     flipped = [rgb[:at] + bytes([rgb[at] ^ 0xFF]) + rgb[at + 1 :] for at in (9, 17, 24, 25, 28, 34, 60, len(rgb) // 2)]
     return [rgb, rgb, depth, depth, masks, masks, *small, bomb, short, *broken, *flipped, b"GIF89a" + bytes(40)]
@@ -98,8 +98,8 @@ def _chunked(header: bytes, data: bytes) -> bytes:
     )
 
 
-class Stages:
-    """Sessions at every point of their life, for requests to meet: opened again once they are gone.
+class Sessions:
+    """Sessions in different states for the requests; closed ones are opened again.
 
     Args:
         url: of the server.
@@ -136,7 +136,7 @@ class Stages:
         self._open: dict[int, Client] = {}
 
     def name(self) -> str:
-        """Of a session that is there."""
+        """Return the name of an open session."""
         number, make = next(self._makers)
         client = self._open.get(number)
         try:
@@ -150,12 +150,12 @@ class Stages:
 
 
 def fuzz(url: str, cases: int, seed: int, on_case: Callable[[], object] = lambda: None) -> Fuzzed:
-    """Send a server requests made from its schema.
+    """Send requests generated from the schema of a server.
 
     Args:
         url: of the server.
-        cases: how many, about; the same number for every operation, half of them against the schema.
-        seed: decides which.
+        cases: approximate number; the same for every operation, half of them invalid.
+        seed: of the requests.
         on_case: called after each.
     """
     pictures = images()
@@ -166,10 +166,10 @@ def fuzz(url: str, cases: int, seed: int, on_case: Callable[[], object] = lambda
     with request.urlopen(f"{url}/openapi.json") as answer:
         schema = schemathesis.openapi.from_dict(json.load(answer))
     operations: list[Operation] = [each.ok() for each in schema.get_all_operations() if isinstance(each, Ok)]
-    fuzzed, stages = Fuzzed(), Stages(url)
+    fuzzed, sessions = Fuzzed(), Sessions(url)
     each = max(1, round(cases / len(operations) / 2))
     for operation, mode in itertools.product(operations, (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)):
-        _attack(operation, mode, each, seed, url, stages, fuzzed, on_case)
+        _attack(operation, mode, each, seed, url, sessions, fuzzed, on_case)
     return fuzzed
 
 
@@ -179,11 +179,11 @@ def _attack(
     cases: int,
     seed: int,
     url: str,
-    stages: Stages,
+    sessions: Sessions,
     fuzzed: Fuzzed,
     on_case: Callable[[], object],
 ) -> None:
-    """One operation, one kind of request."""
+    """Test one operation with valid or invalid requests."""
     cameras = [view["camera"] for view in observation_message(example("collapse").observations[0])["views"]]
 
     @hypothesis.seed(seed)
@@ -194,7 +194,7 @@ def _attack(
     @given(case=operation.as_strategy(mode), known=st.integers(0, 3))
     def attempt(case: schemathesis.Case[Any], known: int) -> None:
         if known and "session" in (case.path_parameters or {}):
-            case.path_parameters["session"] = stages.name()
+            case.path_parameters["session"] = sessions.name()
         query = dict(case.query or {})
         if case.path.endswith("/events"):
             query.setdefault("wait_s", SHORT_S)
@@ -203,7 +203,7 @@ def _attack(
                 query[name] = SHORT_S
         case.query = query
         if known > 1 and isinstance(case.body, dict) and isinstance(views := case.body.get("views"), list):
-            # real cameras now and then: random ones are seldom rigid
+            # sometimes real cameras, because random ones are rarely rigid
             for view, camera in zip(views, itertools.cycle(cameras), strict=False):
                 if isinstance(view, dict):
                     view["camera"] = camera
@@ -218,12 +218,12 @@ def _attack(
             fuzzed.failures.append("\n".join(said))
         on_case()
 
-    with contextlib.suppress(Unsatisfiable):  # nothing can be wrong with a request that takes nothing
+    with contextlib.suppress(Unsatisfiable):  # a request without parameters has no invalid form
         attempt()
 
 
 def measure(config: ServerFuzzConfig) -> dict[str, Any]:
-    """Attack a server and write metrics and table.
+    """Test a server and write metrics and table.
 
     Raises:
         InvalidConfiguration: a setting is out of its range.

@@ -1,1 +1,1 @@
-"""Many robots at one server: `python -m eval.server_load`."""
+"""Load test of the server: `python -m eval.server_load`."""

@@ -1,4 +1,4 @@
-"""`python -m eval.server_load`: many robots send what they see to one server, at the same time."""
+"""`python -m eval.server_load`: many robots send observations to one server at the same time."""
 
 from eval.common.command import run
 from eval.server_load.command import ServerLoadConfig, measure

@@ -1,4 +1,4 @@
-"""`python -m eval.server_load`: many robots send what they see to one server, at the same time."""
+"""`python -m eval.server_load`: many robots send observations to one server at the same time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from nsrecover.integrations.client import observation_message
 from nsrecover.records.recording import Recording, example
 
 HEALTH_EVERY_S = 0.25
-"""How often somebody asks whether the server is still there."""
+"""Interval of health checks."""
 
 
 @dataclass
@@ -44,9 +44,9 @@ class Answered:
 
     Attributes:
         what: `look`, `look and recover`, `session` or `health`.
-        seconds: from the moment it was asked for.
-        late_s: how much later than intended it was asked for.
-        wrong: what was wrong with it; empty if nothing was.
+        seconds: latency.
+        late_s: delay of the request.
+        wrong: problem of the answer; empty if it is right.
     """
 
     what: str
@@ -56,7 +56,7 @@ class Answered:
 
 
 def renamed(recording: Recording, robot: int) -> Recording:
-    """The recording with names that only one robot uses, so that another one's data would be noticed."""
+    """Return the recording with names of one robot, to detect data of other robots."""
 
     def name(each: str) -> str:
         return f"r{robot} {each}"
@@ -70,13 +70,13 @@ def renamed(recording: Recording, robot: int) -> Recording:
 
 
 class Robot:
-    """Goes through the shipped episode again and again, each time in a session of its own.
+    """Repeats the shipped episode, each time in a new session.
 
     Args:
         url: of the server.
         robot: number, from 0.
-        every_s: between two observations.
-        start_s: after which it begins, so that not all ask at once.
+        every_s: interval of observations.
+        start_s: delay of the first one, different for every robot.
     """
 
     def __init__(self, url: str, robot: int, every_s: float, start_s: float) -> None:
@@ -89,7 +89,7 @@ class Robot:
         self.answers: list[Answered] = []
 
     def run(self, until: float) -> None:
-        """Ask until a moment of `time.perf_counter`."""
+        """Send requests until a time of `time.perf_counter`."""
         connection = http.client.HTTPConnection(self._server, timeout=60)
         due, session, step = time.perf_counter() + self._start_s, "", 0
         while due < until:
@@ -126,12 +126,12 @@ class Robot:
         return answer
 
     def _wrong(self, what: str, answer: dict[str, Any]) -> str:
-        """Whether the answer is about this robot, and the right one."""
+        """Return the problem of an answer; empty if it is right and about this robot."""
         if not what.startswith("look"):
             return ""
         names = [each["name"] for each in answer["objects"]]
         if any(not name.startswith(self._own) for name in names):
-            return f"objects of somebody else: {names}"
+            return f"objects of another robot: {names}"
         fell = what == "look and recover"
         if answer["as_expected"] == fell:
             return f"as_expected is {answer['as_expected']}"
@@ -141,7 +141,7 @@ class Robot:
 
 
 def check_health(url: str, until: float, answers: list[Answered]) -> None:
-    """Ask now and then whether the server is there."""
+    """Send health checks."""
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
     while (began := time.perf_counter()) < until:
         try:
@@ -158,7 +158,7 @@ def check_health(url: str, until: float, answers: list[Answered]) -> None:
 
 
 def measure(config: ServerLoadConfig) -> dict[str, Any]:
-    """Put a server under load and write metrics and table.
+    """Load a server and write metrics and table.
 
     Raises:
         InvalidConfiguration: a setting is out of its range.
@@ -173,7 +173,7 @@ def measure(config: ServerLoadConfig) -> dict[str, Any]:
 
 
 def under_load(server: Served, config: ServerLoadConfig) -> dict[str, Any]:
-    """Let robots ask a server; what is written to metrics.json."""
+    """Run all robots, and return the contents of metrics.json."""
     starts = np.random.default_rng(config.seed).uniform(0, config.every_s, config.sessions)
     robots = [Robot(server.url, number, config.every_s, float(s)) for number, s in enumerate(starts)]
     healthy: list[Answered] = []
@@ -200,7 +200,7 @@ def under_load(server: Served, config: ServerLoadConfig) -> dict[str, Any]:
 def metrics_of(
     config: ServerLoadConfig, answers: Sequence[Answered], memory_mb: Sequence[float], cpu_s: float
 ) -> dict[str, Any]:
-    """What is written to metrics.json: seconds, megabytes."""
+    """Return the contents of metrics.json: seconds, megabytes."""
     wrong = [answer for answer in answers if answer.wrong]
     looks = [answer for answer in answers if answer.what.startswith("look")]
     kinds = sorted({answer.what for answer in answers})

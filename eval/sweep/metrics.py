@@ -127,8 +127,8 @@ def confusion(records: Iterable[EpisodeRecord]) -> Confusion:
         after = {recovery.after: recovery for recovery in record.recoveries if recovery.phase == "after"}
         for number, action in enumerate(record.actions, start=1):
             if action.looked:
-                told = after.get(number)
-                counts[bool(action.wrong) or (told is not None and bool(told.wrong)), action.noticed] += 1
+                alarms = after.get(number)
+                counts[bool(action.wrong) or (alarms is not None and bool(alarms.wrong)), action.noticed] += 1
         counts.update((bool(recovery.wrong), True) for recovery in record.recoveries if recovery.phase == "before")
     return Confusion.from_counts(counts)
 
@@ -192,13 +192,13 @@ def _over(length: float, best: int) -> float:
 
 def _culprits_exact(records: Iterable[EpisodeRecord]) -> Iterable[bool]:
     for record in records:
-        told = set[int]()
+        alarms = set[int]()
         for recovery in record.recoveries:
-            told.add(recovery.after)
+            alarms.add(recovery.after)
             if recovery.wrong and recovery.culprits:
                 yield set(recovery.culprits) == set(recovery.wrong)
         for number, action in enumerate(record.actions, start=1):
-            if action.noticed and action.wrong and number not in told:
+            if action.noticed and action.wrong and number not in alarms:
                 yield set(action.culprits) == set(action.wrong)
 
 

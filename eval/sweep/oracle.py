@@ -73,30 +73,30 @@ class Oracle:
     def prepare(self) -> None:
         """Nothing to load."""
 
-    def run(self, stage: EvaluationWorld) -> EpisodeEnd:
+    def run(self, world: EvaluationWorld) -> EpisodeEnd:
         """Execute the plan of the world."""
-        plan, step, recoveries = stage.plan, 0, 0
+        plan, step, recoveries = world.plan, 0, 0
         while step < len(plan):
-            action = beside_all(stage, plan[step], stage.now)
-            stage.execute(action)
-            culprits = dict(stage.wrong) | _missed(stage, action)
+            action = clear_of_neighbours(world, plan[step], world.now)
+            world.execute(action)
+            culprits = dict(world.wrong) | _missed(world, action)
             crept = {}
             if not culprits and step + 1 == len(plan):
                 # several small shifts of one object
-                crept = deviations(stage.now, stage.fault_free[-1])
+                crept = deviations(world.now, world.fault_free[-1])
             if not culprits and not crept:
-                stage.turned(PlannerTurn(plan, step))
+                world.turned(PlannerTurn(plan, step))
                 step += 1
                 continue
             # simulating the reference states does not count as planning
-            reference = stage.fault_free if crept else stage.true_states(plan, step + 1)[1]
-            recovery, cpu = _timed(stage, plan, reference, bool(crept), TOLERANCE_M)
-            if _astray(stage, recovery, reference):
-                closer, more = _timed(stage, plan, reference, bool(crept), CLOSE_M)
+            reference = world.fault_free if crept else world.true_states(plan, step + 1)[1]
+            recovery, cpu = _timed(world, plan, reference, bool(crept), TOLERANCE_M)
+            if _misses_subgoal(world, recovery, reference):
+                closer, more = _timed(world, plan, reference, bool(crept), CLOSE_M)
                 kept = closer if closer.found else recovery
                 recovery, cpu = replace(kept, seconds=recovery.seconds + closer.seconds), cpu + more
             blamed = dict.fromkeys(culprits | crept, "wrong")
-            stage.turned(PlannerTurn(plan, step, culprits=blamed, recovery=recovery, cpu_s=cpu))
+            world.turned(PlannerTurn(plan, step, culprits=blamed, recovery=recovery, cpu_s=cpu))
             recoveries += 1
             if not recovery.found or recoveries > self.max_recoveries:
                 why = recovery.reason or f"something went wrong {recoveries} times"
@@ -107,41 +107,41 @@ class Oracle:
 
 
 def _timed(
-    stage: EvaluationWorld, plan: Plan, reference: tuple[Truth, ...], undisturbed: bool, tolerance_m: float
+    world: EvaluationWorld, plan: Plan, reference: tuple[Truth, ...], undisturbed: bool, tolerance_m: float
 ) -> tuple[Recovery, float]:
     """Return a recovery and the processor time of planning."""
     began, cpu = time.perf_counter(), _processor_s()
-    recovery = _planned(stage, plan, reference, undisturbed, tolerance_m)
+    recovery = _planned(world, plan, reference, undisturbed, tolerance_m)
     recovery, cpu = replace(recovery, seconds=time.perf_counter() - began), _processor_s() - cpu
-    return replace(recovery, actions=_beside_all(stage, recovery.actions)), cpu
+    return replace(recovery, actions=_shifted_actions(world, recovery.actions)), cpu
 
 
-def _astray(stage: EvaluationWorld, recovery: Recovery, reference: tuple[Truth, ...]) -> bool:
+def _misses_subgoal(world: EvaluationWorld, recovery: Recovery, reference: tuple[Truth, ...]) -> bool:
     """Whether the ideal executor misses the subgoal, because a support is slightly displaced or too high.
 
     A brick that stands instead of lying is 12 mm too high, which is within its own tolerance.
     """
     if not recovery.found or recovery.subgoal is None:
         return False
-    done = stage.original(recovery.subgoal)
+    done = world.original(recovery.subgoal)
     assert done is not None
-    return bool(deviations(stage.ahead(stage.now, recovery.actions), reference[done]))
+    return bool(deviations(world.ahead(world.now, recovery.actions), reference[done]))
 
 
-def beside_all(stage: EvaluationWorld, action: Action, now: Truth) -> Action:
+def clear_of_neighbours(world: EvaluationWorld, action: Action, now: Truth) -> Action:
     """Return an action with a slightly shifted target if the object would come down on an edge.
 
     The recovery problem allows boxes to overlap by some millimetres.
 
     Args:
-        stage: has the sizes of the objects.
+        world: has the sizes of the objects.
         action: to be executed.
         now: the true state before it.
     """
     if action.target is None:
         return action
     name, target = action.arguments[0], np.array(action.target)
-    others = np.delete(boxes(poses_of(now, stage.episode.scene)), now.index(name), axis=0)
+    others = np.delete(boxes(poses_of(now, world.episode.scene)), now.index(name), axis=0)
     for shift in SHIFTS_M:
         place = target + np.array((*shift, 0, 0, 0, 0))
         apart = gaps(place, others)
@@ -150,12 +150,12 @@ def beside_all(stage: EvaluationWorld, action: Action, now: Truth) -> Action:
     return action
 
 
-def _beside_all(stage: EvaluationWorld, actions: Sequence[Action]) -> tuple[Action, ...]:
+def _shifted_actions(world: EvaluationWorld, actions: Sequence[Action]) -> tuple[Action, ...]:
     """Shift the targets of several actions, each after the ideal result of those before."""
-    now, shifted = stage.now, list[Action]()
+    now, shifted = world.now, list[Action]()
     for action in actions:
-        shifted.append(beside_all(stage, action, now))
-        now = stage.ahead(now, shifted[-1:])
+        shifted.append(clear_of_neighbours(world, action, now))
+        now = world.ahead(now, shifted[-1:])
     return tuple(shifted)
 
 
@@ -165,37 +165,37 @@ def _processor_s() -> float:
     return used.user + used.system + used.children_user + used.children_system
 
 
-def _missed(stage: EvaluationWorld, action: Action) -> dict[str, str]:
+def _missed(world: EvaluationWorld, action: Action) -> dict[str, str]:
     """Object that missed its target although the ideal executor would have missed it too."""
     if action.target is None:
         return {}
     name = action.arguments[0]
-    away = float(np.linalg.norm(stage.now.position(name) - action.target[:3]))
+    away = float(np.linalg.norm(world.now.position(name) - action.target[:3]))
     return {name: f"{1000 * away:.0f} mm off"} if away > TOLERANCE_M else {}
 
 
 def _planned(
-    stage: EvaluationWorld, plan: Plan, reference: tuple[Truth, ...], undisturbed: bool, tolerance_m: float
+    world: EvaluationWorld, plan: Plan, reference: tuple[Truth, ...], undisturbed: bool, tolerance_m: float
 ) -> Recovery:
     """Plan the cheapest recovery from the true state to any state of the original plan ahead.
 
     Args:
-        stage: has the true state.
+        world: has the true state.
         plan: the plan in execution.
         reference: (T + 1) reference states of the original plan.
         undisturbed: whether they are those of the fault-free run; then only the last one is a subgoal.
         tolerance_m: distance up to which an object is in its place.
     """
-    lost = stage.lost(reference)
+    lost = world.lost(reference)
     if lost:
         reason = "; ".join(f"the {name} is {where}" for name, where in lost.items())
         return Recovery(RecoveryStatus.IMPOSSIBLE, reason=reason, blamed=tuple(lost))
     # number of original steps done -> of present ones
-    ends = {stage.original(number): number for number in range(len(plan), -1, -1)}
-    puzzle = stage.puzzle(reference, tolerance_m)
+    ends = {world.original(number): number for number in range(len(plan), -1, -1)}
+    puzzle = world.puzzle(reference, tolerance_m)
     best, asked = None, False
     if puzzle is not None and undisturbed:
-        best, asked = fewest(puzzle, [len(stage.plan)], LOOKED_AT), False
+        best, asked = fewest(puzzle, [len(world.plan)], LOOKED_AT), False
     elif puzzle is not None:
         best, asked = _soonest(puzzle, sorted(t for t in ends if t is not None))
     steps = None if puzzle is None or best is None else placings(puzzle, best.steps)

@@ -1,1 +1,1 @@
-"""Repair of symbolic plans: `python -m eval.symbolic`."""
+"""Quality of the repair of symbolic plans: `python -m eval.symbolic`."""

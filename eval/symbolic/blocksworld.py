@@ -17,12 +17,12 @@ Step = tuple[str, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Blocks:
-    """Where the blocks are.
+    """State of the blocks.
 
     Attributes:
-        below: for each block what it stands on; -1 for the table, None if it is in the hand or lost.
+        below: support of each block; -1 for the table, None if it is in the hand or lost.
         held: the block in the hand.
-        pinned: blocks under something that the robot knows nothing of: they are not clear, whatever is done.
+        pinned: blocks under an unknown object: they are never clear.
         lost: blocks that are gone.
     """
 
@@ -33,16 +33,16 @@ class Blocks:
 
     @property
     def clear(self) -> list[int]:
-        """Blocks that nothing stands on, and that can be reached."""
+        """Clear blocks within reach."""
         away = {self.held, *self.below, *self.pinned, *self.lost}
         return [block for block in range(len(self.below)) if block not in away]
 
     def put(self, block: int, place: int | None) -> Blocks:
-        """The same with one block elsewhere."""
+        """Return the state with one block elsewhere."""
         return replace(self, below=(*self.below[:block], place, *self.below[block + 1 :]))
 
     def after(self, step: Step) -> Blocks | None:
-        """The state after a step; None if it cannot be run."""
+        """Return the state after a step; None if it is not applicable."""
         name, (block, *others) = step
         if name in ("pick-up", "unstack"):
             place = others[0] if others else -1
@@ -54,7 +54,7 @@ class Blocks:
 
 
 def reaches(state: Blocks, plan: Sequence[Step], goal: Sequence[int | None]) -> bool:
-    """Whether a plan can be run from a state and everything with a place in the goal ends there."""
+    """Whether a plan is applicable in a state and reaches the goal."""
     here: Blocks | None = state
     for step in plan:
         here = here.after(step) if here is not None else None
@@ -62,7 +62,7 @@ def reaches(state: Blocks, plan: Sequence[Step], goal: Sequence[int | None]) -> 
 
 
 def random_towers(rng: random.Random, count: int) -> tuple[int, ...]:
-    """Blocks stacked at random."""
+    """Return random towers."""
     below, tops = [-1] * count, list[int]()
     for block in rng.sample(range(count), count):
         place = rng.randrange(len(tops) + 1)
@@ -74,7 +74,7 @@ def random_towers(rng: random.Random, count: int) -> tuple[int, ...]:
 
 
 def simple_plan(start: Sequence[int], goal: Sequence[int]) -> list[Step]:
-    """Take down what is not where it belongs, then build up: a plan of up to twice the least length, at once."""
+    """Return a plan that unstacks misplaced blocks and then builds: at most twice the least length."""
     below = list(start)
 
     def settled(block: int) -> bool:
@@ -100,16 +100,16 @@ def simple_plan(start: Sequence[int], goal: Sequence[int]) -> list[Step]:
 
 
 def disturbed(rng: random.Random, state: Blocks, kind: str) -> Blocks:
-    """What may happen to a state.
+    """Return a state after a disturbance.
 
     Args:
-        rng: decides what happens to which block.
+        rng: draws the blocks.
         state: before.
-        kind: `moved` (up to three blocks are put elsewhere), `dropped` (what is held falls), `toppled` (a tower falls),
-            `lost` (a block is gone, what stood on it falls) or `pinned` (something lies on a block).
+        kind: `moved` (up to three blocks are displaced), `dropped` (the held block falls), `toppled` (a tower falls),
+            `lost` (a block is gone, the one on it falls) or `pinned` (an unknown object is on a block).
 
     Returns:
-        The state afterwards; the same if there is nothing that this could happen to.
+        The state afterwards; the same if no block qualifies.
     """
     if kind == "dropped" and state.held is not None:
         place = rng.choice([-1, *state.clear])
@@ -141,7 +141,7 @@ def disturbed(rng: random.Random, state: Blocks, kind: str) -> Blocks:
 
 
 class Domain:
-    """The four operators over some blocks, for unified-planning.
+    """The four operators in unified-planning.
 
     Args:
         count: number of blocks.
@@ -173,7 +173,7 @@ class Domain:
                 action.add_effect(fluent, True)
 
     def true_in(self, state: Blocks) -> list[FNode]:
-        """The fluents that hold in a state."""
+        """Return the fluents that hold in a state."""
         true = [self.clear(self.blocks[block]) for block in state.clear]
         for block, place in enumerate(state.below):
             if place == -1:
@@ -184,7 +184,7 @@ class Domain:
         return true
 
     def problem(self, state: Blocks, goal: Sequence[int]) -> Problem:
-        """A problem from a state; blocks whose goal is the table may end anywhere."""
+        """Return a problem; blocks whose goal is the table may end anywhere."""
         problem = Problem("blocksworld")
         for fluent in (self.on, self.on_table, self.clear, self.holding, self.hand_empty):
             problem.add_fluent(fluent, default_initial_value=False)
@@ -198,12 +198,12 @@ class Domain:
         return problem
 
     def changes(self, start: Blocks, now: Blocks) -> Mapping[Any, bool]:
-        """The fluents that differ between two states, with their values in the second."""
+        """Return the fluents that differ between two states, with their values in the second."""
         before, after = self.true_in(start), self.true_in(now)
         return dict.fromkeys(before, False) | dict.fromkeys(after, True)
 
     def plan(self, steps: Sequence[Step]) -> SequentialPlan:
-        """A plan in unified-planning's terms."""
+        """Return a plan of unified-planning."""
         manager = self.on.environment.expression_manager
         return SequentialPlan(
             [
@@ -213,7 +213,7 @@ class Domain:
         )
 
     def steps(self, plan: SequentialPlan) -> list[Step]:
-        """The inverse of `plan`."""
+        """Return the steps of a plan of unified-planning."""
         number = {block.name: i for i, block in enumerate(self.blocks)}
         return [
             (step.action.name, tuple(number[argument.object().name] for argument in step.actual_parameters))

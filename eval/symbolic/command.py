@@ -23,13 +23,13 @@ from sim.common.folder import write_json
 CASES = "cases.json"
 
 DISTURBANCES = ("moved", "dropped", "toppled")
-"""What happens to plans that can be repaired ..."""
+"""Disturbances of repairable plans."""
 
 HOPELESS = ("lost", "pinned")
-"""... and what makes most of them impossible."""
+"""Disturbances that make most repairs impossible."""
 
 TRIES = 100
-"""Disturbances tried until one makes the plan fail."""
+"""Most disturbances to draw until the plan fails."""
 
 
 @dataclass
@@ -50,7 +50,7 @@ class SymbolicConfig:
 
 @dataclass(frozen=True)
 class RepairCase:
-    """Which problem to make, and how to disturb its plan."""
+    """Seed and size of a problem, and kind of its disturbance."""
 
     seed: int
     blocks: int
@@ -60,28 +60,28 @@ class RepairCase:
 
 @dataclass(frozen=True)
 class RepairOutcome:
-    """What became of a case.
+    """Result of a repair.
 
     Attributes:
         case: the case.
-        disturbance: what happened.
-        length: of the plan before.
-        done: how many of its steps had been done when it happened.
+        disturbance: its kind.
+        length: of the original plan.
+        done: number of steps before the disturbance.
         status: of the repair.
-        actions: how many were needed to get back onto the plan.
-        step: of the plan where that is.
-        cost: length of the new plan from there to the goal; None if there is none.
-        first_cost: the same of the first one found.
-        valid: whether unified-planning's validator accepts it; None if there is none.
-        optimum: the least length, by Fast Downward; None if there is no way or it was not asked.
-        proven: whether the repair says that it is as short as possible.
-        lower_bound: what it says that no plan is shorter than.
+        actions: number of repair actions.
+        step: of the plan where the repair rejoins it.
+        cost: length of the new plan; None if there is none.
+        first_cost: length of the first plan found.
+        valid: whether unified-planning's validator accepts the plan; None if there is none.
+        optimum: least length, by Fast Downward; None if no plan exists or without a check.
+        proven: whether the repair is proven optimal.
+        lower_bound: on the length of any plan.
         expansions: search nodes.
         seconds: wall time from the problem to the answer.
         first_s: the same to the first plan.
         first_cpu_s: processor time to the first plan.
         grounding_s: for grounding.
-        planner_s: what Fast Downward took.
+        planner_s: time of Fast Downward.
     """
 
     case: RepairCase
@@ -106,7 +106,7 @@ class RepairOutcome:
 
 
 def run_case(case: RepairCase, budget_s: float) -> RepairOutcome:
-    """Make a problem and a plan, disturb it, repair it, and have the repair judged."""
+    """Make a problem and a plan, disturb it, repair it, and judge the repair."""
     from unified_planning.plans import SequentialPlan
     from unified_planning.shortcuts import get_environment
 
@@ -122,7 +122,7 @@ def run_case(case: RepairCase, budget_s: float) -> RepairOutcome:
         problem = domain.problem(start, goal)
         steps = simple_plan(towers, goal)
         if not case.large:
-            # planning from nothing is the repair of an empty plan
+            # plan by repairing an empty plan
             made = repair(problem, SequentialPlan([]), {}, budget_s=None, max_expansions=2000, shortcuts=True)
             assert made.plan is not None
             steps = domain.steps(made.plan)
@@ -143,7 +143,7 @@ def _judged(
     case: RepairCase, kind: str, done: int, domain: Any, problem: Any, plan: Any, start: Any, now: Any, goal: Any,
     budget_s: float,
 ) -> RepairOutcome:  # fmt: skip
-    """Repair a plan and have the repair judged."""
+    """Repair a plan and judge the repair."""
     from nsrecover.integrations.unified_planning import PlanRepair, repair
 
     improvements, used = list[PlanRepair](), list[float]()
@@ -194,7 +194,7 @@ def is_valid(problem: Any, plan: Any) -> bool:
 
 
 def shortest(problem: Any) -> tuple[float | None, float]:
-    """Length of the shortest plan by Fast Downward (A* with LM-cut), None if it proves that there is none; seconds."""
+    """Return the length of the shortest plan by Fast Downward (A* with LM-cut), None if none exists; and seconds."""
     from unified_planning.engines import PlanGenerationResultStatus
     from unified_planning.shortcuts import MinimizeSequentialPlanLength
 
@@ -211,7 +211,7 @@ def shortest(problem: Any) -> tuple[float | None, float]:
 
 
 def cases_of(config: SymbolicConfig) -> list[RepairCase]:
-    """The cases to run, by seed: block numbers in turn, the hopeless ones spread evenly.
+    """Return the cases: numbers of blocks in turn, unsolvable ones spread evenly.
 
     Raises:
         InvalidConfiguration: a number is out of its range, or a planner is not installed.
@@ -246,7 +246,7 @@ def cases_of(config: SymbolicConfig) -> list[RepairCase]:
 
 
 def run_all(config: SymbolicConfig, cases: Sequence[RepairCase]) -> Iterator[RepairOutcome]:
-    """Every case: the small ones in worker processes, then the large ones one after the other, for their times."""
+    """Run the small cases in worker processes, then the large ones in this process, for their times."""
     task = partial(run_case, budget_s=config.budget_s)
     small, large = ([case for case in cases if case.large == which] for which in (False, True))
     yield from in_workers(task, small, config.workers, "repair", "repairing")
@@ -259,7 +259,7 @@ def _quantile(values: Sequence[float], share: float) -> float | None:
 
 
 def summary(outcomes: Sequence[RepairOutcome]) -> dict[str, Any]:
-    """The figures of some cases."""
+    """Return the metrics of some cases."""
     solvable = [o for o in outcomes if o.case.large or o.optimum is not None]
     hopeless = [o for o in outcomes if not o.case.large and o.optimum is None]
     found = [o for o in solvable if o.cost is not None]

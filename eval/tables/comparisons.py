@@ -22,7 +22,7 @@ def oracle_section(sweeps: Sequence[Sweep]) -> Section | None:
     """Episodes that the oracle does not complete: the limit of simulator and arm."""
     ours = {sweep.dataset: sweep for sweep in sweeps if sweep.planner == FIRST}
     rows = []
-    every, done, failed, others, told = 0, 0, list[str](), 0, 0
+    every, done, failed, others, run_by_ours = 0, 0, list[str](), 0, 0
     asked, planned = 0, 0
     for sweep in sweeps:
         if sweep.planner != ORACLE:
@@ -32,18 +32,18 @@ def oracle_section(sweeps: Sequence[Sweep]) -> Section | None:
         every, done = every + len(possible), done + len(possible) - len(short)
         failed += [record.label() for record in short]
         also, ran = _both(short, ours)
-        others, told = others + also, told + ran
+        others, run_by_ours = others + also, run_by_ours + ran
         ways = [recovery for record in sweep.records for recovery in record.recoveries if recovery.found]
         asked, planned = asked + sum(way.reason != OURS for way in ways), planned + len(ways)
         mine = _both(possible, ours)
-        beside = f"{mine[0]} of {mine[1]}" if mine[1] else ""
-        rows.append([*_completed(sweep.dataset, len(possible) - len(short), len(possible)), beside])
+        compared = f"{mine[0]} of {mine[1]}" if mine[1] else ""
+        rows.append([*_completed(sweep.dataset, len(possible) - len(short), len(possible)), compared])
     if not rows:
         return None
     rows.append([*_completed("all", done, every), ""])
     least = "nothing."
     if failed:
-        beaten = f"; ours completes {others} of {told} that it ran" if told else ""
+        beaten = f"; ours completes {others} of {run_by_ours} that it ran" if run_by_ours else ""
         least = f"{100 * len(failed) / every:.2f} points: {', '.join(failed)}{beaten}."
     return Section(
         "What the simulator and the arm allow",

@@ -1,1 +1,1 @@
-"""What a monitor step costs: `python -m eval.timing`."""
+"""Time of a monitor step: `python -m eval.timing`."""

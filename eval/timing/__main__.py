@@ -1,4 +1,4 @@
-"""`python -m eval.timing`: what the monitor costs in your own loop, from images to discrepancy, without rendering."""
+"""`python -m eval.timing`: time of a monitor step, from images to discrepancy, without rendering."""
 
 from eval.common.command import run
 from eval.timing.command import TimingConfig, measure

@@ -29,12 +29,12 @@ FORMAT = 1
 
 @dataclass
 class Task:
-    """Goals that success is measured on.
+    """Test goals.
 
     Attributes:
-        objects: in the scene.
+        objects: number of objects.
         length: of the plan to the goal.
-        tries: actions, as a multiple of it.
+        tries: allowed actions as a multiple of the length.
     """
 
     objects: int = 3
@@ -60,7 +60,7 @@ class TrainSacConfig:
 
 
 def train(config: TrainSacConfig) -> dict[str, Any]:
-    """Train a policy, go on where an earlier run stopped, and measure it beside random actions.
+    """Train a policy, continuing an interrupted run, and compare it with random actions.
 
     Args:
         config: see conf/train_sac.yaml.
@@ -111,19 +111,19 @@ def _learn(config: TrainSacConfig, out: Path) -> tuple[Any, float]:
 
 
 def _goals(counts: Sequence[int], lengths: Sequence[int], tries: int, slots: int) -> ReachGoals:
-    sac_class()  # says what to install
+    sac_class()  # raises if it is not installed
     from eval.train_sac.environment import ReachGoals
 
     return ReachGoals(counts, lengths, tries, slots)
 
 
 def _begin(config: TrainSacConfig, out: Path, environment: ReachGoals) -> Any:
-    """A new model, or the saved one with what it remembers."""
+    """Return a new model, or the saved one with its replay buffer."""
     sac = sac_class()
     if (out / PROGRESS).is_file():
         model = sac.load(out / MODEL, env=environment, device="cpu")
         model.load_replay_buffer(out / REPLAY)
-        # the generators of a new process begin anew: not with the same scenes
+        # a new process must not repeat the scenes of the first one
         model.set_random_seed(config.seed + model.num_timesteps)
         return model
     from stable_baselines3 import HerReplayBuffer
@@ -143,7 +143,7 @@ def _begin(config: TrainSacConfig, out: Path, environment: ReachGoals) -> Any:
 
 
 def _save(model: Any, out: Path, seconds: float) -> None:
-    """Each file whole or not at all; the last one says that the others are there."""
+    """Write every file atomically; the last file marks the others as complete."""
     writers = {REPLAY: model.save_replay_buffer, MODEL: model.save, POLICY: model.policy.save}
     for name, write in writers.items():
         path = out / name
@@ -154,7 +154,7 @@ def _save(model: Any, out: Path, seconds: float) -> None:
 
 
 def _measure(task: Task, model: Any, config: TrainSacConfig) -> dict[str, Any]:
-    """Goals reached by the policy and by random actions, in scenes that are not those of training."""
+    """Measure goals reached by the policy and by random actions, in test scenes."""
     reached = {"policy": 0, "random": 0}
     for who in reached:
         with closing(_goals([task.objects], [task.length], task.tries, config.slots)) as environment:

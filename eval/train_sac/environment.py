@@ -1,4 +1,4 @@
-"""Putting objects where a goal has them, as a goal-conditioned gymnasium environment in the kinematic simulator."""
+"""Goal-conditioned gymnasium environment in the kinematic simulator: move objects to their goals."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from sim.tabletop.world import SavedWorld, TabletopWorld
 
 Observed = dict[str, Vector]
 GOALS_PER_SCENE = 10
-"""Building a world takes as long as a dozen actions, so that several goals are set in each."""
+"""Several goals use the same world, because building one takes as long as a dozen actions."""
 
 
 class ReachGoals(gymnasium.Env[Observed, Vector]):
-    """One episode: a scene, and the boxes that a random plan would lead to.
+    """Environment whose goals are the results of random plans.
 
-    The observation is what the agent perceives, too: the boxes of the objects. An action chooses an object and a place
-    on the table; whether that works is the simulator's to say. The reward is 0 at the goal and -1 elsewhere.
+    The observation has the boxes of the objects, as the agent perceives them. An action chooses an object and a place
+    on the table; the simulator executes it. The reward is 0 at the goal and -1 elsewhere.
 
     Args:
         counts: numbers of objects, equally often.
@@ -69,7 +69,7 @@ class ReachGoals(gymnasium.Env[Observed, Vector]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observed, dict[str, Any]]:
-        """Begin an episode; a seed begins a new scene."""
+        """Start an episode; a seed starts a new scene."""
         super().reset(seed=seed)
         if seed is not None or self._goals == GOALS_PER_SCENE or self._world is None:
             self._new_scene()
@@ -94,7 +94,7 @@ class ReachGoals(gymnasium.Env[Observed, Vector]):
         return self._observed(), {}
 
     def step(self, action: Vector) -> tuple[Observed, float, bool, bool, dict[str, Any]]:
-        """Carry an action out."""
+        """Execute an action."""
         world = self._world
         assert world is not None
         world.execute(self.slots.action(world.scene.names, self._boxes(), action))
@@ -105,11 +105,11 @@ class ReachGoals(gymnasium.Env[Observed, Vector]):
         return seen, reward, reached, self._left <= 0 and not reached, {"is_success": reached}
 
     def compute_reward(self, achieved_goal: Vector, desired_goal: Vector, info: Any) -> FloatArray:
-        """0 where the goal is reached, -1 elsewhere; for one pair of goals or many."""
+        """Reward: 0 at the goal, -1 elsewhere; for one pair of goals or many."""
         return self.slots.reached(achieved_goal, desired_goal).astype(np.float32) - 1.0
 
     def close(self) -> None:
-        """End the simulator."""
+        """Close the simulator."""
         if self._world is not None:
             self._world.close()
             self._world = None

@@ -1,4 +1,4 @@
-"""The policy as a planner of recoveries: it acts in imagination until the scene is as it should be, or it gives up."""
+"""Recovery planner with a policy: it acts in imagination until the scene matches the expectation."""
 
 from __future__ import annotations
 
@@ -24,36 +24,36 @@ from nsrecover.system import System
 
 POLICY = "policy.zip"
 DRAWS = 20
-"""Proposals before the policy has nothing that can be done."""
+"""Most proposals of the policy for one action."""
 
 SHIPPED = Path(__file__).parent / "tabletop"
-"""The policy that comes with the project."""
+"""Folder of the shipped policy."""
 
 
 @dataclass
 class PolicySetting(PlannerSetting):
-    """A trained policy in the place of a search.
+    """Setting of a trained policy as planner.
 
     Attributes:
         policy: the file, or the folder of `python -m eval.train_sac`; the shipped one if None.
-        tries: actions before it gives up, for each object of the scene.
+        tries: most actions, for each object of the scene.
     """
 
     policy: str | None = None
     tries: int = 2
 
     def recover(self, system: System) -> Callable[..., Recovery]:
-        """What plans a recovery, called like `RecoveryPlanner.recover`."""
+        """Return the planning function, called like `RecoveryPlanner.recover`."""
         return PolicyPlanner(system, load_policy(self.policy or SHIPPED), self.tries).recover
 
 
 def sac(name: str = "sac", policy: str | None = None, tries: int = 2, **others: Any) -> Recovering:
-    """The library's agent with the policy as its planner.
+    """Return the library's agent with the policy as its planner.
 
     Args:
-        name: what tables call it.
+        name: in tables.
         policy: the file, or the folder of `python -m eval.train_sac`; the shipped one if None.
-        tries: actions before it gives up, for each object of the scene.
+        tries: most actions, for each object of the scene.
         others: the other fields of a `Recovering`.
     """
     return Recovering(name, PolicySetting(policy=policy, tries=tries), **others)
@@ -61,7 +61,7 @@ def sac(name: str = "sac", policy: str | None = None, tries: int = 2, **others: 
 
 @lru_cache(maxsize=2)
 def load_policy(policy: str | Path) -> Any:
-    """The policy of a file or folder.
+    """Load the policy of a file or folder.
 
     Raises:
         InvalidConfiguration: there is none, or stable-baselines3 is not installed.
@@ -70,7 +70,7 @@ def load_policy(policy: str | Path) -> Any:
     path = path / POLICY if path.is_dir() else path
     if not path.is_file():
         raise InvalidConfiguration(f"expected a policy at {path}, found no file; run `python -m eval.train_sac` first")
-    sac_class()  # says what to install
+    sac_class()  # raises if it is not installed
     from stable_baselines3.sac.policies import MultiInputPolicy
 
     return MultiInputPolicy.load(str(path), device="cpu")
@@ -92,12 +92,12 @@ def sac_class() -> Any:
 
 
 class PolicyPlanner:
-    """Plans by acting in imagination.
+    """Planner that acts in imagination.
 
     Args:
-        system: imagines and compares.
+        system: imagination and comparison.
         model: predicts actions, see `eval.train_sac.space`; a policy of stable-baselines3.
-        tries: actions before it gives up, for each object of the scene.
+        tries: most actions, for each object of the scene.
     """
 
     def __init__(self, system: System, model: Any, tries: int) -> None:
@@ -112,9 +112,9 @@ class PolicyPlanner:
         budget_s: float | None = None,
         max_expansions: int | None = None,
     ) -> Recovery:
-        """Actions that lead to where the plan should be now, as far as they can be imagined.
+        """Return actions that lead to the expected state, in imagination.
 
-        Where only a precondition of the next action does not hold, they lead to where it should be after that.
+        If only a precondition of the next action does not hold, they lead to the state after that action.
         """
         began = time.perf_counter()
         done = discrepancy.step + (discrepancy.phase is Phase.AFTER)
@@ -155,14 +155,14 @@ class PolicyPlanner:
         )
 
     def _proposed(self, now: SceneGraph, goal: SceneGraph) -> Action | None:
-        """What the policy likes best of what can be done: its mean first, then what it draws."""
+        """Return the first applicable proposal: the mean of the policy, then its samples."""
         seen = {
             "observation": self._slots.observation(now.boxes),
             "achieved_goal": self._slots.boxes(now.boxes),
             "desired_goal": self._slots.boxes(goal.boxes),
         }
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)  # the same episode again takes the same course
+            torch.manual_seed(0)  # deterministic episodes
             for draw in range(DRAWS):
                 chosen = self._model.predict(seen, deterministic=draw == 0)[0]
                 action = self._slots.action(now.names, now.boxes, chosen, goal.boxes[:, 3:])
@@ -171,7 +171,7 @@ class PolicyPlanner:
         return None
 
     def _there(self, graph: SceneGraph, trace: Trace, done: int) -> bool:
-        """Whether nothing is out of place where the next action begins, or after the last one."""
+        """Whether no object deviates before the next action, or after the last one."""
         comparison = self._system.comparison
         if done == len(trace.plan):
             return not comparison.after(graph, trace, done - 1)

@@ -1,4 +1,4 @@
-"""What the policy sees and does, as vectors of fixed length: the same in training and when it plans a recovery."""
+"""Observations and actions of the policy as vectors of fixed length, in training and in planning."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Vector = npt.NDArray[np.float32]
 _MIDDLE = np.array([sum(TABLE.x_m) / 2, sum(TABLE.y_m) / 2, 0.1, 0.045, 0.045, 0.045], dtype=np.float32)
 _SCALE = np.array([np.ptp(TABLE.x_m) / 2, np.ptp(TABLE.y_m) / 2, 0.1, 0.02, 0.02, 0.02], dtype=np.float32)
 GONE = np.array([TABLE.x_m[0], TABLE.y_m[0], -0.1, 0.045, 0.045, 0.045], dtype=np.float32)
-"""Box of an object that is not on the table any more."""
+"""Box of a missing object."""
 _MOST = 5.0
 _TOUCHING = 0.01
 
 
 @dataclass(frozen=True)
 class Slots:
-    """Boxes of up to so many objects; the slots of those that are not there are zero.
+    """Boxes of a limited number of objects; unused slots are zero.
 
     Attributes:
         count: number of slots.
@@ -34,7 +34,7 @@ class Slots:
 
     @property
     def action_size(self) -> int:
-        """A preference for each object, and a place on the table."""
+        """Size of an action: a preference for each object, and a place on the table."""
         return self.count + 2
 
     def boxes(self, boxes: npt.ArrayLike) -> Vector:
@@ -45,7 +45,7 @@ class Slots:
         return padded.ravel()
 
     def observation(self, boxes: npt.ArrayLike) -> Vector:
-        """The boxes, and which slots are in use: (7 * count,)."""
+        """The boxes and the used slots: (7 * count,)."""
         used = np.zeros(self.count, dtype=np.float32)
         used[: np.asarray(boxes).reshape(-1, 6).shape[0]] = 1.0
         return np.concatenate([self.boxes(boxes), used])
@@ -59,13 +59,13 @@ class Slots:
     def action(
         self, names: tuple[str, ...], boxes: npt.ArrayLike, chosen: npt.ArrayLike, sides: npt.ArrayLike | None = None
     ) -> Action:
-        """What a vector of the policy means: the preferred object goes to the place, on top of what stands there.
+        """Return the action of a vector: the preferred object goes to the place, on top of objects there.
 
         Args:
             names: N objects.
-            boxes: (N, 6) where they are, as far as it is known.
+            boxes: (N, 6) their known places.
             chosen: (count + 2,) in -1..1.
-            sides: (N, 3) with which sides they are put down; as they lie if None.
+            sides: (N, 3) their sizes at the target; unchanged if None.
         """
         every, vector = np.asarray(boxes, dtype=np.float32), np.asarray(chosen, dtype=np.float32)
         row = int(np.argmax(vector[: len(names)]))

@@ -39,24 +39,26 @@ def seeds(scout: gymnasium.Env[Any, Any], first: int) -> Iterator[int]:
 
 
 def test_the_scripted_hand_builds_the_tower(scout: gymnasium.Env[Any, Any]) -> None:
-    filmed = record(next(seeds(scout, 0)), disturbed=False)
-    assert filmed is not None
-    assert [look.kind for look in filmed.looks] == [None, None]
-    assert not any(look.wrong for look in filmed.looks)
-    blue, green = (filmed.looks[-1].boxes[name] for name in ("blue cube", "green cube"))
+    recorded = record(next(seeds(scout, 0)), disturbed=False)
+    assert recorded is not None
+    assert [look.kind for look in recorded.looks] == [None, None]
+    assert not any(look.wrong for look in recorded.looks)
+    blue, green = (recorded.looks[-1].boxes[name] for name in ("blue cube", "green cube"))
     np.testing.assert_allclose(green[:3] - blue[:3], (0, 0, 0.04), atol=0.015)
 
 
 def test_a_disturbance_counts_if_a_cube_is_out_of_place_and_the_same_seed_is_the_same_episode(
     scout: gymnasium.Env[Any, Any],
 ) -> None:
-    seed, filmed = next((seed, one) for seed in seeds(scout, 100) if (one := record(seed, disturbed=True)) is not None)
-    assert filmed.looks[-1].kind is not None
-    assert filmed.looks[-1].wrong
+    seed, recorded = next(
+        (seed, one) for seed in seeds(scout, 100) if (one := record(seed, disturbed=True)) is not None
+    )
+    assert recorded.looks[-1].kind is not None
+    assert recorded.looks[-1].wrong
     again = record(seed, disturbed=True)
     assert again is not None
-    assert again.looks[-1].kind is filmed.looks[-1].kind
-    for name, box in filmed.looks[-1].boxes.items():
+    assert again.looks[-1].kind is recorded.looks[-1].kind
+    for name, box in recorded.looks[-1].boxes.items():
         np.testing.assert_array_equal(again.looks[-1].boxes[name], box)
 
 

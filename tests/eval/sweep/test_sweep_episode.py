@@ -15,7 +15,7 @@ from eval.sweep.evaluation_world import Controller, EpisodeEnd, EvaluationWorld,
 from eval.sweep.failures import failure_of
 from eval.sweep.fault_schedule import FaultSchedule
 from eval.sweep.ideal_executor import IdealExecutor
-from eval.sweep.oracle import OURS, Oracle, beside_all
+from eval.sweep.oracle import OURS, Oracle, clear_of_neighbours
 from eval.sweep.records import EpisodeRecord, Failure, OptimumRecord
 from nsrecover.core.actions import Action
 from nsrecover.core.episode import EpisodeStatus
@@ -156,7 +156,7 @@ def test_the_oracle_puts_nothing_down_on_an_edge(gap_m: float, moved: bool) -> N
         target = np.array([*sides[neighbour, :2], sides[mine, 5] / 2, *sides[mine, 3:]])
         target[1] += (sides[neighbour, 4] + sides[mine, 4]) / 2 + gap_m
         action = Action("restore", (stage.now.names[mine],), as_box(target))
-        found = np.array(beside_all(stage, action, stage.now).target)
+        found = np.array(clear_of_neighbours(stage, action, stage.now).target)
     assert bool(found[1] - target[1] > 0.003) == moved
     assert np.abs(found - target).max() < 0.007
 
