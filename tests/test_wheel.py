@@ -58,8 +58,9 @@ def test_it_holds_what_the_library_needs(wheel: Path) -> None:
 
 def test_every_module_of_the_library_is_in_it(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        packed = {name for name in archive.namelist() if name.endswith(".py")}
-    assert packed == {str(path.relative_to(ROOT)) for path in (ROOT / "nsrecover").rglob("*.py")}
+        packed = {name for name in archive.namelist() if name.endswith((".py", ".jinja"))}
+    expected = [*(ROOT / "nsrecover").rglob("*.py"), *(ROOT / "nsrecover").rglob("*.jinja")]
+    assert packed == {str(path.relative_to(ROOT)) for path in expected}
 
 
 def run(unpacked: Path, code: str, folder: Path) -> subprocess.CompletedProcess[str]:
