@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException as PlainHTTPException
 
 from nsrecover.errors import NsrecoverError
+from nsrecover.integrations.server.watch import OutOfTurn
 
 FOUND_LENGTH = 60
 """Largest number of characters of a found value that a message repeats."""
@@ -90,45 +91,38 @@ def code_of(error: NsrecoverError) -> str:
 def add_handlers(app: FastAPI) -> None:
     """Add handlers that answer all errors as problems."""
 
-    async def refused(request: Request, error: Exception) -> JSONResponse:
-        assert isinstance(error, Refused)
+    @app.exception_handler(Refused)
+    async def refused(request: Request, error: Refused) -> JSONResponse:
         return answer(error.problem, error.status_code, error.headers)
 
-    async def mistaken(request: Request, error: Exception) -> JSONResponse:
-        assert isinstance(error, NsrecoverError)
-        return answer(Problem(code=code_of(error), message=_sendable(str(error))), 422)
+    @app.exception_handler(NsrecoverError)
+    async def mistaken(request: Request, error: NsrecoverError) -> JSONResponse:
+        status = 409 if isinstance(error, OutOfTurn) else 422
+        return answer(Problem(code=code_of(error), message=_sendable(str(error))), status)
 
-    async def invalid(request: Request, error: Exception) -> JSONResponse:
-        assert isinstance(error, RequestValidationError)
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
         details = [_detail(each) for each in error.errors()[:20]]
         first = f"{details[0].where}: {details[0].message}" if details else "expected another request"
-        problem = Problem(
-            code="invalid_request", message=f"{first}; see /docs for what this path takes", details=details
-        )
-        return answer(problem, 422)
+        message = f"{first}; see /docs for what this path takes"
+        return answer(Problem(code="invalid_request", message=message, details=details), 422)
 
-    async def http(request: Request, error: Exception) -> JSONResponse:
-        assert isinstance(error, PlainHTTPException)
-        codes = {404: "unknown_path", 405: "unknown_method", 400: "unreadable"}
-        message = {
-            404: "expected a path of this interface, found none; see /docs",
-            405: f"expected another method than {shown(request.method)} for this path; see /docs",
-        }.get(error.status_code, f"expected a request that can be read, found: {_sendable(str(error.detail))}")
-        problem = Problem(code=codes.get(error.status_code, "refused"), message=message)
-        return answer(problem, error.status_code, error.headers)
+    @app.exception_handler(PlainHTTPException)
+    async def http(request: Request, error: PlainHTTPException) -> JSONResponse:
+        code, message = {
+            400: ("unreadable", ""),
+            404: ("unknown_path", "expected a path of this interface, found none; see /docs"),
+            405: (
+                "unknown_method", f"expected another method than {shown(request.method)} for this path; see /docs"
+            ),
+        }.get(error.status_code, ("refused", ""))  # fmt: skip
+        message = message or f"expected a request that can be read, found: {_sendable(str(error.detail))}"
+        return answer(Problem(code=code, message=message), error.status_code, error.headers)
 
+    @app.exception_handler(Exception)
     async def broken(request: Request, error: Exception) -> JSONResponse:
         logging.getLogger("nsrecover.server").error("a request failed", exc_info=error)
         return answer(Problem(code="server_error", message="the server failed; its log says why"), 500)
-
-    for kind, handler in (
-        (Refused, refused),
-        (NsrecoverError, mistaken),
-        (RequestValidationError, invalid),
-        (PlainHTTPException, http),
-        (Exception, broken),
-    ):
-        app.add_exception_handler(kind, handler)
 
 
 def _detail(error: Mapping[str, Any]) -> Detail:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from fastapi import Request
@@ -18,9 +18,8 @@ from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.integrations.server import convert, messages
 from nsrecover.integrations.server.events import EventKind
 from nsrecover.integrations.server.limits import Limits
-from nsrecover.integrations.server.problems import Refused
 from nsrecover.integrations.server.sessions import Session, Sessions
-from nsrecover.integrations.server.watch import OutOfTurn, StepResult, Systems, Watch
+from nsrecover.integrations.server.watch import StepResult, Systems, Watch
 
 Result = TypeVar("Result")
 Seeing = Callable[[Watch], Observation | SceneGraph]
@@ -90,8 +89,7 @@ class Service:
             budget_s: planning time, seconds; None: no search.
         """
         async with session.turn() as watch:
-            with out_of_turn():
-                result = await self._run(self._perceivers, lambda: watch.look(seeing(watch), phase))
+            result = await self._run(self._perceivers, lambda: watch.look(seeing(watch), phase))
             session.events.publish(EventKind.STEP, _step(result, watch))
             recovery = explanation = None
             if result.discrepancy and budget_s is not None:
@@ -116,8 +114,7 @@ class Service:
     async def change(self, session: Session, work: Callable[[Watch], None]) -> messages.SessionState:
         """Change the plan of a session in a thread, because predicting its trace takes time."""
         async with session.turn() as watch:
-            with out_of_turn():
-                await self._run(self._planners, lambda: work(watch))
+            await self._run(self._planners, lambda: work(watch))
             state = state_of(session)
             session.events.publish(EventKind.PLAN, {"plan": [str(action) for action in watch.plan]})
             return state
@@ -139,10 +136,7 @@ class Service:
         leaving = asyncio.create_task(give_up_with_client())
         session.planning = True
         try:
-            with out_of_turn():
-                found, words = await self._run(
-                    self._planners, lambda: watch.recover(budget_s, session.stop.is_set, better)
-                )
+            found, words = await self._run(self._planners, lambda: watch.recover(budget_s, session.stop.is_set, better))
         finally:
             session.planning = False
             leaving.cancel()
@@ -152,15 +146,6 @@ class Service:
 
     async def _run(self, pool: Executor, work: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(pool, work)
-
-
-@contextmanager
-def out_of_turn() -> Iterator[None]:
-    """Context that refuses operations out of turn with status 409 instead of 422."""
-    try:
-        yield
-    except OutOfTurn as error:
-        raise Refused(409, "out_of_turn", str(error)) from None
 
 
 def state_of(session: Session) -> messages.SessionState:
