@@ -80,14 +80,18 @@ class _Photos:
 
     def __init__(self) -> None:
         self._encoded: dict[bytes, str] = {}
+        self._names: dict[int, str] = {}
 
     def name(self, picture: Picture) -> str:
         """Return the class of an element that shows a picture."""
+        if id(picture) in self._names:
+            return self._names[id(picture)]
         image = Image.fromarray(picture).resize(PHOTO_SIZE, Image.Resampling.LANCZOS)
         buffer = io.BytesIO()
         # Rendered scenes have few colours: a palette halves the file without a visible difference.
         image.quantize(128, dither=Image.Dither.NONE).save(buffer, "PNG", optimize=True)
-        return self._encoded.setdefault(buffer.getvalue(), f"photo{len(self._encoded)}")
+        self._names[id(picture)] = self._encoded.setdefault(buffer.getvalue(), f"photo{len(self._encoded)}")
+        return self._names[id(picture)]
 
     def style(self) -> Markup:
         """Return the style rules that hold the pictures."""

@@ -20,6 +20,8 @@ from typing import Any, TypeVar
 Class = TypeVar("Class", bound=type)
 
 MODULES = {
+    "eval.sac": "eval.train_sac",
+    "eval.sweep.stage": "eval.sweep.evaluation_world",
     "nsrecover.archive": "nsrecover.records.archive",
     "nsrecover.boxes": "nsrecover.perception.boxes",
     "nsrecover.causes": "nsrecover.monitoring.causes",
