@@ -49,7 +49,7 @@ def puzzle(start: list[tuple[float, int | None]], reference: list[list[tuple[flo
 
 
 def brute_force(given: Puzzle) -> int | None:
-    """Breadth first over everything, without any bound."""
+    """Breadth-first search without a bound."""
     waiting, cost, best = deque([given.start]), {given.start: 0}, None
     while waiting:
         now = waiting.popleft()
@@ -73,7 +73,7 @@ def test_two_that_took_each_others_place_need_three_moves() -> None:
     assert [step.spot for step in best.steps].count(ASIDE) == 1
 
 
-def test_what_stands_on_top_has_to_go_first_and_come_back() -> None:
+def test_objects_on_top_move_away_and_back() -> None:
     tower = [(0.4, None), (0.4, 0)]
     pushed = [(0.6, None), (0.6, 0)]  # the whole tower stands elsewhere
     best = fewest(puzzle(pushed, [tower]))
@@ -82,7 +82,7 @@ def test_what_stands_on_top_has_to_go_first_and_come_back() -> None:
 
 
 def test_the_rest_of_the_plan_counts() -> None:
-    """After the second step object b may stand at 0.7 already: nothing is left to do but what comes later."""
+    """Object b is already at its later place 0.7: only the remaining plan is left."""
     reference = [[(0.4, None), (0.5, None)], [(0.6, None), (0.5, None)], [(0.6, None), (0.7, None)]]
     at_the_end = fewest(puzzle([(0.6, None), (0.7, None)], reference))
     helped = fewest(puzzle([(0.4, None), (0.7, None)], reference))
@@ -105,7 +105,7 @@ def test_it_is_what_brute_force_finds(seed: int) -> None:
 @pytest.mark.skipif(not available(), reason="Fast Downward is an extra of its own")
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_an_independent_planner_agrees(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And leaves alone what another one may be reading where both were started."""
+    """It does not write to the working directory of the caller."""
     (tmp_path / "output.sas").write_text("somebody else's")
     monkeypatch.chdir(tmp_path)
     given = random_puzzle(seed)

@@ -1,4 +1,4 @@
-"""RePlan, the forward search that is compared with: what it may do, and where it goes."""
+"""RePlan, the forward search baseline: its actions and its goal."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ def bundle() -> Bundle:
 
 
 def scene(bundle: Bundle, **boxes: tuple[float, ...]) -> SceneGraph:
-    """Cubes, or boxes of given sides, each of a look of its own."""
+    """Cubes, or boxes of given sides, with different appearances."""
     whole = np.array([(*box, SIDE, SIDE, SIDE)[:6] for box in boxes.values()], dtype=np.float32)
     visual = np.eye(bundle.config.feature_size, dtype=np.float32)[: len(boxes)]
     return SceneGraph(tuple(boxes), visual, whole, np.ones(len(boxes), np.bool_))
@@ -32,15 +32,15 @@ def actions(bundle: Bundle, now: SceneGraph, goal: SceneGraph) -> set[tuple[str,
     return {(step.action.operator, *step.action.arguments) for step in model.applicable(model.start)}
 
 
-def test_nothing_is_put_down_in_the_air(bundle: Bundle) -> None:
-    """Beside a cube that stands on another one there is nothing to stand on."""
+def test_targets_have_a_support(bundle: Bundle) -> None:
+    """Next to a cube on another one there is no support."""
     tower = scene(bundle, die=(0.6, -0.25, SIDE / 2), low=(0.5, 0.1, SIDE / 2), high=(0.5, 0.1, 1.5 * SIDE))
     possible = actions(bundle, tower, tower)
     assert {("top", "die", "high"), ("front", "die", "low"), ("left", "die", "low")} <= possible
     assert not {step for step in possible if step[1:] == ("die", "high") and step[0] != "top"}
 
 
-def test_nothing_is_put_under_something_else(bundle: Bundle) -> None:
+def test_targets_are_accessible_from_above(bundle: Bundle) -> None:
     """The brick on the cube reaches over the place in front of it."""
     places = {"die": (0.6, -0.25, SIDE / 2), "low": (0.5, 0.1, SIDE / 2)}
     assert ("front", "die", "low") in actions(bundle, *[scene(bundle, **places)] * 2)
@@ -48,8 +48,8 @@ def test_nothing_is_put_under_something_else(bundle: Bundle) -> None:
     assert ("front", "die", "low") not in actions(bundle, *[roofed] * 2)
 
 
-def test_its_last_scene_is_the_goal_itself_and_without_an_object_there_is_no_way(bundle: Bundle) -> None:
-    """And not what it takes for it, which would be the goal of the next search."""
+def test_its_last_scene_is_the_goal_and_a_missing_object_makes_it_impossible(bundle: Bundle) -> None:
+    """The goal of the trace is used, not the imagined scene."""
     start = scene(bundle, a=(0.5, -0.2, SIDE / 2), b=(0.5, 0.1, SIDE / 2))
     goal = scene(bundle, a=(0.5, 0.1, 1.5 * SIDE), b=(0.5, 0.1, SIDE / 2))
     trace = Trace(Plan.parse("top(a, b)"), (start, goal))

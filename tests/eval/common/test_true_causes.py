@@ -1,4 +1,4 @@
-"""What truly happened, from the simulator: faults of every kind carried out, and named by their physics."""
+"""True causes from the simulator: faults of every kind, named by their physics."""
 
 from __future__ import annotations
 
@@ -62,7 +62,5 @@ def state(step: int, *faults: Fault) -> ErrorState:
         (0, (BlockedPlace(0, "white cube", (0.5, 0.0, SIDE * 2.5)),), {"white cube": Cause.BLOCKING}),
     ],
 )
-def test_every_fault_is_named_by_what_it_physically_did(
-    step: int, faults: tuple[Fault, ...], told: dict[str, Cause]
-) -> None:
+def test_every_fault_has_its_physical_cause(step: int, faults: tuple[Fault, ...], told: dict[str, Cause]) -> None:
     assert true_causes(state(step, *faults)) == told

@@ -1,4 +1,4 @@
-"""The demo with the shipped checkpoint: one scenario end to end, its files, and what the command does with mistakes."""
+"""The demo with the shipped checkpoint: one scenario end to end, its files, and errors of the command."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def demo(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def helper(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The shortest scenario, run once: its folder and what it printed."""
+    """The shortest scenario, run once: its folder and its output."""
     folder = tmp_path_factory.mktemp("demo") / "helper"
     done = demo("scenario=helper", "seed=0", f"out={folder}")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -54,7 +54,7 @@ def test_the_log_of_the_episode_is_explained_without_the_demo(helper: tuple[Path
 
 
 class _Requests(HTMLParser):
-    """Collects everything a page would ask for."""
+    """Collects all addresses that a page requests."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class _Requests(HTMLParser):
         self.asked += [value or "" for name, value in attrs if name in ("src", "href", "data", "poster", "srcset")]
 
 
-def test_the_report_holds_everything_itself(helper: tuple[Path, str]) -> None:
+def test_the_report_needs_no_other_file(helper: tuple[Path, str]) -> None:
     page = (helper[0] / "report.html").read_text()
     parser = _Requests()
     parser.feed(page)
@@ -78,7 +78,7 @@ def test_the_report_holds_everything_itself(helper: tuple[Path, str]) -> None:
     assert page.count("<svg") == 4
 
 
-def test_the_film_can_be_played_and_moves(helper: tuple[Path, str]) -> None:
+def test_the_video_plays_and_moves(helper: tuple[Path, str]) -> None:
     with imageio.get_reader(helper[0] / "episode.mp4") as film:
         frames = [film.get_data(index).astype(int) for index in (0, 30, film.count_frames() - 1)]
     assert frames[0].shape == (384, 416, 3)

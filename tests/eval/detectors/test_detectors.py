@@ -71,7 +71,7 @@ def compared(tmp_path_factory):
     return folder, compare(settings(folder))
 
 
-def test_ours_notices_everything_and_nothing_else(compared):
+def test_ours_detects_all_errors_without_false_alarms(compared):
     folder, metrics = compared
     assert metrics["moments"]["good"] == 4
     assert metrics["moments"]["errors"] == 2
@@ -84,7 +84,7 @@ def test_ours_notices_everything_and_nothing_else(compared):
     assert all(f"| {name} |" in unpadded(table) for name in metrics["detectors"])
 
 
-def test_counting_notices_only_what_is_gone(compared):
+def test_counting_detects_only_missing_objects(compared):
     _, metrics = compared
     counted = metrics["detectors"]["object count"]["by_cause"]
     assert {cause: share["value"] for cause, share in counted.items()} == {"removed": 1.0, "displaced": 0.0}
@@ -147,7 +147,7 @@ def test_pictures_are_like_themselves(compared):
 
 
 class Spy:
-    """Notes what it is given."""
+    """Detector that records its arguments."""
 
     thresholds = (0.0,)
 
@@ -177,7 +177,7 @@ def test_another_day_has_another_light_and_a_twin_the_same():
 
 
 def test_a_precondition_that_does_not_hold_is_an_alarm_before_the_action():
-    """All is as expected, but the next action wants something under a tower."""
+    """The scene is as expected, but the next action needs an object under a tower."""
     system = nsrecover.load()
     boxes = np.array([[0.5, 0, 0.0225, *[0.045] * 3], [0.5, 0, 0.0675, *[0.045] * 3], [0.6, 0.2, 0.0225, *[0.045] * 3]])
     visual = np.eye(system.bundle.config.feature_size, dtype=np.float32)[:3]
@@ -189,13 +189,13 @@ def test_a_precondition_that_does_not_hold_is_an_alarm_before_the_action():
         assert (scores.before == 0.0) is alarm
 
 
-def test_an_episode_that_goes_another_way_than_when_it_was_drawn_is_refused(tmp_path):
-    with pytest.raises(InvalidConfiguration, match=r"episode 0 of V to go wrong as it did .* draw the datasets anew"):
+def test_an_episode_that_differs_from_its_ground_truth_is_rejected(tmp_path):
+    with pytest.raises(InvalidConfiguration, match=r"episode 0 of V to have the errors .* generate the datasets again"):
         record_episode(replace(GONE, errors=()), tmp_path)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_detector_without_thresholds_is_refused_before_anything_is_filmed(tmp_path):
+def test_a_detector_without_thresholds_is_rejected_before_rendering(tmp_path):
     config = settings(tmp_path)
     config.detector = {"x": {"_target_": "eval.detectors.graph.Relations", "thresholds": []}}
     (tmp_path / "errors" / "V").mkdir(parents=True)
@@ -275,7 +275,7 @@ def test_between_two_thresholds_a_detector_may_toss_a_coin():
 
 
 def test_episodes_drawn_again_show_how_much_hangs_on_each():
-    """Of two alike episodes nothing hangs on which; where one is found and the other not, everything does."""
+    """With two equal episodes the interval is empty; with one detected and one missed it is widest."""
     alike = [replace(EPISODE, number=number) for number in range(2)]
     shares = equal_rate.resampled(equal_rate.evidence(alike, "x"), 0.05)
     assert set(shares) == {0.75}

@@ -25,7 +25,7 @@ PLAN = Plan.parse("top(a, b)")
 
 
 def scene(**places: tuple[float, float, float]) -> SceneGraph:
-    """Cubes of 5 cm, each of a look of its own."""
+    """Cubes of 5 cm with different appearances."""
     boxes = np.array([[*place, SIDE, SIDE, SIDE] for place in places.values()], dtype=np.float32)
     visual = np.eye(4, dtype=np.float32)[["abcd".index(name) for name in places]]
     return SceneGraph(tuple(places), visual, boxes, np.ones(len(places), np.bool_))
@@ -78,8 +78,8 @@ def test_a_cube_that_looks_different() -> None:
     assert edge_similarity(EXPECTED, painted) == 1.0
 
 
-def test_what_relations_cannot_tell() -> None:
-    """A lone cube 5 cm off has the relations it had: the reason why the similarity misses it."""
+def test_errors_that_relations_do_not_show() -> None:
+    """A lone cube that is 5 cm off keeps its relations, so that the similarity misses it."""
     off = scene(a=(0.5, 0.0, 0.075), b=(0.5, 0.0, 0.025), c=(0.55, 0.3, 0.025))
     assert GraphSimilarity().scores(moment(off), {}).after == 1.0
 

@@ -1,4 +1,4 @@
-"""`python -m eval.explanations` on two real episodes: filmed, perceived, texts, read back, judged, written."""
+"""`python -m eval.explanations` on two real episodes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ RIGHT = JudgedText("I", 0, 3, "lay", "…", 3, {"a": "moved"}, (), {"a": "moved"
         (replace(RIGHT, text="", said_step=None, said={}), 0.0, 0.0, 0.0),
     ],
 )
-def test_a_text_counts_only_for_what_it_gets_right(
+def test_a_text_counts_only_for_right_statements(
     texts: JudgedText, culprits: float, causes: float, step: float
 ) -> None:
     counts = summary([texts])["lay"]["all"]

@@ -1,4 +1,4 @@
-"""The parser that reads explanations back: every cause in both registers, and nothing that is not said."""
+"""The parser of explanations: every cause for both audiences, and no other statements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DETAILS = {Cause.HELPED: "5", Cause.MISSING: "nowhere", Cause.SWAPPED: "nowhere"
 
 
 @pytest.mark.parametrize(("cause", "audience"), list(itertools.product(Cause, Audience)))
-def test_every_cause_is_read_back_in_every_turn_of_phrase(cause: Cause, audience: Audience) -> None:
+def test_every_cause_is_parsed_for_every_audience(cause: Cause, audience: Audience) -> None:
     other = {Cause.SWAPPED: "dark red cube", Cause.BLOCKING: "green die", Cause.MISSING: "nowhere"}.get(cause, "table")
     said = {"red cube", "dark red cube"} if cause is Cause.SWAPPED else {"red cube"}
     for distance in range(1, 20):
@@ -50,7 +50,7 @@ def test_several_objects_share_a_sentence() -> None:
         "It was the red cube that was dropped.",
     ],
 )
-def test_what_is_not_understood_is_not_taken_for_agreement(sentence: str) -> None:
+def test_unknown_sentences_do_not_count_as_right(sentence: str) -> None:
     reading = read_back(f"Step 2, top(a, b), went wrong: the tower fell. {sentence}", NAMES)
     assert reading.causes == {}
     assert reading.unread

@@ -1,4 +1,4 @@
-"""`python -m eval.free_space` on a few scenes: measured, written, told."""
+"""`python -m eval.free_space` on a few scenes."""
 
 import json
 import subprocess
@@ -30,7 +30,7 @@ def test_scenes_are_those_of_the_seed_and_hold_the_objects_own_place(bundle):
     assert not any(np.array_equal(a.box, b.box) for a, b in zip(first, other, strict=True))
 
 
-def test_ways_are_what_they_say(bundle):
+def test_methods_propose_what_their_names_say(bundle):
     problem = next(problems(5, (8,), 1, bundle))
     exact = nearest_free_place(problem.box, problem.obstacles, bundle, 0.03)
     nearest = np.linalg.norm(exact[:2] - problem.box[:2])

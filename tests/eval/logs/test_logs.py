@@ -1,4 +1,4 @@
-"""`python -m eval.logs` on logs written for it."""
+"""`python -m eval.logs` on hand-written logs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def log(truth: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def test_what_is_annotated_is_compared(tmp_path: Path) -> None:
+def test_annotations_are_compared(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     right, wrong = {"kind": "execution", "steps": ["00:09"]}, {"kind": "planning", "steps": ["4"]}
     path.write_text("".join(f"{json.dumps(log(truth))}\n" for truth in (right, wrong)))
@@ -79,7 +79,7 @@ def test_the_file_is_asked_for_and_may_be_named_without_key(tmp_path: Path) -> N
         ((("open_obj", "fridge"), ("pick_up", "mug")), "not so in the end"),
     ],
 )
-def test_the_household_refuses_what_cannot_be(steps: tuple[tuple[str, ...], ...], refused: str) -> None:
+def test_the_household_rejects_impossible_steps(steps: tuple[tuple[str, ...], ...], refused: str) -> None:
     world = HouseholdWorld(
         where={"mug": {"fridge"}, "pot": {"countertop"}, "pan": {"first stove burner"}, "pear": set()}
     )

@@ -77,6 +77,6 @@ def test_the_area_under_the_curve() -> None:
     assert statistics.roc(np.full(4, 0.5), good)[2] == 0.5
 
 
-def test_a_share_of_nothing_is_no_number() -> None:
+def test_a_share_of_zero_has_no_value() -> None:
     assert statistics.share(0, 0)["value"] is None
     assert statistics.share(95, 100)["low"] == pytest.approx(0.8882, abs=1e-3)

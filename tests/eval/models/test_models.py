@@ -1,4 +1,4 @@
-"""`python -m eval.models` on a few real episodes: filmed, watched, measured, written."""
+"""`python -m eval.models` on a few real episodes."""
 
 import json
 import subprocess
@@ -48,7 +48,7 @@ def test_it_leaves_metrics_tables_and_figures(measured):
     assert {"config.yaml", "models.png", "models.svg"} <= {path.name for path in (folder / "out").iterdir()}
 
 
-def test_footage_is_as_the_specification_says(measured):
+def test_recordings_match_their_specification(measured):
     folder, _ = measured
     episode = first(folder, "I")
     before = {path: path.stat().st_mtime_ns for path in (folder / "footage").iterdir()}
@@ -61,7 +61,7 @@ def test_footage_is_as_the_specification_says(measured):
         through(footage.successes[0], ["frnt"])
 
 
-def test_nothing_tells_the_monitor_who_is_who(measured):
+def test_the_monitor_gets_no_names(measured):
     folder, _ = measured
     observation = load_recording(first(folder, "I"), next((folder / "footage").iterdir())).successes[0]
     shown, truth = anonymous(observation, np.random.default_rng(0), named=False)

@@ -92,7 +92,7 @@ def test_verdicts_are_counted_as_they_should_be() -> None:
     assert (counts["by_kind"]["displaced"]["count"], counts["by_kind"]["displaced"]["of"]) == (1, 2)
 
 
-def test_the_command_notices_what_is_done_to_the_cubes(tmp_path: Path) -> None:
+def test_the_command_detects_disturbances(tmp_path: Path) -> None:
     config = PandaGymConfig(
         seed=9, disturbances=3, undisturbed=2, calibration=5, alpha=0.1, noise_mm=[1.0], out=str(tmp_path)
     )

@@ -1,4 +1,4 @@
-"""`python -m eval.planning` on a few real episodes: perceived, planned, carried out, measured, written."""
+"""`python -m eval.planning` on a few real episodes."""
 
 import json
 import subprocess
@@ -55,7 +55,7 @@ def test_it_leaves_metrics_tables_figures_and_cases(measured):
     assert {"config.yaml", "planning.png", "planning.svg"} <= {path.name for path in (folder / "out").iterdir()}
 
 
-def test_what_is_perceived_is_near_what_is_true(state):
+def test_perceived_scenes_are_near_the_truth(state):
     for name, box in zip(state.graph.names, state.graph.boxes, strict=True):
         assert np.linalg.norm(box[:3] - state.truth.position(name)) < 0.01
     imagined = state.trace.graphs[-1]
@@ -64,7 +64,7 @@ def test_what_is_perceived_is_near_what_is_true(state):
     assert set(state.discrepancy(load()).deviating) == set(state.error.deviations)
 
 
-def test_a_way_back_is_judged_by_what_becomes_of_it(state):
+def test_recoveries_are_judged_by_their_execution(state):
     system, discrepancy = load(), state.discrepancy(load())
     recovery = system.planner.recover(state.graph, state.trace, discrepancy, budget_s=30.0)
     good = way_of(state, recovery)

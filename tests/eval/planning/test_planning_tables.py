@@ -42,7 +42,7 @@ def test_lengths_and_times() -> None:
     assert figures["expansions"] == 5
 
 
-def test_a_plan_that_does_not_lead_back_counts_for_nothing_but_time() -> None:
+def test_a_failed_plan_counts_only_for_time() -> None:
     cases = [case(planned(2, 4)), case(planned(1, 3), wrong={"a": "30 mm off"})]
     figures = planning_tables.summary(cases, SETTINGS)
     row = figures["planners"]["ours"]["datasets"]["III"]
@@ -74,7 +74,7 @@ def test_planners_are_compared_state_by_state() -> None:
     assert row["saved_by_cause"]["push"] == {"states": 2, "shorter": 1, "actions": -1}
 
 
-def test_where_relations_count_so_does_what_the_plan_promises() -> None:
+def test_with_the_relations_criterion_promised_relations_count() -> None:
     setting = {"ours": PlannerSetting(rejoin=Rejoin.RELATIONS)}
     elsewhere = case(planned(2, 4), wrong={"a": "90 mm off"})
     assert planning_tables.succeeded(elsewhere, "ours", setting)
@@ -90,7 +90,7 @@ def test_where_relations_count_so_does_what_the_plan_promises() -> None:
         ("recovered", (), "", False),
     ],
 )
-def test_what_is_impossible_has_the_right_reason(
+def test_an_impossible_recovery_needs_the_right_reason(
     status: str, blamed: tuple[str, ...], reason: str, right: bool
 ) -> None:
     plan = Planned(status, None, float("inf"), True, 0, 0.01, 0.01, reason=reason, blamed=blamed)

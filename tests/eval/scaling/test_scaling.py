@@ -25,7 +25,7 @@ def bank() -> list[Appearance]:
 
 
 @pytest.mark.parametrize(("objects", "errors"), [(5, 1), (10, 4), (30, 6)])
-def test_synthetic_errors_are_noticed_and_can_be_put_right(bank, objects, errors) -> None:
+def test_synthetic_errors_are_noticed_and_recoverable(bank, objects, errors) -> None:
     system = enlarged(load(), objects)
     given = problem(system, bank, objects, errors, np.random.default_rng(objects))
     assert len(given.graph) == objects
@@ -48,7 +48,7 @@ def test_a_larger_table_is_for_larger_scenes_only() -> None:
     assert system.bundle.workspace[3] - system.bundle.workspace[1] == width, "the original is left alone"
 
 
-def test_what_does_not_lead_there_is_not_valid(bank) -> None:
+def test_a_recovery_that_misses_its_subgoal_is_invalid(bank) -> None:
     system = load()
     given = problem(system, bank, 5, 2, np.random.default_rng(1))
     recovery = system.planner.recover(given.graph, given.trace, given.discrepancy, budget_s=20.0)

@@ -26,7 +26,7 @@ def recovery(after: int = 1, **changes: Any) -> RecoveryRecord:
 
 
 def record(number: int = 0, **changes: Any) -> EpisodeRecord:
-    """An episode with one error, which is noticed and put right."""
+    """An episode with one error that is noticed and recovered."""
     given: dict[str, Any] = {
         "index": number, "dataset": "I", "episode": number, "objects": 5, "length": 3, "scheduled": 1,
         "recoverable": True, "actions": (action("a", culprits="a"), *[action()] * 4), "recoveries": (recovery(),),

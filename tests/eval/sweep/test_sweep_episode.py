@@ -1,4 +1,4 @@
-"""Whole episodes in the simulator, in small: planners at work, judged by ground truth."""
+"""A few whole episodes in the simulator under all planners, judged by ground truth."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def run(controller: Controller, episode: ErrorEpisode, during_recovery: float = 
     return run_job(Job(0, episode, controller, during_recovery))
 
 
-def test_our_planner_puts_right_what_goes_wrong_and_is_as_short_as_can_be() -> None:
-    """One block is put on the wrong support: it takes one action to put it right."""
+def test_our_planner_recovers_optimally() -> None:
+    """One block is on the wrong support: the recovery takes one action."""
     found = run(recovering("ours", {}), EPISODES[0])
     assert found.completed
     assert failure_of(found) is None
@@ -64,7 +64,7 @@ def test_a_brick_that_fell_onto_its_end_is_laid_down() -> None:
     assert all(recovery.errors for recovery in found.recoveries)
 
 
-def test_a_robot_that_cannot_lay_it_down_goes_on_once_trying_again_has_changed_nothing(
+def test_the_agent_accepts_the_scene_after_a_repetition_without_effect(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("sim.tabletop.placing.toppling_tilt", lambda *_: None)
@@ -100,7 +100,7 @@ def carried_out_by(name: str) -> EpisodeRecord:
     return run(controller, EPISODES[0])
 
 
-def test_who_looks_at_nothing_ends_where_the_errors_leave_it() -> None:
+def test_the_open_loop_baseline_does_not_recover() -> None:
     found = run(Blind(), EPISODES[0])
     assert not found.completed
     assert found.unmet
@@ -108,8 +108,8 @@ def test_who_looks_at_nothing_ends_where_the_errors_leave_it() -> None:
     assert not found.recoveries
 
 
-def test_repeating_puts_right_what_the_robot_did_and_not_what_others_did() -> None:
-    """In episode 1 somebody displaces a block first; then the robot itself puts one on the wrong support."""
+def test_repeating_corrects_only_errors_of_the_robot() -> None:
+    """In episode 1 an agent displaces a block; then the robot puts one on the wrong support."""
     found = run(Repeating(), EPISODES[1])
     assert failure_of(found) is Failure.LEFT
     assert set(found.deviations) == {"red die"}
@@ -126,8 +126,8 @@ def test_the_oracle_knows_the_truth_and_the_shortest_way() -> None:
     assert all(recovery.culprits.keys() == recovery.wrong.keys() for recovery in found.recoveries)
 
 
-def test_the_oracle_lays_down_again_what_stands_on_its_side() -> None:
-    """A brick 12 mm too high is in its place, and the two cubes that go on it would not be in theirs."""
+def test_the_oracle_lays_down_a_standing_brick() -> None:
+    """A brick that is 12 mm too high is within its tolerance, but the two cubes on it would not be."""
     (episode,) = shipped("II", 67, 68)
     found = run(Oracle(), episode)
     assert any("no way to lay it down" in note for action in found.actions for note in action.notes)
@@ -135,7 +135,7 @@ def test_the_oracle_lays_down_again_what_stands_on_its_side() -> None:
     assert all(recovery.right for recovery in found.recoveries)
 
 
-def test_where_the_oracle_searches_too_long_it_asks_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_long_search_the_oracle_does_not_call_fast_downward(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = run(Oracle(), EPISODES[1])
     monkeypatch.setattr("eval.sweep.oracle.SEARCHED", -1)
     found = run(Oracle(), EPISODES[1])
@@ -145,8 +145,8 @@ def test_where_the_oracle_searches_too_long_it_asks_nobody_else(monkeypatch: pyt
 
 
 @pytest.mark.parametrize(("gap_m", "moved"), [(-0.003, True), (0.005, False)])
-def test_the_oracle_puts_nothing_down_on_an_edge(gap_m: float, moved: bool) -> None:
-    """What came from above onto 3 mm of a neighbour would slip off it."""
+def test_the_oracle_avoids_edges_of_neighbours(gap_m: float, moved: bool) -> None:
+    """An object that comes down on 3 mm of a neighbour slips off."""
     episode = EPISODES[0]
     with IdealExecutor(episode.scene, episode.seed) as hand, TabletopWorld(episode.scene, seed=episode.seed) as world:
         stage = EvaluationWorld(world, episode, hand, FaultSchedule(episode, 0.0))
@@ -162,7 +162,7 @@ def test_the_oracle_puts_nothing_down_on_an_edge(gap_m: float, moved: bool) -> N
 
 
 class LateNotice:
-    """Says nothing about what goes wrong at the first action; puts it back after the second one."""
+    """Does not report the error of the first action; corrects it after the second one."""
 
     name = "late"
 
@@ -180,8 +180,8 @@ class LateNotice:
         return EpisodeEnd(EpisodeStatus.COMPLETED)
 
 
-def test_what_is_noticed_late_and_put_back_is_put_right() -> None:
-    """Not to have noticed it does not make the place where it lies the right one."""
+def test_a_late_recovery_counts_as_right() -> None:
+    """An unnoticed deviation does not become the reference."""
     (recovery,) = run(LateNotice(), EPISODES[1]).recoveries
     assert recovery.wrong.keys() == {"red die", "cyan die"}
     assert recovery.errors == 2
@@ -189,8 +189,8 @@ def test_what_is_noticed_late_and_put_back_is_put_right() -> None:
     assert recovery.best == OptimumRecord(2, 2, 2)
 
 
-def test_what_cannot_be_put_together_again_is_held_while_the_unerring_hand_is_at_work() -> None:
-    """High towers stand by contacts that a copy of the poses does not have. Here one object hangs in the air."""
+def test_unstable_scenes_are_fixed_for_the_ideal_executor() -> None:
+    """High towers need contacts that restored poses lack. Here one object hangs in the air."""
     episode = EPISODES[1]
     name = episode.plan[0].arguments[0]
     with IdealExecutor(episode.scene, episode.seed) as hand:
@@ -227,6 +227,6 @@ def test_errors_may_strike_during_recovery_too() -> None:
     assert not any(action.faults for action in calm.actions[1:])
 
 
-def test_a_misspelt_planner_setting_is_told() -> None:
+def test_a_misspelt_planner_setting_is_reported() -> None:
     with pytest.raises(InvalidConfiguration, match=r"planner\.setting"):
         recovering("ours", {"subgoal": 3})

@@ -1,4 +1,4 @@
-"""The numbers of the tables, worked by hand; why episodes fail; planners pair by pair."""
+"""Metrics computed by hand, reasons of failures, and paired comparisons."""
 
 from dataclasses import replace
 
@@ -40,21 +40,21 @@ def test_lengths_and_times_by_hand() -> None:
     assert low <= found["l_per_err"] <= high
 
 
-def test_what_is_noticed_and_left_is_not_recovered() -> None:
-    """Of two errors one is left; where there is no way back nothing counts, nor does what nobody was wrong about."""
+def test_a_noticed_error_without_a_recovery_is_not_recovered() -> None:
+    """One of two errors has no recovery; unrecoverable episodes and false alarms do not count."""
     actions = (action("a", culprits="a"), action("b", culprits="b"), action(culprits="c"), action("d"))
     found = summary([record(actions=actions), record(1, actions=actions, recoverable=False)])
     assert (found["recovery"], found["counts"]["recovery"]) == (0.5, 2)
     assert found["l_per_err"] == 2.0
 
 
-def test_who_never_looks_cannot_say_what_was_possible() -> None:
+def test_without_observations_no_episode_counts_as_possible() -> None:
     blind = record(actions=(replace(action("a"), looked=False),), recoveries=())
     found = summary([blind, record(1)])
     assert (found["counts"]["completion"], found["counts"]["completion_where_possible"]) == (2, 1)
 
 
-def test_a_state_that_cannot_be_reached_says_nothing_about_lengths() -> None:
+def test_an_unreachable_state_does_not_count_for_lengths() -> None:
     found = summary([record(recoveries=(recovery(best=OptimumRecord(4, 2, None)),))])
     assert found["l_over_opt"] is None
     assert found["t_over_opt_s"] is None
@@ -74,7 +74,7 @@ def test_detection_by_hand() -> None:
     assert found["culprits_exact"] == pytest.approx(1 / 2)
 
 
-def test_what_is_noticed_late_is_no_false_alarm() -> None:
+def test_a_late_alarm_is_no_false_alarm() -> None:
     late = recovery(2, wrong={"a": "off"}, phase="after")
     found = summary([record(actions=(action("a"), action(culprits="a")), recoveries=(late,))])
     assert found["detection"]["precision"] == 1.0
@@ -100,7 +100,7 @@ def test_completion_and_its_interval() -> None:
     assert found["faults"]["mean"] == 1.0
 
 
-def test_deciding_whether_there_is_a_way_back() -> None:
+def test_decisions_whether_a_recovery_exists() -> None:
     gone = recovery(status="impossible", right=None, lost={"a": "gone"}, blamed=("a",), best=None, cost=None)
     help_asked = {"status": "asked_for_help", "reason": "a is gone", "deviations": {"a": "gone"}}
     right = record(0, recoverable=False, recoveries=(gone,), **help_asked)
@@ -143,11 +143,11 @@ def test_every_failure_has_its_reason(reason: Failure) -> None:
     assert failure_of(record(**FAILURES[reason])) is reason
 
 
-def test_what_follows_from_an_unnoticed_error_is_no_drift() -> None:
+def test_consequences_of_an_unnoticed_error_are_no_drift() -> None:
     assert failure_of(record(unnoticed=("a",), deviations={"b": "250 mm off"})) is Failure.NOT_NOTICED
 
 
-def test_a_run_that_crashed_has_decided_nothing() -> None:
+def test_a_crashed_run_has_no_right_decision() -> None:
     assert not record(status="crashed").decided_right
 
 

@@ -1,4 +1,4 @@
-"""A sweep of many episodes: killed and started again, on any number of workers, it ends with the same table."""
+"""Sweeps over many episodes: interrupted or on any number of workers, they give the same table."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def results(folder: Path) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A sweep that nothing interrupts."""
+    """An uninterrupted sweep."""
     folder = tmp_path_factory.mktemp("sweep") / "whole"
     sweep(config(), folder, quiet=True)
     return folder
@@ -67,14 +67,14 @@ def test_two_processes_give_the_same_table(whole: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("planner", [OURS, {"_target_": "eval.sweep.oracle.Oracle"}], ids=["ours", "oracle"])
 def test_planners_that_search_give_the_same_in_two_processes(planner: dict[str, Any], tmp_path: Path) -> None:
-    """Fast Downward leaves files where it works: two of them must not read each other's."""
+    """Fast Downward writes files to its working directory: parallel runs need different ones."""
     for name, parallel in (("one", 1), ("two", 2)):
         sweep(config(planner=OmegaConf.create(planner), parallel=parallel), tmp_path / name, quiet=True)
     assert results(tmp_path / "one") == results(tmp_path / "two")
     assert any(record.recoveries for record in read_records(tmp_path / "one"))
 
 
-def test_a_sweep_goes_on_where_it_stopped_and_counts_nothing_twice(whole: Path, tmp_path: Path) -> None:
+def test_a_sweep_continues_and_counts_no_episode_twice(whole: Path, tmp_path: Path) -> None:
     folder = tmp_path / "again"
     assert sweep(config(episodes=1), folder, quiet=True)["last_run"]["ran"] == 1
     first = (folder / RECORDS).read_bytes()
@@ -96,7 +96,7 @@ def test_a_sweep_goes_on_where_it_stopped_and_counts_nothing_twice(whole: Path, 
 
 
 def test_episodes_may_finish_in_any_order(whole: Path, tmp_path: Path) -> None:
-    """A sweep that was killed while its second episode was at work goes on with this one."""
+    """A sweep that was killed during its second episode continues with this one."""
     folder = tmp_path / "later"
     shutil.copytree(whole, folder)
     first, _, third = (folder / RECORDS).read_text().splitlines(keepends=True)
@@ -106,7 +106,7 @@ def test_episodes_may_finish_in_any_order(whole: Path, tmp_path: Path) -> None:
     assert results(folder) == results(whole)
 
 
-def test_a_compressed_sweep_is_not_begun_anew(whole: Path, tmp_path: Path) -> None:
+def test_a_compressed_sweep_is_not_restarted(whole: Path, tmp_path: Path) -> None:
     folder = tmp_path / "packed"
     shutil.copytree(whole, folder)
     (folder / PACKED).write_bytes(lzma.compress((folder / RECORDS).read_bytes()))
@@ -140,21 +140,21 @@ def test_another_planner_does_not_go_on_in_the_folder(whole: Path) -> None:
         ({"planner": {"_target_": "eval.train_sac.planner.sac", "policy": "/nowhere"}}, "/nowhere"),
     ],
 )
-def test_what_cannot_be_used_is_told(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_invalid_settings_are_reported(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidConfiguration, match=message):
         sweep(config(**changes), tmp_path / "none", quiet=True)
     assert not (tmp_path / "none").exists()
 
 
 @pytest.mark.parametrize("planner", [OURS, {"_target_": "eval.sweep.controllers.Repeating"}])
-def test_a_missing_checkpoint_is_told_before_the_first_episode(planner: dict[str, Any], tmp_path: Path) -> None:
+def test_a_missing_checkpoint_is_reported_before_the_first_episode(planner: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(InvalidCheckpoint, match="/nowhere"):
         sweep(config(planner=planner | {"checkpoint": "/nowhere"}), tmp_path / "none", quiet=True)
     assert not (tmp_path / "none").exists()
 
 
 def kill_again_and_again(folder: Path, kills: int, episodes: int, errors: Path, planner: str) -> list[int]:
-    """Kill a sweep at random moments, after some new episodes each time, and let it end at last.
+    """Kill a sweep at random moments, after some new episodes each time, and let it finish.
 
     Returns:
         How many episodes were finished at each kill.
@@ -184,7 +184,7 @@ def _lines(out: Path) -> int:
 
 
 def main(kills: int, place: Path, episodes: int = 30) -> None:
-    """Print whether a sweep that was killed, and sweeps on other workers, end as one that nothing interrupts."""
+    """Print whether a killed sweep, and sweeps on other workers, give the result of an uninterrupted one."""
     print("episodes at each kill:", kill_again_and_again(place, kills, episodes, ROOT / "data/errors", "ours"))
     for parallel in ("1", "2", "ray"):
         out = place / f"parallel_{parallel}"

@@ -1,4 +1,4 @@
-"""Tables, figures and gallery from small results that were made by hand; the README says what is published."""
+"""Tables, figures and gallery from small hand-made results; numbers of the README."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def leave(folder: Path, planner: str, dataset: str, records: list[EpisodeRecord]) -> Path:
-    """A folder as `python -m eval` leaves it."""
+    """An output folder of `python -m eval`."""
     place = folder / f"{planner}-{dataset}"
     place.mkdir(parents=True)
     (place / "episodes.jsonl").write_text("".join(f"{item.to_json()}\n" for item in records))
@@ -63,13 +63,13 @@ def folders(tmp_path: Path) -> Path:
 
 
 def line(text: str, start: str, heading: str) -> list[str]:
-    """The cells of the first row that begins so, below a heading."""
+    """Cells of the first row with this beginning, below a heading."""
     below = unpadded(text.split(heading, 1)[1])
     row = next(row for row in below.splitlines() if row.startswith(f"| {start} |"))
     return [cell.strip() for cell in row.strip("|").split("|")]
 
 
-def test_the_tables_have_our_numbers_beside_the_papers(folders: Path) -> None:
+def test_the_tables_have_our_numbers_and_the_papers(folders: Path) -> None:
     write([folders / "in"], folders / "out")
     text = (folders / "out" / "tables.md").read_text()
     ours = line(text, "ours", "## Table III")
@@ -117,8 +117,8 @@ def test_the_page_and_the_figures_are_there(folders: Path) -> None:
     assert len(json.loads((folders / "out" / "metrics.json").read_text())["sweeps"]) == 6
 
 
-def test_what_the_oracle_does_not_complete_is_the_limit(folders: Path) -> None:
-    """Of ten episodes something is lost in one, and one ends elsewhere: nine are possible, of which it completes 8."""
+def test_failures_of_the_oracle_are_the_limit(folders: Path) -> None:
+    """Of ten episodes one loses an object and one ends with a deviation: nine are possible, eight are completed."""
     gone = recovery(status="impossible", right=None, lost={"a": "gone"}, best=None, cost=None)
     lost = record(0, recoveries=(gone,), status="asked_for_help", deviations={"a": "gone from the table"})
     short = record(1, deviations={"a": "30 mm off"})
@@ -154,7 +154,7 @@ def test_the_reliability_of_the_models_is_added(folders: Path) -> None:
         write([folders / "in"], folders / "out", models=folders / "in")
 
 
-def test_what_cannot_be_read_is_told(folders: Path) -> None:
+def test_unreadable_sweeps_are_reported(folders: Path) -> None:
     with pytest.raises(InvalidConfiguration, match="found none"):
         write([folders / "nothing"], folders / "out")
     with pytest.raises(InvalidConfiguration, match="nothing or in the folders in it, found none"):
@@ -196,7 +196,7 @@ def test_numbers_are_set_flush_right() -> None:
     assert markdown_table(["a", "b"], [["x", "1.5"], ["y", "-"]]).splitlines()[1] == "|:----|----:|"
 
 
-def test_the_readme_says_what_is_published() -> None:
+def test_the_readme_has_the_published_numbers() -> None:
     text = (ROOT / "README.md").read_text()
     metrics, fresh = (json.loads((ROOT / place / "metrics.json").read_text()) for place in (PUBLISHED, FRESH))
     assert rewritten(text, metrics, fresh) == text, "run `python -m eval.tables.readme`"
@@ -229,7 +229,7 @@ def test_launchers_for_clusters_compose(launcher: str) -> None:
     assert f"hydra_{launcher.split('_')[0]}_launcher" in found.hydra.launcher._target_
 
 
-def test_a_launcher_that_is_not_installed_is_told_by_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_launcher_is_reported_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("eval.__main__.find_spec", lambda name: None)
     with pytest.raises(InvalidConfiguration, match=r"nsrecover\[cluster\]"):
         _check_launcher(["-m", "hydra/launcher=submitit_slurm"])

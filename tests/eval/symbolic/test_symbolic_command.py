@@ -59,7 +59,7 @@ def test_towers_plans_and_states_fit_together():
         assert is_valid(domain.problem(Blocks(start), goal), domain.plan(plan))
 
 
-def test_every_disturbance_does_what_it_says():
+def test_every_disturbance_changes_the_state_as_described():
     seen = dict.fromkeys(("moved", "dropped", "toppled", "lost", "pinned"), 0)
     for seed in range(60):
         rng = random.Random(seed)

@@ -124,7 +124,7 @@ def scenes() -> tuple[SceneGraph, Trace]:
 
 
 class KnowsTheWay:
-    """A policy written by hand, where a trained one would be: it moves what is farthest from its goal."""
+    """Hand-written policy: it moves the object that is farthest from its goal."""
 
     action_space = ReachGoals(slots=3).action_space
 
@@ -152,7 +152,7 @@ def test_a_policy_that_knows_the_way_recovers() -> None:
 
 
 class Stubborn(KnowsTheWay):
-    """It would rather pull out what something stands on; what it draws instead is better."""
+    """Its mean moves an object under another one; a sample is applicable."""
 
     def predict(self, seen, deterministic):
         if not deterministic:
@@ -162,7 +162,7 @@ class Stubborn(KnowsTheWay):
         return vector, None
 
 
-def test_what_cannot_be_done_is_not_imagined() -> None:
+def test_impossible_actions_are_not_imagined() -> None:
     astray, trace = scenes()
     system = geometric()
     discrepancy = system.comparison.after(astray, trace, 0)
@@ -170,8 +170,8 @@ def test_what_cannot_be_done_is_not_imagined() -> None:
     assert [str(action) for action in recovery.actions] == ["restore(green cube)"]
 
 
-def test_what_only_an_action_cannot_do_is_done_in_its_place() -> None:
-    """Were it to lead to the scene before the action, nothing would be done, and the same be noticed again."""
+def test_an_unmet_precondition_is_planned_past() -> None:
+    """A recovery to the scene before the action would be empty, and the same alarm would follow."""
     _, trace = scenes()
     system = geometric()
     doubt = replace(system.comparison.before(trace.graphs[1], trace, 1), unmet=(Fact("blocked", ()),))
