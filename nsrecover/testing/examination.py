@@ -13,17 +13,8 @@ from nsrecover.core.protocols import World
 from nsrecover.domains.tabletop.operators import TABLETOP, check_plan, operator_of
 from nsrecover.errors import InvalidAction, UnknownObject
 from nsrecover.perception.perceiver import object_names
+from nsrecover.testing import observation_rules
 from nsrecover.testing.lifted import LiftedObservation, covered, digest, graph_of, lift, lost, renamed, shifted
-from nsrecover.testing.observation_rules import (
-    check_agreement,
-    check_depth,
-    check_fields,
-    check_intrinsics,
-    check_poses,
-    check_sizes,
-    check_table,
-    check_type,
-)  # fmt: skip
 from nsrecover.testing.probe_actions import action_back_to, choose_action, promise_holds, unreachable_action
 from nsrecover.testing.rules import Limits, Rule, RuleLog
 
@@ -65,8 +56,8 @@ class Examination:
                 "fix observe(), which must always return an observation",
             )  # fmt: skip
             raise
-        check_type(log, observation)
-        check_fields(log, observation, self._known)
+        observation_rules.check_type(log, observation)
+        observation_rules.check_fields(log, observation, self._known)
         log.check(
             Rule.TIME_FORWARD, observation.time_s >= self._time_s, f"time_s of at least {self._time_s:.3f}",
             f"{observation.time_s:.3f}", "use a single clock that is never set back",
@@ -89,12 +80,12 @@ class Examination:
                 f"{len(object_names(observation))} labels and no depth on any",
                 "put objects on the table, and check masks and depth",
             )  # fmt: skip
-            check_intrinsics(log, observation)
-            check_depth(log, now, limits)
-            check_poses(log, observation)
-            check_table(log, now, limits)
-            check_agreement(log, now, limits)
-            check_sizes(log, now, limits)
+            observation_rules.check_intrinsics(log, observation)
+            observation_rules.check_depth(log, now, limits)
+            observation_rules.check_poses(log, observation)
+            observation_rules.check_table(log, now, limits)
+            observation_rules.check_agreement(log, now, limits)
+            observation_rules.check_sizes(log, now, limits)
         self._known |= dict.fromkeys(now.names)
         self._time_s = observation.time_s
         self.seen.append(now)
