@@ -19,6 +19,22 @@ def available() -> bool:
     return find_spec("unified_planning") is not None and find_spec("up_fast_downward") is not None
 
 
+def require(setting: str) -> None:
+    """Check that the independent planner is installed.
+
+    Args:
+        setting: that needs it, for the message.
+
+    Raises:
+        InvalidConfiguration: it is not.
+    """
+    if not available():
+        raise InvalidConfiguration(
+            f"expected unified-planning and up-fast-downward for {setting}, found them not installed; run "
+            "`pip install 'nsrecover[fast-downward]'`, or choose another setting"
+        )
+
+
 @contextmanager
 def fast_downward() -> Iterator[Any]:
     """Optimal planner of unified-planning (A* with LM-cut) in a temporary working directory.
@@ -50,11 +66,7 @@ def independent_optimum(
     Raises:
         InvalidConfiguration: the planner is not installed, or found no optimal plan in time.
     """
-    if not available():
-        raise InvalidConfiguration(
-            "expected unified-planning and up-fast-downward for check > 0, found them not installed; run "
-            "`pip install unified-planning up-fast-downward`, or set check=0"
-        )
+    require("check > 0")
     from unified_planning.engines import PlanGenerationResultStatus as Status
 
     problem, moves, ends = _problem(puzzle, subgoals)

@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from eval.common.batched import time_batch
 from eval.common.error_states import ErrorState, states_of
-from eval.common.optimum_check import available
+from eval.common.optimum_check import require
 from eval.common.output import in_workers, write_results
 from eval.common.plans import Planned, PlannerSetting, plan_all, warm_up
 from eval.common.systems import system_of
@@ -101,11 +101,8 @@ def measure(config: PlanningConfig) -> dict[str, Any]:
         raise InvalidConfiguration("expected at least one planner, found none; choose some: planner=[ours,replan]")
     for setting in config.planner.values():
         setting.wanted()
-    if config.check and not available():
-        raise InvalidConfiguration(
-            "expected unified-planning and up-fast-downward for check > 0, found them not installed; run "
-            "`pip install unified-planning up-fast-downward`, or set check=0"
-        )
+    if config.check:
+        require("check > 0")
     system_of(config.checkpoint)  # rejects an unusable checkpoint early
     out = Path(config.out)
     out.mkdir(parents=True, exist_ok=True)

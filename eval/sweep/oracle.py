@@ -15,7 +15,7 @@ from itertools import product
 import numpy as np
 
 from eval.common.optimum import Optimum, Puzzle, fewest
-from eval.common.optimum_check import available, independent_optimum
+from eval.common.optimum_check import independent_optimum, require
 from eval.common.optimum_room import placings
 from eval.sweep.evaluation_world import EpisodeEnd, EvaluationWorld, PlannerTurn
 from nsrecover.agent import MAX_RECOVERIES
@@ -23,7 +23,7 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.episode import EpisodeStatus
 from nsrecover.core.geometry import as_box, gaps
 from nsrecover.core.recovery import Recovery, RecoveryStatus
-from nsrecover.errors import InvalidConfiguration, NsrecoverError
+from nsrecover.errors import NsrecoverError
 from sim.tabletop.placing import boxes
 from sim.tabletop.poses import poses_of
 from sim.tabletop.truth import TOLERANCE_M, Truth, deviations
@@ -64,11 +64,7 @@ class Oracle:
     max_recoveries: int = MAX_RECOVERIES
 
     def __post_init__(self) -> None:
-        if not available():
-            raise InvalidConfiguration(
-                "expected unified-planning and up-fast-downward for planner=oracle, found them not installed; run "
-                "`pip install 'nsrecover[fast-downward]'`, or choose another planner"
-            )
+        require("planner=oracle")
 
     def prepare(self) -> None:
         """Nothing to load."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
 import statistics
 import time
@@ -14,7 +13,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from eval.common.optimum_check import fast_downward
+from eval.common.optimum_check import fast_downward, require
 from eval.common.output import in_workers, write_results
 from eval.common.tables import markdown_table
 from nsrecover.errors import InvalidConfiguration
@@ -216,11 +215,7 @@ def cases_of(config: SymbolicConfig) -> list[RepairCase]:
     Raises:
         InvalidConfiguration: a number is out of its range, or a planner is not installed.
     """
-    for package in ("unified_planning", "up_fast_downward"):
-        if importlib.util.find_spec(package) is None:
-            raise InvalidConfiguration(
-                f"expected {package}, found that it is not installed; run `pip install 'nsrecover[fast-downward]'`"
-            )
+    require("this command")
     if not 2 <= config.fewest_blocks <= config.most_blocks or config.large_blocks < 2:
         raise InvalidConfiguration(
             f"expected 2 <= fewest_blocks <= most_blocks and large_blocks >= 2, found {config.fewest_blocks}, "
