@@ -112,8 +112,9 @@ def _other(folder: Path, metrics: Mapping[str, Any]) -> list[str]:
 
 def _numbers(metrics: Mapping[str, Any]) -> Iterator[str]:
     """Main numbers of a command: shares and plain numbers at the top of its metrics."""
-    for name, detector in metrics.get("detectors", {}).items():
-        yield f"{name}: {percent_of(detector['equal_rates']['0.01']['detection'])} detected at 1 % false alarms"
+    rates = {name: found["equal_rates"]["0.01"]["detection"] for name, found in metrics.get("detectors", {}).items()}
+    if rates:
+        yield "detected at 1 % false alarms: " + ", ".join(f"{name} {percent_of(rate)}" for name, rate in rates.items())
     for name, task in metrics.get("tasks", {}).items():
         yield f"{name}: {percent_of(task['policy'])} reached"
     for key, value in metrics.items():

@@ -27,7 +27,7 @@ def test_every_sweep_has_its_command_and_its_numbers() -> None:
     assert f"| {ours['episodes']} |" in row
     assert f"| {100 * ours['completion']:.2f} % [" in row
     assert "`results/detectors`" in text
-    assert "ours: 100.00 % [97.19, 100.00] detected at 1 % false alarms" in text
+    assert "detected at 1 % false alarms: ours 100.00 % [97.19, 100.00], distance" in text
 
 
 def test_a_command_that_records_its_run_is_listed_with_its_time(tmp_path: Path) -> None:
