@@ -13,6 +13,7 @@ from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import World
 from nsrecover.core.recovery import Recovery
 from nsrecover.explanation.facts import violated_texts
+from nsrecover.explanation.reasons import reason_text
 from nsrecover.system import System
 
 MAX_RECOVERIES = 10
@@ -102,7 +103,7 @@ class RecoveryAgent:
         if recoveries > self.max_recoveries:
             last = discrepancy.deviating or violated_texts(discrepancy)
             return f"something went wrong {recoveries} times, the last time with {', '.join(last)}"
-        return "" if recovery.found else recovery.reason
+        return "" if recovery.found else reason_text(recovery)
 
 
 def _time_of(seen: object, began: float) -> float:

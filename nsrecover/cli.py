@@ -19,6 +19,7 @@ from rich.table import Table
 
 import nsrecover
 from nsrecover.errors import InvalidConfiguration, WorldNotConforming, cli_errors, did_you_mean
+from nsrecover.explanation.reasons import reason_text
 from nsrecover.records import episode_log
 from nsrecover.records.recording import example, load
 
@@ -266,7 +267,7 @@ def _document(item: Review) -> dict[str, Any]:
             "status": item.recovery.status.value,
             "actions": [str(action) for action in item.recovery.actions],
             "subgoal": item.recovery.subgoal,
-            "reason": item.recovery.reason,
+            "reason": reason_text(item.recovery),
         }
     if item.explanation is not None:
         found["explanation"] = item.explanation.text

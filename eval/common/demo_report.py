@@ -18,6 +18,7 @@ from eval.common.drawing import FROM_ABOVE, best_side, colour_of, draw
 from nsrecover.core.discrepancy import Deviation, Discrepancy
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.explanation.facts import violated_texts
+from nsrecover.explanation.reasons import reason_text
 
 PHOTO_SIZE = (320, 240)
 """Stored size of pictures, pixels; two are side by side in a third of the page."""
@@ -119,4 +120,5 @@ def _recovery_facts(recovery: Recovery) -> list[str]:
     facts = [f"{recovery.expansions} nodes expanded", f"{recovery.seconds:.2f} s"]
     if recovery.proven_optimal:
         facts.append("proven optimal")
-    return [*facts, recovery.reason] if recovery.reason else facts
+    reason = reason_text(recovery)
+    return [*facts, reason] if reason else facts

@@ -15,6 +15,7 @@ from nsrecover.core.episode import Episode, StepRecord
 from nsrecover.core.explanation import Explanation
 from nsrecover.core.recovery import Recovery
 from nsrecover.explanation.facts import violated_texts
+from nsrecover.explanation.reasons import reason_text
 
 Picture = npt.NDArray[np.uint8]
 """(H, W, 3) uint8."""
@@ -152,7 +153,7 @@ def _error_metrics(error: NoticedError) -> dict[str, Any]:
             "proven_optimal": recovery.proven_optimal,
             "expansions": recovery.expansions,
             "seconds": round(recovery.seconds, 4),
-            "reason": recovery.reason,
+            "reason": reason_text(recovery),
         },
     }
 

@@ -15,7 +15,8 @@ from eval.common.replan import RePlanner
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.recovery import Recovery
 from nsrecover.errors import InvalidConfiguration, did_you_mean
-from nsrecover.planning.placement import FreePlaces, enumerated_places, proposed_place
+from nsrecover.explanation.reasons import reason_text
+from nsrecover.planning.placement import PlacementSampler, enumerated_places, proposed_place
 from nsrecover.planning.planner import RecoveryPlanner, Rejoin
 from nsrecover.planning.subgoals import Subgoals
 from nsrecover.system import System
@@ -39,7 +40,7 @@ class FreePlaceSource(Enum):
     """Every free place of a grid."""
 
 
-_SOURCES: Mapping[FreePlaceSource, FreePlaces] = {
+_SOURCES: Mapping[FreePlaceSource, PlacementSampler] = {
     FreePlaceSource.learned: proposed_place,
     FreePlaceSource.enumerated: enumerated_places,
 }
@@ -83,7 +84,7 @@ class PlannerSetting:
         """Return the planning function, called like `RecoveryPlanner.recover` without `subgoals`."""
         if self.method is Method.replan:
             return RePlanner(system.bundle).recover
-        planner = RecoveryPlanner(system.bundle, rejoin=self.rejoin, free_places=_SOURCES[self.free_places])
+        planner = RecoveryPlanner(system.bundle, rejoin=self.rejoin, placement_sampler=_SOURCES[self.free_places])
         return partial(planner.recover, subgoals=self.wanted())
 
 
@@ -159,7 +160,7 @@ def plan_all(
             seconds,
             cpu_s,
             tuple((better.seconds, better.cost) for better in found),
-            recovery.reason,
+            reason_text(recovery),
             recovery.blamed,
         )
     return plans

@@ -21,11 +21,12 @@ from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.domains.tabletop.operators import OPERATORS, operator_of
 from nsrecover.domains.tabletop.relations import SUPPORT_OVERLAP
+from nsrecover.explanation.reasons import STOPPED
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.free_place import find_free_place, within_reach
 from nsrecover.models.same_place import same_place
 from nsrecover.planning.planner import MAX_EXPANSIONS
-from nsrecover.planning.search import Ending, SearchResult, search
+from nsrecover.planning.search import SearchResult, search
 
 GRAIN_M = 0.005
 """States whose objects differ by less than about this are the same state."""
@@ -177,9 +178,7 @@ class RePlanner:
         began = time.perf_counter()
         gone = tuple(graph.names[i] for i in np.flatnonzero(graph.missing))
         if gone:
-            return Recovery(
-                RecoveryStatus.IMPOSSIBLE, reason=f"the {' and the '.join(gone)} cannot be seen", blamed=gone
-            )
+            return Recovery(RecoveryStatus.IMPOSSIBLE, note=f"the {' and the '.join(gone)} cannot be seen", blamed=gone)
         model = ForwardModel(self._bundle, graph, trace.graphs[-1])
 
         def finished(result: SearchResult[ForwardState, ForwardStep]) -> Recovery:
@@ -199,7 +198,9 @@ class RePlanner:
 def _recovery(result: SearchResult[ForwardState, ForwardStep], trace: Trace) -> Recovery:
     """Its last scene is the goal itself: what is only accepted as such would be the goal of the next search."""
     if result.subgoal is None:
-        return Recovery(result.status, expansions=result.expansions, reason=str(result.ending))
+        stopped = result.reason_code
+        note = "every reachable state was searched" if stopped is None else STOPPED[stopped]
+        return Recovery(result.status, expansions=result.expansions, reason_code=stopped, note=note)
     return Recovery(
         result.status,
         tuple(step.action for step in result.path),
@@ -208,5 +209,6 @@ def _recovery(result: SearchResult[ForwardState, ForwardStep], trace: Trace) -> 
         cost=result.cost,
         proven_optimal=result.proven_optimal,
         expansions=result.expansions,
-        reason="" if result.ending is Ending.PROVEN else str(result.ending),
+        reason_code=result.reason_code,
+        note="" if result.reason_code is None else STOPPED[result.reason_code],
     )

@@ -33,6 +33,7 @@ from nsrecover.core.episode import StepRecord
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.errors import cli_errors
 from nsrecover.explanation.facts import violated_texts
+from nsrecover.explanation.reasons import reason_text
 from nsrecover.records import episode_log
 from nsrecover.system import System
 from sim.tabletop.scenarios import SCENARIOS, Scenario, scenario
@@ -190,7 +191,7 @@ def _recovery_text(recovery: Recovery) -> Text:
     if recovery.status is RecoveryStatus.RECOVERED:
         text.append("; ".join(f"{n} {action}" for n, action in enumerate(recovery.actions, start=1)))
     else:
-        text.append(f"{recovery.status.value.replace('_', ' ')} {recovery.reason}".strip())
+        text.append(f"{recovery.status.value.replace('_', ' ')} {reason_text(recovery)}".strip())
     text.append(f"  ({recovery.seconds:.2f} s, {recovery.expansions} nodes)", style="dim")
     return text
 

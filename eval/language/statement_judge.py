@@ -14,6 +14,7 @@ from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.relations import support_name
 from nsrecover.explanation.facts import violated_texts
+from nsrecover.explanation.reasons import reason_text
 
 _CUES: tuple[tuple[str, frozenset[Cause]], ...] = (
     (
@@ -66,7 +67,7 @@ def false_statements(text: str, discrepancy: Discrepancy, recovery: Recovery | N
 def _problems(
     sentence: str, names: Sequence[str], discrepancy: Discrepancy, recovery: Recovery | None
 ) -> Iterator[str]:
-    quoted = [*violated_texts(discrepancy), *([recovery.reason] if recovery else [])]
+    quoted = [*violated_texts(discrepancy), *([reason_text(recovery)] if recovery else [])]
     for quote in quoted:
         sentence = sentence.replace(quote.lower().rstrip(". "), " as quoted ") if quote else sentence
     sentence = re.sub(r"\b\w+\(([^()]*)\)", lambda match: _action(match, discrepancy, recovery), sentence)

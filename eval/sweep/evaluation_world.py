@@ -17,6 +17,7 @@ from nsrecover.core.discrepancy import Phase
 from nsrecover.core.episode import EpisodeStatus
 from nsrecover.core.observation import Observation
 from nsrecover.core.recovery import Recovery
+from nsrecover.explanation.reasons import reason_text
 from sim.datasets.spec import ErrorEpisode
 from sim.tabletop.kinematic import REACH_M
 from sim.tabletop.truth import TOLERANCE_M, Truth, deviations
@@ -283,7 +284,7 @@ class EvaluationWorld:
             expansions=recovery.expansions,
             seconds=recovery.seconds,
             cpu_s=turn.cpu_s,
-            reason=recovery.reason,
+            reason=reason_text(recovery),
             blamed=recovery.blamed,
             right=right,
             astray=astray,

@@ -24,6 +24,7 @@ from nsrecover.core.episode import EpisodeStatus
 from nsrecover.core.geometry import as_box, gaps
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.errors import NsrecoverError
+from nsrecover.explanation.reasons import reason_text
 from sim.tabletop.placing import boxes
 from sim.tabletop.poses import poses_of
 from sim.tabletop.truth import TOLERANCE_M, Truth, deviations
@@ -95,7 +96,7 @@ class Oracle:
             world.turned(PlannerTurn(plan, step, culprits=blamed, recovery=recovery, cpu_s=cpu))
             recoveries += 1
             if not recovery.found or recoveries > self.max_recoveries:
-                why = recovery.reason or f"something went wrong {recoveries} times"
+                why = reason_text(recovery) or f"something went wrong {recoveries} times"
                 return EpisodeEnd(EpisodeStatus.ASKED_FOR_HELP, why)
             assert recovery.subgoal is not None
             plan, step = Plan(recovery.actions + plan.actions[recovery.subgoal :]), 0
@@ -185,7 +186,7 @@ def _planned(
     lost = world.lost(reference)
     if lost:
         reason = "; ".join(f"the {name} is {where}" for name, where in lost.items())
-        return Recovery(RecoveryStatus.IMPOSSIBLE, reason=reason, blamed=tuple(lost))
+        return Recovery(RecoveryStatus.IMPOSSIBLE, note=reason, blamed=tuple(lost))
     # number of original steps done -> of present ones
     ends = {world.original(number): number for number in range(len(plan), -1, -1)}
     puzzle = world.puzzle(reference, tolerance_m)
@@ -200,7 +201,7 @@ def _planned(
         best, asked = fewest(puzzle, [best.subgoal]), False
         steps = None if best is None else placings(puzzle, best.steps)
     if best is None or steps is None:
-        return Recovery(RecoveryStatus.IMPOSSIBLE, reason="no way back was found")
+        return Recovery(RecoveryStatus.IMPOSSIBLE, note="no way back was found")
     actions = tuple(Action("free" if step.aside else "restore", (step.name,), as_box(step.box)) for step in steps)
     status = RecoveryStatus.RECOVERED if actions else RecoveryStatus.ALREADY_AT_SUBGOAL
     return Recovery(
@@ -209,7 +210,7 @@ def _planned(
         subgoal=ends[best.subgoal],
         cost=float(best.cost),
         proven_optimal=True,
-        reason="" if asked else OURS,
+        note="" if asked else OURS,
     )
 
 

@@ -121,7 +121,7 @@ class PolicyPlanner:
         done += bool(discrepancy.unmet) and not discrepancy.deviations
         if len(graph) > self._slots.count:
             reason = f"the policy knows scenes of up to {self._slots.count} objects, this one has {len(graph)}"
-            return Recovery(RecoveryStatus.BUDGET_EXHAUSTED, reason=reason)
+            return Recovery(RecoveryStatus.BUDGET_EXHAUSTED, note=reason)
         goal, now = trace.graphs[done], graph
         actions, graphs = list[Action](), list[SceneGraph]()
         while not self._there(now, trace, done):
@@ -130,7 +130,7 @@ class PolicyPlanner:
                     RecoveryStatus.BUDGET_EXHAUSTED,
                     expansions=len(actions),
                     seconds=time.perf_counter() - began,
-                    reason=f"the policy does not reach the goal in {len(actions)} actions",
+                    note=f"the policy does not reach the goal in {len(actions)} actions",
                 )
             action = self._proposed(now, goal)
             if action is None:
@@ -138,7 +138,7 @@ class PolicyPlanner:
                     RecoveryStatus.BUDGET_EXHAUSTED,
                     expansions=len(actions),
                     seconds=time.perf_counter() - began,
-                    reason="the policy proposes nothing that the robot could do",
+                    note="the policy proposes nothing that the robot could do",
                 )
             actions.append(action)
             now = self._system.imagination.step(now, actions[-1])

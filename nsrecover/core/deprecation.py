@@ -108,6 +108,7 @@ NAMES = {
     "nsrecover.core.actions.Trace": {"joined_by": "with_objects_of"},
     "nsrecover.core.atomic_write": {"written_whole": "atomic_write"},
     "nsrecover.core.discrepancy.Discrepancy": {"culprits": "deviations", "culprit_names": "deviating"},
+    "nsrecover.core.recovery.Recovery": {"reason": "note"},
     "nsrecover.core.scene.SceneGraph": {"hidden": "occluded", "joined_by": "with_objects_of"},
     "nsrecover.errors": {"told_in_one_line": "cli_errors"},
     "nsrecover.explanation": {"Register": "Audience", "realise": "verbalize"},
@@ -132,6 +133,21 @@ NAMES = {
         "follow": "set_plan",
         "following": "next_action",
     },
+    "nsrecover.planning.alternative_trace": {"standing_course": "alternative_trace"},
+    "nsrecover.planning.placement": {"FreePlaces": "PlacementSampler"},
+    "nsrecover.planning.planner": {
+        "FreePlaces": "nsrecover.planning.placement.PlacementSampler",
+        "realise": "nsrecover.planning.refine.refine",
+        "standing_course": "nsrecover.planning.alternative_trace.alternative_trace",
+    },
+    "nsrecover.planning.planner.RecoveryPlanner": {"bundle": "models", "free_places": "placement_sampler"},
+    "nsrecover.planning.refine": {"realise": "refine"},
+    "nsrecover.planning.search": {"Ending": "nsrecover.core.recovery.ReasonCode"},
+    "nsrecover.planning.search_tree": {
+        "Ending": "nsrecover.core.recovery.ReasonCode",
+        "Frontier": "SearchTree",
+    },
+    "nsrecover.planning.subgoals": {"considered": "chosen_subgoals", "done_by": "steps_expected"},
 }
 """Module or class -> old name of a member -> new name; a dotted new name is in another module."""
 
@@ -196,7 +212,8 @@ def with_old_names(cls: Class) -> Class:
     """Class decorator: the class answers to the old names of its members and of its constructor's keywords."""
     names = NAMES[f"{cls.__module__}.{cls.__qualname__}"]
     for old, new in names.items():
-        setattr(cls, old, property(functools.partial(_member, old=old, new=new, names=names)))
+        if old not in vars(cls):
+            setattr(cls, old, property(functools.partial(_member, old=old, new=new, names=names)))
     init = vars(cls)["__init__"]
     renamed = {old: new for old, new in names.items() if new in inspect.signature(init).parameters}
     if renamed:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
 
 from nsrecover.core.actions import Action
 from nsrecover.core.completion import Completion, Listener, Prompt
@@ -11,6 +14,9 @@ from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.explanation import Explanation, Fact
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import Box, FloatArray, SceneGraph
+
+BoundArray = npt.NDArray[np.floating[Any]]
+"""Lower bounds on costs. In float32 they may be rounded to above the true cost, if costs are not whole numbers."""
 
 State = TypeVar("State")
 Step = TypeVar("Step")
@@ -91,7 +97,7 @@ class WorldModel(Protocol[State, Step]):
         """The states after each of the steps, evaluated as one batch."""
         ...
 
-    def discrepancy(self, states: Sequence[State]) -> tuple[FloatArray, FloatArray]:
+    def discrepancy(self, states: Sequence[State]) -> tuple[FloatArray, BoundArray]:
         """Distance of each state to each subgoal.
 
         Returns:

@@ -1,11 +1,13 @@
-"""The way back onto the plan, as the planner returns it."""
+"""The way back onto the plan, as the planner returns it: codes and facts; `nsrecover.explanation` has the words."""
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
 from enum import StrEnum
 
 from nsrecover.core.actions import Action
+from nsrecover.core.deprecation import warn_of, with_old_names
 from nsrecover.core.scene import SceneGraph
 
 
@@ -18,6 +20,32 @@ class RecoveryStatus(StrEnum):
     BUDGET_EXHAUSTED = "budget_exhausted"
 
 
+class ReasonCode(StrEnum):
+    """Why there is no way back, or why a search stopped before the proof. The codes are stable."""
+
+    MISSING_OBJECTS = "missing_objects"
+    """Objects that the plan needs are gone."""
+    OUT_OF_REACH = "out_of_reach"
+    """Objects that have to move are out of the robot's reach."""
+    NO_ROOM = "no_room"
+    """Objects have to get out of the way and there is no free place for them."""
+    BLOCKED_OUT_OF_REACH = "blocked_out_of_reach"
+    """Objects in the way are out of the robot's reach."""
+    PRECONDITION_UNMET = "precondition_unmet"
+    """Every object is in place, and a precondition of the next action does not hold."""
+    NO_SEQUENCE = "no_sequence"
+    """No sequence of actions leads back."""
+    UNACHIEVABLE = "unachievable"
+    """No action can bring about some facts of the goal."""
+    NODE_BUDGET = "node_budget"
+    """The search stopped: the node budget was used up."""
+    TIME_BUDGET = "time_budget"
+    """The search stopped: the time was used up."""
+    CANCELLED = "cancelled"
+    """The search stopped: the caller cancelled it."""
+
+
+@with_old_names
 @dataclass(frozen=True, eq=False)
 class Recovery:
     """The way back onto the plan.
@@ -30,11 +58,13 @@ class Recovery:
         rest: the imagined scene after each action of the plan that is left then.
         staying: displaced objects that stay where they are, because nothing that follows needs them elsewhere.
         cost: cost of `actions` plus the cost of the rest of the plan.
-        proven_optimal: no cheaper way exists in the model.
+        proven_optimal: no way in the search model is cheaper by more than the planner's tolerance.
         expansions: search nodes expanded.
         seconds: wall time of the search.
-        reason: in words, why there is no way (or why the search stopped).
-        blamed: objects that stand in the way of any recovery, if it is impossible.
+        reason_code: why there is no way, or why the search stopped before the proof; None if neither applies.
+        blamed: the objects that `reason_code` is about.
+        note: text of a planner that has no code for its reason; takes the place of the text of `reason_code`.
+        lower_bound: no way in the search model costs less.
     """
 
     status: RecoveryStatus
@@ -47,10 +77,18 @@ class Recovery:
     proven_optimal: bool = False
     expansions: int = 0
     seconds: float = 0.0
-    reason: str = ""
+    reason_code: ReasonCode | None = None
     blamed: tuple[str, ...] = ()
+    note: str = ""
+    lower_bound: float = 0.0
 
     @property
     def found(self) -> bool:
         """Whether there is a way to go on."""
         return self.status in (RecoveryStatus.RECOVERED, RecoveryStatus.ALREADY_AT_SUBGOAL)
+
+    @property
+    def reason(self) -> str:
+        """Deprecated: the text of `nsrecover.explanation.reason_text`."""
+        warn_of("Recovery.reason", "Recovery.reason_code, or nsrecover.explanation.reason_text(recovery)")
+        return str(importlib.import_module("nsrecover.explanation").reason_text(self))

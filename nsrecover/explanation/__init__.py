@@ -8,9 +8,19 @@ from nsrecover.core.deprecation import serve_old_names
 from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.facts import facts_of, violated_texts
 from nsrecover.explanation.grounded import GroundedExplainer
+from nsrecover.explanation.reasons import reason_text
 from nsrecover.explanation.templates import verbalize
 from nsrecover.explanation.verify import claims, disagreements
 
-__all__ = ["Audience", "GroundedExplainer", "claims", "disagreements", "facts_of", "verbalize", "violated_texts"]
+__all__ = [
+    "Audience",
+    "GroundedExplainer",
+    "claims",
+    "disagreements",
+    "facts_of",
+    "reason_text",
+    "verbalize",
+    "violated_texts",
+]
 
 serve_old_names(__name__)

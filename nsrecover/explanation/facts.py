@@ -16,6 +16,7 @@ from nsrecover.domains.base import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE, support_name
 from nsrecover.domains.tabletop.spatial import SpatialDomain
+from nsrecover.explanation.reasons import reason_text
 
 NOWHERE = "nowhere"
 """Argument of a fact if an object has no partner, support or place."""
@@ -137,8 +138,8 @@ def _recovery_facts(discrepancy: Discrepancy, recovery: Recovery) -> tuple[Fact,
     if not recovery.found:
         if recovery.status is RecoveryStatus.BUDGET_EXHAUSTED:
             facts.append(Fact("searched", (f"{recovery.seconds:.1f}", str(recovery.expansions))))
-        if recovery.reason:
-            facts.append(Fact("reason", (recovery.reason,)))
+        if reason := reason_text(recovery):
+            facts.append(Fact("reason", (reason,)))
         facts += [Fact("blamed", (name,)) for name in recovery.blamed]
     return tuple(facts)
 

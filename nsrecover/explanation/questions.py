@@ -22,6 +22,7 @@ from nsrecover.explanation.counterfactuals import Location, shortest_moves
 from nsrecover.explanation.grammar import capital, counted, instruction, listed, the
 from nsrecover.explanation.grounded import GroundedExplainer
 from nsrecover.explanation.numbering import Turn, turns
+from nsrecover.explanation.reasons import reason_text
 
 _WHY = re.compile(r"\bwhy\b|\bwhat for\b|\bhow come\b", re.IGNORECASE)
 _WHAT_IF = re.compile(r"\bwhat if\b|\bhad(?:n't| not)\b|\bwithout (?:moving|touching)\b|\bwhat would\b", re.IGNORECASE)
@@ -258,7 +259,7 @@ def _why_not(every: Sequence[Turn], name: str, moved: bool, phrasing: Phrasing) 
         if name in recovery.staying:
             return f"{capital(state)}. It could stay there: nothing that followed needed it elsewhere."
         if not recovery.found:
-            return f"{capital(state)}, and there was no way back: {recovery.reason.rstrip('. ')}."
+            return f"{capital(state)}, and there was no way back: {reason_text(recovery).rstrip('. ')}."
         return f"{capital(state)}. That was no hindrance to the rest of the plan, so nothing had to be done about it."
     return f"I did not move {the(name)}: it was where it should be, and in nobody's way."
 
@@ -364,7 +365,7 @@ def _did(every: Sequence[Turn]) -> str:
     told = []
     for _, recovery in _recoveries(every):
         if not recovery.found:
-            told.append(f"There was no way back: {recovery.reason.rstrip('. ')}.")
+            told.append(f"There was no way back: {reason_text(recovery).rstrip('. ')}.")
         elif not recovery.actions:
             told.append("Nothing had to be put right: the scene was on the plan already.")
         else:

@@ -26,6 +26,7 @@ from nsrecover.core.extras import needs_extra
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.explanation.facts import violated_texts
+from nsrecover.explanation.reasons import reason_text
 from nsrecover.integrations.plan_execution import PlanExecution
 
 with needs_extra("py_trees", "py_trees"):
@@ -137,8 +138,9 @@ class FindWayBack(Behaviour):
             self.feedback_message = "stale: the world has changed since the search began"
             return Status.FAILURE
         if not recovery.found:
-            execution.give_up(recovery.reason)
-            self.feedback_message = f"{recovery.status}: {recovery.reason}"
+            reason = reason_text(recovery)
+            execution.give_up(reason)
+            self.feedback_message = f"{recovery.status}: {reason}"
             return Status.FAILURE
         self.feedback_message = f"{recovery.status}: {len(recovery.actions)} actions"
         execution.rejoin(recovery)

@@ -23,6 +23,7 @@ from nsrecover.core.deprecation import serve_old_names
 from nsrecover.core.extras import needs_extra
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.errors import InvalidConfiguration, InvalidPlan, did_you_mean
+from nsrecover.explanation.reasons import reason_text
 from nsrecover.integrations.up_grounding import Grounded
 from nsrecover.planning import symbolic
 
@@ -157,7 +158,7 @@ def plan_repair(grounded: Grounded, found: symbolic.Repair, seconds: float, grou
     whole = None if step is None else SequentialPlan([*actions, *grounded.rest(step)], old.environment)
     return PlanRepair(
         found.status, actions, step, whole, found.cost, found.lower_bound, found.proven_optimal, found.expansions,
-        seconds, grounding_s, found.reason,
+        seconds, grounding_s, reason_text(found),
     )  # fmt: skip
 
 

@@ -10,13 +10,12 @@ from typing import IO, Any, ClassVar
 from warnings import warn
 
 from nsrecover.core.extras import needs_extra
-from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core.recovery import ReasonCode, RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.unified_planning import plan_repair
 from nsrecover.integrations.up_grounding import Grounded
 from nsrecover.integrations.up_reduction import READ, REMOVED
 from nsrecover.planning import symbolic
-from nsrecover.planning.search_tree import Ending
 
 with needs_extra("up", "unified-planning"):
     from unified_planning.engines import (
@@ -237,7 +236,7 @@ class RecoveryEngine(Engine, PlanRepairerMixin, ReplannerMixin, OneshotPlannerMi
         """Return the status of a result; optimality is claimed only for problems with exactly one metric."""
         if found.status is RecoveryStatus.IMPOSSIBLE:
             return PlanGenerationResultStatus.UNSOLVABLE_PROVEN
-        late = found.ending is Ending.TIME
+        late = found.reason_code is ReasonCode.TIME_BUDGET
         if not found.found or (self.optimal and not found.proven_optimal):
             return (
                 PlanGenerationResultStatus.TIMEOUT if late

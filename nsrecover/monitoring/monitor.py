@@ -193,7 +193,8 @@ class Monitor(Generic[Seen]):
         """
         if not recovery.found:
             raise InvalidPlan(
-                f"expected a way back, found none ({recovery.reason}); ask for help, or set another plan with set_plan"
+                f"expected a way back, found none ({recovery.note or recovery.reason_code}); ask for help, or set "
+                "another plan with set_plan"
             )
         self._expected = ExpectedTrace(self._imagination, rejoined(self._graph, self.trace, recovery))
         self._num_executed = 0

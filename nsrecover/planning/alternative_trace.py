@@ -1,4 +1,4 @@
-"""Another course for the same plan: what was displaced may stay, and everything that refers to it follows.
+"""An alternative trace for the same plan: displaced objects may stay, and everything that refers to it follows.
 
 Kalithasan et al. (section V) bring every object back to where the imagined trace has it. What the rest of a plan and
 its goal rest on, though, are relations: a tower may be built again where its base stands now.
@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from nsrecover.core.actions import Trace
+from nsrecover.core.deprecation import serve_old_names
 from nsrecover.core.explanation import Fact
 from nsrecover.core.geometry import CONTACT_M, SAME_SIZE_M, bottom, gaps, top
 from nsrecover.core.scene import FloatArray, SceneGraph
@@ -61,8 +62,10 @@ class _Situation:
         return rows
 
 
-def standing_course(graph: SceneGraph, trace: Trace, done: int, displaced: Sequence[int], table: Table) -> Trace | None:
-    """The course of the plan if displaced objects stay where they are, as far as that does no harm.
+def alternative_trace(
+    graph: SceneGraph, trace: Trace, done: int, displaced: Sequence[int], table: Table
+) -> Trace | None:
+    """The trace of the plan if displaced objects stay where they are, as far as that does no harm.
 
     An object may stay if it stands on what it should stand on, if the relation that its action promised holds there,
     and if nothing that follows runs into it, leaves the table or finds a precondition violated that it would not have
@@ -76,16 +79,16 @@ def standing_course(graph: SceneGraph, trace: Trace, done: int, displaced: Seque
         table: where the robot can put things down.
 
     Returns:
-        The course; None if no object may stay.
+        The alternative trace; None if no object may stay.
     """
     placed_by = {graph.index(action.arguments[0]): step for step, action in enumerate(trace.plan.actions[:done])}
     situation = _Situation(graph, trace, done, table, placed_by)
     staying = [i for i in displaced if _stands(situation, i)]
     while staying:
-        course = _shifted(situation, frozenset(staying))
-        if not _problems(situation, course, staying):
-            return course
-        # without whom is the least left to complain about?
+        alternative = _shifted(situation, frozenset(staying))
+        if not _problems(situation, alternative, staying):
+            return alternative
+        # leave out the object without which fewest problems remain
         fewer = [[i for i in staying if i != left_out] for left_out in staying]
         counts = [_problems(situation, _shifted(situation, frozenset(rest)), rest) for rest in fewer]
         staying = fewer[int(np.argmin(counts))]
@@ -130,16 +133,16 @@ def _shifted(situation: _Situation, staying: frozenset[int]) -> Trace:
     return Trace(trace.plan, tuple(graphs))
 
 
-def _problems(situation: _Situation, course: Trace, staying: Sequence[int]) -> int:
-    """How many things are wrong with a course from now on that are not wrong with the trace."""
+def _problems(situation: _Situation, alternative: Trace, staying: Sequence[int]) -> int:
+    """Number of things that are wrong with an alternative from now on and not with the expected trace."""
     trace, done = situation.trace, situation.done
     count = 0
     for index in staying:  # the relations that the plan has established already
         step = situation.placed_by.get(index)
         if step is not None:
             action = trace.plan[step]
-            count += not operator_of(action).achieved(course.graphs[done], action)
-    boxes = np.stack([graph.boxes for graph in course.graphs[done:]])
+            count += not operator_of(action).achieved(alternative.graphs[done], action)
+    boxes = np.stack([graph.boxes for graph in alternative.graphs[done:]])
     elsewhere = np.any(boxes != situation.boxes, axis=-1)
     count += int(np.triu(pairwise(boxes)[0] & ~situation.clash, 1).sum())
     count += int((elsewhere & ~_on_table(boxes, situation.table)).sum())
@@ -147,7 +150,7 @@ def _problems(situation: _Situation, course: Trace, staying: Sequence[int]) -> i
     for row, (known, under) in enumerate(situation.known):
         if changed[row] or changed[row + 1]:
             action = trace.plan[done + row]
-            before, after = course.graphs[done + row : done + row + 2]
+            before, after = alternative.graphs[done + row : done + row + 2]
             count += sum(fact not in known for fact in operator_of(action).violated(before, action))
             count += len(_under(after, situation.graph.index(action.arguments[0])) - under)
     return count
@@ -165,3 +168,6 @@ def _on_table(boxes: FloatArray, table: Table) -> np.ndarray:
     low, high = np.asarray(table.workspace[:2]), np.asarray(table.workspace[2:])
     inside = np.all((boxes[..., :2] >= low) & (boxes[..., :2] <= high), axis=-1)
     return np.asarray(inside & within_reach(boxes, table))
+
+
+serve_old_names(__name__)

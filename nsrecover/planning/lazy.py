@@ -1,8 +1,8 @@
-"""Searching over models that take long to judge a state well.
+"""Search over models whose good estimates and bounds are slow to compute.
 
-Every new state is compared with the subgoals cheaply. Only when its turn comes it is looked at more closely: in the
-phases that look for a way, by an estimate; in those that prove that there is no cheaper one, by a tight bound. Until
-then it counts as good as the state it was reached from. Most states' turn never comes.
+Every new state is compared with the subgoals cheaply. The slow evaluation is postponed until the state is at the head
+of the frontier: an estimate in the phases that look for a way, a tight bound in the phases that prove that there is no
+cheaper one. Until then the state has the values of its parent. Most states never get to the head.
 """
 
 from __future__ import annotations
@@ -14,44 +14,42 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from nsrecover.core.protocols import WorldModel
+from nsrecover.core.protocols import BoundArray, WorldModel
+from nsrecover.core.recovery import ReasonCode
 from nsrecover.core.scene import FloatArray
-from nsrecover.planning.search_tree import CostArray, Ending, Frontier, IndexArray, Node, SearchResult, State, Step
-
-ROUNDING = 1e-9
-"""Costs that differ by less are the same."""
+from nsrecover.planning.search_tree import ROUNDING, CostArray, IndexArray, Node, SearchResult, SearchTree, State, Step
 
 
 @runtime_checkable
 class LazyModel(WorldModel[State, Step], Protocol[State, Step]):
-    """A world model that can look at a state twice.
+    """A world model with a quick and a slow evaluation of states.
 
-    `applicable` is what the estimate recommends in a state: nothing where none was made. `detours` is all the rest that
-    can be done, whatever it leads to.
+    `applicable` lists the steps that the estimate recommends in a state; none before `estimate`. `detours` lists all
+    other steps that can be taken.
     """
 
     def estimate(self, state: State) -> CostArray:
-        """Roughly the cost to each subgoal, (K,): too much or too little, but inf only where there is no way."""
+        """Estimated cost to each subgoal, (K,): too high or too low, but inf only where there is no way."""
         ...
 
     def tighten(self, state: State, stop: Callable[[], bool]) -> CostArray:
-        """A lower bound on the cost to each subgoal, (K,), that may take long.
+        """A tight lower bound on the cost to each subgoal, (K,); slow.
 
         Args:
             state: the state.
-            stop: asked now and then; once it says true, what has been found so far is returned.
+            stop: called repeatedly; once it returns true, the bound found so far is returned.
         """
         ...
 
 
 @dataclass(eq=False)
 class _LazyNode(Node[State, Step]):
-    """A node that may not have been looked at closely yet.
+    """A node whose slow evaluation may be postponed.
 
     Attributes:
-        estimate: (K,) its own or, until it is `estimated`, that of its parent.
-        estimated: whether the estimate is its own.
-        tight: whether its bound is the best there is.
+        estimate: (K,) of its own state or, until it is `estimated`, of its parent's.
+        estimated: whether the estimate is of its own state.
+        tight: whether its bound has been tightened.
     """
 
     estimate: CostArray | None = None
@@ -59,18 +57,18 @@ class _LazyNode(Node[State, Step]):
     tight: bool = False
 
 
-class LazyFrontier(Frontier[State, Step]):
+class LazySearchTree(SearchTree[State, Step]):
     """The nodes of a search over a `LazyModel`.
 
-    Of ways that cost the same the one that rejoins the plan early is preferred when both are found, but not looked for:
-    with good bounds, proving that there is none would take most of the time.
+    Of ways that cost the same the one that rejoins the plan early is preferred when both are found, but the search does
+    not look for it: with good bounds, proving that there is none would take most of the time.
 
     Args:
         model: the model.
         start: the state to recover from.
         costs_to_go: (K,) what it costs to reach the goal from each subgoal.
         on_improvement: called with every new incumbent.
-        interrupted: whether time is up; may be asked while a bound is being computed.
+        interrupted: returns why the search has to stop, or None; may be called while a bound is computed.
     """
 
     def __init__(
@@ -79,7 +77,7 @@ class LazyFrontier(Frontier[State, Step]):
         start: State,
         costs_to_go: Sequence[float],
         on_improvement: Callable[[SearchResult[State, Step]], None] | None,
-        interrupted: Callable[[], Ending | None],
+        interrupted: Callable[[], ReasonCode | None],
     ) -> None:
         super().__init__(model, start, costs_to_go, on_improvement)
         self.lazy = model
@@ -87,7 +85,7 @@ class LazyFrontier(Frontier[State, Step]):
 
     @property
     def limit(self) -> float:
-        """The cost of the incumbent."""
+        """The cost of the incumbent, less `ROUNDING`."""
         if self.incumbent is None:
             return float("inf")
         node, subgoal = self.incumbent
@@ -98,30 +96,30 @@ class LazyFrontier(Frontier[State, Step]):
         return float((node.cost + node.bound + self.to_go).min())
 
     def start_phase(self, active: IndexArray | slice, weight: float) -> None:
-        """Sort all open nodes again; before proofs begin, the start's own bound is made use of for all of them."""
+        """Sort all open nodes again; before proofs begin, raise their bounds by the start's tight bound."""
         root = self.root
         if weight == 1.0 and self.tightened(root):
-            for node in [entry[3] for entry in self.open] + self.parked:
+            for node in [entry[3] for entry in self.frontier] + self.parked:
                 node.bound = np.maximum(node.bound, root.bound - node.cost)
         super().start_phase(active, weight)
 
-    def made(
+    def make_node(
         self,
         state: State,
         parent: Node[State, Step] | None,
         step: Step | None,
         cost: float,
         discrepancy: FloatArray,
-        bound: FloatArray,
+        bound: BoundArray,
     ) -> Node[State, Step]:
-        """A new node, as good as its parent until it is looked at."""
+        """Make a node that has its parent's estimate until its own is computed."""
         node = _LazyNode(state, parent, step, cost, discrepancy, bound.astype(np.float64))
         if isinstance(parent, _LazyNode):
             node.estimate = parent.estimate
         return node
 
     def push(self, node: Node[State, Step]) -> None:
-        """Sort a node into the open list: by its estimate to find a way, by its bound to prove that there is none."""
+        """Sort a node into the frontier: by its estimate in phases that look for a way, by its bound in proofs."""
         assert isinstance(node, _LazyNode)
         value = self.value(node)
         if value >= self.limit:
@@ -133,10 +131,10 @@ class LazyFrontier(Frontier[State, Step]):
             promise = float((node.cost + expected + self.to_go).min()), float(node.discrepancy.min()), self.count
         else:
             promise = value, -node.cost, self.count
-        heapq.heappush(self.open, (*promise, node))
+        heapq.heappush(self.frontier, (*promise, node))
 
     def ready(self, node: Node[State, Step]) -> bool:
-        """Look at a node more closely; one that turns out worse than another is put back."""
+        """Evaluate a node; one that is no longer the best of the frontier is put back."""
         assert isinstance(node, _LazyNode)
         if self.weight > 1.0:
             if node.estimated:
@@ -148,8 +146,8 @@ class LazyFrontier(Frontier[State, Step]):
             if not self.tightened(node):
                 return True
         self.push(node)
-        if self.open and self.open[0][3] is node:
-            heapq.heappop(self.open)
+        if self.frontier and self.frontier[0][3] is node:
+            heapq.heappop(self.frontier)
             return True
         return False
 
@@ -166,7 +164,7 @@ class LazyFrontier(Frontier[State, Step]):
     def expand(self, node: Node[State, Step]) -> bool:
         """Make the successors of a node; true if one of them became the incumbent.
 
-        While a way is looked for, the steps that the estimate does not recommend wait until nothing better is open.
+        In the phases that look for a way, steps that the estimate does not recommend wait until nothing better is open.
         """
         assert isinstance(node, _LazyNode)
         self.expansions += 1
@@ -185,7 +183,7 @@ class LazyFrontier(Frontier[State, Step]):
     def reach(self, node: Node[State, Step]) -> bool:
         """Make a node the incumbent if it is at a subgoal and nothing better is known.
 
-        Afterwards it gets its parent's bound less the step between them, where that is better than its own.
+        Afterwards its bound is raised to its parent's bound less the cost of the step between them.
         """
         reached = super().reach(node)
         if node.parent is not None:

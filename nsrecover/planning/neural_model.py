@@ -17,12 +17,15 @@ import numpy.typing as npt
 
 from nsrecover.core.actions import Action, Trace
 from nsrecover.core.geometry import as_box
+from nsrecover.core.protocols import BoundArray
 from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.free_place import is_free
 from nsrecover.models.protocols import RecoveryModels
 from nsrecover.models.same_place import same_place
-from nsrecover.planning.placement import FreePlaces, proposed_place
+from nsrecover.planning.placement import PlacementSampler, proposed_place
 from nsrecover.planning.places import BoolArray, Place, carriers_along, masks, pairwise
+from nsrecover.planning.subgoals import Subgoal
 
 MAX_FREE_PLACES = 3
 """Free places looked for for one object; more are never needed unless the table is nearly full."""
@@ -48,18 +51,18 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Move:
-    """One object goes to a place; `before` is the imagined scene in which the plan says so, if it does."""
+    """One object goes to a place; `before` is the scene in which the plan itself has this action, if it has."""
 
     owner: int
     place: int
     action: Action
-    before: int | None = None
+    before: Subgoal | None = None
 
 
 class _PlanText(NamedTuple):
-    """An action of the plan that leads to a place, if its reference stands in one of the places of the mask."""
+    """The plan has this action in scene `before`; it leads to a place if its reference is in a place of the mask."""
 
-    before: int
+    before: Subgoal
     action: Action
     reference: int
 
@@ -75,37 +78,39 @@ class NeuralModel:
     Args:
         models: the learned parts.
         graph: the scene to recover from.
-        courses: imagined traces of one plan, over the same objects; more than one if there is a choice of where things
-            may end up. Their scenes are numbered on: scene t of course c is number c (T + 1) + t.
-        subgoals: numbers of the scenes that are subgoals, in the order of the search's K.
+        traces: traces of one plan over the same objects, the expected one first; S scenes in all.
+        subgoals: the scenes that are subgoals, in the order of the search's K.
         order: name -> rank, see `nsrecover.planning.order`; earlier objects are tried first.
         fixed: objects that cannot be moved.
         ignored: objects that play no part: neither compared nor in the way.
         action_cost: what an action costs.
-        free_places: finds free places for what is in the way.
+        placement_sampler: finds free places for what is in the way.
     """
 
     def __init__(
         self,
         models: RecoveryModels,
         graph: SceneGraph,
-        courses: Sequence[Trace],
-        subgoals: Sequence[int],
+        traces: Sequence[Trace],
+        subgoals: Sequence[Subgoal],
         order: Mapping[str, int],
         fixed: frozenset[int] = frozenset(),
         ignored: frozenset[int] = frozenset(),
         action_cost: Callable[[Action], float] = unit_cost,
-        free_places: FreePlaces = proposed_place,
+        placement_sampler: PlacementSampler = proposed_place,
     ) -> None:
         self.models = models
         self.graph = graph
-        self.plan = courses[0].plan
-        self.scenes = [scene for course in courses for scene in course.graphs]
+        self.traces = tuple(traces)
+        self.plan = traces[0].plan
+        self.scenes = {Subgoal(c, t): scene for c, trace in enumerate(traces) for t, scene in enumerate(trace.graphs)}
+        self._column = {scene: number for number, scene in enumerate(self.scenes)}
         self.subgoals = tuple(subgoals)
+        self._wanted = [self._column[subgoal] for subgoal in subgoals]
         self.fixed = fixed
         self.ignored = ignored
         self.action_cost = action_cost
-        self.free_places = free_places
+        self.placement_sampler = placement_sampler
         self.no_room: set[int] = set()
         self._ranks = [order.get(name, len(order)) for name in graph.names]
         self.places: list[Place] = [
@@ -114,7 +119,7 @@ class NeuralModel:
         self._free: list[list[int]] = [[] for _ in range(len(graph))]
         self._goal_place = self._add_goal_places()
         self._below = np.concatenate(
-            [carriers_along(np.stack([scene.boxes for scene in course.graphs])) for course in courses]
+            [carriers_along(np.stack([scene.boxes for scene in trace.graphs])) for trace in traces]
         )
         self._probability = self._compare(range(len(self.places)))
         self._index()
@@ -126,7 +131,7 @@ class NeuralModel:
         goal_place = np.zeros((len(self.scenes), len(self.graph)), dtype=np.intp)
         for i in range(len(self.graph)):
             known: dict[bytes, int] = {}
-            for t, graph in enumerate(self.scenes):
+            for t, graph in enumerate(self.scenes.values()):
                 key = graph.boxes[i].tobytes()
                 if key not in known:
                     known[key] = len(self.places)
@@ -180,11 +185,11 @@ class NeuralModel:
         above |= carriers  # i rests on j if a subgoal says so
         self._above = masks(above.T.copy())
         self._carriers_of = masks(carriers)
-        wanted = right[:, list(self.subgoals)]
-        self._misplaced = np.where(wanted, 0.0, 1.0).astype(np.float32)
+        wanted = right[:, self._wanted]
+        self._misplaced = np.where(wanted, 0.0, 1.0)
         for i in self.fixed:  # what cannot be moved stays wrong for good
             self._misplaced[i] = np.where(wanted[i], 0.0, np.inf)
-        self._distance = (1.0 - self._probability[:, list(self.subgoals)]).astype(np.float32)
+        self._distance = (1.0 - self._probability[:, self._wanted]).astype(np.float32)
         self._wrong: list[bool] = np.any(~wanted, axis=1).tolist()
         self._owner = [int(i) for i in owner]
         self._targets = self._target_places(right)
@@ -195,6 +200,10 @@ class NeuralModel:
         frees = [Action("free", (name,)) for name in self.graph.names]
         every = [text.action for texts in self._texts for text in texts] + self._restore + frees
         self._cheapest = min((self.action_cost(action) for action in every), default=1.0)
+        if not self._cheapest > 0:
+            raise InvalidConfiguration(
+                f"expected action costs > 0, found {self._cheapest}; give actions that should be free a small cost"
+            )
 
     def _carriers(self, owner: npt.NDArray[np.intp], right: BoolArray) -> BoolArray:
         """(places, places): place j is right for the object that carries place i in some imagined scene."""
@@ -210,10 +219,10 @@ class NeuralModel:
         targets: list[list[int]] = []
         for i in range(len(self.graph)):
             chosen: list[int] = []
-            for t in self.subgoals:
+            for t in self._wanted:
                 if i not in self.ignored and not any(right[place, t] for place in [i, *chosen]):
                     chosen.append(int(self._goal_place[t, i]))
-            if any(right[i, t] for t in self.subgoals):
+            if any(right[i, t] for t in self._wanted):
                 chosen.insert(0, i)  # where it is seen is right for some subgoal
             targets.append(chosen)
         return targets
@@ -221,17 +230,16 @@ class NeuralModel:
     def _plan_texts(self, owner: npt.NDArray[np.intp], right: BoolArray) -> list[list[_PlanText]]:
         """For each place the plan's own actions that lead there, and where their reference has to stand."""
         texts: list[list[_PlanText]] = [[] for _ in self.places]
-        for before in range(len(self.scenes)):
-            step = before % (len(self.plan) + 1)
-            if step == len(self.plan):
-                continue  # the last scene of a course
-            action = self.plan[step]
+        for before, t in self._column.items():
+            if before.step == len(self.plan):
+                continue
+            action = self.plan[before.step]
             moved = self.graph.index(action.arguments[0])
             reference = -1  # every bit: no reference has to stand anywhere
             for name in action.arguments[1:]:
-                held = (owner == self.graph.index(name)) & right[:, before]
+                held = (owner == self.graph.index(name)) & right[:, t]
                 reference = masks(held[None])[0]
-            for place in np.flatnonzero((owner == moved) & right[:, before + 1]):
+            for place in np.flatnonzero((owner == moved) & right[:, t + 1]):
                 texts[place].append(_PlanText(before, action, reference))
         return texts
 
@@ -272,10 +280,10 @@ class NeuralModel:
         """One object in another place."""
         return [state.moved(step.owner, step.place) for step in steps]
 
-    def discrepancy(self, states: Sequence[State]) -> tuple[FloatArray, FloatArray]:
+    def discrepancy(self, states: Sequence[State]) -> tuple[FloatArray, BoundArray]:
         """D = N - sum of P(same) (section IV-C), and misplaced objects times the cheapest action, both (B, K)."""
         places = np.array([state.places for state in states])
-        return self._distance[places].sum(axis=1), self._misplaced[places].sum(axis=1) * np.float32(self._cheapest)
+        return self._distance[places].sum(axis=1), self._misplaced[places].sum(axis=1) * self._cheapest
 
     def cost(self, step: Move) -> float:
         """Cost of the action."""
@@ -294,9 +302,9 @@ class NeuralModel:
         distance, _ = self.discrepancy([self.start])
         return self.misplaced(self.start, int(distance[0].argmin()))
 
-    def right_place(self, place: int, scene: int) -> bool:
-        """Whether a place is where an imagined scene has its object."""
-        return bool(self._probability[place, scene] >= self.models.threshold)
+    def right_place(self, place: int, scene: Subgoal) -> bool:
+        """Whether a place is where a scene of the traces has its object."""
+        return bool(self._probability[place, self._column[scene]] >= self.models.threshold)
 
     def blocks(self, index: int) -> bool:
         """Whether, at the start, something waits for an object to get out of the way."""
@@ -363,7 +371,7 @@ class NeuralModel:
         here = self.places[state.places[i]]
         # keep clear of everything that is, or is going to be, anywhere; failing that, of what is there now
         everything = np.stack([place.box for place in self.places if place.owner not in self.ignored])
-        found = self.free_places(self.models, here.box, [everything, np.concatenate([now, here.box[None]])])
+        found = self.placement_sampler(self.models, here.box, [everything, np.concatenate([now, here.box[None]])])
         if not found:
             self.no_room.add(i)
             return []

@@ -1,4 +1,4 @@
-"""Where to put what is in the way: ways to find free places for a recovery search."""
+"""Placement samplers: where a recovery search puts what is in the way."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from nsrecover.core.deprecation import serve_old_names
 from nsrecover.core.scene import FloatArray
 from nsrecover.models.free_place import FreeSpaceModel, are_free, find_free_place
 from nsrecover.planning.places import SLACK_M
@@ -13,7 +14,7 @@ from nsrecover.planning.places import SLACK_M
 ENUMERATED_M = 0.05
 """Spacing of the places that `enumerated_places` names."""
 
-FreePlaces = Callable[[FreeSpaceModel, FloatArray, Sequence[FloatArray]], Sequence[FloatArray]]
+PlacementSampler = Callable[[FreeSpaceModel, FloatArray, Sequence[FloatArray]], Sequence[FloatArray]]
 """Free places (6,) for an object (6,), given what it should keep clear of (M, 6): first choice first, last what it must
 not run into."""
 
@@ -34,3 +35,6 @@ def enumerated_places(models: FreeSpaceModel, box: FloatArray, obstacles: Sequen
     centres = np.stack([x.ravel(), y.ravel()], axis=1).astype(np.float32)
     free = centres[are_free(centres, box[3:5], obstacles[-1], models, SLACK_M)]
     return [np.array([*centre, box[5] / 2, *box[3:]], dtype=np.float32) for centre in free]
+
+
+serve_old_names(__name__)

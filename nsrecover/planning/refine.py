@@ -13,12 +13,14 @@ from itertools import product
 import numpy as np
 
 from nsrecover.core.actions import Action
+from nsrecover.core.deprecation import serve_old_names
 from nsrecover.core.geometry import SAME_SIZE_M, as_box, bottom, intersects, top
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.domains.tabletop.operators import REACHED_M, operator_of
 from nsrecover.domains.tabletop.relations import supporter
 from nsrecover.models.free_place import find_free_place
 from nsrecover.planning.neural_model import Move, NeuralModel, State
+from nsrecover.planning.subgoals import Subgoal
 
 NUDGES = tuple(
     sorted(product((0.0, 0.005, -0.005, 0.01, -0.01), repeat=2), key=lambda shift: shift[0] ** 2 + shift[1] ** 2)
@@ -29,13 +31,15 @@ CLEARANCE_M = 0.001
 """A box nearer than this to another one may come down on its edge, though it counts as beside it."""
 
 
-def realise(model: NeuralModel, path: Sequence[Move], scene: int) -> tuple[tuple[Action, ...], tuple[SceneGraph, ...]]:
+def refine(
+    model: NeuralModel, path: Sequence[Move], scene: Subgoal
+) -> tuple[tuple[Action, ...], tuple[SceneGraph, ...]]:
     """Actions and the imagined scene after each of them.
 
     Args:
         model: the model that was searched.
         path: moves from its start.
-        scene: number of the imagined scene that the path leads to. A move to a place that is not right in it only gets
+        scene: the scene of a trace that the path leads to. A move to a place that is not right in it only gets
             an object out of the way and is called `free`, wherever the place comes from.
     """
     graph, state = model.graph, model.start
@@ -148,9 +152,12 @@ def _rested(model: NeuralModel, graph: SceneGraph, state: State, move: Move, pla
 
 def _slip(model: NeuralModel, graph: SceneGraph, move: Move, below: int) -> FloatArray:
     """How far, in x and y, the carrier stands from where an imagined scene has it under the moved object's place."""
-    for t, imagined in enumerate(model.scenes):
-        if model.right_place(move.place, t):
+    for scene, imagined in model.scenes.items():
+        if model.right_place(move.place, scene):
             offset = graph.boxes[below, :2] - imagined.boxes[below, :2]
             if np.linalg.norm(offset) < graph.boxes[below, 3:5].min() / 2:
                 return np.asarray(offset, dtype=np.float32)
     return np.zeros(2, dtype=np.float32)
+
+
+serve_old_names(__name__)

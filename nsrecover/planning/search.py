@@ -2,12 +2,14 @@
 
 Minimises C(error -> subgoal) + C(subgoal -> goal) over a `WorldModel`; knows nothing of scenes or networks.
 
-One set of nodes (`search_tree`) serves all phases. The first ones look only at the nearest subgoals (1,
-3, 5, ...) and weight the bound heavily, so a first solution comes early; since every node is compared with all subgoals
-as soon as it is made, widening the set or lowering the weight only re-sorts the open nodes. The last phase has weight 1
-and all subgoals: once no open node can beat the incumbent, that is optimal, and if there is none, there is no way.
+One search tree serves all phases. The first phases consider only the nearest subgoals (1, 3, 5, ...) and weight the
+bound heavily, so that a first solution comes early. Every new node is compared with all subgoals at once, so widening
+the set or lowering the weight only re-sorts the open nodes. The last phase has weight 1 and all subgoals: once no open
+node can beat the incumbent, it is optimal, and if there is no incumbent, there is no way.
 
-Models that take long to judge a state well (`nsrecover.planning.lazy`) have phases of their own.
+Costs are compared up to `ROUNDING`: a way that is cheaper by less may be missed.
+
+Models whose good bounds are slow to compute (`nsrecover.planning.lazy`) have other phases.
 """
 
 from __future__ import annotations
@@ -20,12 +22,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nsrecover.core.deprecation import serve_old_names
 from nsrecover.core.protocols import WorldModel
+from nsrecover.core.recovery import ReasonCode
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.planning.lazy import LazyFrontier, LazyModel
-from nsrecover.planning.search_tree import Ending, Frontier, IndexArray, SearchResult, State, Step
+from nsrecover.planning.lazy import LazyModel, LazySearchTree
+from nsrecover.planning.search_tree import ROUNDING, IndexArray, SearchResult, SearchTree, State, Step
 
-__all__ = ["Ending", "SearchResult", "search"]
+__all__ = ["ROUNDING", "SearchResult", "search"]
 
 GREEDY_WEIGHT = 5.0
 """Weight of the bound before the last phase: large, so that the search goes deep first."""
@@ -35,7 +39,7 @@ PHASE_EXPANSIONS = 32
 
 
 class _Phase(NamedTuple):
-    """Subgoals to look at, the weight of the bound, how many nodes to spend, and whether an improvement ends it."""
+    """Subgoals to consider, weight of the bound, nodes to expand, and whether an improvement ends the phase."""
 
     active: IndexArray | slice
     weight: float
@@ -58,7 +62,7 @@ def _phases(order: IndexArray) -> Iterator[_Phase]:
 
 
 def _lazy_phases() -> Iterator[_Phase]:
-    """All subgoals at once, since one look at a state judges them all: first a way, then proofs and better ways."""
+    """All subgoals at once, since one evaluation covers them all: first a way, then proofs and better ways."""
     yield _Phase(EVERY, GREEDY_WEIGHT, until_better=True)
     yield _Phase(EVERY, 1.0, 1)  # often the start's own bound is proof enough
     spend = PHASE_EXPANSIONS // 2
@@ -84,18 +88,18 @@ def search(
     """Find the cheapest way from a state to any subgoal, counting what the plan costs from there on.
 
     Args:
-        model: what can be done and how far the subgoals are.
+        model: steps between states, and the distances of states to the subgoals.
         start: the state to recover from.
         costs_to_go: (K,) what it costs to reach the goal from each subgoal; not negative.
         max_expansions: nodes that may be expanded; with this alone the outcome is deterministic. None: no limit.
         budget_s: wall time, in seconds; None: no limit.
         on_improvement: called with every new incumbent.
-        cancelled: asked before every expansion; if it says true, the search stops and the incumbent is returned.
+        cancelled: called before every expansion; if it returns true, the search stops and returns the incumbent.
         settle: if the start already is at a subgoal, do nothing and search nothing, even if there might be a cheaper
             way by another subgoal.
 
     Returns:
-        The best way found. That there is none, or that the budget was used up, is an answer and not an exception.
+        The best way found. An impossible problem or a used-up budget is an answer, not an exception.
 
     Raises:
         InvalidConfiguration: a budget or cost-to-go is negative, or their number is not that of the subgoals.
@@ -105,43 +109,43 @@ def search(
     check_budgets(max_expansions, budget_s)
     began = time.perf_counter()
 
-    def interrupted() -> Ending | None:
-        return _interruption(run.expansions, began, max_expansions, budget_s, cancelled)
+    def interrupted() -> ReasonCode | None:
+        return _interruption(tree.expansions, began, max_expansions, budget_s, cancelled)
 
     if isinstance(model, LazyModel):
-        run: Frontier[State, Step] = LazyFrontier(model, start, costs_to_go, on_improvement, interrupted)
+        tree: SearchTree[State, Step] = LazySearchTree(model, start, costs_to_go, on_improvement, interrupted)
     else:
-        run = Frontier(model, start, costs_to_go, on_improvement)
-    if run.reach(run.root) and settle:
-        best = float((run.root.bound + run.to_go).min())
-        found = run.result(Ending.PROVEN)
+        tree = SearchTree(model, start, costs_to_go, on_improvement)
+    if tree.reach(tree.root) and settle:
+        best = float((tree.root.bound + tree.to_go).min())
+        found = tree.result(complete=True)
         return replace(found, proven_optimal=best >= found.cost, lower_bound=best)
-    run.parked.append(run.root)
+    tree.parked.append(tree.root)
     # nearest first: by the least that going there and on to the goal can cost, then by the discrepancy
-    order = np.lexsort((run.root.discrepancy, run.root.bound + run.to_go))
-    for phase in _lazy_phases() if isinstance(run, LazyFrontier) else _phases(order):
-        if phase.spend is None and phase.until_better and run.incumbent is not None:
+    order = np.lexsort((tree.root.discrepancy, tree.root.bound + tree.to_go))
+    for phase in _lazy_phases() if isinstance(tree, LazySearchTree) else _phases(order):
+        if phase.spend is None and phase.until_better and tree.incumbent is not None:
             continue
-        run.start_phase(phase.active, phase.weight)
-        until = None if phase.spend is None else run.expansions + phase.spend
-        while run.open and (until is None or run.expansions < until):
-            node = heapq.heappop(run.open)[3]
-            if node.outdated or run.value(node) >= run.limit:
+        tree.start_phase(phase.active, phase.weight)
+        until = None if phase.spend is None else tree.expansions + phase.spend
+        while tree.frontier and (until is None or tree.expansions < until):
+            node = heapq.heappop(tree.frontier)[3]
+            if node.outdated or tree.value(node) >= tree.limit:
                 continue
-            ending = interrupted()
-            if ending is not None:
-                run.parked.append(node)
-                return run.result(ending)
-            if run.ready(node) and run.expand(node) and phase.until_better:
+            stopped = interrupted()
+            if stopped is not None:
+                tree.parked.append(node)
+                return tree.result(False, stopped)
+            if tree.ready(node) and tree.expand(node) and phase.until_better:
                 break
-    return run.result(Ending.EXHAUSTED if run.incumbent is None else Ending.PROVEN)
+    return tree.result(complete=True)
 
 
 def check_budgets(max_expansions: int | None, budget_s: float | None) -> None:
     """Refuse budgets that are negative.
 
     Raises:
-        InvalidConfiguration: one of them is.
+        InvalidConfiguration: a budget is negative.
     """
     if (max_expansions is not None and max_expansions < 0) or (budget_s is not None and budget_s < 0):
         raise InvalidConfiguration(
@@ -155,12 +159,15 @@ def _interruption(
     max_expansions: int | None,
     budget_s: float | None,
     cancelled: Callable[[], bool] | None,
-) -> Ending | None:
-    """Whether, and why, the search has to stop before the next expansion."""
+) -> ReasonCode | None:
+    """Why the search has to stop before the next expansion; None if it can go on."""
     if max_expansions is not None and expansions >= max_expansions:
-        return Ending.NODES
+        return ReasonCode.NODE_BUDGET
     if budget_s is not None and time.perf_counter() - began >= budget_s:
-        return Ending.TIME
+        return ReasonCode.TIME_BUDGET
     if cancelled is not None and cancelled():
-        return Ending.CANCELLED
+        return ReasonCode.CANCELLED
     return None
+
+
+serve_old_names(__name__)

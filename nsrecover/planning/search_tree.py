@@ -1,4 +1,4 @@
-"""The nodes, the open list and the incumbent of the recovery search."""
+"""The search tree of the recovery search: nodes, open list and incumbent."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import heapq
 import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.protocols import WorldModel
-from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core.deprecation import serve_old_names
+from nsrecover.core.protocols import BoundArray, WorldModel
+from nsrecover.core.recovery import ReasonCode, RecoveryStatus
 from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidConfiguration
 
@@ -22,19 +22,12 @@ Step = TypeVar("Step")
 IndexArray = npt.NDArray[np.intp]
 CostArray = npt.NDArray[np.float64]
 
-REJOIN_EARLY = 1e-5
+ROUNDING = 1e-9
+"""Costs that differ by less are the same; what decides between equal costs adds up to less."""
+
+REJOIN_EARLY = 1e-12
 """Share by which a recovery step counts more than a step of the plan: of two ways that cost the same, the one that
-rejoins the plan earlier is preferred, and the search need not look at all the others of that cost."""
-
-
-class Ending(StrEnum):
-    """Why the search stopped."""
-
-    PROVEN = "no cheaper way exists"
-    EXHAUSTED = "every reachable state was searched"
-    NODES = "the node budget was used up"
-    TIME = "the time was used up"
-    CANCELLED = "it was cancelled"
+rejoins the plan earlier is preferred, and the search need not expand all others of that cost."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +42,10 @@ class SearchResult(Generic[State, Step]):
         subgoal: number of the subgoal reached; None if none was.
         cost: cost of `path` plus the cost-to-go of the subgoal.
         lower_bound: no way to any of the subgoals costs less than this.
-        proven_optimal: no cheaper way to any of the given subgoals exists in the model.
+        proven_optimal: no way to any of the given subgoals is cheaper by more than `ROUNDING` in the model.
         expansions: nodes expanded.
         seconds: wall time.
-        ending: why it stopped.
+        reason_code: why the search stopped before it was complete; None if it was completed, or goes on.
     """
 
     status: RecoveryStatus
@@ -64,12 +57,12 @@ class SearchResult(Generic[State, Step]):
     proven_optimal: bool = False
     expansions: int = 0
     seconds: float = 0.0
-    ending: Ending = Ending.NODES
+    reason_code: ReasonCode | None = None
 
 
 @dataclass(eq=False)
 class Node(Generic[State, Step]):
-    """A state on the way: how it was reached, what that cost, and its distances to all subgoals (K,)."""
+    """A state: how the search reached it, what that cost, and its distances to all subgoals (K,)."""
 
     state: State
     parent: Node[State, Step] | None
@@ -77,12 +70,12 @@ class Node(Generic[State, Step]):
     cost: float
     discrepancy: FloatArray
     bound: CostArray
-    detoured: bool = False  # what is left to be tried in it are detours
+    detoured: bool = False  # its applicable steps were tried; its detours are left
     outdated: bool = False
 
 
-class Frontier(Generic[State, Step]):
-    """The nodes, the open list and the incumbent of one search."""
+class SearchTree(Generic[State, Step]):
+    """The nodes of one search: the frontier (the open list), parked nodes and the incumbent."""
 
     def __init__(
         self,
@@ -99,7 +92,7 @@ class Frontier(Generic[State, Step]):
         self.count = 0
         self.incumbent: tuple[Node[State, Step], int] | None = None
         self.incumbent_value = float("inf")  # in the scaled objective, see REJOIN_EARLY
-        self.open: list[tuple[float, float, int, Node[State, Step]]] = []
+        self.frontier: list[tuple[float, float, int, Node[State, Step]]] = []
         self.parked: list[Node[State, Step]] = []  # open, but of no use to the subgoals of this phase
         self.best: dict[Hashable, Node[State, Step]] = {}
         self.weight = 1.0
@@ -109,23 +102,23 @@ class Frontier(Generic[State, Step]):
             raise InvalidConfiguration(
                 f"expected one cost-to-go for each of the model's {bound.shape[1]} subgoals, found {len(self.to_go)}"
             )
-        self.root = self.made(start, None, None, 0.0, discrepancy[0], bound[0])
+        self.root = self.make_node(start, None, None, 0.0, discrepancy[0], bound[0])
         self.best[model.key(start)] = self.root
 
-    def made(
+    def make_node(
         self,
         state: State,
         parent: Node[State, Step] | None,
         step: Step | None,
         cost: float,
         discrepancy: FloatArray,
-        bound: FloatArray,
+        bound: BoundArray,
     ) -> Node[State, Step]:
-        """A new node."""
+        """Make a node."""
         return Node(state, parent, step, cost, discrepancy, bound.astype(np.float64))
 
     def ready(self, node: Node[State, Step]) -> bool:
-        """Whether a node whose turn it is is to be expanded now; if not, it has been dealt with."""
+        """Whether the node at the head of the frontier is to be expanded now; if not, it was put back or dropped."""
         return True
 
     @property
@@ -146,13 +139,13 @@ class Frontier(Generic[State, Step]):
         weighted = (node.cost + self.weight * bound) * (1.0 + REJOIN_EARLY) + to_go
         self.count += 1
         priority = float(weighted.min()), float(node.discrepancy[self.active].min()), self.count
-        heapq.heappush(self.open, (*priority, node))
+        heapq.heappush(self.frontier, (*priority, node))
 
     def start_phase(self, active: IndexArray | slice, weight: float) -> None:
         """Sort all open nodes again for other subgoals and another weight."""
         # by order of creation, so that the outcome does not depend on the order within the heap
-        waiting = [entry[3] for entry in sorted(self.open, key=lambda entry: entry[2])] + self.parked
-        self.open, self.parked = [], []
+        waiting = [entry[3] for entry in sorted(self.frontier, key=lambda entry: entry[2])] + self.parked
+        self.frontier, self.parked = [], []
         self.active, self.weight = active, weight
         for node in waiting:
             if not node.outdated and self.value(node) < self.limit:
@@ -169,7 +162,7 @@ class Frontier(Generic[State, Step]):
         self.incumbent = node, int(at[values.argmin()])
         self.incumbent_value = float(values.min())
         if self.on_improvement is not None:
-            self.on_improvement(self.result(Ending.NODES))
+            self.on_improvement(self.result(complete=False))
         return True
 
     def expand(self, node: Node[State, Step]) -> bool:
@@ -198,7 +191,7 @@ class Frontier(Generic[State, Step]):
         for step, state in zip(steps, states, strict=True):
             cost, key = node.cost + self.model.cost(step), self.model.key(state)
             known = self.best.get(key)
-            if known is None or cost < known.cost - 1e-9:
+            if known is None or cost < known.cost - ROUNDING:
                 fresh.append((step, state, cost, key))
         if not fresh:
             return False
@@ -210,25 +203,30 @@ class Frontier(Generic[State, Step]):
                 if known.cost <= cost:  # a sibling with the same key
                     continue
                 known.outdated = True
-            child = self.made(state, node, step, cost, discrepancy, bound)
+            child = self.make_node(state, node, step, cost, discrepancy, bound)
             self.best[key] = child
             improved |= self.reach(child)
             if self.value(child) < self.limit:
                 self.push(child)
         return improved
 
-    def result(self, ending: Ending) -> SearchResult[State, Step]:
-        """The incumbent, or the reason why there is none."""
+    def result(self, complete: bool, reason_code: ReasonCode | None = None) -> SearchResult[State, Step]:
+        """The incumbent, or the fact that there is none.
+
+        Args:
+            complete: no open node can lead to a better incumbent.
+            reason_code: why the search stopped, if it did before that.
+        """
         seconds = time.perf_counter() - self.began
-        waiting = [entry[3] for entry in self.open] + self.parked
+        waiting = [entry[3] for entry in self.frontier] + self.parked
         bound = min((float((n.cost + n.bound + self.to_go).min()) for n in waiting if not n.outdated), default=np.inf)
         if self.incumbent is None:
             return SearchResult(
-                RecoveryStatus.IMPOSSIBLE if ending is Ending.EXHAUSTED else RecoveryStatus.BUDGET_EXHAUSTED,
-                lower_bound=bound if ending is not Ending.EXHAUSTED else np.inf,
+                RecoveryStatus.IMPOSSIBLE if complete else RecoveryStatus.BUDGET_EXHAUSTED,
+                lower_bound=np.inf if complete else bound,
                 expansions=self.expansions,
                 seconds=seconds,
-                ending=ending,
+                reason_code=reason_code,
             )
         node, subgoal = self.incumbent
         path: list[Step] = []
@@ -245,8 +243,11 @@ class Frontier(Generic[State, Step]):
             subgoal,
             cost,
             lower_bound=min(bound, cost),
-            proven_optimal=ending is Ending.PROVEN,
+            proven_optimal=complete or bound >= cost - ROUNDING,
             expansions=self.expansions,
             seconds=seconds,
-            ending=ending,
+            reason_code=reason_code,
         )
+
+
+serve_old_names(__name__)

@@ -1,73 +1,90 @@
-"""Which states of an imagined trace a recovery may lead back to (Kalithasan et al., section V)."""
+"""Which states of a trace a recovery may lead back to (Kalithasan et al., section V)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 
 from nsrecover.core.actions import Trace
+from nsrecover.core.deprecation import serve_old_names
 from nsrecover.core.discrepancy import Discrepancy, Phase
 from nsrecover.core.scene import SceneGraph
 from nsrecover.models.protocols import RecoveryModels
 from nsrecover.models.same_place import same_place
 
 
+class Subgoal(NamedTuple):
+    """A scene of one of several traces of a plan.
+
+    Attributes:
+        trace: number of the trace; 0 is the expected one.
+        step: number of plan steps that are done in the scene.
+    """
+
+    trace: int
+    step: int
+
+
 class Subgoals(StrEnum):
     """Which states of the trace count as subgoals."""
 
     ALL = "all"
-    """Every one of them."""
+    """Every state."""
     STEP = "step"
-    """Only the one in which the error was noticed (Kalithasan et al., section V, the first strategy)."""
+    """Only the state in which the error was noticed (Kalithasan et al., section V, the first strategy)."""
     GOAL = "goal"
-    """Only the last one: planning anew, with no use for the plan that was followed."""
+    """Only the last state: plan anew and ignore the plan that was followed."""
 
 
-def done_by(discrepancy: Discrepancy) -> int:
-    """How many actions should have been done when it was noticed."""
+def steps_expected(discrepancy: Discrepancy) -> int:
+    """Number of actions that should have been done when the discrepancy was noticed."""
     return discrepancy.step + (discrepancy.phase is Phase.AFTER)
 
 
-def considered(
+def chosen_subgoals(
     models: RecoveryModels,
     graph: SceneGraph,
-    courses: Sequence[Trace],
+    traces: Sequence[Trace],
     discrepancy: Discrepancy,
     subgoals: Subgoals | int,
-) -> Sequence[int]:
-    """Numbers of the imagined scenes to plan for, ascending; scene t of course c is number c (T + 1) + t.
+) -> Sequence[Subgoal]:
+    """The scenes to plan for, ascending.
 
     Args:
         models: compare scenes, where only the nearest are wanted.
         graph: the scene to recover from.
-        courses: imagined traces of one plan.
+        traces: the expected trace first, then other traces of the same plan.
         discrepancy: what is wrong.
-        subgoals: which of them are wanted.
+        subgoals: which scenes are wanted.
     """
-    length, done = len(courses[0].graphs), done_by(discrepancy)
-    # what was checked of another course is what is still to come
-    scenes = [*range(length), *range(length + done, len(courses) * length)]
-    imagined = [scene for course in courses for scene in course.graphs]
+    length, done = len(traces[0].graphs), steps_expected(discrepancy)
+    # alternative traces agree with the plan from the step on at which the discrepancy was noticed
+    known = [Subgoal(c, t) for c in range(len(traces)) for t in range(done if c else 0, length)]
     if discrepancy.unmet and not discrepancy.deviations and length > 1:
-        # all is where the plan has it and still the action cannot be run: going on from here would fail again
-        scenes = [scene for scene in scenes if scene % length != discrepancy.step]
+        # every object is in place and still the action cannot be run: going on from here would fail again
+        known = [subgoal for subgoal in known if subgoal.step != discrepancy.step]
     if subgoals is Subgoals.STEP:
-        return [scene for scene in scenes if scene % length == done] or scenes
+        return [subgoal for subgoal in known if subgoal.step == done] or known
     if subgoals is Subgoals.GOAL:
-        return [scene for scene in scenes if scene % length == length - 1] or scenes
-    if isinstance(subgoals, Subgoals) or subgoals >= len(scenes):
-        return scenes
+        return [subgoal for subgoal in known if subgoal.step == length - 1] or known
+    if isinstance(subgoals, Subgoals) or subgoals >= len(known):
+        return known
+    scenes = [traces[subgoal.trace].graphs[subgoal.step] for subgoal in known]
     n = len(graph)
     same = same_place(
         models,
-        np.concatenate([imagined[scene].visual for scene in scenes]),
-        np.concatenate([imagined[scene].boxes for scene in scenes]),
+        np.concatenate([scene.visual for scene in scenes]),
+        np.concatenate([scene.boxes for scene in scenes]),
         np.tile(graph.visual, (len(scenes), 1)),
         np.tile(graph.boxes, (len(scenes), 1)),
     ).reshape(len(scenes), n)
     # by objects that differ; of equally many the later state, from where less of the plan is left
     wrong = (same < models.threshold).sum(axis=1)
-    nearest = np.lexsort((n - same.sum(axis=1), [-(scene % length) for scene in scenes], wrong))[:subgoals]
-    return sorted(scenes[i] for i in nearest)
+    nearest = np.lexsort((n - same.sum(axis=1), [-subgoal.step for subgoal in known], wrong))[:subgoals]
+    return sorted(known[i] for i in nearest)
+
+
+serve_old_names(__name__)

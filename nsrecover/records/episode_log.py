@@ -24,6 +24,7 @@ from nsrecover.core.scene import Box, SceneGraph
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.errors import InvalidRecording, NsrecoverError
 from nsrecover.explanation.facts import violated_texts
+from nsrecover.explanation.reasons import reason_text
 
 FORMAT = "nsrecover episode"
 """Value of the field `format` of a log."""
@@ -191,7 +192,7 @@ def _recovery(recovery: Recovery) -> dict[str, Any]:
         "proven_optimal": recovery.proven_optimal,
         "expansions": recovery.expansions,
         "seconds": recovery.seconds,
-        "reason": recovery.reason,
+        "reason": reason_text(recovery),
         "blamed": list(recovery.blamed),
     }
 
@@ -295,8 +296,8 @@ def _read_recovery(data: Mapping[str, Any]) -> Recovery:
         proven_optimal=bool(data["proven_optimal"]),
         expansions=int(data["expansions"]),
         seconds=float(data["seconds"]),
-        reason=str(data["reason"]),
         blamed=tuple(data["blamed"]),
+        note=str(data["reason"]),
     )
 
 

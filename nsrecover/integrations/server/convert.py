@@ -12,6 +12,7 @@ from nsrecover.core.observation import Camera, Observation
 from nsrecover.core.scene import Box
 from nsrecover.errors import InvalidObservation
 from nsrecover.explanation.facts import violated_texts
+from nsrecover.explanation.reasons import reason_text
 from nsrecover.integrations.server import messages
 from nsrecover.integrations.server.images import DEPTH, INSTANCES, RGB, from_base64, read_png
 
@@ -188,7 +189,7 @@ def recovery_message(found: core.Recovery, plan: core.Plan) -> messages.Recovery
         proven_optimal=found.proven_optimal,
         expansions=found.expansions,
         seconds=found.seconds,
-        reason=found.reason,
+        reason=reason_text(found),
         blamed=list(found.blamed),
     )
 

@@ -15,15 +15,17 @@ from functools import cached_property
 
 import numpy as np
 
-from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core.protocols import BoundArray
+from nsrecover.core.recovery import ReasonCode, RecoveryStatus
 from nsrecover.core.scene import FloatArray
-from nsrecover.planning.search import Ending, SearchResult, search
+from nsrecover.planning.search import SearchResult, search
 from nsrecover.planning.symbolic.landmark_cut import Landmark, LandmarkCut
 from nsrecover.planning.symbolic.relaxation import Propositions, Relaxation
 from nsrecover.planning.symbolic.strips import Condition, GroundAction, StripsTask, bits_of, kernels, mask
 
 LEAST_COST = 1e-6
-"""What an action without cost counts in the search, so that of plans that cost the same the shorter is better."""
+"""What an action without cost counts in the search, in units of the cheapest other action (of 1 if that is more): of
+plans that cost the same the shorter is better."""
 
 SUBGOALS_CONSIDERED = 3
 """Subgoals for which a relaxed plan is made in a state: those that look cheapest by the additive costs."""
@@ -47,6 +49,7 @@ class SymbolicModel:
         subgoals: K conditions, the last of which is the goal.
         costs_to_go: what reaching the goal costs from each of them, 0 for the last.
         preferred: actions in the order in which they are to be tried, for example the old plan's.
+        costs: (A,) what each action counts, positive; the actions' own costs by default.
     """
 
     def __init__(
@@ -55,9 +58,10 @@ class SymbolicModel:
         subgoals: Sequence[Condition],
         costs_to_go: Sequence[float],
         preferred: Sequence[GroundAction] = (),
+        costs: Sequence[float] | None = None,
     ) -> None:
         self.actions = task.actions
-        self.costs = [max(float(action.cost), LEAST_COST) for action in task.actions]
+        self.costs = [float(action.cost) for action in task.actions] if costs is None else list(costs)
         self.costs_to_go = np.asarray(costs_to_go, dtype=np.float64)
         self._propositions = Propositions(len(task.facts), task.actions, subgoals)
         self._relaxation = Relaxation(self._propositions, task.actions, self.costs)
@@ -133,7 +137,7 @@ class SymbolicModel:
             self._came_by.setdefault(reached, (state, a))
         return after
 
-    def discrepancy(self, states: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+    def discrepancy(self, states: Sequence[int]) -> tuple[FloatArray, BoundArray]:
         """Missing literals, and the bound that follows from them, (B, K) each."""
         # as floats, for which matrix products are fast
         missing = (~self._propositions.true_in_all(states)[:, self._relevant]).astype(np.float64)
@@ -141,7 +145,7 @@ class SymbolicModel:
         bound = np.ceil(count / self._most) * self._cheapest
         if self._hopeless:
             bound[missing @ self._unmakeable > 0] = np.inf
-        return count.astype(np.float32), bound.astype(np.float32)
+        return count.astype(np.float32), bound
 
     def estimate(self, state: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
         """Relaxed cost to each subgoal, (K,); inf only where even without deletes there is no way."""
@@ -211,12 +215,13 @@ class Repair:
         step: the step of the old plan to go on with (its length: the goal is reached); None if there is no way.
         plan: `actions` and the rest of the old plan.
         cost: what all of `plan` costs.
-        lower_bound: no plan to the goal costs less.
-        proven_optimal: `plan` is one of the cheapest ways to the goal.
+        lower_bound: no plan to the goal costs less, with actions without cost counted as `LEAST_COST`.
+        proven_optimal: no way to the goal is cheaper, with actions without cost counted as `LEAST_COST`. Costs that
+            differ by less than 1e-9 of the cheapest action are the same.
         expansions: nodes expanded.
         seconds: wall time.
-        reason: in words, why there is no way or why the search stopped early.
-        ending: why the search stopped.
+        reason_code: why there is no way, or why the search stopped before the proof; None if neither applies.
+        blamed: facts that no action can bring about any more, if that is the reason; `not ...` for unwanted ones.
     """
 
     status: RecoveryStatus
@@ -228,8 +233,8 @@ class Repair:
     proven_optimal: bool = False
     expansions: int = 0
     seconds: float = 0.0
-    reason: str = ""
-    ending: Ending = Ending.PROVEN
+    reason_code: ReasonCode | None = None
+    blamed: tuple[str, ...] = ()
 
     @property
     def found(self) -> bool:
@@ -267,14 +272,18 @@ def repair(
     """
     began = time.perf_counter()
     subgoals = kernels(task.facts, task.goal, plan)
+    # in units of the cheapest action, so that tie-breaking and rounding stay far below every difference
+    unit = min((float(action.cost) for action in (*task.actions, *plan) if action.cost > 0), default=1.0)
+    unit = min(unit, 1.0)
     rest = [0.0]
     for action in reversed(plan):
-        rest.append(rest[-1] + max(float(action.cost), LEAST_COST))
+        rest.append(rest[-1] + max(float(action.cost) / unit, LEAST_COST))
     rest.reverse()
-    model = SymbolicModel(task, subgoals, rest, plan)
+    costs = [max(float(action.cost) / unit, LEAST_COST) for action in task.actions]
+    model = SymbolicModel(task, subgoals, rest, plan, costs)
 
     def finished(result: SearchResult[int, int]) -> Repair:
-        return replace(_repair(task, plan, model, result), seconds=time.perf_counter() - began)
+        return replace(_repair(task, plan, model, result, unit), seconds=time.perf_counter() - began)
 
     result = search(
         model,
@@ -295,41 +304,40 @@ def what_is_left(budget_s: float | None, spent_s: float) -> float | None:
 
 
 def _repair(
-    task: StripsTask, plan: Sequence[GroundAction], model: SymbolicModel, result: SearchResult[int, int]
+    task: StripsTask, plan: Sequence[GroundAction], model: SymbolicModel, result: SearchResult[int, int], unit: float
 ) -> Repair:
-    """The answer of the search in terms of actions."""
+    """The answer of the search in terms of actions; the search counts costs in `unit`."""
     if result.subgoal is None:
+        code, blamed = _reason(task, model, result)
         return Repair(
             result.status,
-            lower_bound=result.lower_bound,
+            lower_bound=result.lower_bound * unit,
             expansions=result.expansions,
-            reason=_why_not(task, model, result),
-            ending=result.ending,
+            reason_code=code,
+            blamed=blamed,
         )
     actions = tuple(task.actions[a] for a in result.path)
     whole = (*actions, *plan[result.subgoal :])
     cost = sum(float(action.cost) for action in whole)
-    stopped = "" if result.ending is Ending.PROVEN else f"the search stopped because {result.ending}"
     return Repair(
         result.status,
         actions,
         result.subgoal,
         whole,
         cost,
-        min(cost, result.lower_bound),
+        min(cost, result.lower_bound * unit),
         result.proven_optimal,
         result.expansions,
-        reason=stopped,
-        ending=result.ending,
+        reason_code=result.reason_code,
     )
 
 
-def _why_not(task: StripsTask, model: SymbolicModel, result: SearchResult[int, int]) -> str:
-    """Why there is no way."""
-    if result.status is RecoveryStatus.BUDGET_EXHAUSTED:
-        return f"no way to the goal was found before the search stopped: {result.ending}"
+def _reason(
+    task: StripsTask, model: SymbolicModel, result: SearchResult[int, int]
+) -> tuple[ReasonCode, tuple[str, ...]]:
+    """Why there is no way, and the facts that cannot be achieved any more."""
+    if result.reason_code is not None:
+        return result.reason_code, ()
     wanted, unwanted = model.unreachable(task.initial)
-    if wanted or unwanted:
-        listed = [task.facts[fact] for fact in wanted] + [f"not {task.facts[fact]}" for fact in unwanted]
-        return f"no action can bring about {', '.join(listed)} any more"
-    return "every state that can be reached was searched, and none leads to the goal"
+    facts = (*(task.facts[fact] for fact in wanted), *(f"not {task.facts[fact]}" for fact in unwanted))
+    return (ReasonCode.UNACHIEVABLE if facts else ReasonCode.NO_SEQUENCE), facts

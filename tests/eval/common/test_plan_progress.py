@@ -50,5 +50,5 @@ def test_skipped_steps_count_as_done() -> None:
 
 def test_giving_up_changes_nothing() -> None:
     progress = PlanProgress(PLAN)
-    progress.recovered(Recovery(RecoveryStatus.IMPOSSIBLE, reason="it is gone"))
+    progress.recovered(Recovery(RecoveryStatus.IMPOSSIBLE, note="it is gone"))
     assert progress.label(2) == "step 3 of 4"

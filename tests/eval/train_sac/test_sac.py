@@ -187,7 +187,7 @@ def test_a_policy_that_has_learned_nothing_says_so(trained) -> None:
     discrepancy = system.comparison.after(astray, trace, 0)
     recovery = PolicySetting(policy=trained[0].out).recover(system)(astray, trace, discrepancy, budget_s=None)
     assert recovery.status is RecoveryStatus.BUDGET_EXHAUSTED
-    assert "does not reach the goal in 6 actions" in recovery.reason
+    assert "does not reach the goal in 6 actions" in recovery.note
     assert sac(policy=trained[0].out).setting.policy == trained[0].out
 
 

@@ -185,7 +185,7 @@ def test_a_collapse_reads_like_a_person_wrote_it() -> None:
             "so steps 1 to 4 can simply be done again.",
         ),
         (
-            Recovery(RecoveryStatus.IMPOSSIBLE, reason="the white lego is missing", blamed=("white lego", "blue cube")),
+            Recovery(RecoveryStatus.IMPOSSIBLE, note="the white lego is missing", blamed=("white lego", "blue cube")),
             "There is no way back onto the plan: the white lego is missing. What makes it impossible is the blue cube.",
         ),
         (
@@ -272,7 +272,7 @@ def test_a_text_that_blames_the_wrong_object_is_caught() -> None:
 
 
 def test_a_reason_that_quotes_a_cause_does_not_count_as_a_claim() -> None:
-    recovery = Recovery(RecoveryStatus.IMPOSSIBLE, reason="the white lego is missing and was dropped")
+    recovery = Recovery(RecoveryStatus.IMPOSSIBLE, note="the white lego is missing and was dropped")
     assert GroundedExplainer()(COLLAPSE, recovery).verified
 
 

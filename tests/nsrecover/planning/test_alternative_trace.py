@@ -10,7 +10,7 @@ from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.monitoring.expected_trace import rejoined
-from nsrecover.planning.alternative_trace import standing_course
+from nsrecover.planning.alternative_trace import alternative_trace
 from nsrecover.planning.planner import RecoveryPlanner, Rejoin
 from tests.nsrecover.planning.geometric import SIDE, GeometricModels, compare, imagine, moved, plan, step, table
 
@@ -94,7 +94,7 @@ def test_a_relation_that_no_longer_holds_is_restored(models: GeometricModels) ->
 
 def test_nothing_displaced_means_no_other_course(models: GeometricModels) -> None:
     trace = imagine(models, table(*FIVE), plan(TOWER))
-    assert standing_course(trace.graphs[1], trace, 1, (), models) is None
+    assert alternative_trace(trace.graphs[1], trace, 1, (), models) is None
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -13,6 +13,7 @@ from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.planning.neural_model import NeuralModel
 from nsrecover.planning.planner import RecoveryPlanner
+from nsrecover.planning.subgoals import Subgoal
 from tests.nsrecover.planning.geometric import SIDE, GeometricModels, compare, imagine, moved, plan, table
 
 SPOTS = tuple((x, y) for x in (0.38, 0.52, 0.66) for y in (-0.2, 0.0, 0.2))
@@ -101,7 +102,7 @@ def test_masks_agree_with_the_operators(models: GeometricModels) -> None:
     for _ in range(10):
         trace = imagine(models, table(*SPOTS[:6]), plan("top green red; top blue green; top yellow white"))
         graph = disturb(rng, trace.graphs[3])
-        model = NeuralModel(models, graph, [trace], range(4), {})
+        model = NeuralModel(models, graph, [trace], [Subgoal(0, step) for step in range(4)], {})
         state, scene = model.start, graph
         for _ in range(12):
             moves = model.applicable(state) + model.detours(state)
@@ -131,7 +132,7 @@ def test_the_networks_are_asked_once_a_search_and_once_a_free_place(models: Geom
 def test_the_bound_is_the_number_of_misplaced_objects(models: GeometricModels) -> None:
     trace = imagine(models, table(*SPOTS[:4]), plan("top green red; top blue green"))
     graph = moved(trace.graphs[1], yellow=(0.7, 0.3, 0.025))
-    model = NeuralModel(models, graph, [trace], range(3), {})
+    model = NeuralModel(models, graph, [trace], [Subgoal(0, step) for step in range(3)], {})
     distance, bound = model.discrepancy([model.start])
     assert bound.tolist() == [[2.0, 1.0, 2.0]]
     assert (distance > 0.5).all()
@@ -142,7 +143,7 @@ def test_the_bound_is_the_number_of_misplaced_objects(models: GeometricModels) -
 def test_order_comes_from_the_plan(models: GeometricModels) -> None:
     trace = imagine(models, table(*SPOTS[:4]), plan("top green red; left yellow blue"))
     graph = moved(trace.graphs[2], green=(0.6, 0.1, 0.025), yellow=(0.6, -0.1, 0.025))
-    first = NeuralModel(models, graph, [trace], [2], {"green cube": 0, "yellow cube": 1})
-    second = NeuralModel(models, graph, [trace], [2], {"green cube": 1, "yellow cube": 0})
+    first = NeuralModel(models, graph, [trace], [Subgoal(0, 2)], {"green cube": 0, "yellow cube": 1})
+    second = NeuralModel(models, graph, [trace], [Subgoal(0, 2)], {"green cube": 1, "yellow cube": 0})
     assert [move.owner for move in first.applicable(first.start)] == [1, 3]
     assert [move.owner for move in second.applicable(second.start)] == [3, 1]

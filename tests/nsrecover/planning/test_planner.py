@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from nsrecover.core.actions import Trace
-from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.core.recovery import ReasonCode, Recovery, RecoveryStatus
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
+from nsrecover.explanation import reason_text
 from nsrecover.planning.planner import RecoveryPlanner
 from tests.nsrecover.planning.geometric import (
     SIDE,
@@ -33,7 +34,7 @@ def run(models: GeometricModels, graph: SceneGraph, trace: Trace, number: int, *
     recovery = RecoveryPlanner(models).recover(graph, trace, compare(models, graph, trace, number), **settings)
     if not recovery.found:
         assert recovery.actions == ()
-        assert recovery.reason
+        assert reason_text(recovery)
         return recovery
     now = graph
     for action, imagined in zip(recovery.actions, recovery.graphs, strict=True):
@@ -153,7 +154,8 @@ def test_missing_block_is_blamed(models: GeometricModels) -> None:
     recovery = run(models, unseen(trace.graphs[1], "blue"), trace, 0)
     assert recovery.status is RecoveryStatus.IMPOSSIBLE
     assert recovery.blamed == ("blue cube",)
-    assert "blue cube" in recovery.reason
+    assert recovery.reason_code is ReasonCode.MISSING_OBJECTS
+    assert reason_text(recovery) == "the blue cube cannot be found any more, and the plan needs it"
 
 
 def test_a_missing_block_that_the_plan_does_not_need_is_no_obstacle(models: GeometricModels) -> None:
@@ -170,7 +172,8 @@ def test_block_out_of_reach_is_blamed(models: GeometricModels, place: tuple[floa
     recovery = run(models, moved(trace.graphs[2], green=place), trace, 1)
     assert recovery.status is RecoveryStatus.IMPOSSIBLE
     assert recovery.blamed == ("green cube",)
-    assert "reach" in recovery.reason
+    assert recovery.reason_code is ReasonCode.OUT_OF_REACH
+    assert reason_text(recovery) == "the green cube is out of the robot's reach"
 
 
 def test_no_room_for_a_swap_is_said() -> None:
@@ -181,7 +184,8 @@ def test_no_room_for_a_swap_is_said() -> None:
     trace = Trace(trace.plan, (start, start))
     recovery = run(models, swapped, trace, 0)
     assert recovery.status is RecoveryStatus.IMPOSSIBLE
-    assert "no room" in recovery.reason
+    assert recovery.reason_code is ReasonCode.NO_ROOM
+    assert "no room" in reason_text(recovery)
     assert set(recovery.blamed) <= {"red cube", "green cube"}
     assert recovery.blamed
 

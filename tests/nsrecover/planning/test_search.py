@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core.recovery import ReasonCode, RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.planning.search import Ending, SearchResult, search
+from nsrecover.planning.search import SearchResult, search
 
 TABLE = -1
 Below = tuple[int, ...]  # what each block stands on
@@ -117,7 +117,7 @@ def test_finds_the_optimum_and_proves_it(seed: int) -> None:
         assert result.status is RecoveryStatus.ALREADY_AT_SUBGOAL
     elif best == np.inf:
         assert result.status is RecoveryStatus.IMPOSSIBLE
-        assert result.ending is Ending.EXHAUSTED
+        assert result.reason_code is None
         assert result.lower_bound == np.inf
     else:
         assert result.status is RecoveryStatus.RECOVERED
@@ -153,7 +153,7 @@ def test_unsolvable_is_told_from_out_of_budget() -> None:
     assert search(model, (TABLE,) * 3, [1.0, 0.0]).status is RecoveryStatus.IMPOSSIBLE
     stopped = search(model, (TABLE,) * 3, [1.0, 0.0], max_expansions=1)
     assert stopped.status is RecoveryStatus.BUDGET_EXHAUSTED
-    assert stopped.ending is Ending.NODES
+    assert stopped.reason_code is ReasonCode.NODE_BUDGET
 
 
 def test_already_there_takes_the_subgoal_nearest_to_the_goal() -> None:
@@ -197,7 +197,7 @@ def test_cancelling_returns_the_incumbent() -> None:
     start, to_go = random_state(rng, 7), [8.0, 6.0, 4.0, 2.0, 0.0]
     found: list[SearchResult] = []
     result = search(model, start, to_go, on_improvement=found.append, cancelled=lambda: bool(found))
-    assert result.ending is Ending.CANCELLED
+    assert result.reason_code is ReasonCode.CANCELLED
     assert result.status is RecoveryStatus.RECOVERED
     assert result.path == found[-1].path
     assert not result.proven_optimal
@@ -213,7 +213,7 @@ def test_improvements_get_better_and_time_is_kept() -> None:
         search(model, start, [9.0, 7.0, 4.0, 2.0, 0.0], on_improvement=lambda r, c=costs: c.append(r.cost))
         assert costs == sorted(costs, reverse=True)
     stopped = search(model, start, [9.0, 7.0, 4.0, 2.0, 0.0], budget_s=0.0)
-    assert stopped.ending is Ending.TIME
+    assert stopped.reason_code is ReasonCode.TIME_BUDGET
 
 
 def test_same_input_same_outcome_and_one_batch_an_expansion() -> None:

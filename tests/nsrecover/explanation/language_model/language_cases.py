@@ -26,7 +26,7 @@ BACK = Recovery(
 LATER = Recovery(RecoveryStatus.RECOVERED, (Action.parse("free(dark red cube)"),), (), subgoal=6, cost=1)
 DONE = Recovery(RecoveryStatus.ALREADY_AT_SUBGOAL, subgoal=6)
 NO_WAY = Recovery(
-    RecoveryStatus.IMPOSSIBLE, reason="the white lego is missing", blamed=("white lego", "blue cube"), expansions=9
+    RecoveryStatus.IMPOSSIBLE, note="the white lego is missing", blamed=("white lego", "blue cube"), expansions=9
 )
 OUT_OF_TIME = Recovery(RecoveryStatus.BUDGET_EXHAUSTED, seconds=1.04, expansions=321)
 BLOCKED = discrepancy(

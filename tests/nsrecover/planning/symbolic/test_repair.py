@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core.recovery import ReasonCode, RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.explanation import reason_text
 from nsrecover.planning.lazy import LazyModel
 from nsrecover.planning.symbolic.repair import Repair, SymbolicModel, repair
 from nsrecover.planning.symbolic.strips import Condition, GroundAction, StripsTask, first_failure, kernels, mask
@@ -37,7 +38,7 @@ def test_finds_the_optimum_and_proves_it_or_proves_that_there_is_none(unit: bool
         if best == INF:
             assert found.status is RecoveryStatus.IMPOSSIBLE
             assert not found.found
-            assert found.reason
+            assert reason_text(found)
             continue
         assert first_failure(task.goal, task.initial, found.plan) is None
         assert found.plan == (*found.actions, *plan[found.step :])
@@ -56,12 +57,12 @@ def test_unsolvable_is_proven_by_searching_where_the_relaxation_does_not_tell() 
     task = StripsTask(("token", "left", "right"), tuple(buy), 0b001, Condition(0b110))
     found = repair(task, [])
     assert (found.status, found.expansions > 0) == (RecoveryStatus.IMPOSSIBLE, True)
-    assert "every state that can be reached" in found.reason
+    assert "every state that can be reached" in reason_text(found)
     broke = repair(replace(task, initial=0), [])
     assert (broke.status, broke.expansions) == (RecoveryStatus.IMPOSSIBLE, 0)
-    assert broke.reason == "no action can bring about left, right any more"
+    assert reason_text(broke) == "no action can bring about left, right any more"
     unwanted = repair(replace(task, initial=0b110, goal=Condition(0, 0b010)), [])
-    assert unwanted.reason == "no action can bring about not left any more"
+    assert reason_text(unwanted) == "no action can bring about not left any more"
 
 
 def test_a_plan_that_still_works_is_kept_unless_shortcuts_are_looked_for() -> None:
@@ -129,7 +130,7 @@ def test_budgets_cancelling_and_improvements() -> None:
     task, plan = tower(6)
     stopped = repair(task, [], cancelled=lambda: True)
     assert (stopped.status, stopped.expansions) == (RecoveryStatus.BUDGET_EXHAUSTED, 0)
-    assert "cancelled" in stopped.reason
+    assert stopped.reason_code is ReasonCode.CANCELLED
     assert repair(task, [], budget_s=0.0).status is RecoveryStatus.BUDGET_EXHAUSTED
     found: list[Repair] = []
     first = repair(task, [], on_improvement=found.append, cancelled=lambda: bool(found))
