@@ -192,9 +192,11 @@ class Monitor(Generic[Seen]):
             InvalidPlan: the recovery has found no way.
         """
         if not recovery.found:
+            why = recovery.note or ": ".join(
+                filter(None, (str(recovery.reason_code or ""), ", ".join(recovery.blamed)))
+            )
             raise InvalidPlan(
-                f"expected a way back, found none ({recovery.note or recovery.reason_code}); ask for help, or set "
-                "another plan with set_plan"
+                f"expected a way back, found none ({why}); ask for help, or set another plan with set_plan"
             )
         self._expected = ExpectedTrace(self._imagination, rejoined(self._graph, self.trace, recovery))
         self._num_executed = 0

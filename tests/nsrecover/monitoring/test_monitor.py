@@ -197,7 +197,7 @@ def test_a_recovery_that_found_no_way_cannot_be_followed(system: System) -> None
     assert [(culprit.name, culprit.cause) for culprit in found.deviations] == [("blue", Cause.MISSING)]
     recovery = system.planner.recover(found.observed, monitor.trace, found)
     assert recovery.status is RecoveryStatus.IMPOSSIBLE
-    with pytest.raises(InvalidPlan, match="the blue cannot be found"):
+    with pytest.raises(InvalidPlan, match="missing_objects: blue"):
         monitor.rejoin(recovery)
 
 
