@@ -73,7 +73,11 @@ def _beside(relation: Relation, where: str, pattern: str, logged: tuple[str, str
     return SpatialOperator(
         relation.value,
         (Parameter("?moved", "movable"), Parameter("?reference", "movable")),
-        preconditions=(CLEAR, _free(relation, "?reference", f"{relation.value}_taken")),
+        preconditions=(
+            Not(Same("?moved", "?reference")),
+            CLEAR,
+            _free(relation, "?reference", f"{relation.value}_taken"),
+        ),
         effects=(
             Effect(
                 ((relation.value, "?moved", "?reference"), (OPPOSITE[relation].value, "?reference", "?moved")), LEAVE
@@ -121,7 +125,7 @@ OPERATORS: dict[str, SpatialOperator] = {
         SpatialOperator(
             "top",
             (Parameter("?moved", "movable"), Parameter("?support", "movable")),
-            preconditions=(CLEAR, _free(Relation.ON, "?support", "occupied")),
+            preconditions=(Not(Same("?moved", "?support")), CLEAR, _free(Relation.ON, "?support", "occupied")),
             effects=(Effect((("on", "?moved", "?support"),), LEAVE),),
             words=Words(
                 "put {moved} on {support}",
@@ -186,6 +190,7 @@ TABLETOP = SpatialDomain(
         "occupied": Words("the {0} already stands on the {1}"),
         **{f"{side}_taken": Words(f"the {{0}} already stands {side} of the {{1}}") for side in DIRECTIONS},
         "covered": Words("the {0} stands on the {1}"),
+        "same": Words("the {0} is named twice"),
         "in_the_way": Words("the {0} stands where the {1} has to go"),
         "nothing_below": Words("there is nothing to put the {0} on"),
         "on": Words("the {0} stands on the {1}"),

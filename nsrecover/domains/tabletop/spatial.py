@@ -9,7 +9,7 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.explanation import Fact
 from nsrecover.core.scene import Box, SceneGraph
 from nsrecover.domains import base
-from nsrecover.domains.base import And, Atom, Binding, Domain, Exists, Formula, Instance, Not, State
+from nsrecover.domains.base import And, Atom, Binding, Domain, Exists, Formula, Instance, Not, Same, State
 from nsrecover.domains.tabletop.relations import RELATIONS, TABLE, relations
 from nsrecover.errors import InvalidAction, did_you_mean
 
@@ -89,6 +89,9 @@ def unmet(graph: SceneGraph, need: Formula, at: Binding) -> Iterator[Fact]:
                 found = {**at, variable: graph.names[index]}
                 if all(holds(graph, part, found) for part in rest):
                     yield Fact(code or predicate, (graph.names[index], at[other]))
+        case Not(Same(one, other)):
+            if at[one] == at[other]:
+                yield Fact("same", (at[one],))
         case Atom(predicate, terms):
             if not holds(graph, need, at):
                 yield Fact("not", (predicate, *(at.get(term, term) for term in terms)))

@@ -1,0 +1,216 @@
+"""Domains that are read from PDDL, with a table of words.
+
+    domain = domain_from_pddl("logistics.pddl", words={"load": "load {p} into {t}"})
+    instance, state, goal = scene_from_pddl(domain, "logistics.pddl", "problem.pddl")
+
+docs/domains.md shows a whole program. Needs unified-planning: `pip install 'nsrecover[up]'`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nsrecover.core.extras import needs_extra
+from nsrecover.domains.base import (
+    And,
+    Atom,
+    Domain,
+    Effect,
+    Exists,
+    Fact,
+    ForAll,
+    Formula,
+    Instance,
+    Kind,
+    Not,
+    Operator,
+    Or,
+    Parameter,
+    Same,
+    State,
+    Words,
+)
+from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.integrations.up_reduction import true_fluents
+
+if TYPE_CHECKING:
+    from unified_planning.model import FNode, Problem
+
+WordTable = Mapping[str, str | Mapping[str, str]]
+"""Operator or predicate -> its instruction or clause, or several forms of it by the names of `Words`."""
+
+
+def domain_from_pddl(domain: str | Path, words: WordTable | str | Path | None = None) -> Domain:
+    """A domain from PDDL.
+
+    Types become kinds, and traits of their objects. Conditional and universal effects, quantifiers, disjunctions,
+    negation and constant action costs are read; numbers and durations are refused.
+
+    Args:
+        domain: file, or the text itself.
+        words: how to say operators (parameters in braces) and predicates ({0}, {1}); a table, or a JSON file with one.
+
+    Raises:
+        InvalidConfiguration: unified-planning is missing, the text is not PDDL of this kind, or a word is for nothing.
+    """
+    read = _read(domain, None)
+    name = str(read.name)
+    if any(fluent.name == "total-cost" for fluent in read.fluents):  # costs are read with a problem that asks for them
+        read = _read(domain, f"(define (problem p) (:domain {name}) (:init (= (total-cost) 0)) (:goal (and)) "
+                             "(:metric minimize (total-cost)))")  # fmt: skip
+    return replace(_domain(read, words or {}), name=name)
+
+
+def scene_from_pddl(domain: Domain, domain_source: str | Path, problem: str | Path) -> tuple[Instance, State, Formula]:
+    """The objects, the initial state and the goal of a PDDL problem.
+
+    Args:
+        domain: from `domain_from_pddl`.
+        domain_source: the PDDL that it is from.
+        problem: file, or the text itself.
+
+    Raises:
+        InvalidConfiguration: the text is not PDDL of this kind.
+    """
+    read = _read(domain_source, problem)
+    objects = {item.name: _traits(item.type) for item in read.all_objects}
+    facts = (_fact(fluent) for fluent in true_fluents(read, read.explicit_initial_values))
+    return Instance(domain, objects), frozenset(facts), And(tuple(map(_formula, read.goals)))
+
+
+def _read(domain: str | Path, problem: str | Path | None) -> Problem:
+    with needs_extra("up", "unified-planning"):
+        from unified_planning.io import PDDLReader
+    texts = [None if source is None else _text(source) for source in (domain, problem)]
+    try:
+        return PDDLReader().parse_problem_string(*texts)
+    except Exception as error:  # the parser raises exceptions of pyparsing, of its own, and assertions
+        raise InvalidConfiguration(
+            f"expected a PDDL domain{'' if problem is None else ' and a problem for it'}, found what cannot be read "
+            f"({' '.join(str(error).split())[:300]}); check the text with a PDDL validator"
+        ) from error
+
+
+def _text(source: str | Path) -> str:
+    if isinstance(source, str) and source.lstrip().startswith(("(", ";")):
+        return source
+    try:
+        return Path(source).read_text()
+    except OSError as error:
+        raise InvalidConfiguration(
+            f"expected a file with PDDL, or PDDL itself, found {str(source)!r} ({error.strerror})"
+        ) from error
+
+
+def _domain(read: Problem, given: WordTable | str | Path) -> Domain:
+    table = given if isinstance(given, Mapping) else json.loads(Path(given).read_text())
+    words = {name: Words(said) if isinstance(said, str) else Words(**said) for name, said in table.items()}
+    names = [item.name for item in (*read.actions, *read.fluents)]
+    for name in words:
+        if name not in names:
+            raise InvalidConfiguration(
+                f"expected words for an action or a predicate, found {name!r}.{did_you_mean(name, names)}"
+            )
+    costs = _costs(read)
+    operators = {}
+    for action in read.actions:
+        operators[action.name] = Operator(
+            action.name,
+            tuple(Parameter(f"?{p.name}", p.type.name) for p in action.parameters),
+            tuple(map(_formula, itertools.chain(*map(_conjuncts, action.preconditions)))),
+            tuple(_effects(action)),
+            costs.get(action.name, 1.0),
+            words.get(action.name, Words()),
+        )
+    return Domain(
+        str(read.name),
+        kinds={each.name: Kind(each.name, _traits(each)) for each in read.user_types},
+        relations=tuple(fluent.name for fluent in read.fluents if fluent.arity == 2),
+        operators=operators,
+        words={name: said for name, said in words.items() if name not in operators},
+    )
+
+
+def _costs(read: Problem) -> dict[str, float]:
+    """The constant costs of actions that have one."""
+    found = {}
+    for action in read.actions:
+        for metric in read.quality_metrics:
+            cost = metric.get_action_cost(action) if metric.is_minimize_action_costs() else None
+            if cost is not None and cost.is_constant():
+                found[action.name] = float(cost.constant_value())
+    return found
+
+
+def _traits(kind: Any) -> frozenset[str]:
+    return frozenset(ancestor.name for ancestor in kind.ancestors)
+
+
+def _effects(action: Any) -> Iterator[Effect]:
+    """The effects of an action, those without a condition as one."""
+    plain = Effect()
+    for effect in action.effects:
+        if not effect.is_assignment() or not effect.value.is_bool_constant() or not effect.fluent.type.is_bool_type():
+            if effect.is_increase() and effect.fluent.fluent().name == "total-cost":
+                continue
+            raise _refused(f"{action.name}: {effect}")
+        fact = _fact(effect.fluent)
+        parts = {"adds" if effect.value.is_true() else "deletes": (fact,)}
+        if effect.condition.is_true() and not effect.forall:
+            plain = replace(plain, **{name: getattr(plain, name) + facts for name, facts in parts.items()})
+        else:
+            each = tuple(Parameter(f"?{variable.name}", variable.type.name) for variable in effect.forall)
+            yield Effect(**parts, when=_formula(effect.condition), for_each=each)
+    if plain != Effect():
+        yield plain
+
+
+def _conjuncts(node: FNode) -> Sequence[FNode]:
+    return node.args if node.is_and() else (node,)
+
+
+def _formula(node: FNode) -> Formula:
+    if node.is_fluent_exp() and node.type.is_bool_type():
+        name, *terms = _fact(node)
+        return Atom(name, tuple(terms))
+    if node.is_not():
+        return Not(_formula(node.arg(0)))
+    if node.is_implies():
+        return Or((Not(_formula(node.arg(0))), _formula(node.arg(1))))
+    if node.is_true() or node.is_and():
+        return And(() if node.is_true() else tuple(map(_formula, node.args)))
+    if node.is_false() or node.is_or():
+        return Or(() if node.is_false() else tuple(map(_formula, node.args)))
+    if node.is_equals():
+        return Same(*(_term(argument) for argument in node.args))
+    if node.is_exists() or node.is_forall():
+        found = _formula(node.arg(0))
+        for variable in node.variables():
+            found = (Exists if node.is_exists() else ForAll)(f"?{variable.name}", found, variable.type.name)
+        return found
+    raise _refused(node)
+
+
+def _fact(fluent: FNode) -> Fact:
+    return (fluent.fluent().name, *map(_term, fluent.args))
+
+
+def _term(term: FNode) -> str:
+    if term.is_object_exp():
+        return str(term.object().name)
+    if term.is_parameter_exp():
+        return f"?{term.parameter().name}"
+    if term.is_variable_exp():
+        return f"?{term.variable().name}"
+    raise _refused(term)
+
+
+def _refused(found: object) -> InvalidConfiguration:
+    return InvalidConfiguration(
+        f"expected PDDL with true and false facts only, found {found}; write it without numbers and durations"
+    )
