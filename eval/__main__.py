@@ -6,12 +6,11 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-import hydra
-from hydra.core.config_store import ConfigStore
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import OmegaConf
 
+from conf.command import run
 from eval.sweep.run import EvalConfig, sweep
 from eval.sweep.summary_table import markdown
 from nsrecover.errors import InvalidConfiguration, cli_errors
@@ -20,19 +19,16 @@ LAUNCHERS = {"joblib": "hydra_plugins.hydra_joblib_launcher", "submitit": "hydra
 """First word of a Hydra launcher's name -> the package it is in."""
 
 
-def sweep_folder(out: str | None, name: str) -> str:
-    """Return the output folder: the one of the user, or one named after planner and dataset."""
-    return out if out is not None else f"outputs/eval/{name}"
+def sweep_folder(out: str | None, name: str, outputs: str = "outputs") -> str:
+    """Return the folder of the outputs: `out` if it is given, or else one of the planner and dataset in `outputs`."""
+    return out if out is not None else f"{outputs}/eval/{name}"
 
 
-@hydra.main(version_base="1.3", config_path="../conf/eval", config_name="eval")
-def _main(config: DictConfig) -> None:
+def _main(settings: EvalConfig) -> None:
     runtime = HydraConfig.get()
-    many = runtime.mode is RunMode.MULTIRUN
-    with cli_errors(resumable=True):
-        settings = EvalConfig(**{str(key): config[key] for key in config})
-        found = sweep(settings, Path(runtime.runtime.output_dir))
-    if many:
+    settings.planner.pop("label", None)  # used by the tables of eval.planning only
+    found = sweep(settings, Path(runtime.runtime.output_dir))
+    if runtime.mode is RunMode.MULTIRUN:
         print(markdown([found]).splitlines()[-1], flush=True)
     else:
         print(markdown([found]), end="")
@@ -55,8 +51,7 @@ def main() -> None:
     with cli_errors():
         _check_launcher(sys.argv[1:])
     OmegaConf.register_new_resolver("sweep_folder", sweep_folder, replace=True)
-    ConfigStore.instance().store(name="eval_schema", node=EvalConfig)
-    _main()
+    run("eval", EvalConfig, _main, resumable=True)
 
 
 if __name__ == "__main__":

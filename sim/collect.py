@@ -17,16 +17,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import hydra
-from hydra.core.config_store import ConfigStore
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import OmegaConf
 from rich.console import Console
 from rich.table import Table
 from tqdm import tqdm
 
+from conf.command import run
 from nsrecover.core.atomic_write import atomic_write_bytes
-from nsrecover.errors import InvalidConfiguration, cli_errors
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.records.archive import Archive, pack_archives
 from sim.common.cameras import DEFAULT_RIG
 from sim.common.folder import claim_folder, read_ledger, write_json
@@ -59,7 +58,7 @@ class CollectConfig:
     vary_light: bool = True
     fidelity: str = "physics"
     scene: Any = None
-    rig: Any = None
+    sensor: Any = None
 
     def mix(self) -> DemonstrationMix:
         """The distribution of episodes.
@@ -73,7 +72,7 @@ class CollectConfig:
             tuple(self.structures),
             self.vary_light,
             DEFAULT_MIX if self.scene is None else instantiate_group(self.scene),
-            DEFAULT_RIG if self.rig is None else instantiate_group(self.rig),
+            DEFAULT_RIG if self.sensor is None else instantiate_group(self.sensor["rig"]),
             self.fidelity,
         )
 
@@ -223,18 +222,12 @@ def print_table(metrics: dict[str, Any], out: str) -> None:
     Console().print(table)
 
 
-@hydra.main(version_base="1.3", config_path="../conf", config_name="collect")
-def main(config: CollectConfig) -> None:
-    """Entry point."""
-    with cli_errors(resumable=True):
-        settings = OmegaConf.to_object(config)
-        assert isinstance(settings, CollectConfig)
-        # workers and output folder do not change the contents
-        given = [word for word in HydraConfig.get().overrides.task if not re.match(r"(out|workers|parallel)=", word)]
-        command = shlex.join(["python", "-m", "sim.collect", *given])
-        print_table(collect(settings, command), settings.out)
+def main(settings: CollectConfig) -> None:
+    """Collect, and print the table."""
+    # workers and output folder do not change the contents
+    given = [word for word in HydraConfig.get().overrides.task if not re.match(r"(out|workers|parallel)=", word)]
+    print_table(collect(settings, shlex.join(["python", "-m", "sim.collect", *given])), settings.out)
 
 
 if __name__ == "__main__":
-    ConfigStore.instance().store(name="collect_schema", node=CollectConfig)
-    main()
+    run("collect", CollectConfig, main, resumable=True)

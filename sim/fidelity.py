@@ -12,15 +12,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import hydra
 import numpy as np
-from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 from rich.console import Console
 from rich.table import Table
 from tqdm import tqdm
 
-from nsrecover.errors import InvalidConfiguration, cli_errors
+from conf.command import run
+from nsrecover.errors import InvalidConfiguration
 from sim.tabletop.demonstrations import DemonstrationMix, DemonstrationSpec, specify
 from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.truth import Truth, deviations
@@ -165,25 +164,20 @@ def print_table(metrics: dict[str, Any]) -> None:
         print(f"  episode {episode}: " + "; ".join(f"the {name} {why}" for name, why in reasons.items()))
 
 
-@hydra.main(version_base="1.3", config_path="../conf", config_name="fidelity")
-def main(config: FidelityConfig) -> None:
-    """Entry point."""
-    with cli_errors():
-        settings = OmegaConf.to_object(config)
-        assert isinstance(settings, FidelityConfig)
-        if settings.episodes < 1 or settings.seed < 0:
-            raise InvalidConfiguration(
-                f"expected episodes of at least 1 and a seed of at least 0, found episodes={settings.episodes}, "
-                f"seed={settings.seed}"
-            )
-        metrics = asdict(settings) | compare(settings.episodes, settings.seed, settings.objects).metrics()
-        out = Path(settings.out)
-        out.mkdir(parents=True, exist_ok=True)
-        (out / "metrics.json").write_text(json.dumps(metrics, indent=2) + "\n", encoding="utf-8")
-        (out / "config.yaml").write_text(OmegaConf.to_yaml(OmegaConf.structured(settings)), encoding="utf-8")
-        print_table(metrics)
+def main(settings: FidelityConfig) -> None:
+    """Compare, write metrics.json and config.yaml, and print the table."""
+    if settings.episodes < 1 or settings.seed < 0:
+        raise InvalidConfiguration(
+            f"expected episodes of at least 1 and a seed of at least 0, found episodes={settings.episodes}, "
+            f"seed={settings.seed}"
+        )
+    metrics = asdict(settings) | compare(settings.episodes, settings.seed, settings.objects).metrics()
+    out = Path(settings.out)
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "metrics.json").write_text(json.dumps(metrics, indent=2) + "\n", encoding="utf-8")
+    (out / "config.yaml").write_text(OmegaConf.to_yaml(OmegaConf.structured(settings)), encoding="utf-8")
+    print_table(metrics)
 
 
 if __name__ == "__main__":
-    ConfigStore.instance().store(name="fidelity_schema", node=FidelityConfig)
-    main()
+    run("fidelity", FidelityConfig, main)

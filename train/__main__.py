@@ -15,21 +15,21 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import hydra
 import lightning
 import torch
 from hydra.utils import instantiate
-from omegaconf import OmegaConf
 from rich.console import Console
 from rich.table import Table
 
-from nsrecover.errors import InvalidConfiguration, cli_errors
+from conf.command import run as run_command
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle, BundleConfig
 from train.calibrate import calibrate, calibration_warning
 from train.card import model_card, revision
-from train.config import Stage, TrainConfig, register
+from train.config import Stage, TrainConfig
 from train.demonstrations import Demonstration, EpisodeSource, fingerprint, load_demonstrations, recordings
 from train.processes import Processes, check_trainer_settings, is_first_process, start_processes
+from train.schedule import adamw
 from train.stages import STAGES, TrainingRun, set_seed
 
 EXPECTED_WARNINGS = (
@@ -38,13 +38,17 @@ EXPECTED_WARNINGS = (
     ".*isinstance\\(treespec, LeafSpec\\).*",  # Lightning's own
     ".*Grad strides do not match bucket view strides.*",  # costs next to nothing in networks this small
 )
-"""Of Lightning and PyTorch, that tell the user of this command nothing."""
+"""Warnings of Lightning and PyTorch that do not concern users of this command."""
+ADAMW = {"_target_": "torch.optim.AdamW", "_partial_": True, "weight_decay": 1e-4}
+"""The optimizer before there was a choice, conf/optimizer/adamw.yaml."""
 
 
 def identity(config: TrainConfig, data: Sequence[EpisodeSource], held_out: Sequence[EpisodeSource]) -> dict[str, Any]:
     """Everything that decides what a run learns; a run may only be continued with the same."""
     settings = asdict(config)
-    chosen = ("seed", "alpha", "start", "model", "pairs", "weights", *STAGES)
+    chosen: tuple[str, ...] = ("seed", "alpha", "start", "model", "pairs", "weights", *STAGES)
+    # runs from before there was a choice have no optimizer in their identity
+    chosen += ("optimizer",) if config.optimizer not in (None, ADAMW) else ()
     return {
         "data": fingerprint(data),
         "held_out": fingerprint(held_out),
@@ -127,9 +131,9 @@ def load_data(
     with bars:
         if processes.count > 1:
             distinct = {source.fingerprint: source for part in sources for source in part}
-            load_demonstrations(list(distinct.values())[processes.rank :: processes.count], size, config.cache)
+            load_demonstrations(list(distinct.values())[processes.rank :: processes.count], size, config.data.cache)
             processes.wait()
-        training, held_out = (load_demonstrations(part, size, config.cache) for part in sources)
+        training, held_out = (load_demonstrations(part, size, config.data.cache) for part in sources)
     return training, held_out
 
 
@@ -145,13 +149,14 @@ def train(config: TrainConfig) -> dict[str, Any]:
     out = Path(config.out)
     folder = out / "bundle"
     check_trainer_settings(config.trainer)
-    if config.episodes is not None and config.episodes < 1:
-        raise InvalidConfiguration(f"expected episodes of at least 1, or null for all, found {config.episodes}")
-    sources = [recordings(data, config.episodes) for data in (config.data, config.held_out)]
+    data = config.data
+    if data.episodes is not None and data.episodes < 1:
+        raise InvalidConfiguration(f"expected data.episodes of at least 1, or null for all, found {data.episodes}")
+    sources = [recordings(place, data.episodes) for place in (data.train, data.held_out)]
     if len(sources[1]) < 2:
         raise InvalidConfiguration(
             "expected at least two held-out episodes, some to set the threshold and others to measure on, found "
-            f"{len(sources[1])} in {config.held_out}; hold out more, or set episodes=null"
+            f"{len(sources[1])} in {data.held_out}; hold out more, or set data.episodes=null"
         )
     progress = open_run(config, out, identity(config, *sources))
     set_seed(config.seed)
@@ -177,6 +182,7 @@ def train(config: TrainConfig) -> dict[str, Any]:
         logger=lambda stage: instantiate(config.logger, name=stage),
         trainer=dict(config.trainer),
         pairs=config.pairs,
+        make_optimizer=adamw if config.optimizer is None else instantiate(config.optimizer),
         processes=processes,
     )
     chosen = list(STAGES) if config.stage is Stage.all else [config.stage.value]
@@ -261,21 +267,16 @@ def print_table(metrics: dict[str, Any]) -> None:
     Console().print(table)
 
 
-@hydra.main(version_base=None, config_path="../conf", config_name="train")
 def main(config: TrainConfig) -> None:
-    """Entry point."""
-    for name in ("lightning.pytorch", "lightning.fabric"):  # its banners; progress bars and warnings stay
+    """Train, and print the table of the first process."""
+    for name in ("lightning.pytorch", "lightning.fabric"):  # hides their banners; progress bars and warnings stay
         logging.getLogger(name).setLevel(logging.WARNING)
     for message in EXPECTED_WARNINGS:
         warnings.filterwarnings("ignore", message=message)
-    with cli_errors(resumable=True):
-        settings = OmegaConf.to_object(config)
-        assert isinstance(settings, TrainConfig)
-        metrics = train(settings)
-        if is_first_process():
-            print_table(metrics)
+    metrics = train(config)
+    if is_first_process():
+        print_table(metrics)
 
 
 if __name__ == "__main__":
-    register()
-    main()
+    run_command("train", TrainConfig, main, resumable=True)

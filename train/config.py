@@ -1,4 +1,4 @@
-"""What `python -m train` accepts; a key that is not here is refused."""
+"""Settings of `python -m train`; a key that is not here is refused."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from hydra.core.config_store import ConfigStore
 from omegaconf import MISSING
 
 from train.discriminator import PairSources
@@ -25,7 +24,7 @@ class Stage(StrEnum):
 
 @dataclass
 class ModelConfig:
-    """Sizes, see `nsrecover.models.bundle.BundleConfig`."""
+    """A group in conf/model: sizes of the networks, see `nsrecover.models.bundle.BundleConfig`."""
 
     feature_size: int = 64
     crop_size: int = 48
@@ -37,14 +36,28 @@ class ModelConfig:
 
 
 @dataclass
+class DataConfig:
+    """A group in conf/data: where the demonstrations come from.
+
+    Attributes:
+        train: HDF5 file of episodes, folder with one, or folder of .npz recordings.
+        held_out: as `train`; demonstrations to calibrate and measure on.
+        episodes: number of episodes of each, the first ones; all of them if None.
+        cache: folder for prepared training data.
+    """
+
+    train: str = MISSING
+    held_out: str = MISSING
+    episodes: int | None = None
+    cache: str = MISSING
+
+
+@dataclass
 class TrainConfig:
     """Top level of conf/train.yaml."""
 
-    data: str = MISSING
-    held_out: str = MISSING
-    episodes: int | None = None
+    data: DataConfig = field(default_factory=DataConfig)
     out: str = MISSING
-    cache: str = MISSING
     checkpoint: str | None = None
     start: str | None = None
     stage: Stage = Stage.all
@@ -60,9 +73,4 @@ class TrainConfig:
     free_space: StageBudget = field(default_factory=StageBudget)
     trainer: dict[str, Any] = field(default_factory=dict)
     logger: Any = None
-    experiment: Any = None
-
-
-def register() -> None:
-    """Make the schema known to Hydra."""
-    ConfigStore.instance().store(name="train_schema", node=TrainConfig)
+    optimizer: Any = None

@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.utils.data import IterableDataset
 
 from nsrecover.models.free_space import FreeSpaceTransformer, penetration, placement_energy, workspace_overrun
+from train.schedule import OptimizerFactory, adamw
 
 WORKSPACE = (0.30, -0.35, 0.75, 0.35)
 """x_min, y_min, x_max, y_max of the table that synthetic scenes fill, metres; varied by a few centimetres."""
@@ -161,9 +162,14 @@ class FreeSpaceModule(lightning.LightningModule):
 
     Args:
         model: the network.
-        learning_rate: peak of a one-cycle schedule of Adam.
+        learning_rate: peak of a one-cycle schedule.
         steps: optimiser steps the schedule is laid out for.
+
+    Attributes:
+        make_optimizer: makes its optimiser.
     """
+
+    make_optimizer: OptimizerFactory = staticmethod(adamw)
 
     def __init__(
         self, model: FreeSpaceTransformer | None = None, learning_rate: float = 2e-3, steps: int = 2000
@@ -201,8 +207,8 @@ class FreeSpaceModule(lightning.LightningModule):
         self.log("val/displacement_mm", 1000 * moved_m.mean(), batch_size=size, sync_dist=True)
 
     def configure_optimizers(self) -> OptimizerLRScheduler:
-        """Adam with a one-cycle learning rate, stepped every batch."""
-        optimizer = torch.optim.Adam(self.parameters(), lr=self.learning_rate)
+        """The optimizer without weight decay, and a one-cycle learning rate, stepped every batch."""
+        optimizer = self.make_optimizer(self.parameters(), lr=self.learning_rate, weight_decay=0.0)
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, self.learning_rate, total_steps=self.steps + 1)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 

@@ -23,6 +23,7 @@ from train.discriminator import DiscriminatorModule, PairBatches, PairSources, n
 from train.encoder import EncoderModule, InstancePairs
 from train.free_space import FreeSpaceModule, FreeSpaceScenes
 from train.processes import Processes, SharedBatches, single_process
+from train.schedule import CosineModule, OptimizerFactory, adamw
 from train.transition import SameCountBatches, Transition, TransitionModule, collate, transitions_of
 
 Loader = DataLoader[Any]
@@ -58,6 +59,7 @@ class TrainingRun:
         logger: makes the logger of a stage.
         trainer: further settings of `lightning.Trainer`.
         pairs: what the discriminator learns from.
+        make_optimizer: makes the optimiser of a stage.
         processes: that train together.
     """
 
@@ -69,6 +71,7 @@ class TrainingRun:
     logger: Callable[[str], Logger | bool]
     trainer: dict[str, Any] = field(default_factory=dict)
     pairs: PairSources = field(default_factory=PairSources)
+    make_optimizer: OptimizerFactory = adamw
     processes: Processes = field(default_factory=single_process)
     _features: dict[int, list[FloatArray]] = field(default_factory=dict)
 
@@ -91,7 +94,12 @@ class TrainingRun:
 
 
 def fit(
-    run: TrainingRun, stage: str, module: lightning.LightningModule, train: Loader, held_out: Loader, epochs: int
+    run: TrainingRun,
+    stage: str,
+    module: CosineModule | FreeSpaceModule,
+    train: Loader,
+    held_out: Loader,
+    epochs: int,
 ) -> dict[str, float]:
     """Train one module, resuming from its last checkpoint if there is one.
 
@@ -114,6 +122,7 @@ def fit(
         **run.trainer,
     )
     resume = run.processes.broadcast(str(last) if last.is_file() else None)
+    module.make_optimizer = run.make_optimizer
     module.train()  # a bundle is in evaluation mode, and Lightning leaves modes as they are
     trainer.fit(module, train, held_out, ckpt_path=resume, weights_only=False if resume else None)
     if trainer.interrupted:

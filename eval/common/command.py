@@ -1,4 +1,4 @@
-"""What the commands that measure something have in common: a Hydra config goes in, a folder with a table comes out."""
+"""Runs the commands that measure something and leave a folder with numbers and a table."""
 
 from __future__ import annotations
 
@@ -6,15 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-import hydra
-from hydra.core.config_store import ConfigStore
-from omegaconf import DictConfig, OmegaConf
+from conf.command import run as run_command
 
-from nsrecover.errors import cli_errors
-
-CONF = Path(__file__).parents[2] / "conf"
 METRICS, TABLE, CONFIG = "metrics.json", "table.md", "config.yaml"
-"""What a command leaves in its folder: numbers, the table that is printed at the end, and its resolved config."""
+"""Files that a command leaves in its folder: numbers, the table that it prints at the end, its resolved config."""
 
 
 class Settings(Protocol):
@@ -27,22 +22,17 @@ Config = TypeVar("Config", bound=Settings)
 
 
 def run(name: str, schema: type[Config], measure: Callable[[Config], Any], resumable: bool = False) -> None:
-    """Run a command: compose its config from the command line, measure, print the table that was left.
+    """Run a command: compose its settings from the command line, measure, and print the table that it left.
 
     Args:
-        name: of its primary config in conf/, which refers to the schema as `NAME_schema`.
-        schema: its top level.
+        name: name of its primary config in conf/.
+        schema: dataclass of its settings.
         measure: does the work and leaves a table in `out`.
-        resumable: whether it goes on where it was interrupted, which is then said.
+        resumable: whether the same command continues an interrupted run; an interruption then says so.
     """
 
-    @hydra.main(version_base="1.3", config_path=str(CONF), config_name=name)
-    def main(config: DictConfig) -> None:
-        with cli_errors(resumable=resumable):
-            settings = OmegaConf.to_object(config)
-            assert isinstance(settings, schema)
-            measure(settings)
-            print((Path(settings.out) / TABLE).read_text(encoding="utf-8"), end="")
+    def measured(settings: Config) -> None:
+        measure(settings)
+        print((Path(settings.out) / TABLE).read_text(encoding="utf-8"), end="")
 
-    ConfigStore.instance().store(name=f"{name}_schema", node=schema)
-    main()
+    run_command(name, schema, measured, resumable)

@@ -9,6 +9,9 @@ from enum import Enum
 from functools import partial
 from typing import Any
 
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
 from eval.common.error_states import ErrorState
 from eval.common.rejoin import RecoveryRoute
 from eval.common.replan import RePlanner
@@ -48,7 +51,7 @@ _SOURCES: Mapping[FreePlaceSource, PlacementSampler] = {
 
 @dataclass
 class PlannerSetting:
-    """Setting of a planner; an entry of conf/planner.
+    """Setting of a planner; `setting` of an option in conf/planner.
 
     Attributes:
         method: planning method.
@@ -86,6 +89,42 @@ class PlannerSetting:
             return RePlanner(system.bundle).recover
         planner = RecoveryPlanner(system.bundle, rejoin=self.rejoin, placement_sampler=_SOURCES[self.free_places])
         return partial(planner.recover, subgoals=self.wanted())
+
+
+def typed_setting(setting: Mapping[str, Any]) -> PlannerSetting:
+    """Return a setting from plain values, as configurations have them.
+
+    Args:
+        setting: the fields that differ from their defaults; enumerations by the names of their members.
+
+    Raises:
+        InvalidConfiguration: there is no such field or choice.
+    """
+    try:
+        given = OmegaConf.create(dict(setting))
+        typed = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(PlannerSetting), given))
+    except OmegaConfBaseException as problem:
+        raise InvalidConfiguration(f"expected planner.setting as in conf/planner, found: {problem}") from None
+    assert isinstance(typed, PlannerSetting)
+    typed.wanted()
+    return typed
+
+
+def planner_settings(options: Mapping[str, Any]) -> dict[str, PlannerSetting]:
+    """Return the settings of several options of conf/planner, under the names that tables give them.
+
+    Raises:
+        InvalidConfiguration: there is no option, or one that is not a search for recoveries.
+    """
+    if not options:
+        raise InvalidConfiguration("expected at least one planner, found none; choose some: planner=[ours,replan]")
+    for name, option in options.items():
+        if "setting" not in option:
+            raise InvalidConfiguration(
+                f"expected planners that search for recoveries, found planner={name}; `python -m eval planner={name}` "
+                "runs it in whole episodes"
+            )
+    return {option.get("label", option["name"]): typed_setting(option["setting"]) for option in options.values()}
 
 
 @dataclass(frozen=True)

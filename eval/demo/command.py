@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import hydra
-from hydra.core.config_store import ConfigStore
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from hydra.utils import instantiate
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import OmegaConf
 from rich.console import Console, Group
 from rich.panel import Panel
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
@@ -23,15 +21,14 @@ from rich.table import Table
 from rich.text import Text
 
 import nsrecover
+from conf.command import run
 from eval.common import demo_report
-from eval.common.command import CONF
 from eval.common.demo_result import DemoResult, summary_line
 from eval.common.scenario_run import AgentFactory, Watcher, run_scenario
 from eval.common.video import VideoWriter
 from nsrecover.core.actions import Action
 from nsrecover.core.episode import StepRecord
 from nsrecover.core.recovery import Recovery, RecoveryStatus
-from nsrecover.errors import cli_errors
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.records import episode_log
@@ -39,7 +36,6 @@ from nsrecover.system import System
 from sim.tabletop.scenarios import SCENARIOS, Scenario, scenario
 
 ALL = "all"
-DEFAULT_FOLDER = "outputs/demo"
 REPORT, VIDEO, METRICS, CONFIG = "report.html", "episode.mp4", "metrics.json", "config.yaml"
 LOG = "episode.json"
 
@@ -56,14 +52,14 @@ class DemoConfig:
     agent: Any = field(default_factory=dict)
 
 
-def demo_folder(out: str | None, scenario_or_sweep: str) -> str:
-    """Return the output folder: the one of the user, or one of the scenario."""
+def demo_folder(out: str | None, scenario_or_sweep: str, outputs: str = "outputs") -> str:
+    """Return the output folder: the one of the user, or one of the scenario in `outputs`."""
     if out is not None:
         return out
-    return DEFAULT_FOLDER if scenario_or_sweep == ALL else f"{DEFAULT_FOLDER}/{scenario_or_sweep}"
+    return f"{outputs}/demo" if scenario_or_sweep == ALL else f"{outputs}/demo/{scenario_or_sweep}"
 
 
-def run_demo(config: DictConfig, folder: Path, console: Console) -> list[DemoResult]:
+def run_demo(config: DemoConfig, folder: Path, console: Console) -> list[DemoResult]:
     """Run one scenario or all of them.
 
     Args:
@@ -89,7 +85,7 @@ def run_demo(config: DictConfig, folder: Path, console: Console) -> list[DemoRes
             place = folder / item.name if config.scenario == ALL else folder
             printer = _Printer(console, progress, task)
             results.append(_run_one(item, system, agent, place, config.video, printer))
-            OmegaConf.save(config, place / CONFIG, resolve=True)
+            OmegaConf.save(OmegaConf.structured(config), place / CONFIG)
     return results
 
 
@@ -213,14 +209,12 @@ def _summary(results: list[DemoResult]) -> Table:
     return table
 
 
-@hydra.main(version_base="1.3", config_path=str(CONF), config_name="demo")
-def _main(config: DictConfig) -> None:
+def _main(settings: DemoConfig) -> None:
     runtime = HydraConfig.get()
     sweep = runtime.mode is RunMode.MULTIRUN
     # A sweep prints one line for each run; the details are in the reports.
     console = Console(quiet=sweep)
-    with cli_errors():
-        results = run_demo(config, Path(runtime.runtime.output_dir), console)
+    results = run_demo(settings, Path(runtime.runtime.output_dir), console)
     if sweep:
         for result in results:
             print(summary_line(result), flush=True)
@@ -233,5 +227,4 @@ def _main(config: DictConfig) -> None:
 def main() -> None:
     """Entry point of the command."""
     OmegaConf.register_new_resolver("demo_folder", demo_folder, replace=True)
-    ConfigStore.instance().store(name="demo_schema", node=DemoConfig)
-    _main()
+    run("demo", DemoConfig, _main)

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -61,13 +62,15 @@ def compare(config: DetectorsConfig) -> dict[str, Any]:
     if not config.detector:
         raise InvalidConfiguration("expected at least one detector, found none; choose some: detector=[ours,graph]")
     threshold = system_of(config.checkpoint).bundle.threshold  # rejects an unusable checkpoint early
-    detectors: dict[str, Detector] = {name: instantiate_group(entry) for name, entry in config.detector.items()}
+    entries = {entry.pop("name", key): entry for key, entry in deepcopy(config.detector).items()}
+    detectors: dict[str, Detector] = {name: instantiate_group(entry) for name, entry in entries.items()}
     for name, detector in detectors.items():
         if not detector.thresholds:
             raise InvalidConfiguration(f"expected at least one threshold of the detector {name!r}, found none")
     episodes = episodes_of(config.episodes, config.seed, config.errors, config.workers)
     out = Path(config.out)
     decisive = {name: value for name, value in asdict(config).items() if name not in ("footage", "workers", "out")}
+    decisive["detector"] = entries
     content = hashlib.sha256("".join(episode.to_json() for episode in episodes).encode()).hexdigest()[:16]
     weights = f"{fingerprint(config.checkpoint)} {threshold}"
     manifest = {"format": FORMAT, **decisive, "weights": weights, "content_of_episodes": content}

@@ -48,6 +48,7 @@ def measure(config: ModelsConfig) -> dict[str, Any]:
     """
     if not config.variants:
         raise InvalidConfiguration("expected at least one variant, found none; choose a group: variants=main")
+    config.variants = {variant.name or key: variant for key, variant in config.variants.items()}
     for variant in config.variants.values():
         variant.checkpoint = variant.checkpoint or config.checkpoint
         system_of(variant.checkpoint)  # reject an unusable checkpoint before the work begins

@@ -19,10 +19,12 @@ class Variant(MonitorSetting):
     Attributes:
         checkpoint: folder; that of the command if None.
         views: names of the cameras.
+        name: for the tables; the key of the variant if None.
     """
 
     checkpoint: str | None = None
     views: list[str] = field(default_factory=lambda: ["left", "right"])
+    name: str | None = None
 
 
 JudgedVariants = Mapping[str, tuple[Sequence[StepVerdict], Sequence[ImaginationAccuracy]]]

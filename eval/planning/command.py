@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -17,12 +17,11 @@ from eval.common.batched import time_batch
 from eval.common.error_states import ErrorState, states_of
 from eval.common.optimum_check import require
 from eval.common.output import in_workers, write_results
-from eval.common.plans import Planned, PlannerSetting, plan_all, warm_up
+from eval.common.plans import Planned, PlannerSetting, plan_all, planner_settings, warm_up
 from eval.common.systems import system_of
 from eval.planning import figures, tables
 from eval.planning.cases import CaseRequest, PlanningCase, assess
 from nsrecover.core.atomic_write import atomic_write_bytes
-from nsrecover.errors import InvalidConfiguration
 from nsrecover.planning.batch import Request
 from sim.tabletop.kinematic import Fidelity
 
@@ -39,7 +38,7 @@ class PlanningConfig:
     footage: str = "data/footage"
     states: str = "data/error_states"
     checkpoint: str | None = None
-    planner: dict[str, PlannerSetting] = field(default_factory=dict)
+    planner: dict[str, Any] = field(default_factory=dict)
     budget_s: float = 30.0
     curves: bool = True
     batch: int = 0
@@ -49,7 +48,9 @@ class PlanningConfig:
     out: str = "outputs/planning"
 
 
-def plan_for(config: PlanningConfig, states: Sequence[ErrorState]) -> Iterator[tuple[ErrorState, dict[str, Planned]]]:
+def plan_for(
+    config: PlanningConfig, planners: Mapping[str, PlannerSetting], states: Sequence[ErrorState]
+) -> Iterator[tuple[ErrorState, dict[str, Planned]]]:
     """Plan for every error state with every planner; no plans if the monitor does not notice the error.
 
     Runs in this process, with one thread.
@@ -63,7 +64,7 @@ def plan_for(config: PlanningConfig, states: Sequence[ErrorState]) -> Iterator[t
         for state, discrepancy in tqdm(noticed, unit="state", desc="planning"):
             plans: dict[str, Planned] = {}
             if discrepancy:
-                plans = plan_all(state, discrepancy, config.planner, system, config.budget_s, config.curves)
+                plans = plan_all(state, discrepancy, planners, system, config.budget_s, config.curves)
             yield state, plans
     finally:
         torch.set_num_threads(threads)
@@ -97,10 +98,7 @@ def measure(config: PlanningConfig) -> dict[str, Any]:
     Raises:
         NsrecoverError: a setting or a checkpoint cannot be used.
     """
-    if not config.planner:
-        raise InvalidConfiguration("expected at least one planner, found none; choose some: planner=[ours,replan]")
-    for setting in config.planner.values():
-        setting.wanted()
+    planners = planner_settings(config.planner)
     if config.check:
         require("check > 0")
     system_of(config.checkpoint)  # rejects an unusable checkpoint early
@@ -109,15 +107,15 @@ def measure(config: PlanningConfig) -> dict[str, Any]:
     states = states_of(
         config.episodes, config.footage, config.states, config.seed, config.errors, config.checkpoint, config.workers
     )
-    planned = list(plan_for(config, states))
+    planned = list(plan_for(config, planners, states))
     together = batched(config, states)
     cases = cases_of(config, planned)
-    metrics = tables.summary(cases, config.planner) | {
+    metrics = tables.summary(cases, planners) | {
         "batched": together,
         "seed": config.seed,
         "episodes": dict(config.episodes),
     }
     atomic_write_bytes(out / CASES, "".join(f"{json.dumps(asdict(case), default=str)}\n" for case in cases).encode())
     write_results(out, metrics, tables.markdown(metrics), config)
-    figures.draw(cases, list(config.planner), out)
+    figures.draw(cases, list(planners), out)
     return metrics

@@ -9,10 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
-
-from eval.common.plans import PlannerSetting
+from eval.common.plans import PlannerSetting, typed_setting
 from eval.common.systems import system_of
 from eval.sweep.evaluation_world import EpisodeEnd, EvaluationWorld, PlannerTurn
 from nsrecover.agent import MAX_RECOVERIES, RecoveryAgent
@@ -149,13 +146,7 @@ def recovering(name: str, setting: Mapping[str, Any], **others: Any) -> Recoveri
     Raises:
         InvalidConfiguration: there is no such setting or choice.
     """
-    try:
-        given = OmegaConf.create(dict(setting))
-        typed = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(PlannerSetting), given))
-    except OmegaConfBaseException as problem:
-        raise InvalidConfiguration(f"expected planner.setting as in conf/planner, found: {problem}") from None
-    assert isinstance(typed, PlannerSetting)
-    typed.wanted()
+    typed = typed_setting(setting)
     if typed.budget_s is not None:
         raise InvalidConfiguration(
             "expected the planning time of episodes as planner.budget_s, found "

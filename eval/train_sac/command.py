@@ -35,11 +35,13 @@ class Task:
         objects: number of objects.
         length: of the plan to the goal.
         tries: allowed actions as a multiple of the length.
+        name: for the tables; the key of the task if empty.
     """
 
     objects: int = 3
     length: int = 1
     tries: int = 1
+    name: str = ""
 
 
 @dataclass
@@ -83,7 +85,7 @@ def train(config: TrainSacConfig) -> dict[str, Any]:
     decisive = {name: value for name, value in asdict(config).items() if name not in free}
     with claim_folder(out, {"format": FORMAT, **decisive}, "a policy"):
         model, seconds = _learn(config, out)
-        tasks = {name: _measure(task, model, config) for name, task in config.tasks.items()}
+        tasks = {task.name or key: _measure(task, model, config) for key, task in config.tasks.items()}
         metrics = {"steps": int(model.num_timesteps), "seconds": round(seconds, 1), "seed": config.seed, "tasks": tasks}
         write_results(out, metrics, _table(metrics), config)
     return metrics

@@ -28,8 +28,12 @@ def test_two_processes_train_one_checkpoint(demonstrations: Path, tmp_path: Path
     # a few episodes for both parts will do: it is the processes that are tried, not what is learned
     command = [
         *(sys.executable, "-m", "train", "trainer=ddp", "trainer.accelerator=cpu", "trainer.devices=2"),
-        *("experiment=smoke", f"data={demonstrations / 'held_out'}", f"held_out={demonstrations / 'held_out'}"),
-        *(f"out={out}", f"cache={cache}", "trainer.enable_progress_bar=false", *TINY),
+        *(
+            "experiment=smoke",
+            f"data.train={demonstrations / 'held_out'}",
+            f"data.held_out={demonstrations / 'held_out'}",
+        ),
+        *(f"out={out}", f"data.cache={cache}", "trainer.enable_progress_bar=false", *TINY),
     ]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)

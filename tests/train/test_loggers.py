@@ -11,8 +11,9 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from torch import Tensor
 from torch.utils.data import DataLoader
 
+from conf.command import register
 from nsrecover.models.bundle import Bundle
-from train.config import register
+from train.config import TrainConfig
 from train.schedule import CosineModule
 from train.stages import TrainingRun, fit
 
@@ -34,7 +35,7 @@ class Line(CosineModule):
 
 
 def fit_line(logger: str, out: Path) -> dict[str, float]:
-    register()
+    register("train", TrainConfig)
     with initialize(version_base=None, config_path="../../conf"):
         config = compose("train", [f"logger={logger}", f"out={out}"])
     run = TrainingRun(

@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hydra import compose, initialize
-from omegaconf import OmegaConf
 
+from conf.command import register, settings_of
 from nsrecover.errors import InvalidConfiguration, InvalidRecording
 from nsrecover.models.bundle import Bundle
 from train.__main__ import print_table, train
-from train.config import register
+from train.config import TrainConfig
 from train.stages import STAGES
 
 ROOT = Path(__file__).parents[2]
@@ -25,10 +25,10 @@ ROOT = Path(__file__).parents[2]
 def settings(demonstrations: Path, out: Path, *more: str) -> list[str]:
     return [
         "experiment=smoke",
-        f"data={demonstrations / 'train'}",
-        f"held_out={demonstrations / 'held_out'}",
+        f"data.train={demonstrations / 'train'}",
+        f"data.held_out={demonstrations / 'held_out'}",
         f"out={out}",
-        f"cache={demonstrations / 'cache'}",
+        f"data.cache={demonstrations / 'cache'}",
         "trainer.accelerator=cpu",
         "trainer.enable_progress_bar=false",
         *more,
@@ -36,9 +36,9 @@ def settings(demonstrations: Path, out: Path, *more: str) -> list[str]:
 
 
 def run(*overrides: str) -> dict:
-    register()
+    register("train", TrainConfig)
     with initialize(version_base=None, config_path="../../conf"):
-        return train(OmegaConf.to_object(compose("train", list(overrides))))
+        return train(settings_of(compose("train", list(overrides)), TrainConfig, "train"))
 
 
 @pytest.fixture(scope="module")
@@ -113,12 +113,12 @@ def test_a_run_is_not_continued_with_other_settings(trained: tuple[dict, Path], 
 
 def test_missing_demonstrations_are_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidRecording, match=r"python -m sim\.collect"):
-        run(f"data={tmp_path}", f"held_out={tmp_path}", f"out={tmp_path / 'out'}", f"cache={tmp_path / 'cache'}")
+        run(*(f"{key}={tmp_path}" for key in ("data.train", "data.held_out", "out", "data.cache")))
 
 
 def test_one_held_out_episode_is_too_few(demonstrations: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidConfiguration, match=r"at least two held-out episodes.*found 1 in"):
-        run(*settings(demonstrations, tmp_path / "out", "episodes=1"))
+        run(*settings(demonstrations, tmp_path / "out", "data.episodes=1"))
 
 
 def test_a_killed_training_goes_on_where_it_was(demonstrations: Path, tmp_path: Path) -> None:

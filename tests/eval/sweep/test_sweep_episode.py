@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hydra import compose, initialize_config_dir
 
+from conf.command import register
 from eval.sweep.controllers import Blind, Repeating, recovering
 from eval.sweep.episode import Job, run_job
 from eval.sweep.evaluation_world import Controller, EpisodeEnd, EvaluationWorld, PlannerTurn
@@ -17,6 +18,7 @@ from eval.sweep.fault_schedule import FaultSchedule
 from eval.sweep.ideal_executor import IdealExecutor
 from eval.sweep.oracle import OURS, Oracle, clear_of_neighbours
 from eval.sweep.records import EpisodeRecord, Failure, OptimumRecord
+from eval.sweep.run import EvalConfig
 from nsrecover.core.actions import Action
 from nsrecover.core.episode import EpisodeStatus
 from nsrecover.core.geometry import as_box
@@ -30,7 +32,7 @@ from sim.tabletop.placing import boxes
 from sim.tabletop.poses import poses_of
 from sim.tabletop.world import TabletopWorld
 
-CONF = Path(__file__).parents[3] / "conf" / "eval"
+CONF = Path(__file__).parents[3] / "conf"
 EPISODES = list(read_episodes(Path(__file__).parent / "episodes" / "II"))
 BOX = (0.45, 0.2, 0.025, 0.05, 0.05, 0.05)
 """On the table."""
@@ -93,8 +95,10 @@ def test_a_policy_that_does_not_know_the_way_asks_for_help() -> None:
 
 def carried_out_by(name: str) -> EpisodeRecord:
     """The first episode under a planner as it is configured."""
+    register("eval", EvalConfig)
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        controller = instantiate_group(compose(f"planner/{name}").planner)
+        option = compose("eval", [f"planner={name}"]).planner
+        controller = instantiate_group({key: option[key] for key in option if key != "label"})
     controller.prepare()
     assert controller.name == name
     return run(controller, EPISODES[0])

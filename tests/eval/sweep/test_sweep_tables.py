@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from hydra import compose, initialize_config_dir
-from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
+from conf.command import register
 from eval.__main__ import _check_launcher
 from eval.common.tables import markdown_table
 from eval.sweep.metrics import summary
@@ -223,8 +223,8 @@ def test_the_readme_block_has_the_numbers_and_the_rest_stays(folders: Path) -> N
 @pytest.mark.parametrize("launcher", ["joblib", "submitit_local", "submitit_slurm"])
 def test_launchers_for_clusters_compose(launcher: str) -> None:
     pytest.importorskip("hydra_plugins.hydra_submitit_launcher")
-    ConfigStore.instance().store(name="eval_schema", node=EvalConfig)
-    with initialize_config_dir(str(ROOT / "conf" / "eval"), version_base="1.3"):
+    register("eval", EvalConfig)
+    with initialize_config_dir(str(ROOT / "conf"), version_base="1.3"):
         found = compose("eval", [f"hydra/launcher={launcher}"], return_hydra_config=True)
     assert f"hydra_{launcher.split('_')[0]}_launcher" in found.hydra.launcher._target_
 

@@ -1,0 +1,1 @@
+"""Settings of all commands (Hydra), and the code that turns a command line into them."""

@@ -1,0 +1,195 @@
+"""Runs a command: its settings from conf/ and the command line, errors in one line, and --help."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import field, fields, make_dataclass
+from typing import Any, TypeVar
+
+import hydra
+from hydra.core.config_store import ConfigStore
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException, ValidationError
+
+from conf.help import CONF, groups_of, help_text, type_in_words
+from nsrecover.errors import InvalidConfiguration, NsrecoverError, cli_errors, did_you_mean
+
+Settings = TypeVar("Settings")
+
+FULL_ERROR = "HYDRA_FULL_ERROR"
+"""Environment variable: with 1, Hydra raises its errors instead of printing them."""
+RENAMED = {
+    "collect": {r"rig=": "sensor=", r"rig\.": "sensor.rig."},
+    "train": {
+        r"data=(?!simulated$)": "data.train=",
+        r"held_out=": "data.held_out=",
+        r"episodes=": "data.episodes=",
+        r"cache=": "data.cache=",
+    },
+}
+"""Command -> start of a setting (regular expression) as it was before version 0.4 -> as it is now."""
+
+
+def run(name: str, schema: type[Settings], task: Callable[[Settings], None], resumable: bool = False) -> None:
+    """Run a command: compose its settings from conf/ and the command line, and call its task with them.
+
+    A wrong setting prints one line and exits with 2. `--help` explains every setting.
+
+    Args:
+        name: name of the primary config in conf/, which refers to the schema as `NAME_schema`.
+        schema: dataclass of the top-level settings.
+        task: does the work of the command.
+        resumable: whether the same command continues an interrupted run; an interruption then says so.
+    """
+    tracebacks = os.environ.get(FULL_ERROR) == "1"
+
+    @hydra.main(version_base="1.3", config_path=str(CONF), config_name=name)
+    def main(config: DictConfig) -> None:
+        with _hydra_raises(tracebacks), cli_errors(resumable), config_errors(name, schema, tracebacks):
+            task(settings_of(config, schema, name))
+
+    register(name, schema)
+    sys.argv[1:] = [_renamed(word, name) for word in sys.argv[1:]]
+    with _hydra_raises(True), cli_errors(), config_errors(name, schema, tracebacks):
+        _check_dashes(sys.argv[1:], schema)
+        if {"--help", "-h"} & set(sys.argv[1:]):
+            print(help_text(name, schema, [word for word in sys.argv[1:] if not word.startswith("-")]))
+        else:
+            main()
+
+
+def register(name: str, schema: type) -> None:
+    """Make the schema of a command known to Hydra, extended by the group `paths`, and the resolver of conf/."""
+    OmegaConf.register_new_resolver("errors_folder", errors_folder, replace=True)
+    paths = ("paths", dict[str, str], field(default_factory=dict))
+    ConfigStore.instance().store(name=f"{name}_schema", node=make_dataclass(schema.__name__, [paths], bases=(schema,)))
+
+
+def errors_folder(errors: str, seed: int, scene: Any = None) -> str | None:
+    """Return the folder of the error datasets of a seed; None leaves it to the command.
+
+    Args:
+        errors: folder of the datasets of seed 0.
+        seed: of the datasets.
+        scene: objects they are made of; None for the usual ones.
+    """
+    if errors == "data/errors" or scene is not None:
+        return None
+    return errors if seed == 0 else f"{errors}_{seed}"
+
+
+def settings_of(config: DictConfig, schema: type[Settings], name: str) -> Settings:
+    """Return the settings of a command as its dataclass; the group `paths` only serves the composition.
+
+    Raises:
+        InvalidConfiguration: there is an unknown setting, or several options of a group that takes one.
+    """
+    if HydraConfig.initialized():
+        choices = HydraConfig.get().runtime.choices
+        for group, default in groups_of(name).items():
+            if not isinstance(default, list) and group not in choices:
+                raise InvalidConfiguration(
+                    f"expected one option of {group}, found several; `-m {group}=A,B` runs one after the other"
+                )
+    known = _names(schema)
+    for key in config:
+        if key not in known and key != "paths":
+            raise InvalidConfiguration(_unknown(str(key), known))
+    found = OmegaConf.to_object(config)
+    return schema(**{key: getattr(found, key) for key in known})
+
+
+@contextlib.contextmanager
+def config_errors(name: str, schema: type, tracebacks: bool = False) -> Iterator[None]:
+    """Raise the errors of Hydra and OmegaConf as `InvalidConfiguration`, with what was expected and found.
+
+    Args:
+        name: name of the primary config.
+        schema: dataclass of the top-level settings.
+        tracebacks: raise them as they are.
+    """
+    try:
+        yield
+    except (HydraException, OmegaConfBaseException) as problem:
+        if tracebacks:
+            raise
+        raise _translated(problem, name, schema) from problem
+
+
+def _translated(problem: Exception, name: str, schema: type) -> NsrecoverError:
+    cause = problem.__cause__ if problem.__cause__ is not None else problem
+    if isinstance(cause, NsrecoverError):
+        return cause
+    if isinstance(problem, MissingConfigException) and problem.missing_cfg_file is not None:
+        group, _, option = problem.missing_cfg_file.rpartition("/")
+        known = problem.options or [path.stem for path in (CONF / group).glob("*.yaml")]
+        return InvalidConfiguration(
+            f"expected an option of {group or 'conf'}, found {option!r}.{did_you_mean(option, known)}"
+        )
+    if match := re.match(r"Could not override '([^']*)'\. No match in the defaults list", str(problem)):
+        return InvalidConfiguration(_unknown(match[1], {*_names(schema), *groups_of(name)}))
+    if match := re.match(r"Ambiguous value for argument '(.*)'\n", str(problem)):
+        return InvalidConfiguration(
+            f"expected one value, found {match[1]!r}; key=[A,B] is a list, and `-m` runs one value after the other"
+        )
+    if isinstance(problem, OverrideParseException):
+        return InvalidConfiguration(
+            f"expected key=value, found {problem.override!r} ({problem.message.splitlines()[0]}); put lists, mappings "
+            "and values with spaces in quotes, as in 'key=[1,2]'"
+        )
+    if isinstance(cause, ConfigAttributeError | ConfigKeyError) and OmegaConf.is_config(cause.parent_node):
+        inside = str(cause.full_key).rpartition(".")[0]
+        others = set() if inside else set(groups_of(name))
+        known = {str(key) for key in cause.parent_node} - {"hydra"} | others
+        return InvalidConfiguration(_unknown(str(cause.key), known, inside))
+    if isinstance(cause, ValidationError) and cause.full_key in _names(schema):
+        found = f"{problem}".rpartition(" override ")[2] if cause is not problem else str(cause.msg)
+        wanted = type_in_words(schema, cause.full_key)
+        return InvalidConfiguration(f"expected {cause.full_key} as {wanted}, found {found}")
+    said = str(problem) if cause is problem else f"{problem}: {cause}"
+    return InvalidConfiguration(f"expected settings that can be used, found: {said}")
+
+
+def _renamed(word: str, name: str) -> str:
+    """Return a setting under its present name; an old name prints a note."""
+    for old, new in RENAMED.get(name, {}).items():
+        if re.match(old, word):
+            now = re.sub(f"^{old}", new, word)
+            print(f"note: {word} is now written {now}", file=sys.stderr)
+            return now
+    return word
+
+
+def _names(schema: type) -> list[str]:
+    return [item.name for item in fields(schema)]
+
+
+def _unknown(key: str, known: Iterable[str], inside: str = "") -> str:
+    return f"expected a known setting{f' of {inside}' if inside else ''}, found {key!r}.{did_you_mean(key, known)}"
+
+
+def _check_dashes(arguments: Sequence[str], schema: type) -> None:
+    for argument in arguments:
+        word = argument.lstrip("-")
+        if word != argument and re.split(r"[.=]", word)[0] in _names(schema):
+            raise InvalidConfiguration(f"expected settings without dashes, found {argument!r}; write {word!r}")
+
+
+@contextlib.contextmanager
+def _hydra_raises(on: bool) -> Iterator[None]:
+    """Let Hydra raise its errors, or print them, inside."""
+    before = os.environ.pop(FULL_ERROR, None)
+    if on:
+        os.environ[FULL_ERROR] = "1"
+    try:
+        yield
+    finally:
+        os.environ.pop(FULL_ERROR, None)
+        if before is not None:
+            os.environ[FULL_ERROR] = before

@@ -1,0 +1,141 @@
+"""Text of --help: what a command does, and each of its settings with default, allowed values and explanation."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+import types
+import typing
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import yaml
+from hydra import compose, initialize_config_dir
+from omegaconf import DictConfig, OmegaConf
+
+CONF = Path(__file__).parent
+WIDTH = 110
+_KEY = re.compile(r"^(?P<indent> *)(?P<key>[\w.]+):(?: |$)")
+_WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+_WORDS |= {list: "a list", dict: "a mapping", Any: "anything"}
+
+
+def help_text(name: str, schema: type, overrides: Sequence[str] = ()) -> str:
+    """Return the help of a command.
+
+    Args:
+        name: name of its primary config in conf/.
+        schema: dataclass of its top-level settings.
+        overrides: settings and options given on the command line, which are shown as defaults.
+    """
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        config = compose(name, list(overrides), return_hydra_config=True)
+    about, choices = config.hydra.help, config.hydra.runtime.choices
+    values: dict[str, Any] = OmegaConf.to_container(  # type: ignore[assignment]
+        OmegaConf.masked_copy(config, [key for key in config if key != "hydra"]), resolve=False
+    )
+    explained, groups = comments(CONF / f"{name}.yaml"), groups_of(name)
+    lines = [about.header.strip(), f"usage: {about.app_name} [key=value ...]", "", about.footer.rstrip(), ""]
+    lines += ["Settings, their defaults, and what they take:"]
+    for key in [*values, *(group for group in groups if group not in values)]:
+        if key in groups:
+            lines += _group(key, choices.get(key, groups[key]), values.get(key), config)
+        else:
+            lines.append(f"  {key}={_shown(config, key)}  ({type_in_words(schema, key)})")
+            lines += _wrapped(explained.get(key, ""), 6)
+    lines += [
+        "",
+        "--cfg job prints the settings and runs nothing; -m runs several values (key=A,B) one after the other.",
+    ]
+    return "\n".join(lines)
+
+
+def _group(group: str, chosen: Any, values: Any, config: DictConfig) -> Iterator[str]:
+    """Lines about a group: its options, and the settings of the chosen one."""
+    files = {path.stem: path for path in sorted((CONF / group).glob("*.yaml"))}
+    options = {stem: comments(path).get("", "") for stem, path in files.items() if _fits(path, config)}
+    shown = "[" + ",".join(chosen) + "]" if isinstance(chosen, list) else "null" if chosen is None else chosen
+    yield f"  {group}={shown}  ({'a list of options' if isinstance(chosen, list) else 'one option'})"
+    for stem, text in options.items():
+        yield from _wrapped(f"{stem}: {text}", 6)
+    if isinstance(chosen, list) or not isinstance(values, dict):
+        return
+    explained: dict[str, str] = {}
+    for path in [files[chosen], *sorted((CONF / group).rglob("*.yaml"))]:
+        explained = comments(path) | explained
+    for key in (key for key in values if not key.startswith("_")):
+        yield f"    {group}.{key}={_shown(config, f'{group}.{key}')}"
+        yield from _wrapped(explained.get(key, ""), 8)
+
+
+def _fits(path: Path, config: DictConfig) -> bool:
+    """Whether an option that sets top-level settings sets only those of this command."""
+    settings = yaml.safe_load(text := path.read_text(encoding="utf-8")) or {}
+    return "# @package _global_" not in text or settings.keys() <= {"defaults", *config}
+
+
+def groups_of(name: str) -> dict[str, Any]:
+    """Return the groups that a command takes: name -> default option, list of default options, or None."""
+    defaults = yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8"))["defaults"]
+    found = {key: option for entry in defaults if isinstance(entry, dict) for key, option in entry.items()}
+    return {key.split("@")[0]: option for key, option in found.items() if not key.startswith(("override ", "hydra"))}
+
+
+def comments(path: Path) -> dict[str, str]:
+    """Return the explanations in a YAML file: dotted key -> the comment above it; "" -> the first comment."""
+    found, above, parents = dict[str, str](), list[str](), list[tuple[int, str]]()
+    top = True
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.lstrip().startswith("#"):
+            above.append(line.lstrip()[1:].strip())
+            continue
+        if match := _KEY.match(line):
+            indent = len(match["indent"])
+            parents = [parent for parent in parents if parent[0] < indent] + [(indent, match["key"])]
+        if above and (match or top):
+            found["" if top else ".".join(key for _, key in parents)] = _first_paragraph(above)
+        above, top = [], False
+    return found
+
+
+def _first_paragraph(lines: Sequence[str]) -> str:
+    lines = [line for line in lines if not line.startswith("@package")]
+    return " ".join(lines[: lines.index("")] if "" in lines else lines)
+
+
+def type_in_words(schema: type, key: str) -> str:
+    """Return what a top-level setting takes, as `a whole number or null`."""
+    hint = typing.get_type_hints(schema).get(key, dict)
+    return _in_words(hint)
+
+
+def _in_words(hint: Any) -> str:
+    origin, inside = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (types.UnionType, typing.Union):
+        return " or ".join("null" if part is type(None) else _in_words(part) for part in inside)
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return "one of " + ", ".join(item.name for item in hint)
+    return _WORDS.get(origin or hint, "a mapping")
+
+
+def _shown(config: DictConfig, key: str) -> str:
+    """A value as it is written on the command line."""
+    if OmegaConf.is_missing(*_parent(config, key)):
+        return "???"
+    value = OmegaConf.select(config, key)
+    plain = OmegaConf.to_container(value, resolve=True, enum_to_str=True) if OmegaConf.is_config(value) else value
+    if isinstance(plain, Enum):
+        plain = plain.name
+    text = yaml.safe_dump(plain, default_flow_style=True, sort_keys=False, width=10_000, allow_unicode=True)
+    return text.removesuffix("...\n").strip()
+
+
+def _parent(config: DictConfig, key: str) -> tuple[DictConfig, str]:
+    parent, _, last = key.rpartition(".")
+    return (OmegaConf.select(config, parent) if parent else config), last
+
+
+def _wrapped(text: str, indent: int) -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent=" " * indent, subsequent_indent=" " * (indent + 2))
