@@ -67,7 +67,7 @@ def run(name: str, schema: type[Settings], task: Callable[[Settings], None], res
 def register(name: str, schema: type) -> None:
     """Make the schema of a command known to Hydra, extended by the group `paths`, and the resolver of conf/."""
     OmegaConf.register_new_resolver("errors_folder", errors_folder, replace=True)
-    paths = ("paths", dict[str, str], field(default_factory=dict))
+    paths: Any = ("paths", dict[str, str], field(default_factory=dict))
     ConfigStore.instance().store(name=f"{name}_schema", node=make_dataclass(schema.__name__, [paths], bases=(schema,)))
 
 
@@ -146,8 +146,8 @@ def _translated(problem: Exception, name: str, schema: type) -> NsrecoverError:
     if isinstance(cause, ConfigAttributeError | ConfigKeyError) and OmegaConf.is_config(cause.parent_node):
         inside = str(cause.full_key).rpartition(".")[0]
         others = set() if inside else set(groups_of(name))
-        known = {str(key) for key in cause.parent_node} - {"hydra"} | others
-        return InvalidConfiguration(_unknown(str(cause.key), known, inside))
+        siblings = {str(key) for key in cause.parent_node} - {"hydra"} | others
+        return InvalidConfiguration(_unknown(str(cause.key), siblings, inside))
     if isinstance(cause, ValidationError) and cause.full_key in _names(schema):
         found = f"{problem}".rpartition(" override ")[2] if cause is not problem else str(cause.msg)
         wanted = type_in_words(schema, cause.full_key)

@@ -34,7 +34,7 @@ def help_text(name: str, schema: type, overrides: Sequence[str] = ()) -> str:
         config = compose(name, list(overrides), return_hydra_config=True)
     about, choices = config.hydra.help, config.hydra.runtime.choices
     values: dict[str, Any] = OmegaConf.to_container(  # type: ignore[assignment]
-        OmegaConf.masked_copy(config, [key for key in config if key != "hydra"]), resolve=False
+        OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"]), resolve=False
     )
     explained, groups = comments(CONF / f"{name}.yaml"), groups_of(name)
     lines = [about.header.strip(), f"usage: {about.app_name} [key=value ...]", "", about.footer.rstrip(), ""]
@@ -128,7 +128,7 @@ def _shown(config: DictConfig, key: str) -> str:
     plain = OmegaConf.to_container(value, resolve=True, enum_to_str=True) if OmegaConf.is_config(value) else value
     if isinstance(plain, Enum):
         plain = plain.name
-    text = yaml.safe_dump(plain, default_flow_style=True, sort_keys=False, width=10_000, allow_unicode=True)
+    text: str = yaml.safe_dump(plain, default_flow_style=True, sort_keys=False, width=10_000, allow_unicode=True)
     return text.removesuffix("...\n").strip()
 
 

@@ -109,7 +109,7 @@ def carry_out(env: gymnasium.Env, action: Action, push_at: int | None = None) ->
     total, command, step = float(outcome[1]), next(movements), 0
     while True:
         if step == push_at:
-            simulation = env.unwrapped.sim
+            simulation = env.unwrapped.sim  # type: ignore[attr-defined]
             body = simulation._bodies_idx["object1"]
             simulation.physics_client.resetBaseVelocity(body, linearVelocity=[0.6, 0.3, 0.0])
         outcome = env.step(command)
@@ -152,7 +152,7 @@ def main() -> None:
     """Run one episode, with a push while the green cube is being carried."""
     print("panda-gym", panda_gym.__version__)
     inner = Settled(gymnasium.make("PandaStack-v3", max_episode_steps=10_000))
-    inner.unwrapped.task.distance_threshold = 0.0  # otherwise the episode ends while the cube is still held
+    inner.unwrapped.task.distance_threshold = 0.0  # type: ignore[attr-defined]  # otherwise the episode ends while the cube is still held
     env = MonitorWrapper(
         inner, nsrecover.geometric(), boxes_of, plan_of, Finished(), response=Response.REPAIR, carry_out=carry_out
     )
