@@ -62,6 +62,15 @@ def test_what_nothing_refers_to_may_lie_anywhere(models: GeometricModels) -> Non
     assert found[Rejoin.RELATIONS].staying == ("white cube",)
 
 
+def test_a_displaced_object_stays_if_that_is_cheaper_by_as_little_as_a_millionth(models: GeometricModels) -> None:
+    trace = imagine(models, table(*FIVE), plan(TOWER))
+    fallen = moved(trace.graphs[1], red=(0.5, 0.09, H), green=(0.4, 0.05, H))
+    planner = RecoveryPlanner(models, lambda a: 1e-6 if a.arguments[0] == "red cube" else 1.0, Rejoin.RELATIONS)
+    found = planner.recover(fallen, trace, compare(models, fallen, trace, 0), budget_s=None)
+    assert (found.cost, found.lower_bound, found.proven_optimal) == (3.0, pytest.approx(3.0, abs=1e-9), True)
+    assert found.staying == ("red cube",)
+
+
 def test_it_does_not_stay_where_a_later_step_needs_the_place(models: GeometricModels) -> None:
     trace = imagine(models, table(*FIVE), plan("top green red; left blue red"))
     in_way = moved(trace.graphs[1], white=(0.5, 0.09, H))  # left of red

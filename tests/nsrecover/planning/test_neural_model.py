@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from nsrecover.core.actions import Action, Trace
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import operator_of
-from nsrecover.planning.neural_model import NeuralModel
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.planning.neural_model import NeuralModel, unit_cost
 from nsrecover.planning.planner import RecoveryPlanner
 from nsrecover.planning.subgoals import Subgoal
 from tests.nsrecover.planning.geometric import SIDE, GeometricModels, compare, imagine, moved, plan, table
@@ -47,8 +49,11 @@ def disturb(rng: np.random.Generator, graph: SceneGraph, stack: float = 0.5) -> 
     return result
 
 
-def exhaustive(models: GeometricModels, graph: SceneGraph, trace: Trace) -> float:
+def exhaustive(
+    models: GeometricModels, graph: SceneGraph, trace: Trace, action_cost: Callable[[Action], float] = unit_cost
+) -> float:
     """Cheapest total cost when any clear block may go to any place known for it, or to a free corner of its own."""
+    left = [sum(map(action_cost, trace.plan.actions[t:])) for t in range(len(trace.graphs))]
     corners = [(0.33, -0.32), (0.33, 0.32), (0.72, -0.32), (0.72, 0.32)]
     places = []
     for i in range(len(graph)):
@@ -63,19 +68,20 @@ def exhaustive(models: GeometricModels, graph: SceneGraph, trace: Trace) -> floa
         return scene
 
     start = tuple(int(np.abs(options - graph.boxes[i]).sum(axis=1).argmin()) for i, options in enumerate(places))
-    cost, queue, best = {start: 0}, deque([start]), np.inf
+    cost, queue, best = {start: 0.0}, deque([start]), np.inf
     while queue:
         state = queue.popleft()
         scene = at(state)
         for t, goal in enumerate(trace.graphs):
             if (models.same(goal.visual, goal.boxes, scene.visual, scene.boxes) >= models.threshold).all():
-                best = min(best, cost[state] + len(trace.plan) - t)
+                best = min(best, cost[state] + left[t])
         for i, options in enumerate(places):
             for place in range(len(options)):
                 after = (*state[:i], place, *state[i + 1 :])
                 action = Action("restore", (graph.names[i],), tuple(map(float, options[place])))
-                if after not in cost and not operator_of(action).violated(scene, action):
-                    cost[after] = cost[state] + 1
+                total = cost[state] + action_cost(action)
+                if total < cost.get(after, np.inf) - 1e-12 and not operator_of(action).violated(scene, action):
+                    cost[after] = total
                     queue.append(after)
     return float(best)
 
@@ -93,6 +99,53 @@ def test_pruning_loses_nothing(models: GeometricModels, seed: int) -> None:
     assert recovery.found
     assert recovery.proven_optimal or recovery.status is RecoveryStatus.ALREADY_AT_SUBGOAL
     assert recovery.cost == best
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_costs_as_small_as_the_tie_breaking_constants_are_told_apart(models: GeometricModels, seed: int) -> None:
+    """Every object has a cost of its own, whatever is done with it: refined actions cost what the search counted."""
+    rng = np.random.default_rng(seed)
+    start = table(*(SPOTS[i] for i in rng.permutation(len(SPOTS))[:4]))
+    trace = imagine(models, start, plan("top green red; top blue green"))
+    graph = disturb(rng, trace.graphs[2])
+    weights = dict(
+        zip(graph.names, rng.choice(([1e-6, 1e-3, 2e-3], [1.0, 1.0004, 1.001])[seed % 2], len(graph)), strict=True)
+    )
+
+    def action_cost(action: Action) -> float:
+        return float(weights[action.arguments[0]])
+
+    planner = RecoveryPlanner(models, action_cost)
+    recovery = planner.recover(graph, trace, compare(models, graph, trace, 1), budget_s=None)
+    assert recovery.proven_optimal
+    assert recovery.cost == pytest.approx(exhaustive(models, graph, trace, action_cost), rel=0, abs=1e-9)
+    assert recovery.lower_bound == pytest.approx(recovery.cost, rel=0, abs=1e-9)
+
+
+def test_refined_actions_that_cost_more_than_the_search_counted_are_not_called_optimal(
+    models: GeometricModels,
+) -> None:
+    """A place of another scene is as good as free space: the search calls it `restore`, and the robot `free`."""
+    costs = {"left": 1.0, "right": 1.0, "restore": 1.0, "free": 3.0}
+    claims = []
+    for seed in range(24):
+        rng = np.random.default_rng(seed)
+        start = table(*(SPOTS[i] for i in rng.permutation(len(SPOTS))[:4]))
+        trace = imagine(models, start, plan("top green red; top blue green"))
+        graph = disturb(rng, trace.graphs[2])
+        planner = RecoveryPlanner(models, lambda action: costs.get(action.operator, 1.0))
+        found = planner.recover(graph, trace, compare(models, graph, trace, 1), budget_s=None)
+        assert found.lower_bound <= found.cost + 1e-9
+        assert found.proven_optimal == (found.lower_bound >= found.cost - 1e-9)
+        claims.append(found.proven_optimal)
+    assert {True, False} == set(claims)
+
+
+def test_an_action_without_cost_is_refused(models: GeometricModels) -> None:
+    trace = imagine(models, table(*SPOTS[:4]), plan("top green red"))
+    graph = moved(trace.graphs[1], green=(0.6, 0.1, 0.025))
+    with pytest.raises(InvalidConfiguration, match="expected action costs > 0, found 0"):
+        RecoveryPlanner(models, lambda _: 0.0).recover(graph, trace, compare(models, graph, trace, 0))
 
 
 def test_masks_agree_with_the_operators(models: GeometricModels) -> None:

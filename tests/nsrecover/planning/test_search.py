@@ -127,6 +127,27 @@ def test_finds_the_optimum_and_proves_it(seed: int) -> None:
         check(model, start, to_go, result)
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_costs_as_small_as_the_tie_breaking_constants_are_told_apart(seed: int) -> None:
+    rng = np.random.default_rng(2000 + seed)
+    blocks = int(rng.integers(3, 6))
+    # differences as small as that, between large costs or between small ones
+    base, small = ((1.0, [1e-6, 2e-6, 3e-6]), (0.0, [1e-6, 2e-6, 1e-3, 2e-3]))[seed % 2]
+    weights = tuple(base + float(weight) for weight in rng.choice(small, blocks))
+    model = Blocksworld((random_state(rng, blocks),), weights=weights)
+    start, plan = random_state(rng, blocks), []
+    for _ in range(4):  # subgoals along a plan: many ways with equally many steps
+        steps = model.steps(model.subgoals[-1])
+        plan.append(steps[int(rng.integers(len(steps)))])
+        model.subgoals += tuple(model.successors(model.subgoals[-1], plan[-1:]))
+    noise = rng.choice(small, len(plan) + 1)
+    to_go = [sum(map(model.cost, plan[t:])) + float(noise[t]) for t in range(len(plan) + 1)]
+    result = search(model, start, to_go, settle=False)
+    assert result.proven_optimal
+    assert result.cost == pytest.approx(optimum(model, start, to_go), rel=0, abs=1e-9)
+    check(model, start, to_go, result)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_a_budget_gives_the_best_so_far_and_a_true_bound(seed: int) -> None:
     rng = np.random.default_rng(1000 + seed)

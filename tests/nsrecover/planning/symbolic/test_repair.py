@@ -51,6 +51,27 @@ def test_finds_the_optimum_and_proves_it_or_proves_that_there_is_none(unit: bool
     assert rejoined > 10
 
 
+@pytest.mark.parametrize("scale", [1e-7, 1e-6, 1e-3, 1.0])
+def test_costs_as_small_as_the_tie_breaking_constants_are_told_apart(scale: float) -> None:
+    """All costs are whole multiples of a small one, some are 0; then the proof holds in spite of `LEAST_COST`."""
+    solved = 0
+    for seed in range(80):
+        task, plan = disturbed(seed, unit=False)
+        rng = random.Random(seed)
+        cost = {action.name: scale * rng.choice([0, 1, 2, 5, 1000]) for action in task.actions}
+        task = replace(task, actions=tuple(replace(action, cost=cost[action.name]) for action in task.actions))
+        plan = [replace(action, cost=cost[action.name]) for action in plan]
+        best = optimum(task)
+        found = repair(task, plan, shortcuts=True)
+        assert found.found == (best < INF)
+        if found.found:
+            solved += 1
+            assert found.proven_optimal
+            assert found.cost == pytest.approx(best, rel=0, abs=1e-9 * scale)
+            assert found.lower_bound <= best + 1e-9 * scale
+    assert solved > 30
+
+
 def test_unsolvable_is_proven_by_searching_where_the_relaxation_does_not_tell() -> None:
     # one token buys one of two things, and both are wanted
     buy = [GroundAction("buy", (str(i),), (0,), (), (i,), (0,)) for i in (1, 2)]
