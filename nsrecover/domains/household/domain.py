@@ -117,7 +117,7 @@ OPERATORS = (
     ),
     Operator(
         "slice_obj",
-        (_THING,),
+        (Parameter("?thing", Trait.SLICEABLE),),
         (fact("set_down", "?thing"), fact("tool")),
         (
             Effect(adds=(("sliced", "?slices"),), when=fact("slices_of", "?slices", "?thing"), for_each=(_SLICES,)),
@@ -136,7 +136,7 @@ OPERATORS = (
     ),
     Operator(
         "crack_obj",
-        (_THING,),
+        (Parameter("?thing", Trait.CRACKABLE),),
         (fact("holding", "?thing"),),
         (_sets("cracked"),),
         words=Words("crack {thing}", "cracked {thing}"),

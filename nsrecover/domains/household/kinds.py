@@ -86,7 +86,8 @@ _NOUNS: Mapping[Trait, str] = {
     Trait.SHUT_TO_RUN: "microwave, dishwasher",
     Trait.ONE_PLACE: "microwave, stove burner, toaster, coffee machine",
     Trait.SLOT: "fridge, microwave, oven, dishwasher, cabinet, drawer, safe, toaster",
-    Trait.FLAT: "plate",
+    Trait.FLAT: "plate, cutting board, tray",
+    Trait.HOLLOW: "garbage can",
     Trait.DISH: "bowl, plate, pot, pan, mug, cup, glass, tray, basket, box, cutting board",
     Trait.VESSEL: (
         "pot, mug, cup, glass, bowl, kettle, bottle, wine bottle, vase, jug, pitcher, watering can, house plant, bucket"
@@ -135,6 +136,9 @@ CATEGORIES: Mapping[str, frozenset[str]] = {
 """Word for several kinds -> the nouns that it can stand for (any noun if empty)."""
 
 
+_CONTAINERS = {Trait.DISH, Trait.BASIN, Trait.DOOR, Trait.SLOT, Trait.POURS_COFFEE}
+
+
 def _kinds() -> dict[str, Kind]:
     traits: dict[str, set[str]] = {}
     for trait, names in _NOUNS.items():
@@ -147,8 +151,12 @@ def completed(traits: frozenset[str]) -> frozenset[str]:
     """Traits with those that follow: portable or a fixture, things are put on it or in it."""
     lies_open = Trait.ONE_PLACE in traits and not traits & {Trait.SLOT, Trait.POURS_COFFEE}
     more = set() if Trait.FIXTURE in traits else {Trait.PORTABLE}
-    if not traits & {Trait.FLAT, Trait.HOLLOW, Trait.SLICE}:
-        more.add(Trait.FLAT if Trait.SURFACE in traits or lies_open else Trait.HOLLOW)
+    if Trait.SURFACE in traits or lies_open:
+        more.add(Trait.FLAT)
+    elif Trait.FLAT not in traits and (
+        not traits or traits & {Trait.DISH, Trait.BASIN, Trait.DOOR, Trait.SLOT, Trait.POURS_COFFEE}
+    ):
+        more.add(Trait.HOLLOW)
     return traits | more
 
 

@@ -53,7 +53,7 @@ def explain_log(log: HouseholdLog) -> LogExplanation:
     conditions = (*run.wanted, *_mistaken_away(run, finding), *_doors(run))
     correction: tuple[Step, ...] | None = ()
     if finding.cause is not RootCause.NONE:
-        correction = correct(start, conditions, run.home, [item.step for item in run.subgoals])
+        correction = correct(start, conditions, run.home, [item.step for item in run.subgoals], order=run.plan)
     verified = correction is not None and reaches(start, correction, conditions, run.home)
     return LogExplanation(finding, run.subgoals, failed, correction, verified, run.wanted)
 

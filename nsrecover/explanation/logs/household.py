@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nsrecover.domains.household.kinds import IMPLIED, KINDS, Trait, is_category
-from nsrecover.domains.household.names import noun
+from nsrecover.domains.household.kinds import IMPLIED, KINDS, Trait, is_category, traits_of
+from nsrecover.domains.household.names import noun, whole
 from nsrecover.domains.household.scene import Household, household
 from nsrecover.explanation.logs.goal import goal_of
 from nsrecover.explanation.logs.records import HouseholdLog, Observation
@@ -21,6 +21,15 @@ _SHOWN = {
 
 _DONE = {"open_obj": Trait.DOOR, "toggle_on": Trait.SWITCH, "toggle_off": Trait.SWITCH}
 """Action of a plan -> the trait of its object, if nothing else is known of that."""
+
+
+_NEEDED = {
+    "slice_obj": Trait.SLICEABLE,
+    "sliced": Trait.SLICEABLE,
+    "crack_obj": Trait.CRACKABLE,
+    "cracked": Trait.CRACKABLE,
+}
+"""Action of a plan, or condition of a goal -> the trait that its object has."""
 
 
 def household_of(log: HouseholdLog) -> Household:
@@ -47,7 +56,18 @@ def household_of(log: HouseholdLog) -> Household:
         if step.arguments and step.operator in _DONE and noun(step.arguments[0]) not in KINDS:
             learn(step.arguments[0], _DONE[step.operator])
     unnamed = [name for frame in (*log.events, *log.subgoals) for name in frame.step.arguments]
-    unnamed += goal_of(log.success_state, log.plan).names
+    goal = goal_of(log.success_state, log.plan)
+    unnamed += goal.names
+    for operator, name in [(step.operator, step.arguments[0]) for step in log.plan if step.arguments] + [
+        condition[:2] for condition in goal.conditions
+    ]:
+        if operator in _NEEDED:
+            learn(whole(name), _NEEDED[operator])
+    for place in [step.arguments[1] for step in log.plan if step.operator in ("put_in", "put_on")] + [
+        condition[2] for condition in goal.conditions if condition[0] == "at"
+    ]:
+        if not (traits_of(place) | learned.get(noun(place), frozenset())) & {Trait.FLAT, Trait.HOLLOW}:
+            learn(place, Trait.HOLLOW)
     text = f"{log.success_state} {' '.join(map(str, log.plan))}".lower()
     for word, needed in IMPLIED.items():
         for name in needed if word in text else ():

@@ -125,7 +125,7 @@ def _what_if(run: Run, explanation: LogExplanation, step: Step) -> str:
     forbidden = {step, *(other for other in done if other.operator == step.operator and _alike(other, step))}
     if all(holds(start, condition, run.home) for condition in run.wanted):
         return f"Had the robot not come to {act(step)}, nothing would be missing: the task was done by then."
-    way = correct(start, run.wanted, run.home, done, forbidden)
+    way = correct(start, run.wanted, run.home, done, forbidden, run.plan)
     if way is None:
         return f"Had the robot not come to {act(step)}, there would be no way to finish the task."
     return f"Had the robot not come to {act(step)}, {counted(len(way), 'step')} would do instead. {_told(way)}"

@@ -46,6 +46,13 @@ class Run:
         event = self.subgoals[number].event
         return self.states[event - 1] if event else frozenset()
 
+    @property
+    def plan(self) -> list[Step]:
+        """The steps that were carried out, then those of the plan that are definite and were not."""
+        done = [item.step for item in self.subgoals]
+        definite = [step for step in self.log.plan if not any(map(self.home.ambiguous, step.arguments))]
+        return [*done, *(step for step in definite if step not in done)]
+
     def after(self, number: int) -> State:
         """What was believed at the end of a subgoal."""
         return self.states[self.subgoals[number].event]

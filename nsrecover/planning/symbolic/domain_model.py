@@ -1,0 +1,209 @@
+"""The recovery search over a domain: its world model, and `solve`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core.scene import FloatArray
+from nsrecover.domains.base import Formula, State, Step
+from nsrecover.domains.compiled import CompiledInstance
+from nsrecover.planning.search import search
+from nsrecover.planning.symbolic.landmark_cut import LandmarkCut
+from nsrecover.planning.symbolic.relaxation import Propositions, Relaxation
+from nsrecover.planning.symbolic.relaxed_domain import RelaxedDomain
+from nsrecover.planning.symbolic.strips import GroundAction
+
+EXPANSIONS = 300
+"""States that a search expands at most."""
+
+UNFAMILIAR = 0.01
+"""What an action costs more for every object that is not preferred, so that of equally long plans the familiar wins."""
+
+_INFERENCE = 1e-5  # what an inference costs in the estimate, so that no two support each other
+_AT_ONCE = 0.5  # an action that needs less than this can be run at once
+
+
+class DomainModel:
+    """`LazyModel` over an instance of a domain, with one subgoal.
+
+    A state is the set of facts that hold, as the instance has it, laws and derived predicates included. The estimate is
+    the cost of a relaxed plan, plus what it costs to restore the parts of the goal that this plan destroys (Hoffmann &
+    Nebel, "The FF planning system", 2001); the tight bound is LM-cut (Helmert & Domshlak 2009).
+
+    Args:
+        instance: the domain over the objects of a scene.
+        start: the state from which the search starts.
+        goal: what has to hold in the end.
+        objects: the objects to plan with.
+        familiar: objects that are used rather than others, and as unusual choices of an argument.
+        prefer: steps whose objects and order are preferred.
+        forbidden: steps that may not be used.
+    """
+
+    cheapest = 1.0
+
+    def __init__(
+        self,
+        instance: CompiledInstance,
+        start: State,
+        goal: Sequence[Formula],
+        objects: Collection[str],
+        familiar: Collection[str] = (),
+        prefer: Sequence[Step] = (),
+        forbidden: Collection[Step] = (),
+    ) -> None:
+        self._instance, self._goal = instance, tuple(goal)
+        ranked = {
+            name: i for i, name in enumerate(dict.fromkeys((*(n for s in prefer for n in s.arguments), *familiar)))
+        }
+        self._relaxed = relaxed = RelaxedDomain(instance, start, objects, goal, forbidden, ranked)
+        self.steps = relaxed.actions
+        costs = [instance.domain.operators[step.operator].cost for step in self.steps]
+        odd = [sum(name not in ranked for name in step.arguments) for step in self.steps]
+        self._costs = [cost + UNFAMILIAR * count for cost, count in zip(costs, odd, strict=True)]
+        self.cheapest = min(self._costs, default=1.0)
+        inferences = len(relaxed.rules) - len(self.steps)
+        estimated = [*self._costs, *[_INFERENCE] * inferences]
+        grounded = [
+            GroundAction("", (), needs, (), achieves, destroys, cost)
+            for (needs, achieves, destroys), cost in zip(relaxed.rules, estimated, strict=True)
+        ]
+        self._size = len(relaxed.propositions)
+        self._relaxation = Relaxation(Propositions(self._size, (), ()), grounded, estimated)
+        self._cut = LandmarkCut(
+            self._size,
+            self._relaxation.before,
+            self._relaxation.achieved,
+            [*self._costs, *[0.0] * inferences],
+            relaxed.goal or (),
+        )
+        first = {step: i for i, step in reversed(list(enumerate(prefer)))}
+        self._rank = [first.get(step, len(prefer)) for step in self.steps]
+        self._recommended: dict[State, tuple[int, ...]] = {}
+        self._count_always(start)
+
+    def _count_always(self, start: State) -> None:
+        """Count derived literals of the start that no inference confirms as always true."""
+        value, _ = self._relaxation.additive(self._holding(start))
+        self._relaxed.always = tuple(
+            number
+            for (fact, positive), number in self._relaxed.derived_literals()
+            if value[number] >= _AT_ONCE and self._instance.atom(start, fact) is positive
+        )
+
+    def _holding(self, state: State) -> npt.NDArray[np.bool_]:
+        holds = np.zeros(self._size, dtype=np.bool_)
+        holds[self._relaxed.holding(state)] = True
+        return holds
+
+    def applicable(self, state: State) -> Sequence[int]:
+        """The relaxed plan's actions that can be run, those of the preferred plan first; none before `estimate`."""
+        return self._recommended.get(state, ())
+
+    def detours(self, state: State) -> Sequence[int]:
+        """Every other action that can be run."""
+        known = self._recommended.get(state, ())
+        return [a for a in range(len(self.steps)) if a not in known and self._can_run(state, a)]
+
+    def _can_run(self, state: State, action: int) -> bool:
+        step = self.steps[action]
+        return self._instance.applicable(state, step.operator, step.arguments)
+
+    def successors(self, state: State, steps: Sequence[int]) -> list[State]:
+        """The states after each of some actions."""
+        return [self._instance.apply(state, self.steps[a].operator, self.steps[a].arguments) for a in steps]
+
+    def discrepancy(self, states: Sequence[State]) -> tuple[FloatArray, FloatArray]:
+        """Conditions of the goal that do not hold, and the bound that follows from them, (B, 1) each."""
+        missing = [[sum(not self._instance.holds(state, part) for part in self._goal)] for state in states]
+        count = np.array(missing, dtype=np.float32).reshape(len(states), 1)
+        return count, np.minimum(count, 1.0) * np.float32(self.cheapest)
+
+    def estimate(self, state: State) -> npt.NDArray[np.float64]:
+        """Cost of a relaxed plan, (1,); recommends the actions of it that can be run."""
+        relaxed, goal = self._relaxation, self._relaxed.goal
+        if goal is None:
+            return np.array([np.inf])
+        holds = self._holding(state)
+        value, need = relaxed.additive(holds)
+        if np.isinf(value[goal]).any():
+            return np.array([np.inf])
+        plan = relaxed.plan(goal, value, need)
+        undone = {p for a in plan.actions for p in relaxed.undone[a]}
+        redone = {p for a in plan.actions for p in relaxed.achieved[a]}
+        lost = sum(holds[p] and p in undone and p not in redone for p in goal)
+        ready = [a for a in plan.actions if a < len(self.steps) and need[a] < _AT_ONCE and self._can_run(state, a)]
+        self._recommended[state] = tuple(sorted(ready, key=lambda a: (self._rank[a], a)))
+        return np.array([plan.cost + lost * self.cheapest])
+
+    def tighten(self, state: State, stop: Callable[[], bool]) -> npt.NDArray[np.float64]:
+        """LM-cut, (1,)."""
+        if self._relaxed.goal is None:
+            return np.array([np.inf])
+        holds = np.flatnonzero(self._holding(state)).tolist()
+        return np.array([sum(least for least, _ in self._cut(holds, stop=stop))])
+
+    def cost(self, step: int) -> float:
+        """Cost of an action."""
+        return self._costs[step]
+
+    def key(self, state: State) -> State:
+        """The state."""
+        return state
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What `solve` found.
+
+    Attributes:
+        status: `recovered`, `already_at_subgoal` (the goal holds), `impossible` or `budget_exhausted`.
+        steps: the plan; empty if there is none.
+        proven_optimal: there is no cheaper plan with the given objects.
+        expansions: states expanded.
+    """
+
+    status: RecoveryStatus
+    steps: tuple[Step, ...]
+    proven_optimal: bool
+    expansions: int
+
+    @property
+    def found(self) -> bool:
+        """Whether there is a plan."""
+        return self.status in (RecoveryStatus.RECOVERED, RecoveryStatus.ALREADY_AT_SUBGOAL)
+
+
+def solve(
+    instance: CompiledInstance,
+    state: State,
+    goal: Sequence[Formula],
+    *,
+    familiar: Collection[str] = (),
+    prefer: Sequence[Step] = (),
+    forbidden: Collection[Step] = (),
+    objects: Collection[str] | None = None,
+    max_expansions: int = EXPANSIONS,
+) -> Solution:
+    """A cheap plan from a state to a goal, by the common search.
+
+    Args:
+        instance: the domain over the objects of a scene.
+        state: where to start.
+        goal: formulas without free variables, all of which have to hold in the end.
+        familiar: objects that are used rather than others, and as unusual choices of an argument.
+        prefer: a plan whose objects and order are preferred among plans that are equally long.
+        forbidden: steps that may not be used.
+        objects: the objects that may be used; all if None.
+        max_expansions: states that the search expands at most; with that the outcome is deterministic.
+    """
+    usable = instance.objects if objects is None else objects
+    model = DomainModel(instance, state, goal, usable, familiar, prefer, forbidden)
+    result = search(model, state, [0.0], max_expansions=max_expansions)
+    steps = tuple(model.steps[a] for a in result.path)
+    return Solution(result.status, steps, result.proven_optimal, result.expansions)
