@@ -180,7 +180,7 @@ def test_typos_fail_and_user_errors_are_one_line(tmp_path):
 
 def test_scene_cameras_and_fidelity_are_configuration(tmp_path):
     out = tmp_path / "other"
-    words = ["transitions=1", "scene=small", "rig=front", "lengths=[1]", "fidelity=kinematic"]
+    words = ["transitions=1", "scene=small", "sensor=front", "lengths=[1]", "fidelity=kinematic"]
     command = ["sim.collect", *words, "workers=1", f"out={out}"]
     done = subprocess.run([sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -192,7 +192,7 @@ def test_scene_cameras_and_fidelity_are_configuration(tmp_path):
     assert [camera.name for camera in recording.observations[0].cameras] == ["front"]
     assert recording.notes["fidelity"] == "kinematic"
     assert all(max(item["size"]) <= 0.055 for item in recording.notes["scene"]["objects"])
-    refused = run(*command, "rig.width=160")
+    refused = run(*command, "sensor.rig.width=160")
     assert refused.code == 2
     assert "mix.rig.width=160" in refused.err
 

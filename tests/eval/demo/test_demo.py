@@ -105,7 +105,7 @@ def test_a_sweep_says_one_line_a_run_and_is_repeatable(tmp_path: Path) -> None:
     [
         (("scenario=colapse",), 2, "Did you mean 'collapse'?"),
         (("checkpoint=nowhere",), 2, "expected a checkpoint folder"),
-        (("scenari=collapse",), 1, "scenari"),
+        (("scenari=collapse",), 2, "scenari"),
     ],
 )
 def test_a_mistake_is_named_in_one_line(tmp_path: Path, arguments: tuple[str, ...], code: int, told: str) -> None:

@@ -88,7 +88,7 @@ def test_an_object_that_the_monitor_cannot_see_moving_is_not_blamed(measured):
         ("episodes={VI: 3}", "expected datasets among I, II, III, IV, V, found 'VI'"),
         ("episodes={I: 0}", "at least one episode"),
         ("checkpoint=/nowhere", "expected a checkpoint folder"),
-        ("variants=camera", "Could not find 'variants/camera'"),
+        ("variants=camera", "Did you mean 'cameras'"),
         ("sede=1", "sede"),
     ],
 )

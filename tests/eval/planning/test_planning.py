@@ -101,8 +101,8 @@ def test_subgoals_are_a_word_or_a_number(subgoals):
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
-        ("planner=our", "Could not find 'planner/our'"),
-        ("planner.ours.rejoin=POSES", "POSES"),
+        ("planner=our", "Did you mean 'ours'"),
+        ("planner.ours.setting={rejoin: POSES}", "POSES"),
         ("fidelty=PHYSICS", "fidelty"),
     ],
 )
