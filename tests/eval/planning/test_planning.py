@@ -102,7 +102,7 @@ def test_subgoals_are_a_word_or_a_number(subgoals):
     ("argument", "message"),
     [
         ("planner=our", "Did you mean 'ours'"),
-        ("planner.ours.setting={rejoin: POSES}", "POSES"),
+        ("+planner.ours.setting.rejoin=POSES", "POSES"),
         ("fidelty=PHYSICS", "fidelty"),
     ],
 )
