@@ -44,12 +44,12 @@ class FreshEnvironments:
         return self._made[extras]
 
     def _make(self, place: Path, extras: frozenset[str]) -> Path:
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True, timeout=60)
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True, timeout=300)
         (site,) = place.glob("lib/python*/site-packages")
         python = place / "bin" / "python"
         # pip wants a checkout's extras to be there, so the wheel comes first and alone
         pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-deps", "--no-index", "-q"]
-        subprocess.run([*pip, str(self._wheel)], check=True, timeout=120)
+        subprocess.run([*pip, str(self._wheel)], check=True, timeout=300)
         (metadata,) = site.glob("nsrecover-*.dist-info")
         for found in needed(Distribution.at(metadata), extras):
             link(found, site)

@@ -17,7 +17,7 @@ def loaded_by(program: str) -> set[str]:
     """Top-level modules that a program has loaded at its end, in a process of its own."""
     done = subprocess.run(
         [sys.executable, "-c", f"{program}\nimport sys\nprint(*{{name.split('.')[0] for name in sys.modules}})"],
-        capture_output=True, text=True, timeout=120,
+        capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return set(done.stdout.splitlines()[-1].split())

@@ -23,7 +23,7 @@ def test_error_free_demonstrations_end_in_the_same_state_sooner():
 
 def test_the_command_writes_its_numbers(tmp_path):
     command = [sys.executable, "-m", "sim.fidelity", "episodes=1", "objects=3", f"out={tmp_path}"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert "same end state" in done.stdout
     metrics = json.loads((tmp_path / "metrics.json").read_text(encoding="utf-8"))

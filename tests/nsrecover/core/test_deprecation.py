@@ -112,7 +112,7 @@ try:
 except ModuleNotFoundError as problem:
     assert problem.name == "nsrecover.explanation.no_such_thing"
 """
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
 
 
 def test_old_attributes_and_keywords_of_classes_warn_and_work() -> None:

@@ -293,5 +293,5 @@ def test_what_is_expected_has_to_be_said_in_one_way(options: dict[str, Any]) -> 
 
 def test_without_gymnasium_the_error_names_the_extra() -> None:
     program = "import sys; sys.modules['gymnasium'] = None; import nsrecover.integrations.gymnasium"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
     assert "pip install 'nsrecover[gymnasium]'" in done.stderr.splitlines()[-1]

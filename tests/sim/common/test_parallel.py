@@ -33,7 +33,7 @@ def die(number: int) -> int:
 
 def leave_pid(folder: str, number: int) -> int:
     (Path(folder) / str(os.getpid())).write_text("")
-    time.sleep(30.0 if number else 0.0)
+    time.sleep(120.0 if number else 0.0)
     return number
 
 
@@ -66,21 +66,21 @@ def test_nobody_waits_for_one_that_takes_long(tmp_path):
 
 
 def fail_after_the_others(folder: str, number: int) -> int:
-    until = time.monotonic() + 60.0
-    while number == 0 and len(list(Path(folder).iterdir())) < 3 and time.monotonic() < until:
-        time.sleep(0.01)
+    """Item 0 fails once item 4 has begun: the only other worker has then sent the results of 1, 2 and 3."""
     (Path(folder) / str(number)).write_text("")
+    until = time.monotonic() + 60.0
+    while number == 0 and not (Path(folder) / "4").exists() and time.monotonic() < until:
+        time.sleep(0.01)
     return number or fail_at_three(3)
 
 
 def test_what_others_have_finished_is_given_before_an_error(tmp_path):
-    results = run_parallel(partial(fail_after_the_others, str(tmp_path)), range(4), 2, ordered=False)
+    results = run_parallel(partial(fail_after_the_others, str(tmp_path)), range(5), 2, ordered=False)
     found = [next(results)]
-    time.sleep(2.0)  # by now all are done
-    found += [next(results), next(results)]
-    assert sorted(found) == [1, 2, 3]
+    time.sleep(1.0)  # mostly, item 0 has failed by now; the result is the same if it has not
     with pytest.raises(InvalidPlan):
-        next(results)
+        found.extend(results)
+    assert {1, 2, 3} <= set(found)
 
 
 def test_few_items_are_in_flight():
@@ -112,7 +112,7 @@ def test_leaving_early_ends_the_workers(tmp_path):
     assert next(results) == 0
     started = time.monotonic()
     results.close()
-    assert time.monotonic() - started < 10.0
+    assert time.monotonic() - started < 60.0  # half of what an item takes
     for path in tmp_path.iterdir():
         with pytest.raises(ProcessLookupError):
             os.kill(int(path.name), 0)
