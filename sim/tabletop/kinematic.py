@@ -18,6 +18,7 @@ from sim.common.rotations import quaternion_of
 from sim.tabletop.execution import Execution
 from sim.tabletop.grasp import Obstacles, obstacles_around, separation
 from sim.tabletop.phases import SkillPhase
+from sim.tabletop.pick_and_place import PickAndPlaceBase, SkillFailure
 from sim.tabletop.placing import boxes, extents
 from sim.tabletop.poses import PoseEstimates
 from sim.tabletop.skills import CARRY_M_S, DROP_M, HAND_REACH_M, NEAR_M_S, OVER_M
@@ -42,10 +43,6 @@ class Fidelity(StrEnum):
     """Objects move without an arm and settle: for large numbers of episodes, and for planning studies."""
 
 
-class _Lost(Exception):
-    """The object is not held (any more)."""
-
-
 class FrictionGrip:
     """Holds an object as long as the friction between two fingers carries its weight."""
 
@@ -62,7 +59,7 @@ class FrictionGrip:
         return 2.0 * self._friction * self._force_n >= mass_kg * GRAVITY_M_S2
 
 
-class KinematicPickAndPlace:
+class KinematicPickAndPlace(PickAndPlaceBase):
     """One pick-and-place without an arm: made for one action, run once.
 
     An object is held if its true centre is between the fingers when they close at its believed centre, and as long as
@@ -78,20 +75,10 @@ class KinematicPickAndPlace:
             grip: holds the object.
             estimates: what the controller believes about the objects.
         """
-        self._execution, self._action, self._scene = execution, execution.action, execution.scene
-        self._grip, self._estimates = grip, estimates
-        self._name = self._action.arguments[0]
+        super().__init__(execution, estimates)
+        self._grip = grip
 
-    def run(self) -> None:
-        """Carry the action out as well as possible."""
-        missing = [name for name in self._action.arguments if name not in self._estimates]
-        if missing:
-            self._scene.note(f"{self._action}: the {missing[0]} is not on the table")
-            return
-        try:
-            self._carry()
-        except _Lost as reason:
-            self._scene.note(f"{self._action}: {reason}")
+    def _finish(self, failed: bool) -> None:
         self._report_whole(SkillPhase.RETREAT)
 
     def _report_whole(self, *phases: SkillPhase) -> None:
@@ -100,20 +87,17 @@ class KinematicPickAndPlace:
             for progress in (0.0, 1.0):
                 self._execution.report(phase, progress)
 
-    def _carry(self) -> None:
-        goal = self._execution.goal(self._estimates)
-        if goal is None:
-            raise _Lost("there is no free place")
-        centre, rotation = goal
+    def _run(self) -> None:
+        centre, rotation = self._place()
         row = self._estimates.index(self._name)
         believed, size = self._estimates.positions[row], self._estimates.sizes[row]
         if not all(REACH_M[0] <= math.hypot(*place[:2]) <= REACH_M[1] for place in (believed, centre)):
-            raise _Lost("the object or its place is out of reach")
+            raise SkillFailure("the object or its place is out of reach")
         self._report_whole(SkillPhase.APPROACH, SkillPhase.GRASP)
         start, orientation = self._scene.pose(self._name)
         miss = np.abs(believed - start)
         if float(np.linalg.norm(miss[:2])) > 0.5 * float(size.min()) or miss[2] > 0.5 * float(size.min()):
-            raise _Lost("there is nothing between the fingers")
+            raise SkillFailure("there is nothing between the fingers")
         turned = quaternion_of(rotation)
         sides = extents(rotation, size)
         height = self._height(centre)
@@ -130,7 +114,7 @@ class KinematicPickAndPlace:
         self._report_whole(SkillPhase.RELEASE)
 
     def _go(self, phase: SkillPhase, start: Array, goal: Array, turn: tuple[Array, Array], barred: bool) -> None:
-        """Move straight; raise `_Lost` where the grip fails: the object keeps the velocity that it has there."""
+        """Move straight; raise `SkillFailure` where the grip fails: the object keeps the velocity that it has there."""
         scene = self._scene
         body, client = scene.body(self._name), scene.client
         mass = float(pybullet.getDynamicsInfo(body, -1, physicsClientId=client)[0])
@@ -147,7 +131,7 @@ class KinematicPickAndPlace:
             scene.put(self._name, place, attitude, speed)
             self._execution.report(phase, time)
             if not self._grip.holds(mass):
-                raise _Lost("the object is lost")
+                raise SkillFailure("the object is lost")
             if barred:
                 scene.advance()
         if not barred:

@@ -14,6 +14,7 @@ from sim.common.rotations import axis_aligned, matrix_of, quaternion_of, rotatio
 from sim.tabletop.execution import Execution
 from sim.tabletop.grasp import BACK_OFF_M, TIP_M, Grasp, choose_grasps
 from sim.tabletop.phases import SkillPhase
+from sim.tabletop.pick_and_place import PickAndPlaceBase, SkillFailure
 from sim.tabletop.placing import boxes, extents, free_places, needs_toppling, toppling_tilt
 from sim.tabletop.poses import PoseEstimates
 
@@ -82,12 +83,8 @@ def _path_to(grasp: Grasp, others: Array) -> list[tuple[Array, Array, float]]:
     return [*legs, (grasp.position, grasp.rotation, NEAR_M_S * 1.5)]
 
 
-class _Lost(Exception):
-    """The motion cannot be continued; the arm goes home."""
-
-
-class PickAndPlace:
-    """One pick-and-place: made for one action, run once."""
+class PickAndPlace(PickAndPlaceBase):
+    """One pick-and-place with the arm, which is home again afterwards, also after a failure."""
 
     def __init__(self, execution: Execution, arm: Arm, estimates: PoseEstimates) -> None:
         """Prepare it.
@@ -97,20 +94,11 @@ class PickAndPlace:
             arm: carries it out.
             estimates: what the arm believes about the objects.
         """
-        self._execution, self._action, self._scene = execution, execution.action, execution.scene
-        self._arm, self._estimates = arm, estimates
-        self._name = self._action.arguments[0]
+        super().__init__(execution, estimates)
+        self._arm = arm
 
-    def run(self) -> None:
-        """Carry the action out as well as possible; the arm is home again afterwards, also after a failure."""
-        missing = [name for name in self._action.arguments if name not in self._estimates]
-        if missing:
-            self._scene.note(f"{self._action}: the {missing[0]} is not on the table")
-            return
-        try:
-            self._run()
-        except _Lost as reason:
-            self._scene.note(f"{self._action}: {reason}")
+    def _finish(self, failed: bool) -> None:
+        if failed:
             self._abort()
         self._arm.rest()
 
@@ -145,12 +133,6 @@ class PickAndPlace:
         """Rotation (3, 3) and size (3,) of the object."""
         row = self._estimates.index(self._name)
         return matrix_of(self._estimates.orientations[row]), self._estimates.sizes[row]
-
-    def _place(self) -> tuple[Array, Array]:
-        place = self._execution.goal(self._estimates)
-        if place is None:
-            raise _Lost("there is no free place")
-        return place
 
     def _needs_toppling(self, rotation: Array) -> bool:
         return needs_toppling(self._own()[0], rotation)
@@ -212,7 +194,7 @@ class PickAndPlace:
             )
             try:
                 grasp = self._approach(islice(grasps, GRASPS))
-            except _Lost:
+            except SkillFailure:
                 continue
             self._put(grasp, centre, attitude)
             self._measure_again()
@@ -228,7 +210,7 @@ class PickAndPlace:
         """Measure the pose of the object again; the estimates of the others stay."""
         seen = self._scene.estimates()
         if self._name not in seen:
-            raise _Lost("the object is lost")
+            raise SkillFailure("the object is lost")
         row = seen.index(self._name)
         self._estimates = self._estimates.placed(self._name, seen.positions[row], seen.orientations[row])
 
@@ -254,7 +236,7 @@ class PickAndPlace:
             if leg is None and speed > 2 * NEAR_M_S:
                 leg = self._arm.swing(position, rotation, joints)
             if leg is None:
-                raise _Lost(f"no way for the arm in {phase}")
+                raise SkillFailure(f"no way for the arm in {phase}")
             planned.append(leg)
             joints = leg[0][-1]
         return planned
@@ -262,12 +244,12 @@ class PickAndPlace:
     def _approach(self, grasps: Iterable[Grasp]) -> Grasp:
         """Go to the first grasp to which the arm finds a path, and return it."""
         others = np.delete(boxes(self._estimates), self._estimates.index(self._name), axis=0)
-        failure = _Lost("the object or its place is out of reach")
+        failure = SkillFailure("the object or its place is out of reach")
         for number, grasp in enumerate(grasps):
             self._arm.open(grasp.opening_m, 12, self._ticker(SkillPhase.APPROACH, 0.0, 0.0))
             try:
                 legs = self._plan(_path_to(grasp, others), SkillPhase.APPROACH)
-            except _Lost as reason:
+            except SkillFailure as reason:
                 failure = failure if number else reason
                 continue
             if grasp.room_m < 0.0:
@@ -282,11 +264,11 @@ class PickAndPlace:
         opening = self._arm.close(self._ticker(SkillPhase.GRASP, 0.0, 0.99))
         self._execution.tick(SkillPhase.GRASP, 1.0)
         if opening < HELD_M:
-            raise _Lost("there is nothing between the fingers")
+            raise SkillFailure("there is nothing between the fingers")
 
     def _check_holding(self) -> None:
         if self._arm.measured_opening_m() < HELD_M:
-            raise _Lost("the object is lost")
+            raise SkillFailure("the object is lost")
 
     def _carry(self, grasp: Grasp, centre: Array, rotation: Array, height: float) -> None:
         position, attitude = self._arm.commanded_tool()
@@ -312,7 +294,7 @@ class PickAndPlace:
         """Tool position (3,) and rotation (3, 3) that put the held object at its goal."""
         offset, turn = self._scene.in_hand(self._name)
         if float(np.linalg.norm(offset)) > 0.05 or float(np.linalg.norm(rotation_vector(turn))) > 3.2:
-            raise _Lost("the object is lost")
+            raise SkillFailure("the object is lost")
         attitude = rotation @ turn.T
         return centre - attitude @ offset, attitude
 

@@ -97,12 +97,12 @@ class Fault:
         raise NotImplementedError
 
     def touched(self, action: Action) -> frozenset[str]:
-        """Objects that it acts on directly; other objects may fall as a consequence.
+        """Objects that it acts on directly, by default the one that the action moves; others may fall as a consequence.
 
         Args:
             action: the action of number `at_step`.
         """
-        raise NotImplementedError
+        return frozenset(action.arguments[:1])
 
     def cause_of(self, name: str, action: Action) -> Cause:
         """Correct cause in an explanation of an object.

@@ -7,11 +7,10 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause
-from sim.tabletop.fault_context import FaultContext
-from sim.tabletop.faults.base import ErrorClass, Fault, Moment
+from sim.tabletop.faults.base import ErrorClass, Moment
 from sim.tabletop.faults.choosing import bystanders, in_workspace, remaining_places, room_at, standing_sides
+from sim.tabletop.faults.one_object import CarryFault
 from sim.tabletop.placing import boxes
 
 ROOM_M = 0.008
@@ -21,20 +20,12 @@ AWAY_M = 0.04
 
 
 @dataclass(frozen=True)
-class BlockedPlace(Fault):
-    """After an action, an external agent puts an object where a later action has to put another one.
-
-    Attributes:
-        name: the object. Nothing may stand on it.
-        position_m: new place of its centre, x, y and z.
-    """
+class BlockedPlace(CarryFault):
+    """After an action, an external agent puts an object where a later action has to put another one."""
 
     kind: ClassVar[str] = "blocked_place"
     error_class: ClassVar[ErrorClass] = ErrorClass.AGENT
     cause: ClassVar[Cause] = Cause.BLOCKING
-
-    name: str
-    position_m: tuple[float, float, float]
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
@@ -63,12 +54,3 @@ class BlockedPlace(Fault):
                 x, y, z = (round(float(value), 4) for value in (wanted[0], wanted[1], floor + sides[2] / 2))
                 return cls(moment.step, name, (x, y, z))
         return None
-
-    def touched(self, action: Action) -> frozenset[str]:
-        """The object."""
-        return frozenset([self.name])
-
-    def after(self, context: FaultContext, action: Action) -> None:
-        """Carry the object there."""
-        if self.name in context.scene.estimates():
-            context.agent.carry(self.name, self.position_m)

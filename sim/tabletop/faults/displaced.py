@@ -7,18 +7,18 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause
 from sim.tabletop.fault_context import FaultContext
-from sim.tabletop.faults.base import ErrorClass, Fault, Moment
+from sim.tabletop.faults.base import ErrorClass, Moment
 from sim.tabletop.faults.choosing import bystanders, random_place
+from sim.tabletop.faults.one_object import OneObjectFault
 
 FARTHEST_M = 0.25
 """Maximum distance that an object is moved."""
 
 
 @dataclass(frozen=True)
-class Displaced(Fault):
+class Displaced(OneObjectFault):
     """After an action, an external agent moves an object to a place nearby. Nothing may stand on it.
 
     Attributes:
@@ -29,8 +29,8 @@ class Displaced(Fault):
     kind: ClassVar[str] = "displaced"
     error_class: ClassVar[ErrorClass] = ErrorClass.AGENT
     cause: ClassVar[Cause] = Cause.MOVED
+    cause_if_moved: ClassVar[Cause | None] = Cause.MISPLACED
 
-    name: str
     offset_m: tuple[float, float]
 
     @classmethod
@@ -43,16 +43,7 @@ class Displaced(Fault):
                 return cls(moment.step, name, (round(float(x), 4), round(float(y), 4)))
         return None
 
-    def touched(self, action: Action) -> frozenset[str]:
-        """The object."""
-        return frozenset([self.name])
-
-    def cause_of(self, name: str, action: Action) -> Cause:
-        """The object that the action has just moved counts as misplaced."""
-        return Cause.MISPLACED if name == action.arguments[0] else self.cause
-
-    def after(self, context: FaultContext, action: Action) -> None:
+    def act(self, context: FaultContext) -> None:
         """Lift the object and set it down at the same height."""
-        if self.name in context.scene.estimates():
-            position, _ = context.scene.pose(self.name)
-            context.agent.carry(self.name, position + np.array([*self.offset_m, 0.0]))
+        position, _ = context.scene.pose(self.name)
+        context.agent.carry(self.name, position + np.array([*self.offset_m, 0.0]))

@@ -53,10 +53,6 @@ class Drop(Fault):
         good = progress[(carried > GONE_M) & off]
         return cls(moment.step, round(float(good[int(rng.integers(len(good)))]), 2)) if len(good) else None
 
-    def touched(self, action: Action) -> frozenset[str]:
-        """The carried object."""
-        return frozenset(action.arguments[:1])
-
     def during(self, context: FaultContext, action: Action, phase: SkillPhase, progress: float) -> None:
         """Remove force and friction from the fingers."""
         if phase is SkillPhase.TRANSPORT and progress >= self.progress:

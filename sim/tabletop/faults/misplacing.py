@@ -46,12 +46,10 @@ class OffsetPlacement(Fault):
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
         """Beyond the edge of the support, or at a free place on the table."""
-        name = moment.action.arguments[0]
-        if name in moment.taken or name not in moment.after:
+        own, here = _placed_box(moment), boxes(moment.after)
+        if own is None:
             return None
-        here = boxes(moment.after)
-        own = here[moment.after.index(name)]
-        others = obstacles(moment, name)
+        others = obstacles(moment, moment.action.arguments[0])
         for _ in range(40):
             if moment.action.operator == "top":
                 below = here[moment.after.index(moment.action.arguments[1])]
@@ -68,10 +66,6 @@ class OffsetPlacement(Fault):
             if fits:
                 return cls(moment.step, (round(float(offset[0]), 4), round(float(offset[1]), 4)))
         return None
-
-    def touched(self, action: Action) -> frozenset[str]:
-        """The moved object."""
-        return frozenset(action.arguments[:1])
 
     def cause_of(self, name: str, action: Action) -> Cause:
         """An object that tips off its support counts as dropped."""
@@ -102,10 +96,9 @@ class WrongSupport(Fault):
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
         """Another object, or the table if the action stacks."""
         name = moment.action.arguments[0]
-        if name in moment.taken or name not in moment.after:
+        own, here = _placed_box(moment), boxes(moment.after)
+        if own is None:
             return None
-        here = boxes(moment.after)
-        own = here[moment.after.index(name)]
         options = [
             other
             for other in clear_objects(moment)
@@ -120,10 +113,6 @@ class WrongSupport(Fault):
             if place is not None:
                 return cls(moment.step, TABLE, (float(place[0]), float(place[1])))
         return None
-
-    def touched(self, action: Action) -> frozenset[str]:
-        """The moved object."""
-        return frozenset(action.arguments[:1])
 
     def goal(self, action: Action, estimates: PoseEstimates, place: Place) -> Place:
         """The top of the other object, or the place on the table."""
@@ -158,10 +147,13 @@ class WrongYaw(Fault):
         yaw = math.radians(rng.uniform(25.0, 45.0)) * float(rng.choice([-1.0, 1.0]))
         return cls(moment.step, round(yaw, 4))
 
-    def touched(self, action: Action) -> frozenset[str]:
-        """The moved object."""
-        return frozenset(action.arguments[:1])
-
     def goal(self, action: Action, estimates: PoseEstimates, place: Place) -> Place:
         """Turn the goal about the vertical."""
         return place[0], rotation_about((0.0, 0.0, 1.0), self.yaw) @ place[1]
+
+
+def _placed_box(moment: Moment) -> Array | None:
+    """Box (6,) of the moved object after the action; None if the object is gone or another fault acts on it."""
+    name = moment.action.arguments[0]
+    available = name in moment.after and name not in moment.taken
+    return boxes(moment.after)[moment.after.index(name)] if available else None

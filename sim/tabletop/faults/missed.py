@@ -57,10 +57,6 @@ class MissedGrasp(Fault):
         up = own[5] / 2 + TIP_M + rng.uniform(*ABOVE_M)
         return cls(moment.step, _rounded(np.array([0.0, 0.0, up])))
 
-    def touched(self, action: Action) -> frozenset[str]:
-        """The object that is not taken."""
-        return frozenset(action.arguments[:1])
-
     def estimates(self, action: Action, estimates: PoseEstimates, rng: np.random.Generator) -> PoseEstimates:
         """Shift the object's estimate."""
         name = action.arguments[0]

@@ -10,12 +10,11 @@ from typing import ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause
 from sim.common.cameras import DEFAULT_RIG
-from sim.tabletop.fault_context import FaultContext
-from sim.tabletop.faults.base import ErrorClass, Fault, Moment
+from sim.tabletop.faults.base import ErrorClass, Moment
 from sim.tabletop.faults.choosing import bystanders, room_at, standing_sides
+from sim.tabletop.faults.one_object import CarryFault
 from sim.tabletop.placing import boxes
 
 RADIUS_M = (0.85, 1.00)
@@ -32,20 +31,13 @@ TRIES = 400
 
 
 @dataclass(frozen=True)
-class OutOfReach(Fault):
-    """After an action, an external agent puts an object on a far part of the table.
-
-    Attributes:
-        name: the object. Nothing may stand on it.
-        position_m: new place of its centre, x, y and z.
-    """
+class OutOfReach(CarryFault):
+    """After an action, an external agent puts an object on a far part of the table."""
 
     kind: ClassVar[str] = "out_of_reach"
     error_class: ClassVar[ErrorClass] = ErrorClass.EXPLICIT
     cause: ClassVar[Cause] = Cause.MOVED
-
-    name: str
-    position_m: tuple[float, float, float]
+    cause_if_moved: ClassVar[Cause | None] = Cause.DROPPED
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
@@ -67,19 +59,6 @@ class OutOfReach(Fault):
             if _seen(place, sides):
                 break
         return found
-
-    def touched(self, action: Action) -> frozenset[str]:
-        """The object."""
-        return frozenset([self.name])
-
-    def cause_of(self, name: str, action: Action) -> Cause:
-        """The object that the action has just moved counts as dropped."""
-        return Cause.DROPPED if name == action.arguments[0] else self.cause
-
-    def after(self, context: FaultContext, action: Action) -> None:
-        """Carry the object there."""
-        if self.name in context.scene.estimates():
-            context.agent.carry(self.name, self.position_m)
 
 
 def _seen(centre: npt.NDArray[np.float64], sides: npt.NDArray[np.float64]) -> bool:

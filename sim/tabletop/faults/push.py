@@ -8,11 +8,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause
 from sim.tabletop.fault_context import FaultContext
-from sim.tabletop.faults.base import ErrorClass, Fault, Moment
+from sim.tabletop.faults.base import ErrorClass, Moment
 from sim.tabletop.faults.choosing import bystanders, in_workspace, obstacles, room_at, standing_sides
+from sim.tabletop.faults.one_object import OneObjectFault
 from sim.tabletop.objects import DENSITY_KG_M3
 
 DISTANCE_M = (0.04, 0.10)
@@ -25,7 +25,7 @@ ROOM_M = 0.015
 
 
 @dataclass(frozen=True)
-class Push(Fault):
+class Push(OneObjectFault):
     """After an action, an impulse hits an object, which slides or tumbles.
 
     Attributes:
@@ -36,8 +36,8 @@ class Push(Fault):
     kind: ClassVar[str] = "push"
     error_class: ClassVar[ErrorClass] = ErrorClass.EXPLICIT
     cause: ClassVar[Cause] = Cause.MOVED
+    cause_if_moved: ClassVar[Cause | None] = Cause.MISPLACED
 
-    name: str
     impulse_n_s: tuple[float, float, float]
 
     @classmethod
@@ -61,15 +61,6 @@ class Push(Fault):
                     return cls(moment.step, name, (round(float(impulse[0]), 5), round(float(impulse[1]), 5), 0.0))
         return None
 
-    def touched(self, action: Action) -> frozenset[str]:
-        """The object."""
-        return frozenset([self.name])
-
-    def cause_of(self, name: str, action: Action) -> Cause:
-        """The object that the action has just moved counts as misplaced."""
-        return Cause.MISPLACED if name == action.arguments[0] else self.cause
-
-    def after(self, context: FaultContext, action: Action) -> None:
+    def act(self, context: FaultContext) -> None:
         """Push the object."""
-        if self.name in context.scene.estimates():
-            context.agent.push(self.name, self.impulse_n_s)
+        context.agent.push(self.name, self.impulse_n_s)

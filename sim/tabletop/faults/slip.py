@@ -43,10 +43,6 @@ class Slip(Fault):
         progress, force_n, friction = rng.uniform(0.2, 0.5), rng.uniform(0.0, 0.03), rng.uniform(0.0, 1.5)
         return cls(moment.step, round(float(progress), 3), round(float(force_n), 3), round(float(friction), 2))
 
-    def touched(self, action: Action) -> frozenset[str]:
-        """The lifted object."""
-        return frozenset(action.arguments[:1])
-
     def during(self, context: FaultContext, action: Action, phase: SkillPhase, progress: float) -> None:
         """Reduce force and friction of the fingers."""
         if phase is SkillPhase.LIFT and progress >= self.progress:

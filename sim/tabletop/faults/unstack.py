@@ -7,29 +7,21 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause
 from nsrecover.domains.tabletop.relations import TABLE
-from sim.tabletop.fault_context import FaultContext
-from sim.tabletop.faults.base import ErrorClass, Fault, Moment
+from sim.tabletop.faults.base import ErrorClass, Moment
 from sim.tabletop.faults.choosing import clear_objects, random_place, support_of
+from sim.tabletop.faults.one_object import CarryFault
 
 
 @dataclass(frozen=True)
-class Unstack(Fault):
-    """After an action, an external agent puts the highest object of a structure on the table.
-
-    Attributes:
-        name: the object. Nothing may stand on it.
-        position_m: new place of its centre, x, y and z.
-    """
+class Unstack(CarryFault):
+    """After an action, an external agent puts the highest object of a structure on the table."""
 
     kind: ClassVar[str] = "unstack"
     error_class: ClassVar[ErrorClass] = ErrorClass.AGENT
     cause: ClassVar[Cause] = Cause.MOVED
-
-    name: str
-    position_m: tuple[float, float, float]
+    cause_if_moved: ClassVar[Cause | None] = Cause.MISPLACED
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
@@ -41,16 +33,3 @@ class Unstack(Fault):
                 x, y, z = (float(value) for value in place)
                 return cls(moment.step, name, (x, y, z))
         return None
-
-    def touched(self, action: Action) -> frozenset[str]:
-        """The object."""
-        return frozenset([self.name])
-
-    def cause_of(self, name: str, action: Action) -> Cause:
-        """The object that the action has just stacked counts as misplaced."""
-        return Cause.MISPLACED if name == action.arguments[0] else self.cause
-
-    def after(self, context: FaultContext, action: Action) -> None:
-        """Carry the object down."""
-        if self.name in context.scene.estimates():
-            context.agent.carry(self.name, self.position_m)
