@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from nsrecover.core.deprecation import serve_old_names
-from nsrecover.core.protocols import BoundArray, WorldModel
+from nsrecover.core.protocols import WorldModel
 from nsrecover.core.recovery import ReasonCode, RecoveryStatus
 from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidConfiguration
@@ -28,6 +28,32 @@ ROUNDING = 1e-9
 REJOIN_EARLY = 1e-12
 """Share by which a recovery step counts more than a step of the plan: of two ways that cost the same, the one that
 rejoins the plan earlier is preferred, and the search need not expand all others of that cost."""
+
+
+GREEDY_WEIGHT = 5.0
+"""Weight of the bound before the last phase: large, so that the search goes deep first."""
+
+PHASE_EXPANSIONS = 32
+"""Expansions of the first phase; doubled in every phase."""
+
+EVERY = slice(None)
+"""All subgoals."""
+
+
+class Phase(NamedTuple):
+    """A part of the search.
+
+    Attributes:
+        active: subgoals to consider.
+        weight: of the bound.
+        spend: nodes to expand; None: until the open list is empty.
+        until_better: whether a new incumbent ends the phase.
+    """
+
+    active: IndexArray | slice
+    weight: float
+    spend: int | None = None
+    until_better: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +88,22 @@ class SearchResult(Generic[State, Step]):
 
 @dataclass(eq=False)
 class Node(Generic[State, Step]):
-    """A state: how the search reached it, what that cost, and its distances to all subgoals (K,)."""
+    """A state: how the search reached it, what that cost, and its distances to all subgoals.
+
+    Attributes:
+        state: the state.
+        parent: the node before it; None for the start.
+        step: the step from there.
+        cost: of all steps from the start.
+        discrepancy: (K,) distance to each subgoal, which orders nodes of equal cost.
+        bound: (K,) lower bound on the cost to each subgoal.
+        estimate: (K,) estimated cost to each subgoal, of its own state or, until it is `estimated`, of its parent's;
+            only `LazySearchTree` has estimates.
+        estimated: whether the estimate is of its own state.
+        tight: whether its bound has been tightened.
+        detoured: its applicable steps were tried; its detours are left.
+        outdated: a cheaper way to its state was found.
+    """
 
     state: State
     parent: Node[State, Step] | None
@@ -70,12 +111,29 @@ class Node(Generic[State, Step]):
     cost: float
     discrepancy: FloatArray
     bound: CostArray
-    detoured: bool = False  # its applicable steps were tried; its detours are left
+    estimate: CostArray | None = None
+    estimated: bool = False
+    tight: bool = False
+    detoured: bool = False
     outdated: bool = False
 
 
 class SearchTree(Generic[State, Step]):
-    """The nodes of one search: the frontier (the open list), parked nodes and the incumbent."""
+    """The nodes of one search: the frontier (the open list), parked nodes and the incumbent.
+
+    Args:
+        model: steps between states, and the distances of states to the subgoals.
+        start: the state to recover from.
+        costs_to_go: (K,) what it costs to reach the goal from each subgoal.
+        on_improvement: called with every new incumbent.
+        interrupted: returns why the search has to stop, or None; may be called while a bound is computed.
+
+    Raises:
+        InvalidConfiguration: the number of costs-to-go is not that of the subgoals.
+    """
+
+    factor = 1.0 + REJOIN_EARLY
+    """What a recovery step counts, in units of a step of the plan."""
 
     def __init__(
         self,
@@ -83,10 +141,12 @@ class SearchTree(Generic[State, Step]):
         start: State,
         costs_to_go: Sequence[float],
         on_improvement: Callable[[SearchResult[State, Step]], None] | None,
+        interrupted: Callable[[], ReasonCode | None],
     ) -> None:
         self.model = model
         self.to_go = np.asarray(costs_to_go, dtype=np.float64)
         self.on_improvement = on_improvement
+        self.interrupted = interrupted
         self.began = time.perf_counter()
         self.expansions = 0
         self.count = 0
@@ -95,61 +155,61 @@ class SearchTree(Generic[State, Step]):
         self.frontier: list[tuple[float, float, int, Node[State, Step]]] = []
         self.parked: list[Node[State, Step]] = []  # open, but of no use to the subgoals of this phase
         self.best: dict[Hashable, Node[State, Step]] = {}
-        self.weight = 1.0
-        self.active: slice | IndexArray = slice(None)
+        self.phase = Phase(EVERY, 1.0)
         discrepancy, bound = model.discrepancy([start])
         if bound.shape != (1, len(self.to_go)):
             raise InvalidConfiguration(
                 f"expected one cost-to-go for each of the model's {bound.shape[1]} subgoals, found {len(self.to_go)}"
             )
-        self.root = self.make_node(start, None, None, 0.0, discrepancy[0], bound[0])
+        self.root = Node[State, Step](start, None, None, 0.0, discrepancy[0], bound[0].astype(np.float64))
         self.best[model.key(start)] = self.root
 
-    def make_node(
-        self,
-        state: State,
-        parent: Node[State, Step] | None,
-        step: Step | None,
-        cost: float,
-        discrepancy: FloatArray,
-        bound: BoundArray,
-    ) -> Node[State, Step]:
-        """Make a node."""
-        return Node(state, parent, step, cost, discrepancy, bound.astype(np.float64))
-
-    def ready(self, node: Node[State, Step]) -> bool:
-        """Whether the node at the head of the frontier is to be expanded now; if not, it was put back or dropped."""
-        return True
+    def phases(self) -> Iterator[Phase]:
+        """The phases of the search: the nearest 1, 3, 5, ... subgoals, then all of them, then the proof."""
+        # nearest first: by the least that going there and on to the goal can cost, then by the discrepancy
+        order = np.lexsort((self.root.discrepancy, self.root.bound + self.to_go))
+        spend = PHASE_EXPANSIONS
+        for count in range(1, len(order), 2):
+            yield Phase(np.sort(order[:count]), GREEDY_WEIGHT, spend, until_better=True)
+            spend *= 2
+        yield Phase(EVERY, GREEDY_WEIGHT, spend, until_better=True)
+        yield Phase(EVERY, 1.0)
 
     @property
     def limit(self) -> float:
         """Nodes whose `value` is not below this cannot lead to a better incumbent."""
         return self.incumbent_value
 
-    def value(self, node: Node[State, Step]) -> float:
-        """Lower bound on the scaled objective of any way through a node, over all subgoals."""
-        return float(((node.cost + node.bound) * (1.0 + REJOIN_EARLY) + self.to_go).min())
+    def value(self, node: Node[State, Step], active: IndexArray | slice = EVERY) -> float:
+        """Lower bound on the objective of any way through a node to one of the active subgoals."""
+        return float(((node.cost + node.bound[active]) * self.factor + self.to_go[active]).min())
+
+    def priority(self, node: Node[State, Step]) -> tuple[float, float]:
+        """Place of a node in the open list, lowest first: its weighted value, then its discrepancy."""
+        active, weight, *_ = self.phase
+        weighted = (node.cost + weight * node.bound[active]) * self.factor + self.to_go[active]
+        return float(weighted.min()), float(node.discrepancy[active].min())
 
     def push(self, node: Node[State, Step]) -> None:
-        """Sort a node into the open list by the subgoals and the weight of this phase."""
-        bound, to_go = node.bound[self.active], self.to_go[self.active]
-        if ((node.cost + bound) * (1.0 + REJOIN_EARLY) + to_go).min() >= self.limit:
+        """Sort a node into the open list, or park it if it is of no use to the subgoals of this phase."""
+        if self.value(node, self.phase.active) >= self.limit:
             self.parked.append(node)
             return
-        weighted = (node.cost + self.weight * bound) * (1.0 + REJOIN_EARLY) + to_go
         self.count += 1
-        priority = float(weighted.min()), float(node.discrepancy[self.active].min()), self.count
-        heapq.heappush(self.frontier, (*priority, node))
+        heapq.heappush(self.frontier, (*self.priority(node), self.count, node))
 
-    def start_phase(self, active: IndexArray | slice, weight: float) -> None:
+    def start_phase(self, phase: Phase) -> None:
         """Sort all open nodes again for other subgoals and another weight."""
         # by order of creation, so that the outcome does not depend on the order within the heap
         waiting = [entry[3] for entry in sorted(self.frontier, key=lambda entry: entry[2])] + self.parked
-        self.frontier, self.parked = [], []
-        self.active, self.weight = active, weight
+        self.frontier, self.parked, self.phase = [], [], phase
         for node in waiting:
             if not node.outdated and self.value(node) < self.limit:
                 self.push(node)
+
+    def ready(self, node: Node[State, Step]) -> bool:
+        """Whether the node taken from the frontier is to be expanded now; if not, it was put back or dropped."""
+        return True
 
     def reach(self, node: Node[State, Step]) -> bool:
         """Make a node the incumbent if it is at a subgoal and nothing better is known."""
@@ -203,7 +263,7 @@ class SearchTree(Generic[State, Step]):
                 if known.cost <= cost:  # a sibling with the same key
                     continue
                 known.outdated = True
-            child = self.make_node(state, node, step, cost, discrepancy, bound)
+            child = Node(state, node, step, cost, discrepancy, bound.astype(np.float64), node.estimate)
             self.best[key] = child
             improved |= self.reach(child)
             if self.value(child) < self.limit:
