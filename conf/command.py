@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import os
 import re
 import sys
@@ -72,16 +74,20 @@ def register(name: str, schema: type) -> None:
 
 
 def errors_folder(errors: str, seed: int, scene: Any = None) -> str | None:
-    """Return the folder of the error datasets of a seed; None leaves it to the command.
+    """Return the folder of the error datasets of a seed and a scene; None leaves it to the command.
 
     Args:
         errors: folder of the datasets of seed 0.
         seed: of the datasets.
-        scene: objects they are made of; None for the usual ones.
+        scene: settings of the scenes, which are named by their hash; None for the standard ones.
     """
-    if errors == "data/errors" or scene is not None:
+    if errors == "data/errors":
         return None
-    return errors if seed == 0 else f"{errors}_{seed}"
+    folder = errors if seed == 0 else f"{errors}_{seed}"
+    if scene is not None:
+        settings = json.dumps(OmegaConf.to_container(scene, resolve=True), sort_keys=True)
+        folder += f"_{hashlib.sha256(settings.encode()).hexdigest()[:8]}"
+    return folder
 
 
 def settings_of(config: DictConfig, schema: type[Settings], name: str) -> Settings:

@@ -11,6 +11,7 @@ from hydra.types import RunMode
 from omegaconf import OmegaConf
 
 from conf.command import run
+from conf.help import CONF, single_options
 from eval.sweep.run import EvalConfig, sweep
 from eval.sweep.summary_table import markdown
 from nsrecover.errors import InvalidConfiguration, cli_errors
@@ -46,10 +47,25 @@ def _check_launcher(arguments: list[str]) -> None:
             )
 
 
+def _check_planner(arguments: list[str]) -> None:
+    """Raise an error that names the planners if an option stands for several of them, or for none."""
+    known = single_options("planner")
+    for argument in arguments:
+        key, _, choice = argument.partition("=")
+        for name in choice.split(",") if key == "planner" else ():
+            if name == "null" or (name not in known and (CONF / "planner" / f"{name}.yaml").is_file()):
+                raise InvalidConfiguration(
+                    f"expected one planner, found {name!r}, which stands for "
+                    f"{'none' if name == 'null' else 'several'}; choose one of {', '.join(known)}; "
+                    "`-m planner=A,B` runs one after the other"
+                )
+
+
 def main() -> None:
     """Entry point of the command."""
     with cli_errors():
         _check_launcher(sys.argv[1:])
+        _check_planner(sys.argv[1:])
     OmegaConf.register_new_resolver("sweep_folder", sweep_folder, replace=True)
     run("eval", EvalConfig, _main, resumable=True)
 

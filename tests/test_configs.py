@@ -102,6 +102,8 @@ def test_a_misspelt_setting_is_one_line_with_the_right_name(name: str, module: s
         ("eval planner.chekpoint=x", "known setting of planner, found 'chekpoint'. Did you mean 'checkpoint'?"),
         ("eval planner=[ours,none]", "expected one option of planner, found several"),
         ("eval -m dataset=I planner=ours,replann episodes=1", "found 'replann'. Did you mean 'replan'?"),
+        ("eval planner=anytime", "expected one planner, found 'anytime', which stands for several; choose one of goal"),
+        ("eval -m planner=ours,null", "expected one planner, found 'null', which stands for none; choose one of goal,"),
         ("eval scene=crowd", "expected a known setting, found 'scene'."),
         ("eval +fast=true", "expected a known setting, found 'fast'."),
         ("eval.planning planner=[ours,replann]", "found 'replann'. Did you mean 'replan'?"),
@@ -185,6 +187,20 @@ def test_paths_move_all_folders() -> None:
         "errors": "/big/errors_3", "footage": "/big/footage", "states": "/big/error_states",
     }  # fmt: skip
     assert errors_folder("data/errors", 3) is None
+
+
+def test_other_scenes_have_their_own_folder_in_the_given_one() -> None:
+    def folder(*arguments: str) -> str:
+        job = yaml.safe_load(
+            run("eval.models", "paths.errors=/big/errors", *arguments, "--cfg", "job", "--resolve").out
+        )
+        return str(job["errors"])
+
+    small, unseen = folder("scene=small"), folder("scene=unseen")
+    assert re.fullmatch("/big/errors_[0-9a-f]{8}", small)
+    assert re.fullmatch("/big/errors_[0-9a-f]{8}", unseen)
+    assert small != unseen
+    assert folder() == "/big/errors"
 
 
 def test_what_runs_here_is_what_a_program_prints() -> None:

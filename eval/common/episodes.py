@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,18 @@ from sim.datasets.spec import EPISODES, ErrorEpisode, read_episodes
 
 STANDARD = "data/errors"
 """Output folder of `python -m sim.datasets` for seed 0."""
+
+
+@dataclass
+class EpisodesConfig:
+    """Settings that the commands on error datasets share; conf/ explains them."""
+
+    seed: int = 0
+    episodes: dict[str, int] = field(default_factory=dict)
+    errors: str | None = None
+    footage: str = "data/footage"
+    checkpoint: str | None = None
+    workers: int = 2
 
 
 def episodes_of(

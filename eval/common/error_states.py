@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from eval.common.episodes import episodes_of
+from eval.common.episodes import EpisodesConfig, episodes_of
 from eval.common.output import in_workers
 from eval.common.recordings import RecordedEpisode, load_recording, record_episode
 from eval.common.step_verdicts import MonitorSetting, perceived_steps
@@ -25,6 +25,7 @@ from eval.common.systems import fingerprint, system_of
 from nsrecover.core.actions import Plan, Trace
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.scene import SceneGraph
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.system import System
 from sim.datasets.replay import ideal_states, replay
 from sim.datasets.spec import ErrorEpisode, StepError
@@ -85,10 +86,17 @@ class ErrorState:
         return system.comparison.after(self.graph, self.trace, self.step)
 
 
+@dataclass
+class ErrorStatesConfig(EpisodesConfig):
+    """Settings that the commands on error states share."""
+
+    states: str = "data/error_states"
+
+
 def error_states(
     episode: ErrorEpisode, footage: str | Path, folder: str | Path, checkpoint: str | None = None
 ) -> tuple[ErrorState, ...]:
-    """Return all error states of an episode; missing recordings and states are made and stored.
+    """Return all error states of an episode, none without an error; missing recordings and states are made and stored.
 
     Args:
         episode: of an error dataset.
@@ -96,6 +104,8 @@ def error_states(
         folder: of the states.
         checkpoint: folder of the learned parts; the shipped ones if None.
     """
+    if not episode.errors:
+        return ()
     path = Path(folder) / f"{_key(episode, checkpoint)}.npz"
     if not path.is_file():
         states = list(
@@ -126,9 +136,13 @@ def states_of(
         workers: number of processes.
 
     Raises:
-        InvalidConfiguration: there is no such dataset, or the folder holds another one.
+        InvalidConfiguration: there is no such dataset, the folder holds another one, or no episode has an error.
     """
-    episodes = episodes_of(counts, seed, errors, workers)
+    episodes = [episode for episode in episodes_of(counts, seed, errors, workers) if episode.errors]
+    if not episodes:
+        raise InvalidConfiguration(
+            f"expected an episode with an error, found none among {dict(counts)}; take more episodes or another dataset"
+        )
     for place in (footage, folder):
         Path(place).mkdir(parents=True, exist_ok=True)
     make = partial(error_states, footage=footage, folder=folder, checkpoint=checkpoint)
@@ -149,10 +163,10 @@ def perceived(recorded: RecordedEpisode, system: System) -> Iterator[tuple[int, 
         Number of the action, the scene after it with its errors, and the imagined trace over the same objects.
     """
     last = max(recorded.failures)
-    for look in perceived_steps(recorded, system, MonitorSetting()):
-        if look.failed:
-            yield look.step, look.graph, look.trace
-            if look.step == last:
+    for observed in perceived_steps(recorded, system, MonitorSetting()):
+        if observed.failed:
+            yield observed.step, observed.graph, observed.trace
+            if observed.step == last:
                 return
 
 

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tabulate import tabulate
-
 from eval.common.statistics import Share
+from sim.common.tables import document, markdown_table
 
-
-def markdown_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Markdown table, without a final line feed; columns of numbers are right-aligned."""
-    cells = [[str(cell) for cell in row] for row in rows]
-    alignment = ["right" if cells and all(map(_is_number, column)) else "left" for column in zip(*cells, strict=True)]
-    text: str = tabulate(cells, list(head), "pipe", disable_numparse=True, colalign=alignment or None)
-    return text
-
-
-def document(*parts: str) -> str:
-    """Paragraphs and tables as one Markdown text; empty parts are left out."""
-    return "\n\n".join(part for part in parts if part) + "\n"
+__all__ = ["document", "markdown_table", "milliseconds", "number", "percent", "percent_of", "value_at"]
 
 
 def percent(value: float | None, interval: Sequence[float | None] | None = None, digits: int = 2) -> str:
@@ -54,7 +41,3 @@ def value_at(found: Mapping[str, Any], path: Sequence[str]) -> Any:
     for key in path:
         found = found[key]
     return found
-
-
-def _is_number(cell: str) -> bool:
-    return bool(re.match(r"^[-+<]?\s*[\d.,]", cell)) or cell in ("", "-", "none")

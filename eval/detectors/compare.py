@@ -14,7 +14,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from eval.common.episodes import episodes_of
+from eval.common.episodes import EpisodesConfig, episodes_of
 from eval.common.output import write_results
 from eval.common.systems import fingerprint, system_of
 from eval.detectors import figures, tables
@@ -32,18 +32,12 @@ SCORES = "scores.jsonl"
 
 
 @dataclass
-class DetectorsConfig:
+class DetectorsConfig(EpisodesConfig):
     """Top level of conf/detectors.yaml."""
 
-    seed: int = 0
-    episodes: dict[str, int] = field(default_factory=dict)
-    errors: str | None = None
-    footage: str = "data/footage"
-    checkpoint: str | None = None
     trunk: str = "encoder"
     views: list[str] = field(default_factory=lambda: ["left", "right"])
     detector: dict[str, Any] = field(default_factory=dict)
-    workers: int = 2
     out: str = "outputs/detectors"
 
 

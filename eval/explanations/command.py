@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from eval.common.episodes import episodes_of
-from eval.common.error_states import VIEWS, ErrorState, error_states
+from eval.common.error_states import VIEWS, ErrorStatesConfig, error_states
 from eval.common.output import in_workers, write_results
 from eval.common.recordings import load_recording, record_episode
 from eval.common.statistics import share, share_of
@@ -28,16 +28,9 @@ TEXTS = "texts.jsonl"
 
 
 @dataclass
-class ExplanationsConfig:
+class ExplanationsConfig(ErrorStatesConfig):
     """Top level of conf/explanations.yaml."""
 
-    seed: int = 0
-    episodes: dict[str, int] = field(default_factory=dict)
-    errors: str | None = None
-    footage: str = "data/footage"
-    states: str = "data/error_states"
-    checkpoint: str | None = None
-    workers: int = 2
     out: str = "outputs/explanations"
 
 
@@ -91,10 +84,8 @@ def explain_episode(episode: ErrorEpisode, config: ExplanationsConfig) -> list[J
     Every step starts from a correct scene. Good steps without an alarm are left out.
     """
     system = system_of(config.checkpoint)
-    states = dict[int, ErrorState]()
-    if episode.errors:
-        found = error_states(episode, config.footage, config.states, config.checkpoint)
-        states = {state.step: state for state in found}
+    found = error_states(episode, config.footage, config.states, config.checkpoint)
+    states = {state.step: state for state in found}
     recorded = load_recording(episode, record_episode(episode, Path(config.footage)))
     texts = list[JudgedText]()
     for look in perceived_steps(recorded.through(VIEWS), system, MonitorSetting()):

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from eval.common.episodes import episodes_of
+from eval.common.episodes import EpisodesConfig, episodes_of
 from eval.common.output import in_workers, write_results
 from eval.common.step_verdicts import ImaginationAccuracy, StepVerdict
 from eval.common.systems import system_of
@@ -18,19 +18,13 @@ from nsrecover.errors import InvalidConfiguration
 
 
 @dataclass
-class ModelsConfig:
+class ModelsConfig(EpisodesConfig):
     """Top level of conf/models.yaml."""
 
-    seed: int = 0
-    episodes: dict[str, int] = field(default_factory=dict)
-    errors: str | None = None
-    footage: str = "data/footage"
-    checkpoint: str | None = None
     variants: dict[str, Variant] = field(default_factory=dict)
     scene: Any = None
     timed_objects: list[int] = field(default_factory=lambda: [5, 10])
     timed_steps: int = 40
-    workers: int = 2
     out: str = "outputs/models"
 
 

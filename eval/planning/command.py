@@ -14,7 +14,7 @@ import torch
 from tqdm import tqdm
 
 from eval.common.batched import time_batch
-from eval.common.error_states import ErrorState, states_of
+from eval.common.error_states import ErrorState, ErrorStatesConfig, states_of
 from eval.common.optimum_check import require
 from eval.common.output import in_workers, write_results
 from eval.common.plans import Planned, PlannerSetting, plan_all, planner_settings, warm_up
@@ -29,22 +29,15 @@ CASES = "cases.jsonl"
 
 
 @dataclass
-class PlanningConfig:
+class PlanningConfig(ErrorStatesConfig):
     """Top level of conf/planning.yaml."""
 
-    seed: int = 0
-    episodes: dict[str, int] = field(default_factory=dict)
-    errors: str | None = None
-    footage: str = "data/footage"
-    states: str = "data/error_states"
-    checkpoint: str | None = None
     planner: dict[str, Any] = field(default_factory=dict)
     budget_s: float = 30.0
     curves: bool = True
     batch: int = 0
     fidelity: Fidelity = Fidelity.KINEMATIC
     check: int = 0
-    workers: int = 2
     out: str = "outputs/planning"
 
 

@@ -189,7 +189,12 @@ def measure(config: ScalingConfig) -> dict[str, Any]:
     out = Path(config.out)
     out.mkdir(parents=True, exist_ok=True)
     states = states_of(
-        {"I": config.looks}, config.footage, config.states, checkpoint=config.checkpoint, workers=config.workers
+        {"I": config.looks},
+        config.footage,
+        config.states,
+        errors=config.errors_at,
+        checkpoint=config.checkpoint,
+        workers=config.workers,
     )
     bank = appearances_of(states)
     threads = torch.get_num_threads()

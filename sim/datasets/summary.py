@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from sim.common.tables import document, markdown_table
 from sim.datasets.spec import ErrorEpisode
 
 
@@ -61,27 +62,20 @@ def markdown(summaries: Mapping[str, Mapping[str, Any]]) -> str:
         summaries: dataset -> result of `summarise`.
     """
     names = list(summaries)
-    blocks = [_table("", ("episodes", "steps with errors", "faults", "episodes in which every fault shows"), summaries)]
+    totals = ("episodes", "steps with errors", "faults", "episodes in which every fault shows")
+    tables = [
+        _table("", totals, [{row: summary[_key(row)] for row in totals} for summary in summaries.values()], names)
+    ]
     for histogram in HISTOGRAMS:
-        rows = {row for summary in summaries.values() for row in summary[_key(histogram)]}
+        columns = [summary[_key(histogram)] for summary in summaries.values()]
+        rows = {row for column in columns for row in column}
         ordered = sorted(rows, key=lambda row: (not row.isdigit(), int(row) if row.isdigit() else 0, row))
-        lines = [_line(histogram, *names), _line("---", *["---:"] * len(names))]
-        lines += [
-            _line(row, *(str(summaries[name][_key(histogram)].get(row, "")) for name in names)) for row in ordered
-        ]
-        blocks.append("\n".join(lines))
-    return "\n\n".join(blocks) + "\n"
+        tables.append(_table(histogram, ordered, columns, names))
+    return document(*tables)
 
 
-def _table(title: str, rows: tuple[str, ...], summaries: Mapping[str, Mapping[str, Any]]) -> str:
-    lines = [_line(title, *summaries), _line("---", *["---:"] * len(summaries))]
-    return "\n".join(
-        [*lines, *(_line(row, *(str(summary[_key(row)]) for summary in summaries.values())) for row in rows)]
-    )
-
-
-def _line(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
+def _table(head: str, rows: Iterable[str], columns: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
+    return markdown_table([head, *names], [[row, *(column.get(row, "") for column in columns)] for row in rows])
 
 
 def _key(name: str) -> str:

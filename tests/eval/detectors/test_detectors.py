@@ -24,7 +24,7 @@ from nsrecover.errors import InvalidConfiguration
 from sim.datasets.spec import EPISODES, ErrorEpisode, StepError
 from sim.tabletop.faults import Displaced, Removed
 from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
-from tests.eval.tables_text import unpadded
+from tests.tables_text import unpadded
 
 CONF = Path(__file__).parents[3] / "conf" / "detector"
 COMPARED = ("ours", "distance", "graph", "relations", "images", "counts")

@@ -14,7 +14,7 @@ from eval.logs.command import LogsConfig, measure, with_file_named
 from eval.logs.household_world import HouseholdWorld, conditions_of, judge
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.logs import Step
-from tests.eval.tables_text import unpadded
+from tests.tables_text import unpadded
 
 ROOT = Path(__file__).parents[3]
 

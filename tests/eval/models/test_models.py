@@ -14,7 +14,7 @@ from nsrecover import load
 from nsrecover.errors import InvalidConfiguration
 from sim.datasets.spec import ErrorEpisode, read_episodes
 from tests.commands import ROOT, run
-from tests.eval.tables_text import unpadded
+from tests.tables_text import unpadded
 
 
 @pytest.fixture(scope="module")

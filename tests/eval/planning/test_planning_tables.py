@@ -8,7 +8,7 @@ from eval.planning import tables as planning_tables
 from eval.planning.cases import KnownOptimum, PlanningCase
 from nsrecover.core.actions import Action
 from nsrecover.planning.planner import Rejoin
-from tests.eval.tables_text import unpadded
+from tests.tables_text import unpadded
 
 SETTINGS = {"ours": PlannerSetting(), "original": PlannerSetting(subgoals="step")}
 MOVE = Action("restore", ("a",))

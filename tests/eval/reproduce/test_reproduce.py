@@ -9,7 +9,7 @@ import pytest
 
 from eval.reproduce.command import page
 from nsrecover.errors import InvalidConfiguration
-from tests.eval.tables_text import unpadded
+from tests.tables_text import unpadded
 
 ROOT = Path(__file__).parents[3]
 

@@ -19,7 +19,7 @@ from eval.tables.__main__ import write
 from eval.tables.readme import BEGIN, END, FRESH, PUBLISHED, rewritten
 from nsrecover.errors import InvalidConfiguration
 from tests.eval.sweep.records import record, recovery
-from tests.eval.tables_text import unpadded
+from tests.tables_text import unpadded
 
 ROOT = Path(__file__).parents[3]
 

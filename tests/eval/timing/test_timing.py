@@ -8,7 +8,7 @@ import pytest
 
 from eval.timing.command import TimingConfig, measure
 from nsrecover.errors import InvalidConfiguration
-from tests.eval.tables_text import unpadded
+from tests.tables_text import unpadded
 
 
 def test_every_step_of_a_real_episode_is_timed(tmp_path: Path) -> None:

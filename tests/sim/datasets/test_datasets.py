@@ -13,6 +13,7 @@ from sim.datasets.summary import HISTOGRAMS, markdown, summarise
 from sim.datasets.verify import differences
 from sim.tabletop.faults import FAULTS
 from sim.tabletop.truth import TOLERANCE_M
+from tests.tables_text import unpadded
 
 SEED = 11
 
@@ -141,6 +142,7 @@ def test_the_summary_counts(episodes):
     assert summary["episodes_in_which_every_fault_shows"] == 2
     assert summary["plan_length"] == {"2": 1, "5": 1}
     text = markdown({"I": summary, "II": summary})
-    assert all(f"| {name} | I | II |" in text for name in HISTOGRAMS)
+    assert all(f"| {name} | I | II |" in unpadded(text) for name in HISTOGRAMS)
+    assert "| episodes | 2 | 2 |" in unpadded(text)
     hidden = replace(episodes["I"], errors=())
     assert summarise([hidden])["episodes_in_which_every_fault_shows"] == 0
