@@ -29,7 +29,7 @@ from unified_planning.shortcuts import (
 
 import nsrecover
 from nsrecover.integrations.unified_planning import register
-from nsrecover.integrations.up_scenes import Predicate, SceneMapping
+from nsrecover.integrations.unified_planning.scenes import Predicate, SceneMapping
 from nsrecover.records import recording
 
 

@@ -54,6 +54,12 @@ MODULES = {
     "nsrecover.geometric_models": "nsrecover.models.geometric",
     "nsrecover.imagine": "nsrecover.monitoring.imagination",
     "nsrecover.integrations.tree_course": "nsrecover.integrations.plan_execution",
+    "nsrecover.integrations.up_engine": "nsrecover.integrations.unified_planning.engine",
+    "nsrecover.integrations.up_export": "nsrecover.integrations.unified_planning.export",
+    "nsrecover.integrations.up_grounding": "nsrecover.integrations.unified_planning.grounding",
+    "nsrecover.integrations.up_pddl": "nsrecover.integrations.unified_planning.pddl",
+    "nsrecover.integrations.up_reduction": "nsrecover.integrations.unified_planning.reduction",
+    "nsrecover.integrations.up_scenes": "nsrecover.integrations.unified_planning.scenes",
     "nsrecover.learned": "nsrecover.models.protocols",
     "nsrecover.monitor": "nsrecover.monitoring.monitor",
     "nsrecover.observation": "nsrecover.core.observation",
@@ -91,7 +97,7 @@ _DECLARED = "nsrecover.domains.tabletop.spatial.SpatialOperator"
 
 GONE: dict[str, str] = {
     "nsrecover.integrations.behaviour_trees.told": "feedback_message of AsExpected",
-    "nsrecover.integrations.unified_planning.to_strips": "nsrecover.integrations.up_grounding.Grounded",
+    "nsrecover.integrations.unified_planning.to_strips": "nsrecover.integrations.unified_planning.grounding.Grounded",
     **dict.fromkeys(
         (f"nsrecover.planning.{name}" for name in ("fleet", "fleet_realise", "fleet_search", "fleet_tables", "packed")),
         _MANY,

@@ -45,7 +45,7 @@ from unified_planning.test.examples import get_example_problems
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
 from nsrecover.integrations.unified_planning import PlanRepair, repair
-from nsrecover.integrations.up_grounding import Grounded
+from nsrecover.integrations.unified_planning.grounding import Grounded
 
 get_environment().credits_stream = None
 

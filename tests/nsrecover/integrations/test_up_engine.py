@@ -248,7 +248,8 @@ def test_registering_twice_changes_nothing() -> None:
 
 def test_a_configuration_file_registers_it_too(tmp_path) -> None:
     config = configparser.ConfigParser()
-    config["engine nsrecover"] = {"module_name": "nsrecover.integrations.up_engine", "class_name": "RecoveryEngine"}
+    module = "nsrecover.integrations.unified_planning.engine"
+    config["engine nsrecover"] = {"module_name": module, "class_name": "RecoveryEngine"}
     with (tmp_path / "up.ini").open("w") as file:
         config.write(file)
     environment = Environment()
@@ -356,7 +357,7 @@ def test_mistakes_of_the_caller_are_unified_planning_s_errors() -> None:
     with pytest.raises(UPUsageError, match="plan repairer"):
         repairer.resolve()
     with Replanner(problem, name="nsrecover") as replanner:
-        with pytest.warns(UserWarning, match="found b"):
+        with pytest.warns(UserWarning, match="action to remove: b"):
             replanner.remove_action("b")
         with pytest.warns(UserWarning, match="goals"):
             replanner.remove_goal(Not(x))

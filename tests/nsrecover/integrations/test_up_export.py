@@ -29,7 +29,7 @@ from nsrecover.errors import InvalidConfiguration, InvalidPlan
 pytest.importorskip("up_fast_downward")
 from unified_planning.shortcuts import OneshotPlanner, get_environment
 
-from nsrecover.integrations.up_export import Step, plan_of, steps_of, to_unified_planning
+from nsrecover.integrations.unified_planning.export import Step, plan_of, steps_of, to_unified_planning
 
 SIDE = 0.04
 GRAPH = nsrecover.scene_of_boxes(

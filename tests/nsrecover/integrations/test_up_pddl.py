@@ -15,8 +15,8 @@ from nsrecover.explanation.grammar import instruction
 
 pytest.importorskip("unified_planning")
 from nsrecover.integrations.unified_planning import repair
-from nsrecover.integrations.up_export import Step, plan_of, steps_of, to_unified_planning
-from nsrecover.integrations.up_pddl import domain_from_pddl, scene_from_pddl
+from nsrecover.integrations.unified_planning.export import Step, plan_of, steps_of, to_unified_planning
+from nsrecover.integrations.unified_planning.pddl import domain_from_pddl, scene_from_pddl
 
 DEPOT = """
 (define (domain depot)

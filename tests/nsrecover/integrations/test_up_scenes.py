@@ -19,7 +19,7 @@ from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.domains.tabletop.relations import Edge, Relation, relations
 from nsrecover.errors import InvalidAction, InvalidConfiguration, InvalidPlan
 from nsrecover.integrations.unified_planning import register, repair
-from nsrecover.integrations.up_scenes import Predicate, SceneMapping
+from nsrecover.integrations.unified_planning.scenes import Predicate, SceneMapping
 from tests.nsrecover.integrations.up_domains import BLOCKSWORLD
 
 register()
@@ -127,7 +127,7 @@ def test_a_plan_of_unified_planning_is_carried_out_in_the_scene() -> None:
     assert Edge("red", Relation.ON, "green") in expected[-1]
     for action, graph in zip(trace.plan, trace.graphs[1:], strict=True):
         assert operator_of(action).achieved(graph, action)
-    with pytest.raises(InvalidPlan, match=r"unstack\(green, red\) cannot be run"):
+    with pytest.raises(InvalidPlan, match=r"unstack\(green, red\), cannot be run"):
         mapping.expected(mapping.at(problem, scene()), made)
 
 

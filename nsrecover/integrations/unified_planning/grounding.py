@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nsrecover.errors import InvalidPlan
-from nsrecover.integrations.up_reduction import lifted, reduced
+from nsrecover.integrations.unified_planning.reduction import instance_of, lifted, reduced, true_fluents
 from nsrecover.planning.symbolic.grounding import LiftedTask, Operator, instantiate
-from nsrecover.planning.symbolic.strips import GroundAction, first_failure, usable_from
+from nsrecover.planning.symbolic.strips import GroundAction, first_failure, mask, usable_from
 
 if TYPE_CHECKING:
     from unified_planning.model import FNode, Problem
@@ -64,13 +64,15 @@ class Grounded:
         grouped = [[next(iterator) for _ in choice] for choice in choices]
         if any_plan:
             self.first = 1 + max((n for n, group in enumerate(grouped[:-1]) if not group), default=-1)
-            steps = self._nearly_followed(grouped[self.first :])
+            steps = self._variants(grouped[self.first :], self.task.initial, all_apply=False)
             unusable = usable_from(self.task.goal, steps)
             self.first, self.steps = self.first + unusable, steps[unusable:]
         elif not plan.actions or (all(len(group) == 1 for group in grouped[:-1]) and not grouped[-1]):
             self.steps = [group[0] for group in grouped[:-1]]
         else:
-            self.steps = self._followed(grouped, lifted(self._reduction, start))
+            names = set(map(str, true_fluents(compiled, start)))
+            initial = mask(fact for fact, text in enumerate(self.task.facts) if text in names)
+            self.steps = self._variants(grouped, initial, all_apply=True)
 
     @property
     def followed(self) -> bool:
@@ -107,46 +109,32 @@ class Grounded:
 
     def instance(self, action: GroundAction) -> ActionInstance | None:
         """Return an action of the task as an action of the problem; None if only the compilers know it."""
-        from unified_planning.plans import ActionInstance
+        return self._reduction.back(instance_of(self._reduction.problem, action.name, action.arguments))
 
-        compiled = self._reduction.problem
-        manager = compiled.environment.expression_manager
-        objects = tuple(manager.ObjectExp(compiled.object(name)) for name in action.arguments)
-        return self._reduction.back(ActionInstance(compiled.action(action.name), objects))
+    def _variants(self, grouped: Sequence[Sequence[GroundAction]], state: int, all_apply: bool) -> list[GroundAction]:
+        """Return the variants of the steps that apply from a state.
 
-    def _followed(self, grouped: Sequence[Sequence[GroundAction]], start: LiftedTask) -> list[GroundAction]:
-        """Return the variants of the plan's steps that apply from the initial state of the problem."""
-        names = {
-            f"{atom.predicate}({', '.join(start.objects[~term] for term in atom.terms)})" if atom.terms
-            else atom.predicate for atom in start.initial
-        }  # fmt: skip
-        state = sum(1 << fact for fact, text in enumerate(self.task.facts) if text in names)
-        steps = []
+        Args:
+            grouped: the variants of each step, and last the actions that only the compilers know.
+            state: the state.
+            all_apply: whether a step without such a variant is an error; otherwise it counts as done.
+        """
+        steps, goal = list[GroundAction](), self.task.goal
         for number, group in enumerate(grouped):
             last = number == len(grouped) - 1
-            if last and self.task.goal.holds(state):
+            if last and (goal.holds(state) or not (group or all_apply)):
                 break
             fitting = [action for action in group if action.precondition.holds(state)]
-            if last:
-                fitting = [action for action in fitting if self.task.goal.holds(action.apply(state))]
-            if not fitting:
-                step = "the goal" if last else f"step {number}, {self.plan.actions[number]},"
-                raise InvalidPlan(
-                    f"expected a plan that works from the initial state of {self._original.name!r}, found that {step} "
-                    "does not hold or cannot be run; pass the whole plan that was made for this problem"
-                )
-            steps.append(fitting[0])
-            state = fitting[0].apply(state)
-        return steps
-
-    def _nearly_followed(self, grouped: Sequence[Sequence[GroundAction]]) -> list[GroundAction]:
-        """Return the variants that apply from the state, or would apply if the earlier ones had worked."""
-        steps, state = list[GroundAction](), self.task.initial
-        for group in grouped[:-1]:
-            steps.append(next((action for action in group if action.precondition.holds(state)), group[0]))
+            if all_apply:
+                fitting = [action for action in fitting if not last or goal.holds(action.apply(state))]
+                if not fitting:
+                    step = "the goal" if last else f"step {number}, {self.plan.actions[number]},"
+                    raise InvalidPlan(
+                        f"expected a plan that works from the initial state of {self._original.name!r}, found that "
+                        f"{step} does not hold or cannot be run; pass the whole plan that was made for this problem"
+                    )
+            steps.append((fitting or group)[0])
             state = steps[-1].apply(state)
-        if grouped[-1] and not self.task.goal.holds(state):
-            steps.append(next((action for action in grouped[-1] if action.precondition.holds(state)), grouped[-1][0]))
         return steps
 
 

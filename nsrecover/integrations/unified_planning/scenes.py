@@ -24,6 +24,7 @@ from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.domains.tabletop.relations import TABLE, Edge, Relation, relations
 from nsrecover.errors import InvalidConfiguration, InvalidPlan, did_you_mean
+from nsrecover.integrations.unified_planning import visited_states
 from nsrecover.planning.planner import BELOW_TABLE_M
 
 if TYPE_CHECKING:
@@ -155,15 +156,13 @@ class SceneMapping:
             InvalidConfiguration: an action is not mapped.
             InvalidPlan: the plan has no action for the robot, or ends in the middle of one.
         """
-        seen_as = {name: scene for scene, name in self.names.items()}
         actions, done = list[Action](), [0]
         for number, taken in enumerate(plan.actions):
             step = self._meaning(taken.action)
             if step is None:
                 continue
             given = {p.name: v for p, v in zip(taken.action.parameters, taken.actual_parameters, strict=True)}
-            objects = [given[name].object().name for name in step[1:]]
-            actions.append(Action(step[0], tuple(seen_as.get(name, name) for name in objects)))
+            actions.append(Action(step[0], tuple(self._seen_as(given[name]) for name in step[1:])))
             done.append(number + 1)
         if done[-1] != len(plan.actions):
             raise InvalidPlan(
@@ -185,26 +184,13 @@ class SceneMapping:
         Raises:
             InvalidPlan: the plan does not work from the initial state of the problem.
         """
-        from unified_planning.shortcuts import SequentialSimulator
-
-        with SequentialSimulator(problem) as simulator:
-            state = simulator.get_initial_state()
-            reached = [self.edges(problem, state)]
-            for taken in plan.actions:
-                state = simulator.apply(state, taken)
-                if state is None:
-                    raise InvalidPlan(
-                        f"expected a plan that works from the initial state of {problem.name!r}, found that {taken} "
-                        "cannot be run; make or repair the plan for this problem"
-                    )
-                reached.append(self.edges(problem, state))
-        return tuple(reached[number] for number in self.plan(plan).done)
+        states = visited_states(problem, plan.actions, "make or repair the plan for this problem")
+        return tuple(self.edges(problem, states[number]) for number in self.plan(plan).done)
 
     def edges(self, problem: Problem, state: State) -> frozenset[Edge]:
         """Return the relations between objects that hold in a state."""
         from unified_planning.model.fluent import get_all_fluent_exp
 
-        seen_as = {name: scene for scene, name in self.names.items()}
         found = set()
         for fluent, meaning in self.fluents.items():
             on_table = meaning is Predicate.ON_TABLE
@@ -213,9 +199,14 @@ class SceneMapping:
                 continue
             for ground in get_all_fluent_exp(problem, fluent):
                 if state.get_value(ground).is_true():
-                    names = [seen_as.get(a.object().name, a.object().name) for a in ground.args]
-                    found.add(Edge(names[0], relation, TABLE if on_table else names[1]))
+                    first, second = (*map(self._seen_as, ground.args), TABLE)[:2]
+                    found.add(Edge(first, relation, second))
         return frozenset(found)
+
+    def _seen_as(self, item: FNode) -> str:
+        """Return the name of an object in scenes."""
+        name = item.object().name
+        return next((scene for scene, known in self.names.items() if known == name), name)
 
     def _meaning(self, action: UpAction) -> tuple[str, ...] | None:
         if action in self.actions:

@@ -36,7 +36,7 @@ from nsrecover.domains.base import (
     Words,
 )
 from nsrecover.errors import InvalidConfiguration, did_you_mean
-from nsrecover.integrations.up_reduction import true_fluents
+from nsrecover.integrations.unified_planning.reduction import true_fluents
 
 if TYPE_CHECKING:
     from unified_planning.model import FNode, Problem

@@ -13,8 +13,8 @@ from nsrecover.core.extras import needs_extra
 from nsrecover.core.recovery import ReasonCode, RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.integrations.unified_planning import plan_repair
-from nsrecover.integrations.up_grounding import Grounded
-from nsrecover.integrations.up_reduction import READ, REMOVED
+from nsrecover.integrations.unified_planning.grounding import Grounded
+from nsrecover.integrations.unified_planning.reduction import READ, REMOVED
 from nsrecover.planning import symbolic
 
 with needs_extra("up", "unified-planning"):
@@ -28,10 +28,14 @@ with needs_extra("up", "unified-planning"):
     )
     from unified_planning.engines.mixins import OneshotPlannerMixin, PlanRepairerMixin, ReplannerMixin
     from unified_planning.engines.mixins.oneshot_planner import OptimalityGuarantee
+    from unified_planning.engines.replanner import Replanner as MetaReplanner
     from unified_planning.exceptions import UPUsageError
     from unified_planning.model import Problem, ProblemKind
     from unified_planning.model.problem_kind_versioning import LATEST_PROBLEM_KIND_VERSION
     from unified_planning.plans import PlanKind, SequentialPlan
+
+METRICS = ("cost", "lower_bound", "proven_optimal", "expansions", "seconds", "grounding_s")
+"""Attributes of `PlanRepair` that are reported as metrics of a result."""
 
 
 class RecoveryEngine(Engine, PlanRepairerMixin, ReplannerMixin, OneshotPlannerMixin):  # type: ignore[misc]
@@ -76,7 +80,7 @@ class RecoveryEngine(Engine, PlanRepairerMixin, ReplannerMixin, OneshotPlannerMi
             )
         Engine.__init__(self)
         PlanRepairerMixin.__init__(self)
-        self._problem: Any = None
+        self._problem: Problem | None = None
         if problem is not None:
             ReplannerMixin.__init__(self, problem, error_on_failed_checks)
         self._plan = plan
@@ -118,20 +122,14 @@ class RecoveryEngine(Engine, PlanRepairerMixin, ReplannerMixin, OneshotPlannerMi
         return self._answer(problem, plan, None, None, keep=not self.optimal)
 
     def _resolve(self, timeout: float | None = None, output_stream: IO[str] | None = None) -> PlanGenerationResult:
-        problem = self._replanned
-        plan = SequentialPlan([], problem.environment) if self._plan is None else self._plan
-        result = self._answer(problem, plan, timeout, output_stream, keep=False)
+        if self._problem is None:
+            raise UPUsageError("expected a replanner, found a plan repairer; make it with Replanner(problem, name=...)")
+        result = self._solve_with_params(self._problem, None, timeout, output_stream, self._plan)
         self._plan = result.plan or self._plan
         return result
 
-    def _solve(
-        self,
-        problem: Problem,
-        heuristic: object = None,
-        timeout: float | None = None,
-        output_stream: IO[str] | None = None,
-    ) -> PlanGenerationResult:
-        return self._solve_with_params(problem, heuristic, timeout, output_stream)
+    def _solve(self, *arguments: Any, **options: Any) -> PlanGenerationResult:
+        return self._solve_with_params(*arguments, **options)
 
     def _solve_with_params(
         self,
@@ -146,45 +144,10 @@ class RecoveryEngine(Engine, PlanRepairerMixin, ReplannerMixin, OneshotPlannerMi
         plan = warm_start_plan or SequentialPlan([], problem.environment)
         return self._answer(problem, plan, timeout, output_stream, keep=False)
 
-    def _update_initial_value(self, fluent: Any, value: Any) -> None:
-        self._replanned.set_initial_value(fluent, value)
-
-    def _add_goal(self, goal: Any) -> None:
-        self._replanned.add_goal(goal)
-
-    def _remove_goal(self, goal: Any) -> None:
-        problem = self._replanned
-        (gone,) = problem.environment.expression_manager.auto_promote(goal)
-        goals = problem.goals
-        self._check_known(gone, goals, "goal")
-        problem.clear_goals()
-        for kept in goals:
-            if kept is not gone:
-                problem.add_goal(kept)
-
-    def _add_action(self, action: Any) -> None:
-        self._replanned.add_action(action)
-
-    def _remove_action(self, name: str) -> None:
-        problem = self._replanned
-        actions = problem.actions
-        self._check_known(name, [action.name for action in actions], "action")
-        problem.clear_actions()
-        problem.add_actions([action for action in actions if action.name != name])
-
-    @property
-    def _replanned(self) -> Any:
-        if self._problem is None:
-            raise UPUsageError("expected a replanner, found a plan repairer; make it with Replanner(problem, name=...)")
-        return self._problem
-
-    def _check_known(self, gone: Any, known: list[Any], what: str) -> None:
-        if self.skip_checks or any(gone is item or gone == item for item in known):
-            return
-        message = f"expected one of the {what}s {known} to remove, found {gone}"
-        if self.error_on_failed_checks:
-            raise UPUsageError(message)
-        warn(message, stacklevel=4)
+    # The changes of the problem are those of unified-planning's own replanner.
+    _update_initial_value = MetaReplanner._update_initial_value
+    _add_goal, _remove_goal = MetaReplanner._add_goal, MetaReplanner._remove_goal
+    _add_action, _remove_action = MetaReplanner._add_action, MetaReplanner._remove_action
 
     def _answer(
         self, problem: Problem, plan: SequentialPlan, timeout_s: float | None, stream: IO[str] | None, keep: bool
@@ -220,16 +183,9 @@ class RecoveryEngine(Engine, PlanRepairerMixin, ReplannerMixin, OneshotPlannerMi
         )
         answer = plan_repair(grounded, found, time.perf_counter() - began, grounding_s)
         keep = self.optimal and grounded.followed and sum(step.cost for step in grounded.steps) <= found.cost
+        measured = {name: str(getattr(answer, name)) for name in METRICS}
         return self._result(
-            self._status(problem, found),
-            plan if keep else answer.plan,
-            answer.reason,
-            cost=answer.cost,
-            lower_bound=answer.lower_bound,
-            proven_optimal=answer.proven_optimal,
-            expansions=answer.expansions,
-            seconds=answer.seconds,
-            grounding_s=grounding_s,
+            self._status(problem, found), plan if keep else answer.plan, answer.reason, metrics=measured
         )
 
     def _status(self, problem: Problem, found: symbolic.Repair) -> PlanGenerationResultStatus:
@@ -253,10 +209,10 @@ class RecoveryEngine(Engine, PlanRepairerMixin, ReplannerMixin, OneshotPlannerMi
         plan: SequentialPlan | None,
         reason: str = "",
         level: LogLevel = LogLevel.INFO,
-        **measured: object,
+        metrics: dict[str, str] | None = None,
     ) -> PlanGenerationResult:
         messages = [LogMessage(level, reason)] if reason else []
-        return PlanGenerationResult(status, plan, self.name, {k: str(v) for k, v in measured.items()}, messages)
+        return PlanGenerationResult(status, plan, self.name, metrics or {}, messages)
 
 
 class OptimalRecoveryEngine(RecoveryEngine):

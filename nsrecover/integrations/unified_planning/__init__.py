@@ -15,7 +15,7 @@ Needs unified-planning: `pip install 'nsrecover[up]'`.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from nsrecover.core.extras import needs_extra
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.errors import InvalidConfiguration, InvalidPlan, did_you_mean
 from nsrecover.explanation.reasons import reason_text
-from nsrecover.integrations.up_grounding import Grounded
+from nsrecover.integrations.unified_planning.grounding import Grounded
 from nsrecover.planning import symbolic
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 ENGINES = {"nsrecover": "RecoveryEngine", "nsrecover-opt": "OptimalRecoveryEngine"}
-"""Name of an engine in unified-planning -> its class in `nsrecover.integrations.up_engine`."""
+"""Name of an engine in unified-planning -> its class in `nsrecover.integrations.unified_planning.engine`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,48 +179,56 @@ def register(environment: Environment | None = None) -> None:
     factory = get_environment(environment).factory
     for name, engine in ENGINES.items():
         if name not in factory.engines:
-            factory.add_engine(name, "nsrecover.integrations.up_engine", engine)
+            factory.add_engine(name, "nsrecover.integrations.unified_planning.engine", engine)
+
+
+def visited_states(problem: Problem, actions: Iterable[ActionInstance], advice: str) -> list[State]:
+    """Return the states before, between and after actions from the initial state of a problem.
+
+    Args:
+        problem: the problem.
+        actions: T actions.
+        advice: what to do if the actions cannot be run; the end of the error's text.
+
+    Returns:
+        T + 1 states.
+
+    Raises:
+        InvalidPlan: an action cannot be run.
+    """
+    from unified_planning.shortcuts import SequentialSimulator
+
+    with SequentialSimulator(problem) as simulator:
+        states = [simulator.get_initial_state()]
+        for number, step in enumerate(actions):
+            states.append(simulator.apply(states[-1], step))
+            if states[-1] is None:
+                raise InvalidPlan(
+                    f"expected a plan that works from the initial state of {problem.name!r}, found that step {number}, "
+                    f"{step}, cannot be run; {advice}"
+                )
+    return states
 
 
 def _values(problem: Problem, plan: SequentialPlan, state: State | Mapping[Any, Any], after: int) -> dict[FNode, FNode]:
     """Return the fluents that differ from the initial state, with their values."""
     from unified_planning.model import State
-    from unified_planning.shortcuts import SequentialSimulator
+    from unified_planning.model.fluent import get_all_fluent_exp
 
     if not 0 <= after <= len(plan.actions):
         raise InvalidPlan(f"expected 0 <= after <= {len(plan.actions)}, the plan's length, found {after}")
-    if isinstance(state, State):
-        return _all_values(problem, state)
     changes = {}
-    for key, value in state.items():
-        fluent, given = problem.environment.expression_manager.auto_promote(key, value)
-        _check(problem, fluent, given)
-        changes[fluent] = given
-    if after == 0:
-        return changes
-    with SequentialSimulator(problem) as simulator:
-        reached = simulator.get_initial_state()
-        for number, step in enumerate(plan.actions[:after]):
-            following = simulator.apply(reached, step)
-            if following is None:
-                raise InvalidPlan(
-                    f"expected a plan that works from the initial state of {problem.name!r}, found that step {number}, "
-                    f"{step}, cannot be run; pass the state itself instead of after={after}"
-                )
-            reached = following
-    return _all_values(problem, reached) | changes
-
-
-def _all_values(problem: Problem, state: State) -> dict[FNode, FNode]:
-    """Return the values of all Boolean and object fluents in a state."""
-    from unified_planning.model.fluent import get_all_fluent_exp
-
-    return {
-        ground: state.get_value(ground)
-        for fluent in problem.fluents
-        if fluent.type.is_bool_type() or fluent.type.is_user_type()
-        for ground in get_all_fluent_exp(problem, fluent)
-    }
+    if not isinstance(state, State):
+        for key, value in state.items():
+            fluent, given = problem.environment.expression_manager.auto_promote(key, value)
+            _check(problem, fluent, given)
+            changes[fluent] = given
+        if after == 0:
+            return changes
+        state = visited_states(problem, plan.actions[:after], f"pass the state itself instead of after={after}")[-1]
+    fluents = (fluent for fluent in problem.fluents if fluent.type.is_bool_type() or fluent.type.is_user_type())
+    known = (ground for fluent in fluents for ground in get_all_fluent_exp(problem, fluent))
+    return {ground: state.get_value(ground) for ground in known} | changes
 
 
 def _check(problem: Problem, fluent: FNode, value: FNode) -> None:
