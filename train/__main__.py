@@ -22,6 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from conf.command import run as run_command
+from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle, BundleConfig
 from train.calibrate import calibrate, calibration_warning
@@ -90,9 +91,7 @@ def clear(out: Path) -> None:
 
 def save_progress(out: Path, progress: dict[str, Any]) -> None:
     """Write the progress file whole or not at all."""
-    part = out / ".progress.json.part"
-    part.write_text(json.dumps(progress, indent=2) + "\n")
-    part.replace(out / "progress.json")
+    atomic_write_bytes(out / "progress.json", json.dumps(progress, indent=2).encode() + b"\n")
 
 
 def start_bundle(config: TrainConfig) -> Bundle:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,6 +14,7 @@ import numpy.typing as npt
 from tqdm import tqdm
 
 from nsrecover.core.actions import Plan
+from nsrecover.core.atomic_write import atomic_write
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidRecording
@@ -197,14 +197,13 @@ def _perceived(sources: Sequence[EpisodeSource], crop_size: int, cache: Path) ->
 
 
 def _write(demonstration: Demonstration, path: Path) -> None:
-    part = path.with_suffix(".part.npz")
-    np.savez(
-        part,
-        names=np.array(demonstration.names),
-        plan=np.array([str(action) for action in demonstration.plan]),
-        **{name: getattr(demonstration, name) for name in ("boxes", "seen", "crops", "owners", "pixels")},
-    )
-    os.replace(part, path)
+    with atomic_write(path) as file:
+        np.savez(
+            file,
+            names=np.array(demonstration.names),
+            plan=np.array([str(action) for action in demonstration.plan]),
+            **{name: getattr(demonstration, name) for name in ("boxes", "seen", "crops", "owners", "pixels")},
+        )
 
 
 def _read(path: Path) -> Demonstration:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +22,7 @@ from eval.common.recordings import RecordedEpisode, load_recording, record_episo
 from eval.common.step_verdicts import MonitorSetting, perceived_steps
 from eval.common.systems import fingerprint, system_of
 from nsrecover.core.actions import Plan, Trace
+from nsrecover.core.atomic_write import atomic_write
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidConfiguration
@@ -209,11 +209,8 @@ def _write(path: Path, states: Sequence[ErrorState]) -> None:
                 "supports": [dict(truth.supports) for truth in truths],
             }
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    with part.open("wb") as file:
+    with atomic_write(path) as file:
         np.savez_compressed(file, notes=np.array(json.dumps(notes)), **arrays)
-    part.replace(path)
 
 
 def _read(path: Path, episode: ErrorEpisode) -> Iterator[ErrorState]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import textwrap
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import imageio.v2 as imageio
@@ -13,6 +12,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from eval.common.demo_result import Picture
+from nsrecover.core.closing import ClosedByWith
 from sim.common.cameras import View
 
 FRAME_SIZE = (416, 320)
@@ -31,7 +31,7 @@ PLAIN, WRONG, RECOVERING, DONE = (235, 236, 238), (255, 112, 117), (246, 184, 72
 """Colours of the second line of a caption."""
 
 
-class VideoWriter:
+class VideoWriter(ClosedByWith):
     """Writes an mp4 frame by frame; use it as a context manager.
 
     Args:
@@ -73,11 +73,3 @@ class VideoWriter:
     def close(self) -> None:
         """Finish the file."""
         self._writer.close()
-
-    def __enter__(self) -> VideoWriter:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

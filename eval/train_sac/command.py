@@ -17,6 +17,7 @@ from eval.common.output import write_results
 from eval.common.statistics import share
 from eval.common.tables import document, markdown_table, percent_of
 from eval.train_sac.planner import POLICY, sac_class
+from nsrecover.core.atomic_write import atomic_path
 from nsrecover.errors import InvalidConfiguration
 from sim.common.folder import claim_folder, write_json
 
@@ -148,10 +149,8 @@ def _save(model: Any, out: Path, seconds: float) -> None:
     """Write every file atomically; the last file marks the others as complete."""
     writers = {REPLAY: model.save_replay_buffer, MODEL: model.save, POLICY: model.policy.save}
     for name, write in writers.items():
-        path = out / name
-        part = path.with_name(f".{path.stem}.part{path.suffix}")
-        write(part)
-        part.replace(path)
+        with atomic_path(out / name) as part:
+            write(part)
     write_json(out / PROGRESS, {"steps": int(model.num_timesteps), "seconds": seconds})
 
 

@@ -7,33 +7,41 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
 from nsrecover.core.deprecation import serve_old_names
 
 
 @contextmanager
-def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
-    """Open a file that takes its name when the block ends; after an error nothing of it is left.
+def atomic_path(path: str | Path) -> Iterator[Path]:
+    """Return the path of a temporary file that is renamed to `path` when the block ends, and deleted after an error.
 
     Args:
-        path: where to; the folder is made if need be, an existing file is replaced.
+        path: the file; missing folders are created, an existing file is replaced.
 
     Yields:
-        A binary file with a `name` of its own. Its content is on disk when the block has ended.
+        An empty file in the same folder, with the same suffix. Its content is on disk when the block has ended.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", suffix=".part", delete=False) as file:
-        try:
-            yield cast(IO[bytes], file)
-            file.flush()
-            os.fchmod(file.fileno(), 0o644)
+    handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=f".part{path.suffix}", dir=path.parent)
+    os.close(handle)
+    part = Path(name)
+    try:
+        yield part
+        part.chmod(0o644)
+        with part.open("rb") as file:
             os.fsync(file.fileno())
-            os.replace(file.name, path)
-        except BaseException:
-            Path(file.name).unlink(missing_ok=True)
-            raise
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a binary file for writing that appears whole or not at all; see `atomic_path`."""
+    with atomic_path(path) as part, part.open("wb") as file:
+        yield file
 
 
 def atomic_write_bytes(path: str | Path, data: bytes) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import asdict, dataclass, field, replace
@@ -18,6 +17,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from nsrecover.core.atomic_write import atomic_path
 from nsrecover.core.scene import FloatArray
 from nsrecover.domains.tabletop.operators import OPERATORS
 from nsrecover.errors import InvalidCheckpoint
@@ -233,15 +233,16 @@ class Bundle(nn.Module):
             The folder.
         """
         path = Path(folder)
-        path.mkdir(parents=True, exist_ok=True)
         weights = {name: value.detach().cpu().contiguous() for name, value in self.state_dict().items()}
-        save_file(weights, path / f".{WEIGHTS}.part", metadata={"format": str(FORMAT)})
-        (path / f".{WEIGHTS}.part").chmod(0o644)  # safetensors writes it for its owner alone
         document = {"format": FORMAT, **asdict(self.config)}
-        (path / f".{CONFIG}.part").write_text(json.dumps(document, indent=2) + "\n")
-        (path / f".{CARD}.part").write_text(card)
-        for name in (WEIGHTS, CONFIG, CARD):
-            os.replace(path / f".{name}.part", path / name)
+        with (
+            atomic_path(path / CARD) as text,
+            atomic_path(path / CONFIG) as config,
+            atomic_path(path / WEIGHTS) as file,
+        ):
+            save_file(weights, file, metadata={"format": str(FORMAT)})
+            config.write_text(json.dumps(document, indent=2) + "\n")
+            text.write_text(card)
         return path
 
     @classmethod

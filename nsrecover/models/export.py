@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import copy
 import json
-import os
-import tempfile
 import warnings
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ import torch
 from torch import Tensor, nn
 
 import nsrecover
+from nsrecover.core.atomic_write import atomic_path
 from nsrecover.core.extras import needs_extra
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle, BundleConfig
@@ -128,19 +128,17 @@ def export_onnx(bundle: Bundle, folder: str | Path) -> tuple[Path, ...]:
     path = Path(folder)
     parts = _parts(copy.deepcopy(bundle).cpu())
     try:
-        path.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".export-", dir=path) as beside:
+        with ExitStack() as stack:
+            # Renamed last to first, so that the description appears after the files that it describes.
+            description = stack.enter_context(atomic_path(path / DESCRIPTION))
+            description.write_text(json.dumps(_description(bundle.config, parts), indent=2) + "\n")
             for part in parts:
-                _program(part).save(Path(beside, part.file), external_data=False)
-            Path(beside, DESCRIPTION).write_text(json.dumps(_description(bundle.config, parts), indent=2) + "\n")
-            names = [*(part.file for part in parts), DESCRIPTION]
-            for name in names:
-                os.replace(Path(beside, name), path / name)
+                _program(part).save(stack.enter_context(atomic_path(path / part.file)), external_data=False)
     except OSError as problem:
         raise InvalidConfiguration(
             f"expected a folder that can be written to, found {path} ({problem.strerror or problem}); give another one"
         ) from problem
-    return tuple(path / name for name in names)
+    return tuple(path / name for name in (*(part.file for part in parts), DESCRIPTION))
 
 
 def _parts(bundle: Bundle) -> tuple[_Part, ...]:

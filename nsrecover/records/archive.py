@@ -30,14 +30,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 
 import nsrecover
 from nsrecover.core.actions import Plan
-from nsrecover.core.atomic_write import atomic_write
+from nsrecover.core.atomic_write import atomic_path
+from nsrecover.core.closing import ClosedByWith
 from nsrecover.core.extras import needs_extra
 from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidRecording
@@ -63,7 +63,7 @@ _IMAGES = ("rgb", "depth", "instances")
 _GROUP = "episodes"
 
 
-class Archive:
+class Archive(ClosedByWith):
     """A file of episodes, open for reading; episodes are read on access.
 
     `len` is the number of episodes, `number in archive` tests for one, `archive[number]` reads one, and iteration reads
@@ -180,14 +180,6 @@ class Archive:
         """Close the file; further calls have no effect."""
         self._file.close()
 
-    def __enter__(self) -> Archive:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     def _where(self, episode: int) -> str:
         return f"episode {episode} of {self.path}"
 
@@ -287,7 +279,7 @@ def pack_archives(
 def _new_file(path: str | Path, attributes: Mapping[str, Any] | None) -> Iterator[Any]:
     """Open a new HDF5 file that replaces `path` when it is complete."""
     h5py = _h5py()
-    with atomic_write(path) as whole, h5py.File(whole.name, "w") as file:
+    with atomic_path(path) as part, h5py.File(part, "w") as file:
         for name, value in (attributes or {}).items():
             plain = isinstance(value, (str, bool, int, float))
             file.attrs[name] = value if plain else json.dumps(value, sort_keys=True)

@@ -56,7 +56,7 @@ def claim_folder(folder: Path, manifest: Mapping[str, Any], what: str) -> Iterat
         # check again: another process may have started in between
         if not _check(folder, manifest, what):
             write_json(folder / MANIFEST, manifest)
-        for path in folder.glob(".*.part"):
+        for path in folder.glob(".*.part*"):
             path.unlink()
         yield
 

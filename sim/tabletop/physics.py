@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Self
-
 import numpy as np
 import numpy.typing as npt
 import pybullet
 
+from nsrecover.core.closing import ClosedByWith
 from nsrecover.errors import UnknownObject, did_you_mean
 from sim.common.arm import STEP_S, Arm
 from sim.common.rotations import matrix_of
@@ -33,7 +31,7 @@ _COLUMN_M = 0.05
 """Objects farther than this from the highest one, horizontally, do not belong to its tower."""
 
 
-class PhysicsScene:
+class PhysicsScene(ClosedByWith):
     """A table with objects, and possibly a robot arm, in a physics client of its own.
 
     Use it as a context manager, or call `close`.
@@ -168,14 +166,6 @@ class PhysicsScene:
         if self.client >= 0:
             pybullet.disconnect(physicsClientId=self.client)
             self.client = -1
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _is_quiet(self) -> bool:
         for body in self._bodies.values():

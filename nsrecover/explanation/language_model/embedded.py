@@ -9,9 +9,9 @@ from __future__ import annotations
 import importlib.util
 import os
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
+from nsrecover.core.closing import ClosedByWith
 from nsrecover.core.completion import Completion, Listener, Prompt
 from nsrecover.core.extras import needs_extra
 from nsrecover.errors import InvalidConfiguration
@@ -45,7 +45,7 @@ def find_weights() -> Path:
     )
 
 
-class EmbeddedModel:
+class EmbeddedModel(ClosedByWith):
     """Language model served by this process; a `LanguageModel`. Use it as a context manager, or close it.
 
     Args:
@@ -99,11 +99,3 @@ class EmbeddedModel:
     def close(self) -> None:
         """Stop serving."""
         self._server = None
-
-    def __enter__(self) -> EmbeddedModel:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -1,0 +1,20 @@
+"""Base class of objects that a `with` block closes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Self
+
+
+class ClosedByWith(ABC):
+    """An object that is closed when its `with` block ends."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Release the resources of the object."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
