@@ -4,15 +4,12 @@ The names in `__init__.pyi` are the public interface; they follow semantic versi
 first used, so that `import nsrecover` is quick; only `load()` loads torch.
 """
 
-import sys
-
 import lazy_loader
 
-from nsrecover.core.deprecation import OldModules, serve_old_names
+from nsrecover.core.deprecation import install
 
 __version__ = "0.1.0"
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __all__ += ["__version__"]
-serve_old_names(__name__)
-sys.meta_path.append(OldModules())
+install()

@@ -7,8 +7,6 @@ import difflib
 import sys
 from collections.abc import Iterable, Iterator
 
-from nsrecover.core.deprecation import serve_old_names
-
 
 class NsrecoverError(Exception):
     """Base of every error a user can cause; the command line prints it in one line and exits with 2."""
@@ -93,6 +91,3 @@ def cli_errors(resumable: bool = False) -> Iterator[None]:
     except KeyboardInterrupt:
         print("interrupted" + "; start the same command again to go on" * resumable, file=sys.stderr)
         sys.exit(130)
-
-
-serve_old_names(__name__)

@@ -6,7 +6,4 @@ N objects, D features, T steps. `__init__.pyi` lists the names; a name is import
 
 import lazy_loader
 
-from nsrecover.core.deprecation import serve_old_names
-
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-serve_old_names(__name__)

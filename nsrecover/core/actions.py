@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from nsrecover.core.deprecation import with_old_names
 from nsrecover.core.scene import Box, SceneGraph
 from nsrecover.errors import InvalidAction, InvalidPlan
 
@@ -76,7 +75,6 @@ class Plan:
         return "; ".join(str(action) for action in self.actions)
 
 
-@with_old_names
 @dataclass(frozen=True, eq=False)
 class Trace:
     """What a plan is expected to look like: `graphs[t]` is the scene after the first t actions (T + 1 graphs)."""

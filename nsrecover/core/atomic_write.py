@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from nsrecover.core.deprecation import serve_old_names
-
 
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
@@ -48,6 +46,3 @@ def atomic_write_bytes(path: str | Path, data: bytes) -> None:
     """Write a whole file atomically."""
     with atomic_write(path) as file:
         file.write(data)
-
-
-serve_old_names(__name__)

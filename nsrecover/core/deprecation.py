@@ -1,25 +1,30 @@
-"""Old public names: they work for one more release, with a DeprecationWarning that says the new name.
+"""Old public names: for one more release they work with a DeprecationWarning, or raise an error; both name the new one.
 
-A renamed module, class, function, attribute or keyword is one entry in a table below. `nsrecover` installs
-`OldModules`; a module with renamed members calls `serve_old_names`; a class with renamed members is decorated with
-`with_old_names`.
+A renamed module, member or keyword is one entry in a table below. `nsrecover` calls `install` when it is imported, so
+modules and classes themselves contain nothing about their old names.
 """
 
 from __future__ import annotations
 
 import functools
-import importlib.abc
-import inspect
+import importlib
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from importlib.machinery import ModuleSpec
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any
 
-Class = TypeVar("Class", bound=type)
 
-MODULES = {
+class Gone(str):
+    """What to use instead of a name that no longer exists: the text of an error."""
+
+
+_MANY = Gone("nsrecover.planning.planner.RecoveryPlanner.recover_many")
+_DECLARED = Gone("nsrecover.domains.tabletop.spatial.SpatialOperator")
+
+MODULES: dict[str, str] = {
     "eval.sac": "eval.train_sac",
     "eval.sweep.stage": "eval.sweep.evaluation_world",
     "nsrecover.archive": "nsrecover.records.archive",
@@ -89,45 +94,44 @@ MODULES = {
     "nsrecover.scene.visibility": "nsrecover.perception.visibility",
     "nsrecover.structs": "nsrecover.core",
     "nsrecover.whole_file": "nsrecover.core.atomic_write",
-}
-"""Old module -> new module. A submodule of an old package that is not listed has kept its name in the new package."""
-
-_MANY = "nsrecover.planning.planner.RecoveryPlanner.recover_many"
-_DECLARED = "nsrecover.domains.tabletop.spatial.SpatialOperator"
-
-GONE: dict[str, str] = {
-    "nsrecover.integrations.behaviour_trees.told": "feedback_message of AsExpected",
-    "nsrecover.integrations.unified_planning.to_strips": "nsrecover.integrations.unified_planning.grounding.Grounded",
     **dict.fromkeys(
         (f"nsrecover.planning.{name}" for name in ("fleet", "fleet_realise", "fleet_search", "fleet_tables", "packed")),
         _MANY,
     ),
-    **dict.fromkeys(
-        (f"nsrecover.domains.tabletop.operators.{name}" for name in ("Beside", "Stack", "ToTarget")), _DECLARED
-    ),
 }
-"""Module, or dotted name of a module's member, that no longer exists -> what to use instead."""
+"""Old module -> new module. A submodule of an old package that is not listed has kept its name in the new package."""
 
-NAMES = {
+NAMES: dict[str, dict[str, str]] = {
     "nsrecover": {"Culprit": "Deviation"},
     "nsrecover.core": {"Culprit": "Deviation"},
     "nsrecover.core.actions.Trace": {"joined_by": "with_objects_of"},
     "nsrecover.core.atomic_write": {"written_whole": "atomic_write"},
-    "nsrecover.core.discrepancy.Discrepancy": {"culprits": "deviations", "culprit_names": "deviating"},
-    "nsrecover.core.recovery.Recovery": {"reason": "note"},
-    "nsrecover.core.scene.SceneGraph": {"hidden": "occluded", "joined_by": "with_objects_of"},
+    "nsrecover.core.discrepancy.Discrepancy": {
+        "culprits": "deviations",
+        "culprits=": "deviations",
+        "culprit_names": "deviating",
+        "violated": Gone("unmet, which holds facts, or the texts nsrecover.explanation.violated_texts(discrepancy)"),
+        "violated=": Gone("unmet=, which holds facts"),
+    },
+    "nsrecover.core.recovery.Recovery": {"reason": "nsrecover.explanation.reason_text", "reason=": "note"},
+    "nsrecover.core.scene.SceneGraph": {"hidden": "occluded", "hidden=": "occluded", "joined_by": "with_objects_of"},
+    "nsrecover.domains.tabletop.operators": dict.fromkeys(("Beside", "Stack", "ToTarget"), _DECLARED),
     "nsrecover.errors": {"told_in_one_line": "cli_errors"},
     "nsrecover.explanation": {"Register": "Audience", "realise": "verbalize"},
     "nsrecover.explanation.audience": {"Register": "Audience", "Voice": "Phrasing"},
-    "nsrecover.explanation.audience.Phrasing": {"register": "audience"},
-    "nsrecover.explanation.grounded.GroundedExplainer": {"register": "audience"},
+    "nsrecover.explanation.audience.Phrasing": {"register": "audience", "register=": "audience"},
+    "nsrecover.explanation.grounded.GroundedExplainer": {"register": "audience", "register=": "audience"},
     "nsrecover.explanation.logs": {"Register": "Audience"},
     "nsrecover.integrations.behaviour_trees": {
         "Course": "PlanExecution",
         "TreeWorld": "nsrecover.core.protocols.World",
+        "told": Gone("feedback_message of AsExpected"),
     },
     "nsrecover.integrations.plan_execution": {"Course": "PlanExecution"},
-    "nsrecover.integrations.unified_planning": {"told": "plan_repair"},
+    "nsrecover.integrations.unified_planning": {
+        "told": "plan_repair",
+        "to_strips": Gone("nsrecover.integrations.unified_planning.grounding.Grounded"),
+    },
     "nsrecover.integrations.plan_execution.PlanExecution": {
         "following": "next_action",
         "done": "num_executed",
@@ -136,6 +140,7 @@ NAMES = {
     },
     "nsrecover.monitoring.monitor.Monitor": {
         "done": "num_executed",
+        "done=": "num_executed",
         "follow": "set_plan",
         "following": "next_action",
     },
@@ -146,7 +151,12 @@ NAMES = {
         "realise": "nsrecover.planning.refine.refine",
         "standing_course": "nsrecover.planning.alternative_trace.alternative_trace",
     },
-    "nsrecover.planning.planner.RecoveryPlanner": {"bundle": "models", "free_places": "placement_sampler"},
+    "nsrecover.planning.planner.RecoveryPlanner": {
+        "bundle": "models",
+        "bundle=": "models",
+        "free_places": "placement_sampler",
+        "free_places=": "placement_sampler",
+    },
     "nsrecover.planning.refine": {"realise": "refine"},
     "nsrecover.planning.search": {"Ending": "nsrecover.core.recovery.ReasonCode"},
     "nsrecover.planning.search_tree": {
@@ -155,27 +165,36 @@ NAMES = {
     },
     "nsrecover.planning.subgoals": {"considered": "chosen_subgoals", "done_by": "steps_expected"},
 }
-"""Module or class -> old name of a member -> new name; a dotted new name is in another module."""
+"""Module, class or function -> old name of a member -> new name; a dotted new name is in another module.
+
+An old name that ends in `=` is a keyword of the class or function. For an attribute of a class, a dotted new name is a
+function of the instance.
+"""
 
 
-def warn_of(old: str, new: str, stacklevel: int = 3) -> None:
-    """Warn that a name is deprecated."""
-    warnings.warn(f"{old} is deprecated, use {new}", DeprecationWarning, stacklevel)
+def install() -> None:
+    """Let every module answer to its old names: those imported so far, and those imported from now on."""
+    sys.meta_path.insert(0, OldNames())
+    for module in [module for name, module in sys.modules.items() if name in NAMES]:
+        _serve(module)
 
 
-class OldModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Import finder that resolves old module names; Python asks it only after it has found no such module."""
+class OldNames(MetaPathFinder, Loader):
+    """Import hook that resolves old module names and adds their old names to the members of new modules."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The spec of a module that forwards to the new one; None if the name is no old one."""
-        if fullname in GONE:
-            raise ImportError(f"{fullname} no longer exists, use {GONE[fullname]}", name=fullname)
+        """Return the spec of a module with old names, or of an old module; None for every other module."""
+        if any(fullname in (home, home.rpartition(".")[0]) for home in NAMES):
+            spec = PathFinder.find_spec(fullname, path, target)
+            if spec is not None and isinstance(spec.loader, SourceFileLoader):
+                spec.loader = _ServingLoader(fullname, spec.loader.path)
+            return spec
         new = _new_module(fullname)
         if new is None:
             return None
-        warn_of(fullname, new)
+        _report(fullname, new, ImportError)
         return ModuleSpec(fullname, self, loader_state=new, is_package=True)
 
     def exec_module(self, module: ModuleType) -> None:
@@ -186,6 +205,12 @@ class OldModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         vars(module)["__getattr__"] = functools.partial(getattr, new)
 
 
+class _ServingLoader(SourceFileLoader):
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        _serve(module)
+
+
 def _new_module(old: str) -> str | None:
     if old in MODULES:
         return MODULES[old]
@@ -194,50 +219,58 @@ def _new_module(old: str) -> str | None:
     return new and f"{new}.{name}"
 
 
-def serve_old_names(module_name: str) -> None:
-    """Let a module answer to the old names of its members."""
-    module = sys.modules[module_name]
+def _report(old: str, new: str, error: type[Exception]) -> None:
+    if isinstance(new, Gone):
+        raise error(f"{old} no longer exists, use {new}")
+    warnings.warn(f"{old} is deprecated, use {new}", DeprecationWarning, stacklevel=3)
+
+
+def _serve(module: ModuleType) -> None:
+    """Let a module, and the classes and functions in it, answer to their old names."""
+    for home, names in NAMES.items():
+        package, _, last = home.rpartition(".")
+        if home == module.__name__:
+            vars(module)["__getattr__"] = _module_getattr(module, names)
+        elif package == module.__name__ and not isinstance(owner := vars(module).get(last), ModuleType | None):
+            keywords = {old.removesuffix("="): new for old, new in names.items() if old.endswith("=")}
+            if not isinstance(owner, type):
+                setattr(module, last, _with_old_keywords(owner, keywords))
+                continue
+            for old in names.keys() - {f"{keyword}=" for keyword in keywords}:
+                setattr(owner, old, property(functools.partial(_member, old=old, new=names[old], keywords=keywords)))
+            if keywords:
+                setattr(owner, "__init__", _with_old_keywords(vars(owner)["__init__"], keywords))  # noqa: B010
+
+
+def _module_getattr(module: ModuleType, names: Mapping[str, str]) -> Callable[[str], Any]:
     otherwise = vars(module).get("__getattr__")
 
     def member(name: str) -> Any:
-        new, full = NAMES.get(module_name, {}).get(name), f"{module_name}.{name}"
-        if full in GONE:
-            raise ImportError(f"{full} no longer exists, use {GONE[full]}")
-        if new is not None:
-            home, _, last = new.rpartition(".")
-            warn_of(full, f"{home or module_name}.{last}")
+        if name in names:
+            home, _, last = names[name].rpartition(".")
+            new = names[name] if home or isinstance(names[name], Gone) else f"{module.__name__}.{last}"
+            _report(f"{module.__name__}.{name}", new, ImportError)
             return getattr(importlib.import_module(home) if home else module, last)
         if otherwise is not None:
             return otherwise(name)
-        raise AttributeError(f"module {module_name!r} has no attribute {name!r}")
+        raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
 
-    vars(module)["__getattr__"] = member
-
-
-def with_old_names(cls: Class) -> Class:
-    """Class decorator: the class answers to the old names of its members and of its constructor's keywords."""
-    names = NAMES[f"{cls.__module__}.{cls.__qualname__}"]
-    for old, new in names.items():
-        if old not in vars(cls):
-            setattr(cls, old, property(functools.partial(_member, old=old, new=new, names=names)))
-    init = vars(cls)["__init__"]
-    renamed = {old: new for old, new in names.items() if new in inspect.signature(init).parameters}
-    if renamed:
-        setattr(cls, "__init__", _with_old_keywords(init, renamed))  # noqa: B010
-    return cls
+    return member
 
 
-def _member(instance: Any, old: str, new: str, names: Mapping[str, str]) -> Any:
-    warn_of(f"{type(instance).__name__}.{old}", f"{type(instance).__name__}.{new}")
-    value = getattr(instance, new)
-    return _with_old_keywords(value, names) if inspect.ismethod(value) else value
+def _member(instance: Any, old: str, new: str, keywords: Mapping[str, str]) -> Any:
+    kind = type(instance).__name__
+    _report(f"{kind}.{old}", new if "." in new or isinstance(new, Gone) else f"{kind}.{new}", AttributeError)
+    home, _, last = new.rpartition(".")
+    value = getattr(importlib.import_module(home), last)(instance) if home else getattr(instance, new)
+    return _with_old_keywords(value, keywords) if callable(value) else value
 
 
 def _with_old_keywords(function: Callable[..., Any], names: Mapping[str, str]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*arguments: Any, **keywords: Any) -> Any:
         for old in names.keys() & keywords:
-            warn_of(f"{old}=...", f"{names[old]}=...")
+            _report(f"{old}=...", names[old] if isinstance(names[old], Gone) else f"{names[old]}=...", TypeError)
             keywords[names[old]] = keywords.pop(old)
         return function(*arguments, **keywords)
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NoReturn, Self
+from typing import Self
 
 from nsrecover.core.actions import Action
-from nsrecover.core.deprecation import with_old_names
 from nsrecover.core.explanation import Fact
 from nsrecover.core.scene import Box, FloatArray, SceneGraph
 
@@ -76,7 +75,6 @@ class Deviation:
     subgoal: int | None = None
 
 
-@with_old_names
 @dataclass(frozen=True, eq=False)
 class Discrepancy:
     """The comparison of the expected with the observed scene; true in a condition if something is wrong.
@@ -107,14 +105,6 @@ class Discrepancy:
 
     def __bool__(self) -> bool:
         return bool(self.deviations or self.unmet)
-
-    @property
-    def violated(self) -> NoReturn:
-        """Texts, before; raises an error that names what to use instead."""
-        raise AttributeError(
-            "Discrepancy.violated no longer exists: use unmet, which holds facts, or their texts, "
-            "nsrecover.explanation.violated_texts(discrepancy)"
-        )
 
     @property
     def deviating(self) -> tuple[str, ...]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass
 from enum import StrEnum
 
 from nsrecover.core.actions import Action
-from nsrecover.core.deprecation import warn_of, with_old_names
 from nsrecover.core.scene import SceneGraph
 
 
@@ -45,7 +43,6 @@ class ReasonCode(StrEnum):
     """The search stopped: the caller cancelled it."""
 
 
-@with_old_names
 @dataclass(frozen=True, eq=False)
 class Recovery:
     """The way back onto the plan.
@@ -86,9 +83,3 @@ class Recovery:
     def found(self) -> bool:
         """Whether there is a way to go on."""
         return self.status in (RecoveryStatus.RECOVERED, RecoveryStatus.ALREADY_AT_SUBGOAL)
-
-    @property
-    def reason(self) -> str:
-        """Deprecated: the text of `nsrecover.explanation.reason_text`."""
-        warn_of("Recovery.reason", "Recovery.reason_code, or nsrecover.explanation.reason_text(recovery)")
-        return str(importlib.import_module("nsrecover.explanation").reason_text(self))

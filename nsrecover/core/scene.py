@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.deprecation import with_old_names
 from nsrecover.errors import InvalidObservation, UnknownObject, did_you_mean
 
 FloatArray = npt.NDArray[np.float32]
@@ -16,7 +15,6 @@ Box = tuple[float, float, float, float, float, float]
 """Axis-aligned box: centre x, y, z and size x, y, z, in metres."""
 
 
-@with_old_names
 @dataclass(frozen=True, eq=False)
 class SceneGraph:
     """A complete directed graph over the objects of a scene (Kalithasan et al., section IV-A).

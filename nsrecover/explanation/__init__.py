@@ -4,7 +4,6 @@
 `GroundedExplainer` combines the three.
 """
 
-from nsrecover.core.deprecation import serve_old_names
 from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.facts import facts_of, violated_texts
 from nsrecover.explanation.grounded import GroundedExplainer
@@ -22,5 +21,3 @@ __all__ = [
     "verbalize",
     "violated_texts",
 ]
-
-serve_old_names(__name__)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from nsrecover.core.actions import Action
-from nsrecover.core.deprecation import serve_old_names, with_old_names
 from nsrecover.domains.base import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.explanation.grammar import instruction, ordinal, steps
@@ -21,7 +20,6 @@ class Audience(StrEnum):
     ENGINEER = "engineer"
 
 
-@with_old_names
 @dataclass(frozen=True)
 class Phrasing:
     """The phrasing of one text.
@@ -78,6 +76,3 @@ def participle(action: Action, domain: Domain = TABLETOP) -> str:
 def seed_of(parts: Sequence[object]) -> str:
     """Return a seed from facts, so that the same facts always get the same words."""
     return ";".join(map(str, parts))
-
-
-serve_old_names(__name__)

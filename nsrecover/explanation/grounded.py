@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nsrecover.core.deprecation import with_old_names
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.explanation import Explanation
 from nsrecover.core.recovery import Recovery
@@ -16,7 +15,6 @@ from nsrecover.explanation.templates import verbalize
 from nsrecover.explanation.verify import disagreements
 
 
-@with_old_names
 @dataclass(frozen=True)
 class GroundedExplainer:
     """Explains a discrepancy by templates from computed facts; a `nsrecover.core.protocols.Explainer`.

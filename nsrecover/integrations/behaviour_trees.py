@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from nsrecover.core.actions import Action
-from nsrecover.core.deprecation import serve_old_names
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.extras import needs_extra
 from nsrecover.core.recovery import Recovery
@@ -319,6 +318,3 @@ def _summary(found: Discrepancy) -> str:
     """Return a summary: culprits with their cause codes, and preconditions that do not hold."""
     wrong = [f"{culprit.name}: {culprit.cause}" for culprit in found.deviations]
     return "; ".join([*wrong, *violated_texts(found)])
-
-
-serve_old_names(__name__)

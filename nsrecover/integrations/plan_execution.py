@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from nsrecover.core.actions import Action, Plan, Trace
-from nsrecover.core.deprecation import serve_old_names, with_old_names
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.extras import needs_extra
 from nsrecover.core.observation import Observation
@@ -33,7 +32,6 @@ KEYS = ("step", "ahead", "culprits", "causes", "violated", "discrepancy", "recov
 """The keys on the blackboard."""
 
 
-@with_old_names
 class PlanExecution:
     """The execution of one plan: the expected scenes, the progress, and the last discrepancy.
 
@@ -239,6 +237,3 @@ class PlanExecution:
         )
         for key, value in zip(KEYS, values, strict=True):
             self._board.set(key, value)
-
-
-serve_old_names(__name__)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from nsrecover.core.actions import Action, Plan, Trace
-from nsrecover.core.deprecation import with_old_names
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.protocols import Perceiver
 from nsrecover.core.recovery import Recovery
@@ -23,7 +22,6 @@ Seen = TypeVar("Seen")
 """What the perceiver takes: `nsrecover.Observation`, boxes by name, or anything else."""
 
 
-@with_old_names
 class Monitor(Generic[Seen]):
     """Says after each action of a plan which objects are not as expected.
 

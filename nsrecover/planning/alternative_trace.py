@@ -13,7 +13,6 @@ from functools import cached_property
 import numpy as np
 
 from nsrecover.core.actions import Trace
-from nsrecover.core.deprecation import serve_old_names
 from nsrecover.core.explanation import Fact
 from nsrecover.core.geometry import CONTACT_M, SAME_SIZE_M, bottom, gaps, top
 from nsrecover.core.scene import FloatArray, SceneGraph
@@ -168,6 +167,3 @@ def _on_table(boxes: FloatArray, table: Table) -> np.ndarray:
     low, high = np.asarray(table.workspace[:2]), np.asarray(table.workspace[2:])
     inside = np.all((boxes[..., :2] >= low) & (boxes[..., :2] <= high), axis=-1)
     return np.asarray(inside & within_reach(boxes, table))
-
-
-serve_old_names(__name__)

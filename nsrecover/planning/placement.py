@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from nsrecover.core.deprecation import serve_old_names
 from nsrecover.core.scene import FloatArray
 from nsrecover.models.free_place import FreeSpaceModel, are_free, find_free_place
 from nsrecover.planning.places import SLACK_M
@@ -35,6 +34,3 @@ def enumerated_places(models: FreeSpaceModel, box: FloatArray, obstacles: Sequen
     centres = np.stack([x.ravel(), y.ravel()], axis=1).astype(np.float32)
     free = centres[are_free(centres, box[3:5], obstacles[-1], models, SLACK_M)]
     return [np.array([*centre, box[5] / 2, *box[3:]], dtype=np.float32) for centre in free]
-
-
-serve_old_names(__name__)

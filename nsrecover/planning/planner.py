@@ -11,7 +11,6 @@ from functools import partial
 import numpy as np
 
 from nsrecover.core.actions import Action, Trace
-from nsrecover.core.deprecation import serve_old_names, with_old_names
 from nsrecover.core.discrepancy import Cause, Discrepancy
 from nsrecover.core.recovery import ReasonCode, Recovery, RecoveryStatus
 from nsrecover.core.scene import SceneGraph
@@ -52,7 +51,6 @@ class Rejoin(StrEnum):
     harm, and what refers to them follows. Never needs more actions than `POSE`, whose subgoals are kept."""
 
 
-@with_old_names
 class RecoveryPlanner:
     """Finds the cheapest way from an erroneous scene back to any state of the expected trace.
 
@@ -278,6 +276,3 @@ def _reason(model: NeuralModel, result: SearchResult[State, Move]) -> tuple[Reas
         (ReasonCode.NO_SEQUENCE, wrong),
     )
     return next(((code, blamed) for code, blamed in candidates if blamed), (ReasonCode.PRECONDITION_UNMET, ()))
-
-
-serve_old_names(__name__)

@@ -13,7 +13,6 @@ from itertools import product
 import numpy as np
 
 from nsrecover.core.actions import Action
-from nsrecover.core.deprecation import serve_old_names
 from nsrecover.core.geometry import SAME_SIZE_M, as_box, bottom, intersects, top
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.domains.tabletop.operators import REACHED_M, operator_of
@@ -158,6 +157,3 @@ def _slip(model: NeuralModel, graph: SceneGraph, move: Move, below: int) -> Floa
             if np.linalg.norm(offset) < graph.boxes[below, 3:5].min() / 2:
                 return np.asarray(offset, dtype=np.float32)
     return np.zeros(2, dtype=np.float32)
-
-
-serve_old_names(__name__)

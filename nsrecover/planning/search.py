@@ -21,7 +21,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from nsrecover.core.deprecation import serve_old_names
 from nsrecover.core.protocols import WorldModel
 from nsrecover.core.recovery import ReasonCode
 from nsrecover.errors import InvalidConfiguration
@@ -109,6 +108,3 @@ def check_budgets(max_expansions: int | None, budget_s: float | None) -> None:
         raise InvalidConfiguration(
             f"expected budgets >= 0, found max_expansions={max_expansions} and budget_s={budget_s}; None means no limit"
         )
-
-
-serve_old_names(__name__)

@@ -11,7 +11,6 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.deprecation import serve_old_names
 from nsrecover.core.protocols import WorldModel
 from nsrecover.core.recovery import ReasonCode, RecoveryStatus
 from nsrecover.core.scene import FloatArray
@@ -308,6 +307,3 @@ class SearchTree(Generic[State, Step]):
             seconds=seconds,
             reason_code=reason_code,
         )
-
-
-serve_old_names(__name__)

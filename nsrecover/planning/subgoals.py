@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from nsrecover.core.actions import Trace
-from nsrecover.core.deprecation import serve_old_names
 from nsrecover.core.discrepancy import Discrepancy, Phase
 from nsrecover.core.scene import SceneGraph
 from nsrecover.models.protocols import RecoveryModels
@@ -85,6 +84,3 @@ def chosen_subgoals(
     wrong = (same < models.threshold).sum(axis=1)
     nearest = np.lexsort((n - same.sum(axis=1), [-subgoal.step for subgoal in known], wrong))[:subgoals]
     return sorted(known[i] for i in nearest)
-
-
-serve_old_names(__name__)

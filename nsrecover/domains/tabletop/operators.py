@@ -14,7 +14,6 @@ import numpy as np
 
 from nsrecover.core import protocols
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.deprecation import serve_old_names
 from nsrecover.core.explanation import Fact
 from nsrecover.core.geometry import CONTACT_M, as_box, bottom, intersects, top
 from nsrecover.core.scene import Box, SceneGraph
@@ -268,6 +267,3 @@ def moved_object(graph: SceneGraph, action: Action) -> int:
 def check_plan(plan: Plan, graph: SceneGraph) -> None:
     """Check a plan by `TABLETOP.check`."""
     TABLETOP.check(plan, graph)
-
-
-serve_old_names(__name__)

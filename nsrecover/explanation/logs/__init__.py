@@ -7,7 +7,6 @@
 Pure Python: neither torch nor a simulator is loaded.
 """
 
-from nsrecover.core.deprecation import serve_old_names
 from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.logs.explaining import LogExplanation, explain_log
 from nsrecover.explanation.logs.findings import Finding, Kind, RootCause
@@ -33,5 +32,3 @@ __all__ = [
     "report_of",
     "tell",
 ]
-
-serve_old_names(__name__)

@@ -11,11 +11,12 @@ import torch
 import uvicorn
 
 import nsrecover
-from nsrecover.integrations.server import create_app
+from nsrecover.integrations.server.app import create_app
 from nsrecover.integrations.server.limits import Limits
+from nsrecover.integrations.server.watch import Systems
 from nsrecover.records.recording import example
 from nsrecover.records.review import review
-from nsrecover.system import System
+from nsrecover.system import System, geometric
 
 BACKLOG = 512
 """Number of simultaneous connections; further ones are answered with 503."""
@@ -36,7 +37,7 @@ def run(
     systems = {name: nsrecover.load(folder) for name, folder in checkpoints.items()}
     for system in systems.values():
         warm_up(system)
-    app = create_app(systems, limits, token)
+    app = create_app(Systems(systems, geometric()), limits, token)
     server = _Server(
         uvicorn.Config(
             app,

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nsrecover.core.deprecation import serve_old_names
 from nsrecover.core.extras import needs_extra
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.errors import InvalidConfiguration, InvalidPlan, did_you_mean
@@ -241,6 +240,3 @@ def _check(problem: Problem, fluent: FNode, value: FNode) -> None:
         raise InvalidConfiguration(f"expected a fluent of objects, found {fluent}; name the objects")
     if not fluent.type.is_compatible(value.type):
         raise InvalidConfiguration(f"expected a value of type {fluent.type} for {fluent}, found {value}")
-
-
-serve_old_names(__name__)

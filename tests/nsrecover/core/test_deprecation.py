@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
 import subprocess
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 import nsrecover
-from nsrecover.core.deprecation import GONE, MODULES, NAMES
+from nsrecover.core.deprecation import MODULES, NAMES, Gone
 
 BOXES = {"a": (0.5, 0.0, 0.02, 0.04, 0.04, 0.04), "b": (0.5, 0.2, 0.02, 0.04, 0.04, 0.04)}
 FORMER = [
@@ -64,9 +65,13 @@ def member_of(path: str) -> Any:
 
 
 @pytest.mark.parametrize("old", MODULES)
-def test_an_old_module_forwards_to_the_new_one(old: str) -> None:
+def test_an_old_module_forwards_to_the_new_one_or_names_it(old: str) -> None:
     for name in [name for name in sys.modules if name == old or name.startswith(f"{old}.")]:
         del sys.modules[name]
+    if isinstance(MODULES[old], Gone):
+        with pytest.raises(ImportError, match=f"{old} no longer exists, use {MODULES[old]}$"):
+            importlib.import_module(old)
+        return
     with pytest.warns(DeprecationWarning, match=f"{old} is deprecated, use {MODULES[old]}$"):
         module = importlib.import_module(old)
     new = importlib.import_module(MODULES[old])
@@ -75,22 +80,24 @@ def test_an_old_module_forwards_to_the_new_one(old: str) -> None:
 
 
 @pytest.mark.parametrize(("home", "old"), [(home, old) for home, names in NAMES.items() for old in names])
-def test_an_old_member_forwards_to_the_new_one(home: str, old: str) -> None:
+def test_an_old_member_forwards_to_the_new_one_or_names_it(home: str, old: str) -> None:
     owner, new = member_of(home), NAMES[home][old]
-    if isinstance(owner, type):
+    if old.endswith("="):
+        assert old[:-1] not in inspect.signature(owner).parameters
+        warned = contextlib.nullcontext() if isinstance(new, Gone) else pytest.warns(DeprecationWarning, match=new)
+        # the other arguments are missing, and an old keyword that is gone raises the same error
+        with warned, pytest.raises(TypeError, match=new if isinstance(new, Gone) else None):
+            owner(**{old[:-1]: None}, _no_such_keyword=None)
+    elif isinstance(owner, type):
         assert isinstance(vars(owner)[old], property)
-        assert hasattr(owner, new) or new in inspect.signature(owner).parameters
-        return
-    with pytest.warns(DeprecationWarning, match=new):
-        found = getattr(owner, old)
-    assert found is (member_of(new) if "." in new else getattr(owner, new))
-
-
-@pytest.mark.parametrize("name", GONE)
-def test_a_name_that_is_gone_says_what_to_use(name: str) -> None:
-    home, _, last = name.rpartition(".")
-    with pytest.raises(ImportError, match="no longer exists, use "):
-        exec(f"from {home} import {last}")
+        assert isinstance(new, Gone) or "." in new or hasattr(owner, new) or new in inspect.signature(owner).parameters
+    elif isinstance(new, Gone):
+        with pytest.raises(ImportError, match=f"{home}.{old} no longer exists, use "):
+            exec(f"from {home} import {old}")
+    else:
+        with pytest.warns(DeprecationWarning, match=new):
+            found = getattr(owner, old)
+        assert found is (member_of(new) if "." in new else getattr(owner, new))
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
