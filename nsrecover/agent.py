@@ -101,7 +101,7 @@ class RecoveryAgent:
     def _why_stop(self, recoveries: int, discrepancy: Discrepancy, recovery: Recovery) -> str:
         """The reason to ask for help; empty to go on."""
         if recoveries > self.max_recoveries:
-            last = discrepancy.deviating or violated_texts(discrepancy)
+            last = discrepancy.deviating or violated_texts(discrepancy, self.system.domain)
             return f"something went wrong {recoveries} times, the last time with {', '.join(last)}"
         return "" if recovery.found else reason_text(recovery)
 

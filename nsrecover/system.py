@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -12,6 +12,8 @@ from nsrecover.core.actions import Plan
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import Explainer, Perceiver
 from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.tabletop.operators import TABLETOP
+from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation import GroundedExplainer
 from nsrecover.models.conformal import conformal_threshold, lowest
@@ -37,13 +39,19 @@ class System:
 
     Attributes:
         models: the learned parts of a checkpoint, or geometry alone.
-        explainer: puts discrepancies into words.
+        explainer: puts discrepancies into words; by default a `GroundedExplainer` for the domain.
         rejoin: what counts as being back on the plan.
+        domain: what can be in a scene and what can be done to it; another one may only add operators to the tabletop's.
     """
 
     models: SceneModels
-    explainer: Explainer = field(default_factory=GroundedExplainer)
+    explainer: Explainer = None  # type: ignore[assignment]  # __post_init__ sets it
     rejoin: Rejoin = Rejoin.POSE
+    domain: SpatialDomain = TABLETOP
+
+    def __post_init__(self) -> None:
+        if self.explainer is None:
+            object.__setattr__(self, "explainer", GroundedExplainer(self.domain))
 
     @property
     def bundle(self) -> Bundle:
@@ -73,17 +81,17 @@ class System:
     @property
     def imagination(self) -> Imagination:
         """What the scene should look like after an action or a plan."""
-        return Imagination(self.models)
+        return Imagination(self.models, self.domain)
 
     @property
     def comparison(self) -> Comparison:
         """What is not as it should be, for those who keep scene, trace and step themselves."""
-        return Comparison(self.models)
+        return Comparison(self.models, self.domain)
 
     @property
     def planner(self) -> RecoveryPlanner:
         """The way back."""
-        return RecoveryPlanner(self.models, rejoin=self.rejoin)
+        return RecoveryPlanner(self.models, rejoin=self.rejoin, domain=self.domain)
 
     @overload
     def monitor(
@@ -111,7 +119,7 @@ class System:
         """
         if perceiver is None:
             perceiver = self.perceiver() if isinstance(observation, Observation) else BoxesPerceiver()
-        return Monitor(self.models, as_perceiver(perceiver), plan, observation)
+        return Monitor(self.models, as_perceiver(perceiver), plan, observation, self.domain)
 
     def calibrated(self, successes: Iterable[tuple[Plan, Sequence[Observation | Given]]], alpha: float) -> System:
         """The same system with a threshold that keeps false alarms to a rate, from episodes that went well.
@@ -149,7 +157,7 @@ class System:
         return replace(self, models=self.models.with_threshold(threshold))
 
 
-def load(checkpoint: str | Path | None = None, alpha: float | None = None) -> System:
+def load(checkpoint: str | Path | None = None, alpha: float | None = None, domain: SpatialDomain = TABLETOP) -> System:
     """Load a checkpoint.
 
     Args:
@@ -157,6 +165,7 @@ def load(checkpoint: str | Path | None = None, alpha: float | None = None) -> Sy
         alpha: false-alarm rate per successful step that the monitor shall keep to, in the long run and in scenes like
             those of training; the lower, the larger a deviation has to be to be noticed. None: the checkpoint's own
             threshold, which is made for deviations of 2 cm.
+        domain: what can be in a scene and what can be done to it, see `System`.
 
     Raises:
         InvalidCheckpoint: it is missing, damaged or does not fit, or was calibrated on too few steps for the rate.
@@ -164,14 +173,15 @@ def load(checkpoint: str | Path | None = None, alpha: float | None = None) -> Sy
     """
     from nsrecover.models.bundle import Bundle
 
-    bundle = Bundle.load(checkpoint)
-    return System(bundle if alpha is None else bundle.with_threshold(bundle.threshold_for(alpha)))
+    bundle = Bundle.load(checkpoint, domain)
+    return System(bundle if alpha is None else bundle.with_threshold(bundle.threshold_for(alpha)), domain=domain)
 
 
 def geometric(
     tolerance_m: float = GeometricModels.tolerance_m,
     workspace: tuple[float, float, float, float] = GeometricModels.workspace,
     reach_m: tuple[float, float] = GeometricModels.reach_m,
+    domain: SpatialDomain = TABLETOP,
 ) -> System:
     """A system that needs boxes only: no images, no checkpoint, no torch.
 
@@ -180,8 +190,9 @@ def geometric(
             threshold that keeps a promised rate of false alarms in its place.
         workspace: x_min, y_min, x_max, y_max of the table that things may be put down on, metres.
         reach_m: nearest and farthest distance from the robot's base at which it can grasp from the table.
+        domain: what can be in a scene and what can be done to it, see `System`.
 
     Raises:
         InvalidConfiguration: one of them is out of its range.
     """
-    return System(GeometricModels(tolerance_m, workspace=workspace, reach_m=reach_m))
+    return System(GeometricModels(tolerance_m, workspace=workspace, reach_m=reach_m), domain=domain)

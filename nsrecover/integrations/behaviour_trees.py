@@ -24,6 +24,7 @@ from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.extras import needs_extra
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.integrations.plan_execution import PlanExecution
@@ -51,8 +52,8 @@ class AsExpected(Behaviour):
 
     def update(self) -> Status:
         """Observe and compare."""
-        found = self._execution.observe()
-        self.feedback_message = _summary(found) if found else f"as expected, {self._execution.step} steps done"
+        found, domain = self._execution.observe(), self._execution.system.domain
+        self.feedback_message = _summary(found, domain) if found else f"as expected, {self._execution.step} steps done"
         return Status.FAILURE if found else Status.SUCCESS
 
 
@@ -314,7 +315,7 @@ def follow_plan(execution: PlanExecution, name: str = "follow the plan") -> Beha
     return _UntilComplete(execution, step, name)
 
 
-def _summary(found: Discrepancy) -> str:
+def _summary(found: Discrepancy, domain: SpatialDomain) -> str:
     """Return a summary: culprits with their cause codes, and preconditions that do not hold."""
     wrong = [f"{culprit.name}: {culprit.cause}" for culprit in found.deviations]
-    return "; ".join([*wrong, *violated_texts(found)])
+    return "; ".join([*wrong, *violated_texts(found, domain)])

@@ -14,7 +14,8 @@ from nsrecover.core.geometry import top
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import Perceiver, World
 from nsrecover.core.scene import SceneGraph
-from nsrecover.domains.tabletop.operators import OPERATORS, TABLETOP, check_plan, operator_of
+from nsrecover.domains.tabletop.operators import TABLETOP
+from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidAction, InvalidConfiguration, did_you_mean
 from nsrecover.perception.function import as_perceiver
 from nsrecover.system import load
@@ -51,6 +52,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         perceiver: makes a perceiver for each episode; by default that of `nsrecover.load()`.
         operators: names of the operators that can be used; by default all that need no target.
         render_mode: "rgb_array" for images of the first camera, or None.
+        domain: has the operators.
 
     Raises:
         InvalidConfiguration: a setting is out of its range.
@@ -67,6 +69,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         perceiver: Callable[[], Perceiver[Any] | Callable[..., SceneGraph]] | None = None,
         operators: tuple[str, ...] | None = None,
         render_mode: str | None = None,
+        domain: SpatialDomain = TABLETOP,
     ) -> None:
         if objects < 1:
             raise InvalidConfiguration(f"expected at least 1 object, found {objects}")
@@ -75,12 +78,12 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         if operators is None:
             operators = tuple(
                 name
-                for name, operator in OPERATORS.items()
+                for name, operator in domain.operators.items()
                 if len(operator.arguments) <= 2 and not getattr(operator, "needs_target", False)
             )
         for name in operators:
-            if name not in OPERATORS:
-                raise InvalidAction(f"expected an operator, found {name!r}.{did_you_mean(name, OPERATORS)}")
+            if name not in domain.operators:
+                raise InvalidAction(f"expected an operator, found {name!r}.{did_you_mean(name, domain.operators)}")
         self.operators, self.objects, self.render_mode = operators, objects, render_mode
         self.observation_space = spaces.Dict(
             {
@@ -89,7 +92,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
             }
         )
         self.action_space = spaces.MultiDiscrete([len(operators), objects, objects])
-        self._make_world, self._task = world, task
+        self._make_world, self._task, self._domain = world, task, domain
         self._make_perceiver = load().perceiver if perceiver is None else perceiver
         self._episode: _WorldEpisode | None = None
 
@@ -109,7 +112,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         world = self._make_world(int(self.np_random.integers(2**31)))
         episode = self._episode = _WorldEpisode(world, as_perceiver(self._make_perceiver()))
         plan = Plan(()) if self._task is None else self._task(episode.graph, self.np_random)
-        check_plan(plan, episode.graph)
+        self._domain.check(plan, episode.graph)
         episode.plan = plan
         return self._observation(), self._info(())
 
@@ -123,16 +126,16 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
     def run(self, action: Action) -> StepResult:
         """Carry out an `Action`, such as one of a recovery (`carry_out` of `MonitorWrapper`)."""
         episode = self._running()
-        refused = operator_of(action).violated(episode.graph, action)
+        refused = self._domain.operator_of(action).violated(episode.graph, action)
         if not refused:
             episode.do(action)
-        return self._outcome(tuple(map(TABLETOP.text, refused)))
+        return self._outcome(tuple(map(self._domain.text, refused)))
 
     def action_of(self, action: Any) -> Action | None:
         """Return the action that three numbers stand for; None if an object is missing or named twice."""
         number, moved, other = (int(value) for value in action)
         operator, names = self.operators[number], self.graph.names
-        rows = (moved, other)[: len(OPERATORS[operator].arguments)]
+        rows = (moved, other)[: len(self._domain.operators[operator].arguments)]
         if len(set(rows)) != len(rows) or max(rows) >= len(names):
             return None
         return Action(operator, tuple(names[row] for row in rows))
@@ -144,7 +147,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
             InvalidAction: the environment does not have this operator.
             UnknownObject: an object is not in the scene.
         """
-        operator_of(action)
+        self._domain.operator_of(action)
         if action.operator not in self.operators:
             raise InvalidAction(
                 f"expected an operator of this environment, found {action.operator!r}."
@@ -177,7 +180,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
 
     def _outcome(self, refused: tuple[str, ...]) -> StepResult:
         episode = self._running()
-        done = bool(episode.plan.actions) and all_achieved(episode.plan, episode.graph)
+        done = bool(episode.plan.actions) and all_achieved(episode.plan, episode.graph, self._domain)
         return self._observation(), float(done), done, False, self._info(refused)
 
     def _observation(self) -> dict[str, Any]:
@@ -211,10 +214,10 @@ class _WorldEpisode:
         self.graph = self._perceiver.step(self.seen)
 
 
-def all_achieved(plan: Plan, graph: SceneGraph) -> bool:
+def all_achieved(plan: Plan, graph: SceneGraph, domain: SpatialDomain = TABLETOP) -> bool:
     """Return whether a plan has been achieved: for every object, the effect of the last action that moves it."""
     last = {action.arguments[0]: action for action in plan}
-    return all(operator_of(action).achieved(graph, action) for action in last.values())
+    return all(domain.operator_of(action).achieved(graph, action) for action in last.values())
 
 
 def from_above(graph: SceneGraph) -> npt.NDArray[np.uint8]:

@@ -12,7 +12,6 @@ from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import Perceiver, World
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
-from nsrecover.domains.tabletop.operators import check_plan
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.monitoring.expected_trace import rejoined
 from nsrecover.monitoring.imagination import as_expected
@@ -144,7 +143,7 @@ class PlanExecution:
         if self._trace is None or self._perceive is None:
             perceive = self._perceiver_of(observation)
             graph = perceive.reset(observation)
-            check_plan(self._given, graph)
+            self.system.domain.check(self._given, graph)
             self._trace, self._perceive = imagination.trace(graph, self._given), perceive
         else:
             graph = self._perceive.step(observation, self._trace.graphs[self._done])
@@ -184,7 +183,7 @@ class PlanExecution:
         self._searches += 1
         if self._searches > self.max_recoveries:
             wrong = self.discrepancy
-            last = (wrong.deviating or violated_texts(wrong)) if wrong else ()
+            last = (wrong.deviating or violated_texts(wrong, self.system.domain)) if wrong else ()
             self.give_up(f"a way back was searched {self.max_recoveries} times, the last time for {', '.join(last)}")
             return False
         return True
@@ -230,7 +229,7 @@ class PlanExecution:
             tuple(map(str, self.plan.actions[self._done :])),
             wrong.deviating if wrong else (),
             {each.name: each.cause.value for each in wrong.deviations} if wrong else {},
-            violated_texts(wrong) if wrong else (),
+            violated_texts(wrong, self.system.domain) if wrong else (),
             wrong,
             self.recovery,
             self.reason,

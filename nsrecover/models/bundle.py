@@ -19,7 +19,8 @@ from torch import Tensor, nn
 
 from nsrecover.core.atomic_write import atomic_path
 from nsrecover.core.scene import FloatArray
-from nsrecover.domains.tabletop.operators import OPERATORS
+from nsrecover.domains.tabletop.operators import OPERATORS, TABLETOP
+from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidCheckpoint
 from nsrecover.models.conformal import conformal_threshold
 from nsrecover.models.discriminator import Discriminator
@@ -246,11 +247,12 @@ class Bundle(nn.Module):
         return path
 
     @classmethod
-    def load(cls, folder: str | Path | None = None) -> Bundle:
+    def load(cls, folder: str | Path | None = None, domain: SpatialDomain = TABLETOP) -> Bundle:
         """Read a checkpoint.
 
         Args:
             folder: of a saved bundle; the shipped one by default.
+            domain: has the operators that the checkpoint may have learned.
 
         Raises:
             InvalidCheckpoint: it is missing, damaged, of another version, or its weights have other sizes.
@@ -262,7 +264,7 @@ class Bundle(nn.Module):
                     f"expected a checkpoint folder with {CONFIG} and {WEIGHTS}, found no {name} in {path}; "
                     "give the folder that `python -m train` wrote, or none for the shipped one"
                 )
-        config = _read_config(path / CONFIG)
+        config = _read_config(path / CONFIG, domain)
         bundle = cls(config)
         try:
             weights = load_file(path / WEIGHTS)
@@ -275,7 +277,7 @@ class Bundle(nn.Module):
         return bundle
 
 
-def _read_config(path: Path) -> BundleConfig:
+def _read_config(path: Path, domain: SpatialDomain) -> BundleConfig:
     try:
         document = json.loads(path.read_text())
         version = document.pop("format")
@@ -295,7 +297,7 @@ def _read_config(path: Path) -> BundleConfig:
         config = BundleConfig(**document)
     except TypeError as error:
         raise InvalidCheckpoint(f"expected the settings of a checkpoint in {path}, found others ({error})") from error
-    known = tuple(OPERATORS)
+    known = tuple(domain.operators)
     if config.operators != known[: len(config.operators)]:
         raise InvalidCheckpoint(
             f"expected a checkpoint for the operators {', '.join(known)}, found one for {', '.join(config.operators)}; "

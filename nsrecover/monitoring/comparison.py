@@ -8,7 +8,8 @@ from nsrecover.core.actions import Trace
 from nsrecover.core.discrepancy import Deviation, Discrepancy, Phase
 from nsrecover.core.explanation import Fact
 from nsrecover.core.scene import SceneGraph
-from nsrecover.domains.tabletop.operators import moved_object, operator_of
+from nsrecover.domains.tabletop.operators import TABLETOP, moved_object
+from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.models.protocols import RecoveryModels
 from nsrecover.monitoring.causes import Situation, cause_of
 from nsrecover.monitoring.imagination import as_expected
@@ -21,10 +22,12 @@ class Comparison:
 
     Args:
         models: their discriminator and calibrated threshold are used.
+        domain: has the operators.
     """
 
-    def __init__(self, models: RecoveryModels) -> None:
+    def __init__(self, models: RecoveryModels, domain: SpatialDomain = TABLETOP) -> None:
         self._models = models
+        self._domain = domain
 
     def before(self, graph: SceneGraph, trace: Trace, step: int) -> Discrepancy:
         """Whether an action can be run: the scene is as expected and the action's preconditions hold.
@@ -38,7 +41,7 @@ class Comparison:
             A discrepancy that is false in a condition if all is well.
         """
         action = trace.plan[step]
-        unmet = operator_of(action).violated(graph, action)
+        unmet = self._domain.operator_of(action).violated(graph, action)
         return self._compare(graph, trace, step, Phase.BEFORE, unmet)
 
     def after(self, graph: SceneGraph, trace: Trace, step: int) -> Discrepancy:

@@ -10,8 +10,9 @@ from nsrecover.core.actions import Action, Plan, Trace
 from nsrecover.core.geometry import as_box
 from nsrecover.core.protocols import PlacingOperator
 from nsrecover.core.scene import SceneGraph
-from nsrecover.domains.tabletop.operators import REACHED_M, moved_object, operator_of
+from nsrecover.domains.tabletop.operators import REACHED_M, TABLETOP, moved_object
 from nsrecover.domains.tabletop.relations import landed
+from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidAction, InvalidCheckpoint
 from nsrecover.models.free_place import find_free_place
 from nsrecover.models.protocols import RecoveryModels, Transitions
@@ -23,10 +24,12 @@ class Imagination:
 
     Args:
         models: they say where actions lead, if they have learned it, and where there is room.
+        domain: has the operators.
     """
 
-    def __init__(self, models: RecoveryModels) -> None:
+    def __init__(self, models: RecoveryModels, domain: SpatialDomain = TABLETOP) -> None:
         self._models = models
+        self._domain = domain
 
     def step(self, graph: SceneGraph, action: Action) -> SceneGraph:
         """The scene after one action; only the moved object's node differs.
@@ -50,7 +53,7 @@ class Imagination:
                 [graph.index(action.arguments[1])],
             )
             return graph.with_node(moved, box[0], visual[0])
-        operator = operator_of(action)
+        operator = self._domain.operator_of(action)
         if isinstance(operator, PlacingOperator):
             return graph.with_node(moved, operator.place(graph, action))
         raise InvalidCheckpoint(
@@ -67,7 +70,7 @@ class Imagination:
         Raises:
             InvalidAction: the action is not well formed, or there is no free place.
         """
-        operator = operator_of(action)
+        operator = self._domain.operator_of(action)
         if action.target is not None or len(operator.arguments) > 1 or isinstance(operator, PlacingOperator):
             return action
         moved = moved_object(graph, action)

@@ -10,7 +10,8 @@ from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.protocols import Perceiver
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
-from nsrecover.domains.tabletop.operators import REACHED_M, check_plan
+from nsrecover.domains.tabletop.operators import REACHED_M, TABLETOP
+from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidObservation, InvalidPlan
 from nsrecover.models.protocols import SceneModels
 from nsrecover.monitoring.comparison import Comparison
@@ -34,6 +35,7 @@ class Monitor(Generic[Seen]):
         perceiver: turns observations into scene graphs; for this monitor alone, since it may remember.
         plan: what will be done.
         observation: what is seen before its first action.
+        domain: has the operators.
 
     Raises:
         InvalidAction: the plan has an unknown operator or wrong arguments.
@@ -41,10 +43,18 @@ class Monitor(Generic[Seen]):
         InvalidObservation: the observation cannot be used.
     """
 
-    def __init__(self, models: SceneModels, perceiver: Perceiver[Seen], plan: Plan, observation: Seen) -> None:
+    def __init__(
+        self,
+        models: SceneModels,
+        perceiver: Perceiver[Seen],
+        plan: Plan,
+        observation: Seen,
+        domain: SpatialDomain = TABLETOP,
+    ) -> None:
         self._models = models
-        self._imagination = Imagination(models)
-        self._comparison = Comparison(models)
+        self._domain = domain
+        self._imagination = Imagination(models, domain)
+        self._comparison = Comparison(models, domain)
         self._perceiver = perceiver
         self.reset(plan, observation)
 
@@ -52,7 +62,7 @@ class Monitor(Generic[Seen]):
         """Begin a new episode; arguments and errors as for the constructor."""
         self._graph = self._perceiver.reset(observation)
         _check_features(self._graph, self._models)
-        check_plan(plan, self._graph)
+        self._domain.check(plan, self._graph)
         self._expected = ExpectedTrace(self._imagination, self._imagination.trace(self._graph, plan))
         self._places = RestingPlaces(self._graph)
         self._num_executed = 0
@@ -141,7 +151,7 @@ class Monitor(Generic[Seen]):
         Returns:
             None if the last two errors do not show that repeating the action is in vain.
         """
-        if len(self._errors) < 2 or not repeats_itself(*self._errors):
+        if len(self._errors) < 2 or not repeats_itself(self._errors[0], self._errors[1], self._domain):
             return None
         return accept_scene(self._imagination, self.trace, self._errors[-1])
 
@@ -166,7 +176,7 @@ class Monitor(Generic[Seen]):
         if observation is not None:
             self._graph = self._perceiver.step(observation, self._graph)
             self._expected.add_objects_of(self._graph)
-        check_plan(plan, self._graph)
+        self._domain.check(plan, self._graph)
         rest = self._imagination.trace(self._graph, Plan(plan.actions[num_executed:]))
         executed = plan.actions[:num_executed]
         # of actions that this monitor did not see done, only the outcome is known

@@ -11,11 +11,12 @@ import numpy as np
 from nsrecover.core.actions import Plan, Trace
 from nsrecover.core.discrepancy import Discrepancy, Phase
 from nsrecover.core.recovery import Recovery, RecoveryStatus
-from nsrecover.domains.tabletop.operators import REACHED_M, operator_of
+from nsrecover.domains.tabletop.operators import REACHED_M
+from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.monitoring.imagination import Imagination
 
 
-def repeats_itself(before: Discrepancy, now: Discrepancy) -> bool:
+def repeats_itself(before: Discrepancy, now: Discrepancy, domain: SpatialDomain) -> bool:
     """Whether repeating an action changed nothing, though it achieves its relation.
 
     That is so if the same action led to the same place of the moved object as the last time, nothing else is wrong, and
@@ -24,13 +25,14 @@ def repeats_itself(before: Discrepancy, now: Discrepancy) -> bool:
     Args:
         before: the last error before this one.
         now: the error after the repeated action.
+        domain: has the operators.
     """
     moved = now.action.arguments[:1]
     if now.phase is not Phase.AFTER or before.action != now.action or not before.deviating == now.deviating == moved:
         return False
     places = [found.observed.boxes[found.observed.index(moved[0])] for found in (before, now)]
     same = np.allclose(places[0], places[1], atol=REACHED_M)
-    return same and operator_of(now.action).achieved(now.observed, now.action)
+    return same and domain.operator_of(now.action).achieved(now.observed, now.action)
 
 
 def accept_scene(imagination: Imagination, trace: Trace, discrepancy: Discrepancy) -> Recovery:

@@ -16,8 +16,9 @@ from nsrecover.core.actions import Trace
 from nsrecover.core.explanation import Fact
 from nsrecover.core.geometry import CONTACT_M, SAME_SIZE_M, bottom, gaps, top
 from nsrecover.core.scene import FloatArray, SceneGraph
-from nsrecover.domains.tabletop.operators import operator_of
+from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import supporter
+from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.models.free_place import Table, within_reach
 from nsrecover.planning.places import BoolArray, carrier, pairwise
 
@@ -32,6 +33,7 @@ class _Situation:
         done: actions that should have been done by now.
         table: where the robot can put things down.
         placed_by: object -> the action that put it where it should be now; objects that none moved are not in it.
+        domain: has the operators.
     """
 
     graph: SceneGraph
@@ -39,6 +41,7 @@ class _Situation:
     done: int
     table: Table
     placed_by: dict[int, int]
+    domain: SpatialDomain
 
     @cached_property
     def boxes(self) -> FloatArray:
@@ -56,13 +59,18 @@ class _Situation:
         rows = []
         for step in range(self.done, len(self.trace.plan)):
             action = self.trace.plan[step]
-            violated = operator_of(action).violated(self.trace.graphs[step], action)
+            violated = self.domain.operator_of(action).violated(self.trace.graphs[step], action)
             rows.append((violated, _under(self.trace.graphs[step + 1], self.graph.index(action.arguments[0]))))
         return rows
 
 
 def alternative_trace(
-    graph: SceneGraph, trace: Trace, done: int, displaced: Sequence[int], table: Table
+    graph: SceneGraph,
+    trace: Trace,
+    done: int,
+    displaced: Sequence[int],
+    table: Table,
+    domain: SpatialDomain = TABLETOP,
 ) -> Trace | None:
     """The trace of the plan if displaced objects stay where they are, as far as that does no harm.
 
@@ -76,12 +84,13 @@ def alternative_trace(
         done: how many actions should have been done by now.
         displaced: objects that are not where the trace has them.
         table: where the robot can put things down.
+        domain: has the operators.
 
     Returns:
         The alternative trace; None if no object may stay.
     """
     placed_by = {graph.index(action.arguments[0]): step for step, action in enumerate(trace.plan.actions[:done])}
-    situation = _Situation(graph, trace, done, table, placed_by)
+    situation = _Situation(graph, trace, done, table, placed_by, domain)
     staying = [i for i in displaced if _stands(situation, i)]
     while staying:
         alternative = _shifted(situation, frozenset(staying))
@@ -140,7 +149,7 @@ def _problems(situation: _Situation, alternative: Trace, staying: Sequence[int])
         step = situation.placed_by.get(index)
         if step is not None:
             action = trace.plan[step]
-            count += not operator_of(action).achieved(alternative.graphs[done], action)
+            count += not situation.domain.operator_of(action).achieved(alternative.graphs[done], action)
     boxes = np.stack([graph.boxes for graph in alternative.graphs[done:]])
     elsewhere = np.any(boxes != situation.boxes, axis=-1)
     count += int(np.triu(pairwise(boxes)[0] & ~situation.clash, 1).sum())
@@ -150,7 +159,7 @@ def _problems(situation: _Situation, alternative: Trace, staying: Sequence[int])
         if changed[row] or changed[row + 1]:
             action = trace.plan[done + row]
             before, after = alternative.graphs[done + row : done + row + 2]
-            count += sum(fact not in known for fact in operator_of(action).violated(before, action))
+            count += sum(fact not in known for fact in situation.domain.operator_of(action).violated(before, action))
             count += len(_under(after, situation.graph.index(action.arguments[0])) - under)
     return count
 

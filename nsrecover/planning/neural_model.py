@@ -19,6 +19,8 @@ from nsrecover.core.actions import Action, Trace
 from nsrecover.core.geometry import as_box
 from nsrecover.core.protocols import BoundArray
 from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.domains.tabletop.operators import TABLETOP
+from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.free_place import is_free
 from nsrecover.models.protocols import RecoveryModels
@@ -98,6 +100,7 @@ class NeuralModel:
         ignored: frozenset[int] = frozenset(),
         action_cost: Callable[[Action], float] = unit_cost,
         placement_sampler: PlacementSampler = proposed_place,
+        domain: SpatialDomain = TABLETOP,
     ) -> None:
         self.models = models
         self.graph = graph
@@ -111,6 +114,7 @@ class NeuralModel:
         self.ignored = ignored
         self.action_cost = action_cost
         self.placement_sampler = placement_sampler
+        self.domain = domain
         self.no_room: set[int] = set()
         self._ranks = [order.get(name, len(order)) for name in graph.names]
         self.places: list[Place] = [

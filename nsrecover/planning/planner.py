@@ -14,6 +14,8 @@ from nsrecover.core.actions import Action, Trace
 from nsrecover.core.discrepancy import Cause, Discrepancy
 from nsrecover.core.recovery import ReasonCode, Recovery, RecoveryStatus
 from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.tabletop.operators import TABLETOP
+from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
 from nsrecover.models.free_place import within_reach
 from nsrecover.models.protocols import RecoveryModels
@@ -60,6 +62,7 @@ class RecoveryPlanner:
             same.
         rejoin: what counts as being back on the plan.
         placement_sampler: finds free places for what is in the way.
+        domain: has the operators, `free` and `restore` among them.
     """
 
     def __init__(
@@ -68,11 +71,13 @@ class RecoveryPlanner:
         action_cost: Callable[[Action], float] = unit_cost,
         rejoin: Rejoin = Rejoin.POSE,
         placement_sampler: PlacementSampler = proposed_place,
+        domain: SpatialDomain = TABLETOP,
     ) -> None:
         self._models = models
         self._action_cost = action_cost
         self._rejoin = rejoin
         self._placement_sampler = placement_sampler
+        self._domain = domain
 
     def recover(
         self,
@@ -129,6 +134,7 @@ class RecoveryPlanner:
             ignored=frozenset(graph.index(name) for name in missing),
             action_cost=self._action_cost,
             placement_sampler=self._placement_sampler,
+            domain=self._domain,
         )
 
         def recovery_of(result: SearchResult[State, Move]) -> Recovery:
@@ -188,7 +194,7 @@ class RecoveryPlanner:
         if self._rejoin is Rejoin.POSE:
             return (trace,)
         displaced = [graph.index(name) for name in discrepancy.deviating if name in graph.names]
-        other = alternative_trace(graph, trace, steps_expected(discrepancy), displaced, self._models)
+        other = alternative_trace(graph, trace, steps_expected(discrepancy), displaced, self._models, self._domain)
         return (trace,) if other is None else (trace, other)
 
     def _costs_to_go(self, model: NeuralModel, done: int) -> list[float]:

@@ -15,8 +15,9 @@ import numpy as np
 from nsrecover.core.actions import Action
 from nsrecover.core.geometry import SAME_SIZE_M, as_box, bottom, intersects, top
 from nsrecover.core.scene import FloatArray, SceneGraph
-from nsrecover.domains.tabletop.operators import REACHED_M, operator_of
+from nsrecover.domains.tabletop.operators import REACHED_M
 from nsrecover.domains.tabletop.relations import supporter
+from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.models.free_place import find_free_place
 from nsrecover.planning.neural_model import Move, NeuralModel, State
 from nsrecover.planning.subgoals import Subgoal
@@ -67,16 +68,16 @@ def _action_of(model: NeuralModel, graph: SceneGraph, state: State, move: Move) 
         for name in move.action.arguments[1:2]:
             reference = graph.index(name)
             shifted[:3] += graph.boxes[reference, :3] - before.boxes[reference, :3]
-        if not operator_of(move.action).violated(graph, move.action):
+        if not model.domain.operator_of(move.action).violated(graph, move.action):
             exactly = _grazes(graph, move.owner, shifted) or _on_another_side(graph.boxes[move.owner], shifted)
-            restored = _restored(graph, move.owner, shifted) if exactly else None
+            restored = _restored(model.domain, graph, move.owner, shifted) if exactly else None
             return restored or (move.action, shifted)
     if move.action.operator == "free":
         if move.before is None:
             return _set_aside(model, graph, move)
         # the plan's own: the place it was imagined at is a subgoal's, and has to be met
         action = replace(move.action, target=as_box(box))
-        if not operator_of(action).violated(graph, action) and not _grazes(graph, move.owner, box):
+        if not model.domain.operator_of(action).violated(graph, action) and not _grazes(graph, move.owner, box):
             return action, box
     return _restore(model, graph, state, move)
 
@@ -97,26 +98,30 @@ def _grazes(graph: SceneGraph, owner: int, box: FloatArray) -> bool:
     return bool(intersects(box, graph.boxes[others], -CLEARANCE_M).any())
 
 
-def _nudged(graph: SceneGraph, owner: int, box: FloatArray) -> Iterator[tuple[Action, FloatArray]]:
+def _nudged(
+    domain: SpatialDomain, graph: SceneGraph, owner: int, box: FloatArray
+) -> Iterator[tuple[Action, FloatArray]]:
     """`restore` to every place around (6,) at which it can be done, the nearest first."""
     for shift in NUDGES:
         nudged = box.copy()
         nudged[:2] += np.array(shift, dtype=np.float32)
         action = Action("restore", (graph.names[owner],), as_box(nudged))
-        if not operator_of(action).violated(graph, action):
+        if not domain.operator_of(action).violated(graph, action):
             yield action, nudged
 
 
-def _restored(graph: SceneGraph, owner: int, box: FloatArray) -> tuple[Action, FloatArray] | None:
+def _restored(
+    domain: SpatialDomain, graph: SceneGraph, owner: int, box: FloatArray
+) -> tuple[Action, FloatArray] | None:
     """The nearest of them that grazes nothing, if there is one."""
-    return next((found for found in _nudged(graph, owner, box) if not _grazes(graph, owner, found[1])), None)
+    return next((found for found in _nudged(domain, graph, owner, box) if not _grazes(graph, owner, found[1])), None)
 
 
 def _set_aside(model: NeuralModel, graph: SceneGraph, move: Move) -> tuple[Action, FloatArray]:
     """`free` to the place, or to the nearest one that is free if a neighbour stands too near to it by now."""
     box = model.places[move.place].box
     action = replace(move.action, target=as_box(box))
-    if not operator_of(action).violated(graph, action) and not _grazes(graph, move.owner, box):
+    if not model.domain.operator_of(action).violated(graph, action) and not _grazes(graph, move.owner, box):
         return action, box
     now = np.delete(graph.boxes, move.owner, axis=0)
     needed = np.reshape([place.box for place in model.places if place.owner != move.owner], (-1, 6))
@@ -130,11 +135,13 @@ def _set_aside(model: NeuralModel, graph: SceneGraph, move: Move) -> tuple[Actio
 def _restore(model: NeuralModel, graph: SceneGraph, state: State, move: Move) -> tuple[Action, FloatArray]:
     """`restore` to the place, resting exactly on what carries it there."""
     box = _rested(model, graph, state, move, model.places[move.place].box)
-    clear = _restored(graph, move.owner, box)
+    clear = _restored(model.domain, graph, move.owner, box)
     if clear is not None:
         return clear
     as_meant = Action("restore", (graph.names[move.owner],), as_box(box)), box
-    return next(_nudged(graph, move.owner, box), as_meant)  # at worst beside a neighbour that it may touch
+    return next(
+        _nudged(model.domain, graph, move.owner, box), as_meant
+    )  # at worst beside a neighbour that it may touch
 
 
 def _rested(model: NeuralModel, graph: SceneGraph, state: State, move: Move, place: FloatArray) -> FloatArray:

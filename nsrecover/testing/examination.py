@@ -10,7 +10,7 @@ import numpy as np
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import World
-from nsrecover.domains.tabletop.operators import TABLETOP, check_plan, operator_of
+from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidAction, UnknownObject
 from nsrecover.perception.perceiver import object_names
 from nsrecover.testing import observation_rules
@@ -33,8 +33,8 @@ class Examination:
         limits: tolerances of the rules.
     """
 
-    def __init__(self, world: World[Observation], log: RuleLog, limits: Limits) -> None:
-        self.world, self.log, self.limits = world, log, limits
+    def __init__(self, world: World[Observation], log: RuleLog, limits: Limits, domain: SpatialDomain) -> None:
+        self.world, self.log, self.limits, self.domain = world, log, limits, domain
         self.seen: list[LiftedObservation] = []
         self._known: dict[str, object] = {}
         self._time_s = float("-inf")
@@ -116,7 +116,7 @@ class Examination:
                 found = f"{type(other).__name__}: {other}"
             self.log.check(
                 rule, not found, f"{error.__name__} for {wrong}", found,
-                "call nsrecover.operator_of(action) and look up the objects before anything moves",
+                "call operator_of(action) of the domain and look up the objects before anything moves",
             )  # fmt: skip
             self.check_same(rule, start, self.observe(), "nothing moved by a refused action")
 
@@ -124,11 +124,11 @@ class Examination:
         """Check one feasible action and the way back; return a saved state of the world and its observation."""
         graph = graph_of(start)
         if given is not None:
-            check_plan(Plan((given,)), graph)
-            if reasons := operator_of(given).violated(graph, given):
-                told = "; ".join(map(TABLETOP.text, reasons))
+            self.domain.check(Plan((given,)), graph)
+            if reasons := self.domain.operator_of(given).violated(graph, given):
+                told = "; ".join(map(self.domain.text, reasons))
                 raise InvalidAction(f"expected an action that can be done at once, found {given}: {told}")
-        action = given or choose_action(graph)
+        action = given or choose_action(graph, self.domain)
         if action is None:
             self.log.skip("no object has room around it; give action=", *_ACTION_RULES)
             return self.save(), self.seen[-1]
@@ -181,7 +181,7 @@ class Examination:
             graph = graph.with_node(graph.index(moved), after.boxes[moved])
             place = f"at {after.boxes[moved][:3].round(3).tolist()}"
         self.log.check(
-            Rule.PROMISE_KEPT, moved in after.boxes and promise_holds(graph_of(before), graph, action),
+            Rule.PROMISE_KEPT, moved in after.boxes and promise_holds(graph_of(before), graph, action, self.domain),
             f"{action} to be done", f"{moved!r} {place}",
             "check how the robot carries it out; if the scene is difficult, pass another action",
         )  # fmt: skip

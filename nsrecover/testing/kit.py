@@ -13,6 +13,8 @@ from typing import cast
 from nsrecover.core.actions import Action
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import World
+from nsrecover.domains.tabletop.operators import TABLETOP
+from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.testing.examination import Examination
 from nsrecover.testing.lifted import LiftedObservation
@@ -29,6 +31,7 @@ def check_world(
     provoke_failure: bool = True,
     limits: Limits | None = None,
     skip: Collection[Rule] = (),
+    domain: SpatialDomain = TABLETOP,
 ) -> Report:
     """Check that a world keeps all rules of `Rule`.
 
@@ -43,6 +46,7 @@ def check_world(
         provoke_failure: whether to send the robot 6 m away, which must not raise.
         limits: tolerances of the rules.
         skip: rules to leave out.
+        domain: has the operators; `top` and `free` are tried.
 
     Returns:
         The result of every rule: passed, or skipped with the reason.
@@ -62,13 +66,13 @@ def check_world(
         return new
 
     try:
-        first = Examination(fresh(), log, limits or Limits())
+        first = Examination(fresh(), log, limits or Limits(), domain)
         start = first.observe_twice()
         twin = None
         if make is None:
             log.skip("a single world was given; give a factory", *_FACTORY_RULES)
         else:
-            twin = Examination(fresh(), log, first.limits)
+            twin = Examination(fresh(), log, first.limits, domain)
             _compare_worlds(first, start, twin)
         first.refuse(start)
         saved, then = first.act(start, action)
@@ -77,7 +81,7 @@ def check_world(
         else:
             log.skip("provoke_failure is off", Rule.FAILURE_NOT_RAISED)
         if twin is not None:
-            _see_no_traces(first, start, twin, Examination(fresh(), log, first.limits))
+            _see_no_traces(first, start, twin, Examination(fresh(), log, first.limits, domain))
         first.restore(saved, then)
         if make is not None:
             _close_twice(log, made)

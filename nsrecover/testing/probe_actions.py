@@ -10,8 +10,8 @@ import numpy as np
 from nsrecover.core.actions import Action
 from nsrecover.core.geometry import as_box, bottom, gaps
 from nsrecover.core.scene import Box, SceneGraph
-from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.domains.tabletop.relations import is_clear, supporter
+from nsrecover.domains.tabletop.spatial import SpatialDomain
 
 ROOM_M = 0.03
 """Smallest gap between the chosen objects or places and all others; a finger fits in."""
@@ -20,7 +20,7 @@ OUT_OF_REACH_M = 6.0
 """Distance that is out of reach of any arm at a table."""
 
 
-def choose_action(graph: SceneGraph) -> Action | None:
+def choose_action(graph: SceneGraph, domain: SpatialDomain) -> Action | None:
     """Return an easy action: stack two free-standing objects, or else shift one; None if there is no room."""
     standing = [i for i in range(len(graph)) if graph.seen[i] and is_clear(graph, i) and supporter(graph, i) is None]
     room = {i: _room(graph, graph.boxes[i], i) for i in standing}
@@ -29,7 +29,7 @@ def choose_action(graph: SceneGraph) -> Action | None:
         for a, b in permutations(standing, 2)
         if min(room[a], room[b]) >= ROOM_M
         and np.all(graph.boxes[a, 3:5] <= 1.2 * graph.boxes[b, 3:5])
-        and not operator_of(Action("top", (graph.names[a], graph.names[b]))).violated(
+        and not domain.operator_of(Action("top", (graph.names[a], graph.names[b]))).violated(
             graph, Action("top", (graph.names[a], graph.names[b]))
         )
     ]
@@ -60,9 +60,9 @@ def unreachable_action(graph: SceneGraph, name: str) -> Action:
     return Action("free", (name,), target)
 
 
-def promise_holds(before: SceneGraph, after: SceneGraph, action: Action) -> bool:
+def promise_holds(before: SceneGraph, after: SceneGraph, action: Action, domain: SpatialDomain) -> bool:
     """Return whether the effect of an action holds; without a target, its object must at least have moved."""
-    if not operator_of(action).achieved(after, action):
+    if not domain.operator_of(action).achieved(after, action):
         return False
     if len(action.arguments) > 1 or action.target is not None:
         return True

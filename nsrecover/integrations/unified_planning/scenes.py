@@ -21,8 +21,9 @@ import numpy as np
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.scene import SceneGraph
-from nsrecover.domains.tabletop.operators import operator_of
+from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE, Edge, Relation, relations
+from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidConfiguration, InvalidPlan, did_you_mean
 from nsrecover.integrations.unified_planning import visited_states
 from nsrecover.planning.planner import BELOW_TABLE_M
@@ -85,6 +86,7 @@ class SceneMapping:
             the action is part of the following one, as picking up is of putting down.
         names: name in scenes -> name of the problem's object, where they differ.
         new_objects: type of the objects that are added for new objects of a scene; None: new objects are an error.
+        domain: has the operators.
 
     Raises:
         InvalidConfiguration: a fluent is not Boolean or has another arity than its predicate, or an action has no
@@ -96,6 +98,7 @@ class SceneMapping:
     actions: Mapping[UpAction, tuple[str, ...] | None] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     new_objects: Type | None = None
+    domain: SpatialDomain = TABLETOP
 
     def __post_init__(self) -> None:
         for fluent, meaning in self.fluents.items():
@@ -108,7 +111,7 @@ class SceneMapping:
         for action, step in self.actions.items():
             if step is None:
                 continue
-            operator_of(Action(step[0], step[1:]))
+            self.domain.operator_of(Action(step[0], step[1:]))
             known = [parameter.name for parameter in action.parameters]
             for name in step[1:]:
                 if name not in known:

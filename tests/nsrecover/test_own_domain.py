@@ -1,0 +1,105 @@
+"""A system over a domain with one more operator monitors, imagines, plans and explains with it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nsrecover import Action, Plan, RecoveryAgent, Rejoin, SceneGraph, System, World, geometric
+from nsrecover.core.episode import EpisodeStatus
+from nsrecover.core.scene import Box
+from nsrecover.domains.base import Exists, Not, Parameter, Words, both, fact
+from nsrecover.domains.tabletop.operators import OPERATORS, TABLETOP
+from nsrecover.domains.tabletop.spatial import SpatialDomain, SpatialOperator
+from nsrecover.errors import InvalidAction
+
+PLACE: Box = (0.6, 0.25, 0.02, 0.04, 0.04, 0.04)
+BOXES: dict[str, Box] = {
+    "red cube": (0.5, 0.0, 0.02, 0.04, 0.04, 0.04),
+    "blue cube": (0.5, -0.2, 0.02, 0.04, 0.04, 0.04),
+}
+PARK = SpatialOperator(
+    "park",
+    (Parameter("?moved", "movable"),),
+    preconditions=(Not(Exists("?on", both(fact("on", "?on", "?moved"))), "covered"),),
+    words=Words("park {moved} in the corner", unkept="{moved} is not in the corner"),
+    promise=lambda graph, action: bool(
+        np.allclose(graph.boxes[graph.index(action.arguments[0]), :2], PLACE[:2], atol=0.02)
+    ),
+    place=lambda graph, action: PLACE,
+)
+PARKING: SpatialDomain = replace(TABLETOP, name="parking", operators={**OPERATORS, "park": PARK})
+PLAN = Plan.parse("park(red cube); top(blue cube, red cube)")
+
+
+def system() -> System:
+    return geometric(domain=PARKING)
+
+
+def test_the_tabletop_does_not_know_the_operator() -> None:
+    with pytest.raises(InvalidAction, match="found 'park'"):
+        geometric().monitor(PLAN, BOXES)
+    assert "park" not in OPERATORS
+
+
+@pytest.mark.parametrize("rejoin", Rejoin)
+def test_it_imagines_monitors_plans_and_explains(rejoin: Rejoin) -> None:
+    parking = replace(system(), rejoin=rejoin)
+    monitor = parking.monitor(PLAN, BOXES)
+    assert monitor.trace.graphs[1].boxes[0].tolist() == pytest.approx(PLACE)
+    assert not monitor.check()
+    found = monitor.step(PLAN[0], {**BOXES, "red cube": (0.5, 0.12, 0.02, 0.04, 0.04, 0.04)})
+    assert found.deviating == ("red cube",)
+    recovery = parking.planner.recover(found.observed, monitor.trace, found)
+    assert [str(action) for action in recovery.actions] == ["park(red cube)"]
+    text = parking.explainer(found, recovery).text
+    assert "in the corner" in text
+    covered = {**BOXES, "blue cube": (0.5, 0.0, 0.06, 0.04, 0.04, 0.04)}
+    (fact_,) = parking.monitor(PLAN, covered).check().unmet
+    assert PARKING.text(fact_) == "the blue cube stands on the red cube"
+
+
+def test_an_action_that_changes_nothing_is_accepted_by_its_own_promise() -> None:
+    parking = system()
+    monitor = parking.monitor(PLAN, BOXES)
+    on_end = {**BOXES, "red cube": (*PLACE[:2], 0.045, 0.04, 0.04, 0.09)}
+    for _ in range(2):
+        found = monitor.step(PLAN[0], on_end)
+        assert found
+        monitor.set_plan(PLAN)
+        accepted = monitor.accepted()
+    assert accepted is not None
+    assert accepted.found
+
+
+class Room:
+    """Boxes that are moved exactly; the first action fails."""
+
+    def __init__(self) -> None:
+        self.boxes, self.failures = dict(BOXES), 1
+
+    def observe(self) -> dict[str, Box]:
+        return dict(self.boxes)
+
+    def execute(self, action: Action) -> None:
+        if self.failures:
+            self.failures -= 1
+        elif action.operator == "park":
+            self.boxes[action.arguments[0]] = PLACE
+        else:
+            x, y, z, *size = self.boxes[action.arguments[1]]
+            self.boxes[action.arguments[0]] = (x, y, z + 0.04, *size)  # type: ignore[assignment]
+
+
+def test_the_agent_recovers_with_it() -> None:
+    world: World[Any] = Room()
+    episode = RecoveryAgent(system(), world).run(PLAN)
+    assert episode.status is EpisodeStatus.COMPLETED
+    assert [str(record.action) for record in episode.records] == [
+        "park(red cube)", "park(red cube)", "top(blue cube, red cube)",
+    ]  # fmt: skip
+    scene: SceneGraph = episode.records[-1].graph
+    assert scene.boxes[0].tolist() == pytest.approx(PLACE)
