@@ -11,19 +11,18 @@ that hold; what is not in it does not. Formulas and effects have variables, whic
         words=Words("put {thing} in {place}", "put {thing} in {place}"),
     )
 
-A `Domain` is general knowledge. `Instance` is the domain over the objects of one scene: it evaluates formulas, applies
-operators, and lets laws act. The recovery search over an instance is `nsrecover.planning.symbolic.domain_model`.
+A `Domain` is general knowledge. `nsrecover.domains.instance.Instance` is a domain over the objects of one scene: it
+evaluates formulas, applies operators, and lets laws act.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import product
+from typing import Any
 
 from nsrecover.core import explanation
-from nsrecover.errors import InvalidAction, did_you_mean
 
 Fact = tuple[str, ...]
 """A predicate and the objects it is about."""
@@ -128,6 +127,47 @@ def both(*parts: Formula) -> And:
 def either(*parts: Formula) -> Or:
     """At least one of them."""
     return Or(parts)
+
+
+# --- questions about formulas
+
+
+def grounded(fact: Fact, at: Binding) -> Fact:
+    """A fact with objects for its variables."""
+    return (fact[0], *(at.get(term, term) for term in fact[1:]))
+
+
+def bound(formula: Formula, at: Binding) -> Formula:
+    """A formula with objects for its free variables."""
+    match formula:
+        case Atom(predicate, terms):
+            return Atom(predicate, grounded((predicate, *terms), at)[1:])
+        case Not(part, code):
+            return Not(bound(part, at), code)
+        case And(parts) | Or(parts):
+            return type(formula)(tuple(bound(part, at) for part in parts))
+        case Exists(variable, part, trait) | ForAll(variable, part, trait):
+            return type(formula)(variable, bound(part, {k: v for k, v in at.items() if k != variable}), trait)
+        case Has(term, trait):
+            return Has(at.get(term, term), trait)
+        case Same(one, other):
+            return Same(at.get(one, one), at.get(other, other))
+
+
+def parts_of(formula: Formula) -> Iterator[Formula]:
+    """A formula and all its parts, outermost first."""
+    yield formula
+    match formula:
+        case Not(part, _) | Exists(_, part, _) | ForAll(_, part, _):
+            yield from parts_of(part)
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from parts_of(part)
+
+
+def facts_of(formula: Formula) -> list[Fact]:
+    """The facts, with variables, that a formula mentions, in order."""
+    return [(part.predicate, *part.terms) for part in parts_of(formula) if isinstance(part, Atom)]
 
 
 # --- what a domain is made of
@@ -267,6 +307,7 @@ class Domain:
         derived: predicates that follow from facts, by name.
         laws: applied in order after every action.
         words: predicate -> how to say that it holds, with {0}, {1} for its terms.
+        compiled: functions made of the domain, filled by `nsrecover.domains.compiled` when they are first needed.
     """
 
     name: str
@@ -277,6 +318,17 @@ class Domain:
     derived: Mapping[str, Derived] = field(default_factory=dict)
     laws: tuple[Law, ...] = ()
     words: Mapping[str, Words] = field(default_factory=dict)
+    compiled: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    @property
+    def recursive(self) -> tuple[str, ...]:
+        """The derived predicates that refer to themselves, directly or through others."""
+        uses = {name: {fact[0] for fact in facts_of(rule.definition)} for name, rule in self.derived.items()}
+        for middle in uses:  # transitive closure (Warshall)
+            for found in uses.values():
+                if middle in found:
+                    found |= uses[middle]
+        return tuple(name for name, found in uses.items() if name in found)
 
     def text(self, fact: explanation.Fact) -> str:
         """A fact about a scene as a clause; a predicate without words is its own text."""
@@ -297,9 +349,6 @@ class Domain:
         return explanation.Fact(text, ())
 
 
-# --- a domain over the objects of a scene
-
-
 @dataclass(frozen=True)
 class Step:
     """An action with its arguments: `(put_in, pot, sink)`."""
@@ -309,162 +358,3 @@ class Step:
 
     def __str__(self) -> str:
         return f"({', '.join((self.operator, *self.arguments))})"
-
-
-@dataclass(frozen=True)
-class Instance:
-    """A domain over the objects of one scene.
-
-    Attributes:
-        domain: the general knowledge.
-        objects: object -> its traits.
-        static: facts that always hold; states do not contain them.
-    """
-
-    domain: Domain
-    objects: Mapping[str, frozenset[str]]
-    static: frozenset[Fact] = frozenset()
-
-    def having(self, trait: str) -> tuple[str, ...]:
-        """The objects that have a trait, in order; all objects if it is empty."""
-        return tuple(name for name, traits in self.objects.items() if not trait or trait in traits)
-
-    def bindings(self, parameters: Sequence[Parameter]) -> Iterator[dict[str, str]]:
-        """Every way to fill parameters with objects that have their traits."""
-        names = [parameter.variable for parameter in parameters]
-        for chosen in product(*(self.having(parameter.trait) for parameter in parameters)):
-            yield dict(zip(names, chosen, strict=True))
-
-    def holds(self, state: Container[Fact], formula: Formula, binding: Binding | None = None) -> bool:
-        """Whether a formula holds in a state, with objects for its free variables."""
-        return self._holds(state, formula, dict(binding or {}), frozenset())
-
-    def _holds(self, state: Container[Fact], formula: Formula, at: dict[str, str], above: frozenset[Fact]) -> bool:
-        match formula:
-            case Atom(predicate, terms):
-                ground = (predicate, *(at.get(term, term) for term in terms))
-                rule = self.domain.derived.get(predicate)
-                if rule is None:
-                    return ground in state or ground in self.static
-                if ground in above:  # least fixpoint: a fact does not support itself
-                    return False
-                inner = dict(zip(rule.variables, ground[1:], strict=True))
-                return self._holds(state, rule.definition, inner, above | {ground})
-            case Not(part, _):
-                return not self._holds(state, part, at, above)
-            case And(parts):
-                return all(self._holds(state, part, at, above) for part in parts)
-            case Or(parts):
-                return any(self._holds(state, part, at, above) for part in parts)
-            case Exists(variable, part, trait):
-                names = self._options(state, Parameter(variable, trait), part, at)
-                return any(self._holds(state, part, {**at, variable: name}, above) for name in names)
-            case ForAll(variable, part, trait):
-                names = self._options(state, Parameter(variable, trait), Not(part), at)
-                return all(self._holds(state, part, {**at, variable: name}, above) for name in names)
-            case Has(term, trait):
-                return trait in self.objects.get(at.get(term, term), frozenset())
-            case Same(one, other):
-                return at.get(one, one) == at.get(other, other)
-
-    def _options(self, state: Container[Fact], parameter: Parameter, where: Formula, at: Binding) -> Iterable[str]:
-        """Objects for a variable, with all of those for which a formula may hold."""
-        return self.having(parameter.trait)
-
-    def _bindings(
-        self, state: State, parameters: Sequence[Parameter], where: Formula, at: Binding
-    ) -> list[dict[str, str]]:
-        """Ways to fill parameters, with all of those for which a formula may hold."""
-        found = [dict(at)]
-        for each in parameters:
-            found = [{**one, each.variable: name} for one in found for name in self._options(state, each, where, one)]
-        return found
-
-    def operator(self, name: str, arguments: Sequence[str]) -> tuple[Operator, dict[str, str]]:
-        """An operator and the binding of its parameters.
-
-        Raises:
-            InvalidAction: there is none of that name, or it takes another number of arguments.
-        """
-        operator = self.domain.operators.get(name)
-        if operator is None:
-            raise InvalidAction(
-                f"expected an operator of the domain {self.domain.name!r}, found {name!r}."
-                f"{did_you_mean(name, self.domain.operators)}"
-            )
-        if len(arguments) != len(operator.parameters):
-            raise InvalidAction(
-                f"expected {len(operator.parameters)} arguments for {name!r}, found {len(arguments)}: {list(arguments)}"
-            )
-        return operator, dict(zip((p.variable for p in operator.parameters), arguments, strict=True))
-
-    def unmet(self, state: State, name: str, arguments: Sequence[str]) -> list[Formula]:
-        """The preconditions of an action that do not hold, with objects for its variables."""
-        operator, at = self.operator(name, arguments)
-        return [bound(need, at) for need in operator.preconditions if not self.holds(state, need, at)]
-
-    def apply(self, state: State, name: str, arguments: Sequence[str]) -> State:
-        """The state after an action, and after the laws have acted; preconditions are not asked."""
-        operator, at = self.operator(name, arguments)
-        return self.settle(self._changed(state, operator.effects, at))
-
-    def settle(self, state: State) -> State:
-        """A state after every law has acted once, in order."""
-        for law in self.domain.laws:
-            state = self._changed(state, (law.effect,), {})
-        return state
-
-    def _changed(self, state: State, effects: Sequence[Effect], at: Binding) -> State:
-        gone, new = set[Fact](), set[Fact]()
-        for effect in effects:
-            for inner in self._bindings(state, effect.for_each, effect.when, at):
-                if self.holds(state, effect.when, inner):
-                    new.update(_ground(fact, inner) for fact in effect.adds)
-                    for pattern in (_ground(fact, inner) for fact in effect.deletes):
-                        gone.update(fact for fact in state if _matches(fact, pattern)) if "*" in pattern else gone.add(
-                            pattern
-                        )
-        return (state - gone) | new
-
-
-def bound(formula: Formula, at: Binding) -> Formula:
-    """A formula with objects for its free variables."""
-    match formula:
-        case Atom(predicate, terms):
-            return Atom(predicate, tuple(at.get(term, term) for term in terms))
-        case Not(part, code):
-            return Not(bound(part, at), code)
-        case And(parts):
-            return And(tuple(bound(part, at) for part in parts))
-        case Or(parts):
-            return Or(tuple(bound(part, at) for part in parts))
-        case Exists(variable, part, trait):
-            return Exists(variable, bound(part, {k: v for k, v in at.items() if k != variable}), trait)
-        case ForAll(variable, part, trait):
-            return ForAll(variable, bound(part, {k: v for k, v in at.items() if k != variable}), trait)
-        case Has(term, trait):
-            return Has(at.get(term, term), trait)
-        case Same(one, other):
-            return Same(at.get(one, one), at.get(other, other))
-
-
-def parts_of(formula: Formula) -> tuple[Formula, ...]:
-    """The formulas that a formula is made of."""
-    match formula:
-        case Not(part) | Exists(_, part, _) | ForAll(_, part, _):
-            return (part,)
-        case And(parts) | Or(parts):
-            return parts
-    return ()
-
-
-def _ground(pattern: Fact, at: Binding) -> Fact:
-    return (pattern[0], *(at.get(term, term) for term in pattern[1:]))
-
-
-def _matches(found: Fact, pattern: Fact) -> bool:
-    return (
-        len(found) == len(pattern)
-        and found[0] == pattern[0]
-        and all(p in ("*", f) for f, p in zip(found[1:], pattern[1:], strict=True))
-    )

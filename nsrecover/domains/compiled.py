@@ -1,231 +1,155 @@
-"""Fast evaluation of a domain in states that are sets of facts: its formulas and effects become Python functions.
+"""The formulas and effects of a domain as Python functions, for fast evaluation.
 
-`Instance` interprets formulas and tries every object for a bound variable. Here each derived predicate, precondition,
-effect and law is written once per domain as a Python function, in which the objects for a variable come from the facts
-that the formula needs, as in a database join.
+Each derived predicate, precondition, effect and law is written once per domain as the source of a Python function. The
+objects for a bound variable come from the facts that its formula needs, as in a database join. Where no fact limits
+them, all objects are tried.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 from nsrecover.domains.base import (
     And,
     Atom,
-    Binding,
     Domain,
     Effect,
     Exists,
-    Fact,
     ForAll,
     Formula,
     Has,
-    Instance,
     Not,
+    Operator,
     Or,
     Parameter,
     Same,
-    State,
-    bound,
-    parts_of,
 )
 
+Test = Callable[..., bool]
+"""Function of a view (`nsrecover.domains.instance.View`) and objects."""
 
-class View:
-    """A state of an instance with an index of its facts and what has been derived in it so far."""
-
-    __slots__ = ("derived", "having", "index", "objects", "state")
-
-    def __init__(self, state: State, instance: Instance) -> None:
-        self.state = state | instance.static
-        self.objects, self.having = instance.objects, instance.having
-        self.derived: dict[Fact, bool] = {}
-        self.index: dict[tuple[object, ...], list[Fact]] = {}
-        for fact in self.state:
-            self.index.setdefault(fact[:1], []).append(fact)
-            for place in range(1, len(fact)):
-                self.index.setdefault((fact[0], place, fact[place]), []).append(fact)
+Change = Callable[..., None]
+"""Function of a view, a set to which it adds deleted facts, one to which it adds new facts, and objects."""
 
 
-@dataclass(frozen=True)
-class CompiledDomain:
-    """The functions of a domain.
+class CompiledOperator(NamedTuple):
+    """An operator with a function for each precondition and one for all effects."""
 
-    Attributes:
-        derived: predicate -> function of a view and objects.
-        needs: operator -> a function of a view and arguments for each precondition.
-        effects: operator -> function of a view, facts to delete, facts to add, and arguments.
-        laws: functions of a view, facts to delete and facts to add.
-    """
-
-    derived: Mapping[str, Callable[..., bool]]
-    needs: Mapping[str, tuple[Callable[..., bool], ...]]
-    effects: Mapping[str, Callable[..., None]]
-    laws: tuple[Callable[..., None], ...]
+    operator: Operator
+    preconditions: tuple[Test, ...]
+    effects: Change
 
 
 def compiled(domain: Domain) -> CompiledDomain:
-    """The functions of a domain; make them once and share them between instances."""
-    writer = _Writer(domain)
-    needs: dict[str, list[str]] = {}
-    for rule in domain.derived.values():
-        writer.derived(rule.predicate, rule.variables, rule.definition)
-    for operator in domain.operators.values():
-        names = [parameter.variable for parameter in operator.parameters]
-        needs[operator.name] = [writer.condition(need, names) for need in operator.preconditions]
-    effects = {
-        operator.name: writer.change(operator.effects, [parameter.variable for parameter in operator.parameters])
-        for operator in domain.operators.values()
-    }
-    laws = [writer.change((law.effect,), []) for law in domain.laws]
-    made: dict[str, Any] = {}
-    exec(compile("\n".join(writer.lines), f"<domain {domain.name}>", "exec"), made)
-    return CompiledDomain(
-        {predicate: made[writer.functions[predicate]] for predicate in domain.derived},
-        {name: tuple(made[function] for function in functions) for name, functions in needs.items()},
-        {name: made[function] for name, function in effects.items()},
-        tuple(made[law] for law in laws),
-    )
+    """The functions of a domain, which all its instances share."""
+    if "functions" not in domain.compiled:
+        domain.compiled["functions"] = CompiledDomain(domain)
+    found: CompiledDomain = domain.compiled["functions"]
+    return found
 
 
-@dataclass(frozen=True)
-class CompiledInstance(Instance):
-    """An instance whose states are frozen sets of facts, evaluated by compiled functions.
+class CompiledDomain:
+    """Writes the functions of a domain when they are first needed, and keeps them.
+
+    In their source `V` is the view, `S` its facts, `O` the objects with their traits and `I` the index of facts.
 
     Attributes:
-        code: `compiled(domain)`.
+        derived: predicate -> function of a view and objects.
     """
 
-    code: CompiledDomain = field(default_factory=lambda: CompiledDomain({}, {}, {}, ()))
-    _views: dict[State, View] = field(default_factory=dict, compare=False, repr=False)
+    def __init__(self, domain: Domain) -> None:
+        self._domain, self._recursive = domain, frozenset(domain.recursive)
+        self._numbers = itertools.count()
+        self._names = {predicate: f"derived_{number}" for number, predicate in enumerate(domain.derived)}
+        self._space: dict[str, Any] = {"none": frozenset()}
+        for rule in domain.derived.values():
+            self._define(self._names[rule.predicate], rule.predicate, rule.variables, rule.definition)
+        self.derived: Mapping[str, Test] = {each: self._space[name] for each, name in self._names.items()}
+        self.condition = lru_cache(4096)(self._condition)
+        self._operators: dict[str, CompiledOperator] = {}
 
-    def view(self, state: State) -> View:
-        """A state with what has been derived in it so far."""
-        found = self._views.get(state)
-        if found is None:
-            if len(self._views) >= 5000:
-                self._views.clear()
-            found = self._views[state] = View(state, self)
+    def operator(self, operator: Operator) -> CompiledOperator:
+        """The functions of an operator."""
+        found = self._operators.get(operator.name)
+        if found is None or found.operator is not operator:
+            variables = [parameter.variable for parameter in operator.parameters]
+            tests = tuple(self._condition(need, variables) for need in operator.preconditions)
+            found = CompiledOperator(operator, tests, self._change(operator.effects, variables))
+            self._operators[operator.name] = found
         return found
 
-    def holds(self, state: Container[Fact], formula: Formula, binding: Binding | None = None) -> bool:
-        """Whether a formula holds in a state, with objects for its free variables."""
-        if not isinstance(formula, Atom) or not isinstance(state, frozenset):
-            return super().holds(state, formula, binding)
-        at = binding or {}
-        return self.atom(state, (formula.predicate, *(at.get(term, term) for term in formula.terms)))
+    @cached_property
+    def laws(self) -> tuple[Change, ...]:
+        """The functions of the laws, in order."""
+        return tuple(self._change((law.effect,), ()) for law in self._domain.laws)
 
-    def atom(self, state: State, fact: Fact) -> bool:
-        """Whether a fact holds in a state, or follows in it."""
-        view, function = self.view(state), self.code.derived.get(fact[0])
-        return fact in view.state if function is None else function(view, *fact[1:])
+    # -- functions
 
-    def unmet(self, state: State, name: str, arguments: Sequence[str]) -> list[Formula]:
-        """The preconditions of an action that do not hold, with objects for its variables."""
-        operator, at = self.operator(name, arguments)
-        view, tests = self.view(state), self.code.needs[name]
-        missing = zip(operator.preconditions, tests, strict=True)
-        return [bound(need, at) for need, test in missing if not test(view, *arguments)]
+    def _function(self, lines: Iterable[str]) -> Any:
+        """The function `made` that lines define."""
+        made: dict[str, Any] = {}
+        exec(compile("\n".join(lines), f"<domain {self._domain.name}>", "exec"), self._space, made)
+        return made["made"]
 
-    def applicable(self, state: State, name: str, arguments: Sequence[str]) -> bool:
-        """Whether all preconditions of an action hold."""
-        view = self.view(state)
-        return all(test(view, *arguments) for test in self.code.needs[name])
-
-    def apply(self, state: State, name: str, arguments: Sequence[str]) -> State:
-        """The state after an action, and after the laws have acted; preconditions are not asked."""
-        self.operator(name, arguments)
-        return self.settle(self._after(state, self.code.effects[name], arguments))
-
-    def settle(self, state: State) -> State:
-        """A state after every law has acted once, in order."""
-        for law in self.code.laws:
-            state = self._after(state, law, ())
-        return state
-
-    def _after(self, state: State, change: Callable[..., None], arguments: Sequence[str]) -> State:
-        gone, new = set[Fact](), set[Fact]()
-        change(self.view(state), gone, new, *arguments)
-        return (state - gone) | new if not gone.isdisjoint(state) or not new <= state else state
-
-
-class _Writer:
-    """Writes Python source; `V` is the view, `S` its facts, `O` its objects, `I` its index."""
-
-    def __init__(self, domain: Domain) -> None:
-        self.domain = domain
-        self.lines = ["none = frozenset()"]
-        self.functions = {predicate: f"derived_{number}" for number, predicate in enumerate(domain.derived)}
-        self._recursive = {predicate for predicate in domain.derived if predicate in self._used_by(predicate)}
-        self._count = 0
-
-    def derived(self, predicate: str, variables: Sequence[str], definition: Formula) -> None:
+    def _define(self, name: str, predicate: str, variables: Sequence[str], definition: Formula) -> None:
         """A derived predicate: remembered per view; a fact does not support itself (least fixpoint)."""
-        names = {variable: f"x{number}" for number, variable in enumerate(variables)}
-        listed = "".join(f", {name}" for name in names.values())
-        above = ", above=()" if predicate in self._recursive else ""
-        key = f"({predicate!r}{listed},)" if not listed else f"({predicate!r}{listed})"
-        known = "(False if key in above else None) if above else V.derived.get(key)" if above else "V.derived.get(key)"
-        self.lines += [
-            f"def {self.functions[predicate]}(V{listed}{above}):",
-            f"    key = {key}",
+        names, nested = _named(variables), predicate in self._recursive
+        known = "False if key in above else V.derived.get(key)" if nested else "V.derived.get(key)"
+        lines = [
+            f"def made({', '.join(('V', *names.values()))}{', above=()' if nested else ''}):",
+            f"    key = {self._tuple((predicate, *variables), names)}",
             f"    found = {known}",
             "    if found is None:",
             "        S, O, I = V.state, V.objects, V.index",
-            f"        found = {self._expression(definition, names, predicate in self._recursive)}",
-            f"        {'if not above: ' if above else ''}V.derived[key] = found",
+            f"        found = {self._expression(definition, names, nested)}",
+            f"        {'if not above: ' if nested else ''}V.derived[key] = found",
             "    return found",
         ]
+        self._space[name] = self._function(lines)
 
-    def condition(self, formula: Formula, variables: Sequence[str]) -> str:
-        """A formula over variables."""
-        name, names = self._new("holds"), {variable: f"x{number}" for number, variable in enumerate(variables)}
-        self.lines += [
-            f"def {name}(V{''.join(f', {each}' for each in names.values())}):",
+    def _condition(self, formula: Formula, variables: Sequence[str]) -> Test:
+        """A formula as a function of a view and objects for its free variables."""
+        names = _named(variables)
+        lines = [
+            f"def made({', '.join(('V', *names.values()))}):",
             "    S, O, I = V.state, V.objects, V.index",
             f"    return {self._expression(formula, names, False)}",
         ]
-        return name
+        test: Test = self._function(lines)
+        return test
 
-    def change(self, effects: Sequence[Effect], variables: Sequence[str]) -> str:
+    def _change(self, effects: Sequence[Effect], variables: Sequence[str]) -> Change:
         """Effects of one action or law."""
-        name, names = self._new("change"), {variable: f"x{number}" for number, variable in enumerate(variables)}
-        self.lines += [
-            f"def {name}(V, gone, new{''.join(f', {each}' for each in names.values())}):",
+        names = _named(variables)
+        lines = [
+            f"def made({', '.join(('V', 'gone', 'new', *names.values()))}):",
             "    S, O, I = V.state, V.objects, V.index",
         ]
         for effect in effects:
             inner, indent = dict(names), "    "
             for each in effect.for_each:
                 source = self._objects(each, effect.when, inner)
-                inner[each.variable] = self._new("y")
-                self.lines.append(f"{indent}for {inner[each.variable]} in {source}:")
+                inner[each.variable] = self._new()
+                lines.append(f"{indent}for {inner[each.variable]} in {source}:")
                 indent += "    "
-            self.lines.append(f"{indent}if {self._expression(effect.when, inner, False)}:")
-            for fact in effect.adds:
-                self.lines.append(f"{indent}    new.add({self._tuple(fact, inner)})")
+            lines.append(f"{indent}if {self._expression(effect.when, inner, False)}:")
+            lines += [f"{indent}    new.add({self._tuple(fact, inner)})" for fact in effect.adds]
             for fact in effect.deletes:
                 named = [f"fact[{i}] == {self._term(t, inner)}" for i, t in enumerate(fact[1:], 1) if t != "*"]
                 rest = f"fact for fact in I.get(({fact[0]!r},), ()) if {' and '.join([*named, 'True'])}"
                 gone = f"add({self._tuple(fact, inner)})" if "*" not in fact else f"update([{rest}])"
-                self.lines.append(f"{indent}    gone.{gone}")
-            self.lines.append(f"{indent}    pass")
-        return name
+                lines.append(f"{indent}    gone.{gone}")
+            lines.append(f"{indent}    pass")
+        change: Change = self._function(lines)
+        return change
 
-    def _new(self, stem: str) -> str:
-        self._count += 1
-        return f"{stem}_{self._count}"
+    # -- expressions
 
-    def _used_by(self, predicate: str) -> set[str]:
-        """The derived predicates that a derived predicate is made of, directly or not."""
-        found, waiting = set[str](), [predicate]
-        while waiting:
-            fresh = {p for p in _predicates(self.domain.derived[waiting.pop()].definition) if p in self.domain.derived}
-            waiting += fresh - found
-            found |= fresh
-        return found
+    def _new(self) -> str:
+        return f"y{next(self._numbers)}"
 
     def _term(self, term: str, names: Mapping[str, str]) -> str:
         return names[term] if term in names else repr(str(term))
@@ -237,11 +161,11 @@ class _Writer:
         """A formula as a Python expression; `nested` in the definition of a recursive predicate."""
         match formula:
             case Atom(predicate, terms):
-                function = self.functions.get(predicate)
+                function = self._names.get(predicate)
                 if function is None:
                     return f"{self._tuple((predicate, *terms), names)} in S"
                 above = ", above=(*above, key)" if nested and predicate in self._recursive else ""
-                return f"{function}(V{''.join(f', {self._term(term, names)}' for term in terms)}{above})"
+                return f"{function}({', '.join(('V', *(self._term(term, names) for term in terms)))}{above})"
             case Not(part):
                 return f"(not {self._expression(part, names, nested)})"
             case And(parts):
@@ -251,7 +175,7 @@ class _Writer:
             case Exists(variable, part, trait) | ForAll(variable, part, trait):
                 some = isinstance(formula, Exists)
                 source = self._objects(Parameter(variable, trait), part if some else Not(part), names)
-                name = self._new("y")
+                name = self._new()
                 inner = self._expression(part, {**names, variable: name}, nested)
                 return f"{'any' if some else 'all'}({inner} for {name} in {source})"
             case Has(term, trait):
@@ -277,7 +201,7 @@ class _Writer:
                 if not positive or variable not in terms:
                     return None
                 place = terms.index(variable) + 1
-                rule = self.domain.derived.get(predicate)
+                rule = self._domain.derived.get(predicate)
                 if rule is None:
                     known = [(i, term) for i, term in enumerate(terms, 1) if term in names or not term.startswith("?")]
                     key = f"{predicate!r}, " + (f"{known[0][0]}, {self._term(known[0][1], names)}" if known else "")
@@ -309,13 +233,11 @@ class _Writer:
         return None
 
 
+def _named(variables: Sequence[str]) -> dict[str, str]:
+    """The names of a function's arguments for variables."""
+    return {variable: f"x{number}" for number, variable in enumerate(variables)}
+
+
 def _breadth(lists: Sequence[str]) -> tuple[int, int]:
     """How many objects lists may have: those by predicate alone have most."""
     return sum(each.count(", 1, ") + each.count(", 2, ") == 0 for each in lists), len(lists)
-
-
-def _predicates(formula: Formula) -> Iterator[str]:
-    if isinstance(formula, Atom):
-        yield formula.predicate
-    for part in parts_of(formula):
-        yield from _predicates(part)

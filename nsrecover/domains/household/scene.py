@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from nsrecover.domains.base import Atom, Fact, Formula, State, Step, parts_of
-from nsrecover.domains.compiled import CompiledInstance, compiled
+from nsrecover.domains.base import Atom, Fact, Formula, State, Step, facts_of
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.kinds import KINDS, LIQUIDS, Trait, is_category, traits_of
 from nsrecover.domains.household.names import is_slice, noun, same, slice_of, whole
+from nsrecover.domains.instance import Instance
 
 _FALLBACKS = ("countertop", "sink", "faucet", "knife", "coffee machine")
 """Taken to be there if nothing else can do what they do."""
 
-_CODE = compiled(HOUSEHOLD)
 _SLICED = frozenset({Trait.PORTABLE.value, Trait.SLICE.value})
 
 
 @dataclass(frozen=True)
-class Household(CompiledInstance):
+class Household(Instance):
     """The household domain over the objects of one scene.
 
     Attributes:
@@ -86,7 +85,7 @@ def household(
     objects |= dict.fromkeys(map(slice_of, foods), _SLICED)
     objects |= dict.fromkeys((*LIQUIDS, *liquids), frozenset({Trait.LIQUID.value}))
     slices = frozenset(("slices_of", slice_of(food), food) for food in foods)
-    return Household(HOUSEHOLD, objects, slices, _CODE, names=named, learned=more)
+    return Household(HOUSEHOLD, objects, slices, names=named, learned=more)
 
 
 def _traits(name: str, learned: Mapping[str, frozenset[str]]) -> frozenset[str]:
@@ -115,19 +114,12 @@ def unmet(state: State, step: Step, home: Household) -> list[Fact]:
     Raises:
         InvalidAction: there is no such operator, or it takes another number of arguments.
     """
-    return [next(_atoms(formula)) for formula in home.unmet(state, step.operator, step.arguments)]
+    return [facts_of(formula)[0] for formula in home.unmet(state, step.operator, step.arguments)]
 
 
 def apply(state: State, step: Step, home: Household) -> State:
     """The state after an action whose conditions hold."""
     return home.apply(state, step.operator, step.arguments)
-
-
-def _atoms(formula: Formula) -> Iterator[Fact]:
-    if isinstance(formula, Atom):
-        yield (formula.predicate, *formula.terms)
-    for part in parts_of(formula):
-        yield from _atoms(part)
 
 
 def holding(state: State) -> str | None:

@@ -9,23 +9,10 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.explanation import Fact
 from nsrecover.core.scene import Box, SceneGraph
 from nsrecover.domains import base
-from nsrecover.domains.base import And, Atom, Binding, Domain, Exists, Formula, Instance, Not, Same, State
+from nsrecover.domains.base import And, Atom, Binding, Domain, Exists, Formula, Not, Same, State, facts_of, grounded
+from nsrecover.domains.instance import Instance
 from nsrecover.domains.tabletop.relations import RELATIONS, TABLE, relations
 from nsrecover.errors import InvalidAction, did_you_mean
-
-
-class SceneState:
-    """The symbolic state of a scene graph, where a fact is computed when it is asked for."""
-
-    def __init__(self, graph: SceneGraph) -> None:
-        self._graph = graph
-
-    def __contains__(self, fact: object) -> bool:
-        match fact:
-            case (str(predicate), str(subject), str(other)) if predicate in RELATIONS:
-                index = None if other == TABLE else self._graph.index(other)
-                return RELATIONS[predicate].holds(self._graph, self._graph.index(subject), index)
-        return False
 
 
 @dataclass(frozen=True)
@@ -63,9 +50,7 @@ class SpatialOperator(base.Operator):
         """Whether the promise of an action holds in a scene."""
         if self.promise is not None:
             return self.promise(graph, action)
-        predicate, *terms = self.effects[0].adds[0]
-        at = self._binding(action)
-        return (predicate, *(at.get(term, term) for term in terms)) in SceneState(graph)
+        return related(graph, grounded(self.effects[0].adds[0], self._binding(action)))
 
     def _binding(self, action: Action) -> Binding:
         return dict(zip((parameter.variable for parameter in self.parameters), action.arguments, strict=True))
@@ -100,12 +85,41 @@ def unmet(graph: SceneGraph, need: Formula, at: Binding) -> Iterator[Fact]:
                 yield Fact(need.code if isinstance(need, Not) and need.code else "a precondition does not hold", ())
 
 
+def related(graph: SceneGraph, fact: base.Fact) -> bool:
+    """Whether a fact about a relation of `RELATIONS` holds in a scene.
+
+    Raises:
+        UnknownObject: an object of the fact is not in the scene.
+    """
+    match fact:
+        case (predicate, subject, other) if predicate in RELATIONS:
+            index = None if other == TABLE else graph.index(other)
+            return RELATIONS[predicate].holds(graph, graph.index(subject), index)
+    return False
+
+
 def holds(graph: SceneGraph, formula: Formula, at: Binding) -> bool:
-    """Whether a formula over the relations of `RELATIONS` holds in a scene."""
-    return Instance(_NO_DOMAIN, dict.fromkeys(graph.names, _NO_TRAITS)).holds(SceneState(graph), formula, at)
+    """Whether a formula over the relations of `RELATIONS` holds in a scene, with objects for its free variables.
+
+    Raises:
+        UnknownObject: the formula names an object that is not in the scene.
+    """
+    facts = [grounded(fact, at) for fact in facts_of(formula)]
+    if isinstance(formula, Atom):
+        return related(graph, facts[0])
+    for name in {name for fact in facts if fact[0] in RELATIONS for name in fact[1:]} - {TABLE}:
+        if not name.startswith("?"):
+            graph.index(name)
+    instance = Instance(_RELATIONS_ONLY, dict.fromkeys(graph.names, frozenset[str]()))
+    return instance.holds(facts_in(graph) if facts else frozenset(), formula, at)
 
 
-_NO_DOMAIN, _NO_TRAITS = Domain(""), frozenset[str]()
+def facts_in(graph: SceneGraph) -> State:
+    """The facts that hold in a scene: which objects stand on which, and which stand next to each other."""
+    return frozenset((edge.relation.value, edge.subject, edge.object) for edge in relations(graph))
+
+
+_RELATIONS_ONLY = Domain("relations")
 
 
 @dataclass(frozen=True)
@@ -158,7 +172,7 @@ class SpatialDomain(Domain):
 
     def state(self, graph: SceneGraph) -> State:
         """The facts that hold in a scene: what stands on what, and what stands next to what."""
-        return frozenset((edge.relation.value, edge.subject, edge.object) for edge in relations(graph))
+        return facts_in(graph)
 
     def _traits(self, name: str) -> frozenset[str]:
         kind = self.kinds.get(name.rsplit(" ", 1)[-1])

@@ -24,14 +24,16 @@ from nsrecover.domains.base import (
     ForAll,
     Formula,
     Has,
-    Instance,
     Not,
     Operator,
     Or,
     Parameter,
     Same,
     State,
+    facts_of,
+    parts_of,
 )
+from nsrecover.domains.instance import Instance
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
 
 with needs_extra("up", "unified-planning"):
@@ -98,7 +100,7 @@ class _Export:
     def __init__(self, instance: Instance, state: State, goal: Formula) -> None:
         domain = self._domain = instance.domain
         self._numbers = itertools.count()
-        self._recursive = _recursive(domain)
+        self._recursive = domain.recursive
         operators = [operator for operator in domain.operators.values() if operator.effects]
         facts, traits = _mentioned(domain, operators, goal)
         facts |= state
@@ -219,11 +221,11 @@ class _Export:
 
     def _basis(self, formula: Formula) -> Iterator[str]:
         """The predicates of the state that a formula depends on."""
-        for atom in _atoms(formula):
-            rule = self._domain.derived.get(atom.predicate)
+        for predicate, *_ in facts_of(formula):
+            rule = self._domain.derived.get(predicate)
             if rule is None:
-                yield atom.predicate
-            elif atom.predicate not in self._recursive:
+                yield predicate
+            elif predicate not in self._recursive:
                 yield from self._basis(rule.definition)
 
     def _operator(self, operator: Operator) -> Any:
@@ -307,38 +309,8 @@ def _mentioned(domain: Domain, operators: Sequence[Operator], goal: Formula) -> 
     formulas = [goal, *(need for operator in operators for need in operator.preconditions)]
     formulas += [effect.when for effect in effects] + [rule.definition for rule in domain.derived.values()]
     facts = {fact for effect in effects for fact in (*effect.adds, *effect.deletes)}
-    facts |= {(atom.predicate, *atom.terms) for formula in formulas for atom in _atoms(formula)}
-    traits = {part.trait for f in formulas for part in _parts(f) if isinstance(part, Exists | ForAll | Has)}
+    facts |= {fact for formula in formulas for fact in facts_of(formula)}
+    traits = {part.trait for f in formulas for part in parts_of(f) if isinstance(part, Exists | ForAll | Has)}
     traits |= {parameter.trait for operator in operators for parameter in operator.parameters}
     traits |= {parameter.trait for effect in effects for parameter in effect.for_each}
     return facts, traits - {""}
-
-
-def _recursive(domain: Domain) -> tuple[str, ...]:
-    """The derived predicates that refer to themselves, directly or through others."""
-    uses = {name: {atom.predicate for atom in _atoms(rule.definition)} for name, rule in domain.derived.items()}
-
-    def reached(name: str) -> set[str]:
-        found, waiting = set[str](), [name]
-        while waiting:
-            new = uses.get(waiting.pop(), set()) - found
-            found |= new
-            waiting += new
-        return found
-
-    return tuple(name for name in domain.derived if name in reached(name))
-
-
-def _parts(formula: Formula) -> Iterator[Formula]:
-    """A formula and all its parts."""
-    yield formula
-    match formula:
-        case Not(part, _) | Exists(_, part, _) | ForAll(_, part, _):
-            yield from _parts(part)
-        case And(parts) | Or(parts):
-            for part in parts:
-                yield from _parts(part)
-
-
-def _atoms(formula: Formula) -> Iterator[Atom]:
-    return (part for part in _parts(formula) if isinstance(part, Atom))

@@ -25,7 +25,6 @@ from nsrecover.domains.base import (
     Fact,
     ForAll,
     Formula,
-    Instance,
     Kind,
     Not,
     Operator,
@@ -35,6 +34,7 @@ from nsrecover.domains.base import (
     State,
     Words,
 )
+from nsrecover.domains.instance import Instance
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.integrations.unified_planning.reduction import true_fluents
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.core.scene import FloatArray
 from nsrecover.domains.base import Formula, State, Step
-from nsrecover.domains.compiled import CompiledInstance
+from nsrecover.domains.instance import Instance
 from nsrecover.planning.search import search
 from nsrecover.planning.symbolic.landmark_cut import LandmarkCut
 from nsrecover.planning.symbolic.relaxation import Propositions, Relaxation
@@ -49,7 +49,7 @@ class DomainModel:
 
     def __init__(
         self,
-        instance: CompiledInstance,
+        instance: Instance,
         start: State,
         goal: Sequence[Formula],
         objects: Collection[str],
@@ -180,7 +180,7 @@ class Solution:
 
 
 def solve(
-    instance: CompiledInstance,
+    instance: Instance,
     state: State,
     goal: Sequence[Formula],
     *,

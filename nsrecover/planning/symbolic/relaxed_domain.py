@@ -21,7 +21,6 @@ from nsrecover.domains.base import (
     ForAll,
     Formula,
     Has,
-    Instance,
     Not,
     Operator,
     Or,
@@ -30,6 +29,7 @@ from nsrecover.domains.base import (
     State,
     Step,
 )
+from nsrecover.domains.instance import Instance
 
 Literal = tuple[Fact, bool]
 """A fact, of the state or derived, and whether it or its negation is meant."""

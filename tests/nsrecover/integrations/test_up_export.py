@@ -13,7 +13,6 @@ from nsrecover.domains.base import (
     ForAll,
     Formula,
     Has,
-    Instance,
     Law,
     Operator,
     Parameter,
@@ -23,6 +22,7 @@ from nsrecover.domains.base import (
     either,
     fact,
 )
+from nsrecover.domains.instance import Instance
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
 

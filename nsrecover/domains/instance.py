@@ -1,0 +1,120 @@
+"""A domain over the objects of one scene: evaluation of formulas, actions and laws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from nsrecover.domains.base import Atom, Binding, Domain, Fact, Formula, Operator, State, bound, grounded
+from nsrecover.domains.compiled import CompiledDomain, compiled
+from nsrecover.errors import InvalidAction, did_you_mean
+
+_MOST_VIEWS = 5000
+
+
+class View:
+    """A state of an instance, with an index of its facts and the derived facts worked out in it so far."""
+
+    __slots__ = ("derived", "having", "index", "objects", "state")
+
+    def __init__(self, state: State, instance: Instance) -> None:
+        self.state = state | instance.static
+        self.objects, self.having = instance.objects, instance.having
+        self.derived: dict[Fact, bool] = {}
+        self.index: dict[tuple[object, ...], list[Fact]] = {}
+        for fact in self.state:
+            self.index.setdefault(fact[:1], []).append(fact)
+            for place in range(1, len(fact)):
+                self.index.setdefault((fact[0], place, fact[place]), []).append(fact)
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A domain over the objects of one scene.
+
+    Attributes:
+        domain: the general knowledge.
+        objects: object -> its traits.
+        static: facts that always hold; states do not contain them.
+    """
+
+    domain: Domain
+    objects: Mapping[str, frozenset[str]]
+    static: frozenset[Fact] = frozenset()
+    _views: dict[State, View] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    @cached_property
+    def _code(self) -> CompiledDomain:
+        return compiled(self.domain)
+
+    def having(self, trait: str) -> tuple[str, ...]:
+        """The objects that have a trait, in order; all objects if it is empty."""
+        return tuple(name for name, traits in self.objects.items() if not trait or trait in traits)
+
+    def view(self, state: State) -> View:
+        """A state with its index; made once for each state."""
+        found = self._views.get(state)
+        if found is None:
+            if len(self._views) >= _MOST_VIEWS:
+                self._views.clear()
+            found = self._views[state] = View(state, self)
+        return found
+
+    def holds(self, state: State, formula: Formula, binding: Binding | None = None) -> bool:
+        """Whether a formula holds in a state, with objects for its free variables."""
+        at = binding or {}
+        if isinstance(formula, Atom):
+            return self.atom(state, grounded((formula.predicate, *formula.terms), at))
+        return self._code.condition(formula, tuple(at))(self.view(state), *at.values())
+
+    def atom(self, state: State, fact: Fact) -> bool:
+        """Whether a fact holds in a state, or follows in it."""
+        view, function = self.view(state), self._code.derived.get(fact[0])
+        return fact in view.state if function is None else function(view, *fact[1:])
+
+    def operator(self, name: str, arguments: Sequence[str]) -> tuple[Operator, dict[str, str]]:
+        """An operator and the binding of its parameters.
+
+        Raises:
+            InvalidAction: there is none of that name, or it takes another number of arguments.
+        """
+        operator = self.domain.operators.get(name)
+        if operator is None:
+            raise InvalidAction(
+                f"expected an operator of the domain {self.domain.name!r}, found {name!r}."
+                f"{did_you_mean(name, self.domain.operators)}"
+            )
+        if len(arguments) != len(operator.parameters):
+            raise InvalidAction(
+                f"expected {len(operator.parameters)} arguments for {name!r}, found {len(arguments)}: {list(arguments)}"
+            )
+        return operator, dict(zip((p.variable for p in operator.parameters), arguments, strict=True))
+
+    def unmet(self, state: State, name: str, arguments: Sequence[str]) -> list[Formula]:
+        """The preconditions of an action that do not hold, with objects for its variables."""
+        operator, at = self.operator(name, arguments)
+        view, tests = self.view(state), self._code.operator(operator).preconditions
+        needed = zip(operator.preconditions, tests, strict=True)
+        return [bound(need, at) for need, test in needed if not test(view, *arguments)]
+
+    def applicable(self, state: State, name: str, arguments: Sequence[str]) -> bool:
+        """Whether all preconditions of an action hold."""
+        view = self.view(state)
+        return all(test(view, *arguments) for test in self._code.operator(self.domain.operators[name]).preconditions)
+
+    def apply(self, state: State, name: str, arguments: Sequence[str]) -> State:
+        """The state after an action and the laws; preconditions are not checked."""
+        operator, _ = self.operator(name, arguments)
+        return self.settle(self._after(state, self._code.operator(operator).effects, arguments))
+
+    def settle(self, state: State) -> State:
+        """A state after every law has acted once, in order."""
+        for law in self._code.laws:
+            state = self._after(state, law, ())
+        return state
+
+    def _after(self, state: State, change: Callable[..., None], arguments: Sequence[str]) -> State:
+        gone, new = set[Fact](), set[Fact]()
+        change(self.view(state), gone, new, *arguments)
+        return (state - gone) | new if not gone.isdisjoint(state) or not new <= state else state
