@@ -16,7 +16,7 @@ from nsrecover.core.episode import Episode
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE, Edge, Relation, relations
-from nsrecover.explanation.logs.reading import action_of
+from nsrecover.explanation.logs.format import action_of
 from nsrecover.explanation.logs.records import GRIPPER, HouseholdLog, KeyFrame, Observation, Related, Seen, Step
 from nsrecover.explanation.numbering import clock, turns
 

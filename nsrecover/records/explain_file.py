@@ -79,7 +79,7 @@ def explain_file(
         report = report_of(log, explained, audience)
         if words is not None:
             # Imported here, because it is slow and needed only with a model.
-            from nsrecover.explanation.logs.wording import reworded
+            from nsrecover.explanation.logs.rewording import reworded
 
             report |= reworded(log, explained, audience, words.model, words.timeout_s)
         if questions:

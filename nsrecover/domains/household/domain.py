@@ -80,7 +80,7 @@ OPERATORS = (
         (_CARRIED, Parameter("?place", Trait.HOLLOW, usual=Trait.SURFACE)),
         (fact("room", "?place", "?thing"), fact("accessible", "?place"), fact("holding", "?thing")),
         (Effect(adds=(("at", "?thing", "?place"),), deletes=(("holding", "?thing"),)),),
-        words=Words("put {thing} in {place}", "put {thing} in {place}"),
+        words=Words("put {thing} in {place}", "put {thing} in {place}", relation="in|inside|into"),
     ),
     Operator(
         "put_on",
@@ -91,7 +91,7 @@ OPERATORS = (
             Effect(adds=(("at", "?thing", "?place"),), when=Not(Has("?place", Trait.SLOT))),
             Effect(adds=(("atop", "?thing", "?place"),), when=Has("?place", Trait.SLOT)),
         ),
-        words=Words("put {thing} on {place}", "put {thing} on {place}"),
+        words=Words("put {thing} on {place}", "put {thing} on {place}", relation="on|onto|on top of"),
     ),
     Operator(
         "open_obj",
@@ -106,14 +106,14 @@ OPERATORS = (
         (_THING,),
         (_if(Trait.SHUT_TO_RUN, fact("closed", "?thing")), _if(Trait.SCREEN, fact("remote"))),
         (_sets("running"),),
-        words=Words("turn on {thing}", "turned on {thing}"),
+        words=Words("turn on {thing}", "turned on {thing}", logged=("toggle_on", "toggle on {thing}")),
     ),
     Operator(
         "toggle_off",
         (_THING,),
         (_if(Trait.SCREEN, fact("remote")),),
         (_ends("running"),),
-        words=Words("turn off {thing}", "turned off {thing}"),
+        words=Words("turn off {thing}", "turned off {thing}", logged=("toggle_off", "toggle off {thing}")),
     ),
     Operator(
         "slice_obj",
@@ -159,7 +159,7 @@ OPERATORS = (
                 for_each=(_LIQUID,),
             ),
         ),
-        words=Words("pour {thing} out into {place}", "poured {thing} out into {place}"),
+        words=Words("pour {thing} out into {place}", "poured {thing} out into {place}", relation="into|in|onto|on"),
     ),
 )
 """What the robot can do."""

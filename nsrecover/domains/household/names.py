@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 SLICE = " slice"
@@ -35,6 +36,7 @@ _SYNONYMS = {
 """What the same thing is called elsewhere -> what it is called here."""
 
 
+@lru_cache(maxsize=4096)
 def normal(name: str) -> str:
     """One way to write an object's name.
 

@@ -1,26 +1,24 @@
-"""Logs of other people's robots, in the text format of REFLECT: read, checked, explained and corrected.
+"""Logs of other robots in the text format of REFLECT: reading, verification, explanation and correction.
 
-    from nsrecover.explanation.logs import explain_log, read_logs, tell
+    from nsrecover.explanation.logs import explain_log, read_logs, verbalize
     explanation = explain_log(read_logs(Path("log.json"))[0])
-    print(tell(explanation))
+    print(verbalize(explanation))
 
 Pure Python: neither torch nor a simulator is loaded.
 """
 
 from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.logs.explaining import LogExplanation, explain_log
-from nsrecover.explanation.logs.findings import Finding, Kind, RootCause
-from nsrecover.explanation.logs.reading import is_household_log, log_of, read_logs
+from nsrecover.explanation.logs.findings import FailureKind, Finding, RootCause
+from nsrecover.explanation.logs.format import document_of, is_household_log, log_of, read_logs
 from nsrecover.explanation.logs.records import HouseholdLog, Step
-from nsrecover.explanation.logs.report import report_of
-from nsrecover.explanation.logs.telling import tell
-from nsrecover.explanation.logs.writing import document_of
+from nsrecover.explanation.logs.templates import report_of, verbalize
 
 __all__ = [
     "Audience",
+    "FailureKind",
     "Finding",
     "HouseholdLog",
-    "Kind",
     "LogExplanation",
     "RootCause",
     "Step",
@@ -30,5 +28,5 @@ __all__ = [
     "log_of",
     "read_logs",
     "report_of",
-    "tell",
+    "verbalize",
 ]

@@ -7,7 +7,9 @@ from collections.abc import Collection, Sequence
 from nsrecover.domains.base import Fact, State, Step
 from nsrecover.domains.household.kinds import IMPLIED, Trait
 from nsrecover.domains.household.names import noun
-from nsrecover.domains.household.scene import Household, apply, formula_of, holds, places, unmet
+from nsrecover.domains.household.scene import Household, formula_of, holds, places
+from nsrecover.explanation.logs.effects import SWITCHES
+from nsrecover.explanation.logs.run import state_after
 from nsrecover.planning.symbolic.domain_model import solve
 
 
@@ -19,10 +21,10 @@ def correct(
     forbidden: Collection[Step] = (),
     order: Sequence[Step] = (),
 ) -> tuple[Step, ...] | None:
-    """Actions that lead to a goal.
+    """A plan from a state to a goal.
 
-    What the plan and the goal name is used if that will do, else any object; doors that are closed and things that are
-    off are so in the end, unless the goal wants them otherwise or that is impossible.
+    First only objects of the plan and the goal are used, then any. Doors and switches that are closed or off in the
+    beginning are so in the end, unless the goal requires otherwise or that is impossible.
 
     Args:
         start: the state to start from.
@@ -33,7 +35,7 @@ def correct(
         order: steps in the order in which they are preferred; that of the plan if empty.
 
     Returns:
-        The actions; None if no way was found.
+        The actions; None if no plan was found.
     """
     familiar = _familiar(conditions, home, plan)
     everything = tuple(home.objects)
@@ -48,7 +50,7 @@ def correct(
 
 
 def _familiar(conditions: Sequence[Fact], home: Household, plan: Sequence[Step]) -> tuple[str, ...]:
-    """Objects of the plan and the goal, and what a household has for their purposes."""
+    """Objects of the plan and the goal, and the appliances that a household has for them."""
     found = dict.fromkeys(name for step in plan for name in step.arguments)
     found |= dict.fromkeys(name for condition in conditions for name in condition[1:])
     words = " ".join((*found, *(condition[0] for condition in conditions)))
@@ -57,7 +59,7 @@ def _familiar(conditions: Sequence[Fact], home: Household, plan: Sequence[Step])
 
 
 def _relevant(start: State, familiar: Collection[str], home: Household) -> frozenset[str]:
-    """Familiar objects, what is held, surfaces, where all these are and what is in their way."""
+    """Familiar objects, what is held, surfaces, the places of all these and what is in their way."""
     found = {*familiar, *(fact[1] for fact in start if fact[0] == "holding")}
     found |= {name for name, traits in home.objects.items() if traits & {Trait.LIQUID, Trait.SURFACE}}
     for _ in range(3):
@@ -72,13 +74,13 @@ def _relevant(start: State, familiar: Collection[str], home: Household) -> froze
 def _in_order(
     start: State, steps: Sequence[Step], conditions: Sequence[Fact], home: Household, plan: Sequence[Step]
 ) -> tuple[Step, ...]:
-    """The same steps in the order of the original plan, doors and switches put back at once, where that works, too."""
+    """The same steps in the order of the original plan, doors closed and switches turned off early, where possible."""
     rank = {step: number for number, step in reversed(list(enumerate(plan)))}
     kept = list(steps)
     for _ in steps:
         for i in range(len(kept) - 1):
             first, second = kept[i : i + 2]
-            restoring = [step.operator in ("toggle_off", "close_obj") for step in (first, second)]
+            restoring = [not SWITCHES.get(step.operator, ("", True))[1] for step in (first, second)]
             earlier = rank.get(second, len(plan)) < rank.get(first, -1) and not restoring[0]
             if restoring == [False, True] or earlier:
                 swapped = [*kept[:i], second, first, *kept[i + 2 :]]
@@ -87,31 +89,20 @@ def _in_order(
 
 
 def _tidy(start: State, conditions: Sequence[Fact], home: Household, objects: Collection[str]) -> list[Fact]:
-    """That what is closed or off is so in the end, too."""
+    """Conditions that objects that are closed or off are so in the end, too."""
     wanted = {condition[:2] for condition in conditions}
-    kept: list[Fact] = []
-    for name in sorted(objects):
+    return [
+        (at_rest, name)
+        for name in sorted(objects)
         for traits, at_rest, other in (
             ({Trait.DOOR, Trait.LID}, "closed", "open"),
             ({Trait.SWITCH}, "off", "running"),
-        ):
-            free = not {(at_rest, name), (other, name)} & wanted
-            if free and traits & home.traits(name) and (other, name) not in start:
-                kept.append((at_rest, name))
-    return kept
+        )
+        if traits & home.traits(name) and (other, name) not in start and not {(at_rest, name), (other, name)} & wanted
+    ]
 
 
 def reaches(start: State, steps: Sequence[Step], conditions: Sequence[Fact], home: Household) -> bool:
-    """Whether steps can be carried out one after the other and bring the conditions about."""
-    state = start
-    for step in steps:
-        if unmet(state, step, home):
-            return False
-        state = apply(state, step, home)
-    return all(holds(state, condition, home) for condition in conditions)
-
-
-def fetched_again(state: State, thing: str, source: str) -> State:
-    """The state in which another object like a lost one waits where the first came from."""
-    gone = {fact for fact in state if fact[0] in ("at", "atop") and fact[1] == thing}
-    return (state - gone) | {("at", thing, source)}
+    """Whether steps can be executed one after the other and achieve the conditions."""
+    state = state_after(home, start, steps)
+    return state is not None and all(holds(state, condition, home) for condition in conditions)

@@ -8,24 +8,26 @@ from nsrecover.domains.base import Fact, State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, same_stuff
 from nsrecover.domains.household.scene import contents, places
-from nsrecover.explanation.logs.correction import correct, fetched_again, reaches
+from nsrecover.explanation.logs.correction import correct, reaches
+from nsrecover.explanation.logs.effects import SEEN
 from nsrecover.explanation.logs.execution import explain_failure
 from nsrecover.explanation.logs.findings import Checked, Finding, RootCause
 from nsrecover.explanation.logs.planning import explain_plan
 from nsrecover.explanation.logs.records import HouseholdLog, Step
 from nsrecover.explanation.logs.run import Run, run_of
+from nsrecover.explanation.logs.tracking import PLACING
 
 
 @dataclass(frozen=True)
 class LogExplanation:
-    """What went wrong in a run of somebody's robot.
+    """What went wrong in the run of another robot.
 
     Attributes:
         finding: the root cause.
-        subgoals: every subgoal with its verdict.
+        subgoals: every subgoal, checked.
         failed: index of the first subgoal that does not hold; None if the plan itself was at fault.
-        correction: steps that lead from the end of the log to success; None if no way was found.
-        verified: whether the correction, carried out in the symbolic household, brings every condition about.
+        correction: steps that lead from the end of the log to success; None if no plan was found.
+        verified: whether the correction, executed symbolically, achieves every condition.
         wanted: the success condition with objects for names.
     """
 
@@ -44,47 +46,49 @@ def explain_log(log: HouseholdLog) -> LogExplanation:
     is regressed through the plan.
 
     Args:
-        log: from `nsrecover.explanation.logs.reading.read_logs`.
+        log: from `nsrecover.explanation.logs.format.read_logs`.
     """
-    run = run_of(log)
+    return explain_run(run_of(log))
+
+
+def explain_run(run: Run) -> LogExplanation:
+    """Explain a prepared log."""
     failed = next((number for number, item in enumerate(run.subgoals) if not item.satisfied), None)
     finding = explain_plan(run) if failed is None else explain_failure(run, failed)
     start = _start(run, finding)
     conditions = (*run.wanted, *_mistaken_away(run, finding), *_doors(run))
     correction: tuple[Step, ...] | None = ()
     if finding.cause is not RootCause.NONE:
-        correction = correct(start, conditions, run.home, [item.step for item in run.subgoals], order=run.plan)
+        correction = correct(start, conditions, run.home, run.steps, order=run.plan)
     verified = correction is not None and reaches(start, correction, conditions, run.home)
     return LogExplanation(finding, run.subgoals, failed, correction, verified, run.wanted)
 
 
 def _doors(run: Run) -> list[Fact]:
-    """Doors of places that the goal fills and that the plan shuts in the end are to be shut."""
+    """Doors of places that the goal fills and that the plan closes at the end have to be closed."""
     shut = {item.planned.arguments[0] for item in run.subgoals if item.step.operator == "close_obj"}
     kept = {fact[2] for fact in run.wanted if fact[0] == "at" and run.home.has(fact[2], Trait.DOOR)}
     return [("closed", door) for door in sorted(kept & shut) if ("closed", door) not in run.wanted]
 
 
 def _mistaken_away(run: Run, finding: Finding) -> list[Fact]:
-    """What was taken by mistake is not to stay on the dish that the right thing goes to."""
+    """An object that was taken by mistake must not stay on the dish that the right one goes to."""
     if finding.cause is not RootCause.MISTAKEN_OBJECT or len(finding.objects) < 2:
         return []
     thing, other = finding.objects[:2]
-    dishes = [
-        fact[2] for fact in run.wanted if fact[0] == "at" and fact[1] == thing and run.home.has(fact[2], Trait.DISH)
-    ]
+    dishes = [fact[2] for fact in run.wanted if fact[:2] == ("at", thing) and run.home.has(fact[2], Trait.DISH)]
     return [("away_from", other, dish) for dish in dishes if other in contents(run.final, dish)]
 
 
 def _start(run: Run, finding: Finding) -> State:
-    """The state from which to go on, with what the cause adds to what is seen."""
-    # Nobody sees that something is hot: what may have cooled down is heated again.
-    shown = {name for name, words in run.log.final.states().items() if {"hot", "warm", "heated", "cooked"} & set(words)}
-    state = (
-        run.final
-        if finding.cause is RootCause.NONE
-        else frozenset(fact for fact in run.final if fact[0] != "hot" or fact[1] in shown)
-    )
+    """The state from which to go on: the final one, with what follows from the cause."""
+    state = run.final
+    if finding.cause is not RootCause.NONE:
+        # Heat is rarely visible: objects that may have cooled down are heated again.
+        shown = {
+            name for name, words in run.log.final.states().items() if any(SEEN.get(w) == ("hot", True) for w in words)
+        }
+        state = frozenset(fact for fact in state if fact[0] != "hot" or fact[1] in shown)
     if finding.cause is RootCause.BLOCKED and len(finding.objects) > 1:
         thing, other = finding.objects[:2]
         state |= {("covers", other, thing)}
@@ -92,22 +96,22 @@ def _start(run: Run, finding: Finding) -> State:
     if finding.cause is RootCause.DROPPED:
         thing = finding.objects[0]
         lost = not any(same_stuff(name, thing) for name in run.log.final.states())
-        source = _source(run, thing)
+        source = next((places(earlier, thing)[0] for earlier in run.states if places(earlier, thing)), None)
         if lost and run.home.has(thing, Trait.CRACKABLE) and source:
-            state = fetched_again(state, thing, source)
+            # It broke: another one is where it came from.
+            state = frozenset(fact for fact in state if not (fact[0] in PLACING and fact[1] == thing))
+            state |= {("at", thing, source)}
     return state
 
 
 def _behind_doors(run: Run) -> set[Fact]:
-    """Things that nobody has seen are behind a door that nobody has opened, if there is one."""
+    """Objects that were never seen are taken to be behind a door that was never open, if there is one."""
     seen = {name for frame in run.log.events for name in frame.observation.states()} | set(run.log.final.states())
     seen |= {fact[1] for state in run.states for fact in state if fact[0] in ("at", "holding")}
-    doors = run.home.all(Trait.DOOR)
-    shut = [door for door in doors if door in seen and not any(("open", door) in state for state in run.states)]
-    wanted = {item.step.arguments[0] for item in run.subgoals if item.step.operator == "pick_up"}
+    shut = [
+        door
+        for door in run.home.all(Trait.DOOR)
+        if door in seen and not any(("open", door) in state for state in run.states)
+    ]
+    wanted = {step.arguments[0] for step in run.steps if step.operator == "pick_up"}
     return {("at", name, shut[0]) for name in sorted(wanted - seen) if shut and not is_slice(name)}
-
-
-def _source(run: Run, thing: str) -> str | None:
-    """Where a thing first was."""
-    return next((places(state, thing)[0] for state in run.states if places(state, thing)), None)

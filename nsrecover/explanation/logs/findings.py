@@ -1,8 +1,7 @@
-"""What can be found to be wrong with a run, as data."""
+"""Root causes of failed runs, and checked subgoals, as data."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -34,24 +33,17 @@ class RootCause(StrEnum):
     NONE = "none"
 
 
-class Kind(StrEnum):
-    """What failed: carrying the task out, or the picture of the scene it was planned on."""
+class FailureKind(StrEnum):
+    """What failed: the execution of the task, or the scene model that the plan was made with."""
 
     EXECUTION = "execution"
     PLANNING = "planning"
     NONE = "none"
 
 
-KINDS: Mapping[RootCause, Kind] = {
-    **dict.fromkeys(RootCause, Kind.EXECUTION),
-    # The steps would do in the scene that the planner had in mind; in this one they mean or meet something else.
-    **dict.fromkeys(
-        (RootCause.MISTAKEN_OBJECT, RootCause.AMBIGUOUS_NAME, RootCause.OCCUPIED, RootCause.BLOCKED), Kind.PLANNING
-    ),
-    RootCause.NONE: Kind.NONE,
-}
-"""The kind that people who annotated such logs give a cause: everything that was dropped, missed, left out, done too
-early or done with the wrong thing counts as execution; planning is what rests on a wrong picture of the scene."""
+_PLANNING = (RootCause.MISTAKEN_OBJECT, RootCause.AMBIGUOUS_NAME, RootCause.OCCUPIED, RootCause.BLOCKED)
+"""Causes that annotators of such logs count as planning: the steps would succeed in the scene that the planner assumed.
+What was dropped, missed, omitted, done too early or with the wrong object counts as execution."""
 
 
 @dataclass(frozen=True)
@@ -60,14 +52,14 @@ class Finding:
 
     Attributes:
         cause: the root cause.
-        times: when, as written in the log; the most telling first.
-        objects: what it happened to first, then what explains it (what was taken instead, what is in the way, ...).
-        step: the step that failed, or at which it went wrong.
-        steps: the same, where several went wrong in the same way.
+        times: when, as written in the log; the most important first.
+        objects: the affected object first, then what explains it (the object taken instead, the obstacle, ...).
+        step: the step that failed.
+        steps: the failed steps, where several failed for the same cause.
         missing: steps that the plan lacks.
-        earlier: the step that went before its time, undid something or lost something.
-        unmet: what is not so that should be.
-        where: where the thing was seen afterwards.
+        earlier: the earlier step that came too early, undid something or lost an object.
+        unmet: the condition that does not hold.
+        where: where the object was seen afterwards.
         liquid: what a vessel was filled with.
     """
 
@@ -83,22 +75,24 @@ class Finding:
     liquid: str = ""
 
     @property
-    def kind(self) -> Kind:
-        """Execution or planning."""
-        return KINDS[self.cause]
+    def kind(self) -> FailureKind:
+        """Execution or planning; none if the run succeeded."""
+        if self.cause is RootCause.NONE:
+            return FailureKind.NONE
+        return FailureKind.PLANNING if self.cause in _PLANNING else FailureKind.EXECUTION
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A subgoal with its verdict.
+    """A subgoal, checked against the observation at its end.
 
     Attributes:
         time: of its end, as written.
         step: the action, with the objects that were acted on.
-        planned: the same as the plan has it, which may be less definite.
-        satisfied: whether it holds.
-        why: the observation that decides, in words.
-        instead: what was acted on by mistake.
+        planned: the action as the plan has it, which may leave open which object is meant.
+        satisfied: whether the subgoal holds.
+        why: the observation that decides, as text.
+        instead: the object that was acted on by mistake.
         event: index of its key frame among the events.
     """
 

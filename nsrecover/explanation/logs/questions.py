@@ -12,10 +12,10 @@ from nsrecover.domains.household.scene import apply, holds, unmet
 from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.grammar import capital, counted, listed
 from nsrecover.explanation.logs.correction import correct
-from nsrecover.explanation.logs.explaining import LogExplanation, explain_log
+from nsrecover.explanation.logs.explaining import LogExplanation, explain_run
 from nsrecover.explanation.logs.records import HouseholdLog, Step
 from nsrecover.explanation.logs.run import Run, run_of
-from nsrecover.explanation.logs.telling import act, tell
+from nsrecover.explanation.logs.templates import act, verbalize
 from nsrecover.explanation.questions import Answer, asks_what_if, asks_what_was_done, asks_what_went_wrong, asks_why
 
 _VERBS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -35,11 +35,12 @@ def ask_log(log: HouseholdLog, questions: Sequence[str], audience: Audience = Au
     """Answer questions about a log; a "what if" that names no action is about that of the question before.
 
     Args:
-        log: from `nsrecover.explanation.logs.reading.read_logs`.
+        log: from `nsrecover.explanation.logs.format.read_logs`.
         questions: in plain English.
         audience: whom the answers are for.
     """
-    run, explanation = run_of(log), explain_log(log)
+    run = run_of(log)
+    explanation = explain_run(run)
     answers: list[Answer] = []
     about: Step | None = None
     for question in questions:
@@ -50,7 +51,7 @@ def ask_log(log: HouseholdLog, questions: Sequence[str], audience: Audience = Au
         elif asks_why(question) and step is not None:
             text = _why(run, explanation, step)
         elif asks_what_went_wrong(question):
-            text = tell(explanation, audience)
+            text = verbalize(explanation, audience)
         elif asks_what_was_done(question):
             way = explanation.correction
             text = "No way to put it right was found." if way is None else _told(way)

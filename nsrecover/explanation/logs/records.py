@@ -1,4 +1,4 @@
-"""What a log of a household robot says, as data: steps, key frames and what was seen, heard and held in them."""
+"""Logs of household robots as data: steps, key frames and observations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nsrecover.domains.household.names import normal, same
 GRIPPER = "robot gripper"
 NOTHING = "nothing"
 CONTACT = ("inside", "on top of")
-"""The relations that say where a thing is; the others say from where it is seen."""
+"""The relations that say where an object is; the others depend on the viewpoint."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Remark:
 
 @dataclass(frozen=True)
 class Observation:
-    """What was noticed at one moment.
+    """What was seen and heard at one moment.
 
     Attributes:
         seen: the objects in view.
@@ -54,7 +54,7 @@ class Observation:
 
     @property
     def held(self) -> str | None:
-        """Normal name of what the gripper holds; empty if it holds nothing; None if that is not said."""
+        """Normal name of what the gripper holds; empty if it holds nothing; None if that is not stated."""
         for sentence in self.sentences:
             if isinstance(sentence, Related) and sentence.object == GRIPPER:
                 return "" if sentence.subject == NOTHING else normal(sentence.subject)
@@ -74,7 +74,15 @@ class Observation:
 
     def places(self, name: str) -> list[tuple[str, str]]:
         """The contact relations of an object: (relation, on or in what)."""
-        return [(relation, other) for who, relation, other in self.relations() if who == name and relation in CONTACT]
+        return [
+            (relation, other)
+            for subject, relation, other in self.relations()
+            if subject == name and relation in CONTACT
+        ]
+
+    def shows_at(self, name: str, place: str) -> bool:
+        """Whether an object is seen in or on a place; either name may leave the ordinal out."""
+        return any(same(place, other) for _, other in self.places(name))
 
     def sees(self, name: str) -> bool:
         """Whether an object of that name is in view."""
@@ -89,8 +97,8 @@ class KeyFrame:
         time: as written, e.g. `01:07`.
         label: `Action` or `Goal`.
         text: what the robot was doing, as written: `Put pot in sink`.
-        step: the same, typed; `move_to` for moves, and an operator of the text's own words if it is none we know.
-        observation: what was noticed.
+        step: the same, typed; `move_to` for moves, an operator with the text as its name if it is unknown.
+        observation: what was seen and heard.
     """
 
     time: str

@@ -1,36 +1,57 @@
-"""A log prepared for questions: its things, the state at every moment, every subgoal with its verdict."""
+"""A log prepared for explanation: its objects, the believed state at every moment, and its checked subgoals."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 from nsrecover.domains.base import Fact, State
-from nsrecover.domains.household.kinds import could_mean
-from nsrecover.domains.household.names import same_stuff
-from nsrecover.domains.household.scene import Household
-from nsrecover.explanation.logs.findings import Checked
+from nsrecover.domains.household.domain import HOUSEHOLD
+from nsrecover.domains.household.kinds import IMPLIED, KINDS, Trait, could_mean, is_category, traits_of
+from nsrecover.domains.household.names import noun, same_stuff, whole
+from nsrecover.domains.household.scene import Household, apply, household, unmet
+from nsrecover.explanation.logs.effects import SWITCHES, liquid_of
+from nsrecover.explanation.logs.findings import Checked, Finding, RootCause
 from nsrecover.explanation.logs.goal import Goal, goal_of
-from nsrecover.explanation.logs.household import household_of
 from nsrecover.explanation.logs.records import HouseholdLog, KeyFrame, Observation, Step
 from nsrecover.explanation.logs.subgoals import verify
 from nsrecover.explanation.logs.tracking import at_the_end, track
 
-_SWITCHING = ("open_obj", "close_obj", "toggle_on", "toggle_off")
+_SHOWN = {
+    "turned on": Trait.SWITCH,
+    "turned off": Trait.SWITCH,
+    "not sliced": Trait.SLICEABLE,
+    "not cracked": Trait.CRACKABLE,
+    "empty": Trait.VESSEL,
+}
+"""Observed state -> the trait that its object has."""
+
+_OPERATED = {"open_obj": Trait.DOOR, "toggle_on": Trait.SWITCH, "toggle_off": Trait.SWITCH}
+"""Action of a plan -> the trait of its object, if its kind is not known."""
+
+_NEEDED = {
+    key: operator.parameters[0].trait
+    for operator in HOUSEHOLD.operators.values()
+    if operator.parameters[0].trait not in ("", Trait.PORTABLE)
+    for key in (operator.name, operator.effects[0].adds[0][0])
+}
+"""Action of a plan, or condition of a goal -> the trait that its object has."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A log, read.
+    """A prepared log.
 
     Attributes:
         log: the log.
-        home: its things.
-        states: what was believed at every event.
-        final: what is believed at the end.
+        home: its objects.
+        states: the believed state at every event.
+        final: the believed state at the end.
         subgoals: every subgoal, checked, in order.
         goal: the success condition.
-        wanted: the same with objects for names.
+        wanted: the success condition with objects for names.
     """
 
     log: HouseholdLog
@@ -41,28 +62,38 @@ class Run:
     goal: Goal
     wanted: tuple[Fact, ...]
 
-    def before(self, number: int) -> State:
-        """What was believed just before the last moment of a subgoal's action."""
-        event = self.subgoals[number].event
-        return self.states[event - 1] if event else frozenset()
+    @property
+    def steps(self) -> list[Step]:
+        """The steps that were carried out."""
+        return [item.step for item in self.subgoals]
 
     @property
     def plan(self) -> list[Step]:
-        """The steps that were carried out, then those of the plan that are definite and were not."""
-        done = [item.step for item in self.subgoals]
+        """The steps that were carried out, then the unambiguous ones of the plan that were not."""
         definite = [step for step in self.log.plan if not any(map(self.home.ambiguous, step.arguments))]
-        return [*done, *(step for step in definite if step not in done)]
+        return [*self.steps, *(step for step in definite if step not in self.steps)]
+
+    def before(self, number: int) -> State:
+        """The believed state just before the end of a subgoal's action."""
+        event = self.subgoals[number].event
+        return self.states[event - 1] if event else frozenset()
 
     def after(self, number: int) -> State:
-        """What was believed at the end of a subgoal."""
+        """The believed state at the end of a subgoal."""
         return self.states[self.subgoals[number].event]
+
+    def finding(self, cause: RootCause, number: int, *objects: str, **details: Any) -> Finding:
+        """A finding about a subgoal; times and step are those of the subgoal unless `details` has others."""
+        item = self.subgoals[number]
+        times = tuple(dict.fromkeys(details.pop("times", (item.time,))))
+        return Finding(cause, times, tuple(dict.fromkeys(objects)), **{"step": item.step, **details})
 
 
 def run_of(log: HouseholdLog) -> Run:
     """Prepare a log.
 
     Args:
-        log: from `nsrecover.explanation.logs.reading`.
+        log: from `nsrecover.explanation.logs.format`.
     """
     home = household_of(log)
     states = tuple(track(log, home))
@@ -73,10 +104,9 @@ def run_of(log: HouseholdLog) -> Run:
         event = _event_of(log.events, frame)
         before = states[event - 1] if event > 0 else frozenset()
         now = states[event] if states else frozenset()
-        verdict = verify(frame.step, before, _look(log.events, event, frame), now, home)
-        step = _definite(frame.step, before, now, home)
+        result = verify(frame.step, before, _decisive(log.events, event, frame), now, home)
         checked.append(
-            Checked(frame.time, step, meant or frame.step, verdict.satisfied, verdict.why, verdict.instead, event)
+            Checked(frame.time, _definite(frame.step, before, now, home), meant or frame.step, *result, event)
         )
     final = at_the_end(log, states[-1] if states else frozenset(), home)
     goal = goal_of(log.success_state, log.plan)
@@ -84,13 +114,65 @@ def run_of(log: HouseholdLog) -> Run:
     return Run(log, home, states, final, tuple(checked), goal, wanted)
 
 
-def _look(events: Sequence[KeyFrame], event: int, end: KeyFrame) -> Observation:
+def state_after(home: Household, state: State, steps: Iterable[Step]) -> State | None:
+    """The state after steps; None if one of them cannot be carried out. Unknown operators are left out."""
+    for step in steps:
+        if step.operator in HOUSEHOLD.operators:
+            if unmet(state, step, home):
+                return None
+            state = apply(state, step, home)
+    return state
+
+
+def household_of(log: HouseholdLog) -> Household:
+    """The objects of a log; their states and the steps done with them give the traits of unknown kinds."""
+    learned: dict[str, frozenset[str]] = {}
+    names, liquids = dict[str, None](), set[str]()
+    goal = goal_of(log.success_state, log.plan)
+
+    def learn(name: str, trait: str) -> None:
+        learned[noun(name)] = learned.get(noun(name), frozenset()) | {trait}
+
+    for observation in (*(frame.observation for frame in (*log.events, *log.subgoals)), log.final):
+        names |= dict.fromkeys(observation.states())
+        names |= dict.fromkeys(chain.from_iterable((one, other) for one, _, other in observation.relations()))
+        names |= dict.fromkeys([observation.held] if observation.held else [])
+        for name, states in observation.states().items():
+            for state in states:
+                if state in _SHOWN:
+                    learn(name, _SHOWN[state])
+                elif state in ("open", "closed") and noun(name) not in KINDS:
+                    learn(name, Trait.DOOR)
+                elif state.startswith("filled"):
+                    learn(name, Trait.VESSEL)
+                    liquids.add(liquid_of(state))
+    acted_on = [(step.operator, *step.arguments) for step in log.plan if step.arguments]
+    for operator, thing, *rest in acted_on:
+        names |= dict.fromkeys((thing, *rest))
+        if operator in _OPERATED and noun(thing) not in KINDS:
+            learn(thing, _OPERATED[operator])
+    for key, thing, *_ in (*acted_on, *goal.conditions):
+        if key in _NEEDED:
+            learn(whole(thing), _NEEDED[key])
+    for key, _, *places in (*acted_on, *goal.conditions):
+        for place in places if key in ("put_in", "put_on", "at") else ():
+            if not (traits_of(place) | learned.get(noun(place), frozenset())) & {Trait.FLAT, Trait.HOLLOW}:
+                learn(place, Trait.HOLLOW)
+    text = f"{log.success_state} {' '.join(map(str, log.plan))}".lower()
+    for needed in (needed for word, needed in IMPLIED.items() if word in text):
+        names |= dict.fromkeys(name for name in needed if all(noun(known) != name for known in names))
+    unnamed = [*(name for frame in (*log.events, *log.subgoals) for name in frame.step.arguments), *goal.names]
+    definite, others = ([name for name in found if not is_category(name)] for found in (names, unnamed))
+    return household(definite, learned, others, sorted(liquids))
+
+
+def _decisive(events: Sequence[KeyFrame], event: int, end: KeyFrame) -> Observation:
     """The observation that decides: where what was opened or switched is out of view, the next one that shows it."""
-    if end.step.operator not in _SWITCHING:
+    if end.step.operator not in SWITCHES:
         return end.observation
     thing = end.step.arguments[0]
     for frame in (end, *events[event + 1 :]):
-        acts_on_it = frame.step.operator in _SWITCHING and frame.step.arguments[:1] == (thing,)
+        acts_on_it = frame.step.operator in SWITCHES and frame.step.arguments[:1] == (thing,)
         if frame is not end and acts_on_it and frame.text != end.text:
             break
         if frame.observation.sees(thing):
@@ -100,23 +182,18 @@ def _look(events: Sequence[KeyFrame], event: int, end: KeyFrame) -> Observation:
 
 def _definite(step: Step, before: State, now: State, home: Household) -> Step:
     """The step with the objects that it changed, where its words leave open which these are."""
-    new = now - before
     names = list(step.arguments)
     for position, word in enumerate(names):
-        if not home.ambiguous(word):
-            continue
-        match step.operator:
-            case "pick_up":
-                reached = [fact[1] for fact in new if fact[0] == "holding"]
-            case "put_in" | "put_on" if position == 1:
-                reached = [fact[2] for fact in new if fact[0] in ("at", "atop")]
-            case "toggle_on":
-                reached = [fact[1] for fact in new if fact[0] == "running"]
-            case "toggle_off":
-                reached = [fact[1] for fact in before - now if fact[0] == "running"]
-            case _:
-                reached = []
-        names[position] = next((name for name in sorted(reached) if could_mean(word, name)), word)
+        if home.ambiguous(word):
+            relations: tuple[str, ...] = ("holding",)
+            place, changed = 1, now - before
+            if step.operator in SWITCHES:
+                relations = (SWITCHES[step.operator][0],)
+                changed = changed if SWITCHES[step.operator][1] else before - now
+            elif step.operator != "pick_up":
+                relations, place = (("at", "atop") if position == 1 and step.operator != "pour" else ()), 2
+            reached = sorted(fact[place] for fact in changed if fact[0] in relations)
+            names[position] = next((name for name in reached if could_mean(word, name)), word)
     return Step(step.operator, tuple(names))
 
 
@@ -124,36 +201,36 @@ def _ends(log: HouseholdLog) -> list[KeyFrame]:
     """The key frames that end a subgoal; from the events, if the log has no summary of them."""
     if log.subgoals:
         return [frame for frame in log.subgoals if frame.step.operator != "move_to"]
-    events = log.events
+    following = [*(frame.text for frame in log.events[1:]), None]
     return [
         frame
-        for number, frame in enumerate(events)
-        if frame.step.operator != "move_to" and (number + 1 == len(events) or events[number + 1].text != frame.text)
+        for frame, text in zip(log.events, following, strict=False)
+        if frame.step.operator != "move_to" and frame.text != text
     ]
 
 
 def _event_of(events: Sequence[KeyFrame], end: KeyFrame) -> int:
     """The event that is the end of a subgoal: the same moment and words, or else the last one up to then."""
     exact = [number for number, frame in enumerate(events) if frame.time == end.time and frame.text == end.text]
-    if exact:
-        return exact[-1]
-    return max((number for number, frame in enumerate(events) if frame.seconds <= end.seconds), default=0)
+    return max(exact or [number for number, frame in enumerate(events) if frame.seconds <= end.seconds], default=0)
 
 
 def aligned(plan: Sequence[Step], done: Sequence[Step]) -> list[Step | None]:
-    """For every step that was done the step of the plan that it carries out, in order; None where there is none."""
+    """The planned step that each executed step carries out, in order; None where there is none.
+
+    A longest common subsequence of the two, in which steps match if `carries_out`.
+    """
     rows, columns = len(done), len(plan)
+    fits = [[carries_out(step, planned) for planned in plan] for step in done]
     best = [[0] * (columns + 1) for _ in range(rows + 1)]
     for row in range(rows - 1, -1, -1):
         for column in range(columns - 1, -1, -1):
-            fits = carries_out(done[row], plan[column])
-            best[row][column] = max(
-                best[row + 1][column], best[row][column + 1], best[row + 1][column + 1] + 1 if fits else 0
-            )
+            both = best[row + 1][column + 1] + 1 if fits[row][column] else 0
+            best[row][column] = max(best[row + 1][column], best[row][column + 1], both)
     found: list[Step | None] = [None] * rows
     row = column = 0
     while row < rows and column < columns:
-        if carries_out(done[row], plan[column]) and best[row][column] == best[row + 1][column + 1] + 1:
+        if fits[row][column] and best[row][column] == best[row + 1][column + 1] + 1:
             found[row] = plan[column]
             row, column = row + 1, column + 1
         elif best[row + 1][column] >= best[row][column + 1]:
@@ -164,11 +241,10 @@ def aligned(plan: Sequence[Step], done: Sequence[Step]) -> list[Step | None]:
 
 
 def carries_out(done: Step, planned: Step) -> bool:
-    """Whether a step that was done can be what the plan meant."""
-    family = {"put_on": "put", "put_in": "put"}
-    if family.get(done.operator, done.operator) != family.get(planned.operator, planned.operator):
-        return False
-    return len(done.arguments) == len(planned.arguments) and all(
+    """Whether an executed step can be what the plan meant."""
+    put = {"put_in", "put_on"}
+    same_action = done.operator == planned.operator or {done.operator, planned.operator} == put
+    return same_action and len(done.arguments) == len(planned.arguments) and all(
         could_mean(word, name) or could_mean(name, word) or same_stuff(word, name)
         for word, name in zip(planned.arguments, done.arguments, strict=True)
-    )
+    )  # fmt: skip

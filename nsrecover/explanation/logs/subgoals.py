@@ -1,173 +1,175 @@
-"""Whether a step of a plan did what it should: the observation at its end against what the action promises."""
+"""Whether a step of a plan had its effect: the observation at its end against what the action promises."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from nsrecover.domains.base import State
 from nsrecover.domains.household.kinds import Trait, could_mean
 from nsrecover.domains.household.names import is_slice, noun, same, same_stuff, slice_of, whole
 from nsrecover.domains.household.scene import Household, holding, holds, liquid
+from nsrecover.explanation.logs.effects import SEEN, SWITCHES
 from nsrecover.explanation.logs.records import Observation, Step
 from nsrecover.explanation.logs.tracking import in_hand
 
 
-@dataclass(frozen=True)
-class Verdict:
+class CheckResult(NamedTuple):
     """Whether a subgoal holds.
 
     Attributes:
-        satisfied: whether it does, as far as can be seen.
-        instead: the thing to which happened what should have happened to another.
-        why: the observation that decides, in words.
+        satisfied: whether it holds, as far as can be seen.
+        why: the observation that decides, as text.
+        instead: the object that was acted on by mistake.
     """
 
     satisfied: bool
+    why: str
     instead: str | None = None
-    why: str = ""
 
 
-def verify(step: Step, before: State, after: Observation, now: State, home: Household) -> Verdict:
+@dataclass(frozen=True)
+class _Moment:
+    """The end of a step: the believed states before and now, and the observation that decides."""
+
+    step: Step
+    before: State
+    seen: Observation
+    now: State
+    home: Household
+
+    @property
+    def thing(self) -> str:
+        return self.step.arguments[0]
+
+    @property
+    def carried(self) -> str | None:
+        """What the gripper held before."""
+        return holding(self.before)
+
+    def other_carried(self) -> CheckResult | None:
+        """The result if the gripper held nothing before, or another object than the step's."""
+        if self.carried is None:
+            return CheckResult(False, "the gripper was empty") if self.seen.held is not None else None
+        if _can_be(self.thing, self.carried):
+            return None
+        return CheckResult(False, f"the gripper held the {self.carried}", self.carried)
+
+
+def verify(step: Step, before: State, after: Observation, now: State, home: Household) -> CheckResult:
     """Check one subgoal.
 
-    Observations are taken for what they are: what is out of view is not counted against the robot, sounds decide
-    nothing, and a slice counts as what it was cut from where a slicing succeeded.
+    An object out of view does not count as a failure, sounds alone decide nothing, and a slice counts as the object it
+    was cut from once slicing has succeeded.
 
     Args:
-        step: what was to be done.
-        before: what was believed just before the action.
-        after: what was noticed at its end.
-        now: what is believed then.
-        home: the things of the log.
+        step: the action.
+        before: the believed state just before the end of the action.
+        after: the observation at its end.
+        now: the believed state then.
+        home: the objects of the log.
     """
-    check = _CHECKS.get(step.operator)
+    check = _CHECKS.get(step.operator, _switched if step.operator in SWITCHES else None)
     if check is None or not step.arguments:
-        return Verdict(True, why="not an action whose effect is known")
-    return check(step, before, after, now, home)
+        return CheckResult(True, "not an action whose effect is known")
+    return check(_Moment(step, before, after, now, home))
 
 
-def _pick_up(step: Step, before: State, after: Observation, now: State, home: Household) -> Verdict:
-    thing, held = step.arguments[0], in_hand(before, after)
+def _can_be(word: str, name: str) -> bool:
+    return could_mean(word, name) or same_stuff(word, name)
+
+
+def _pick_up(at: _Moment) -> CheckResult:
+    thing, held = at.thing, in_hand(at.before, at.seen)
     if held is None:
-        return Verdict(True, why="what the gripper holds is not said")
+        return CheckResult(True, "what the gripper holds is not said")
     if not held:
-        return Verdict(False, why="the gripper is empty")
-    cut = is_slice(thing) and ("sliced", thing) in before
+        return CheckResult(False, "the gripper is empty")
+    cut = is_slice(thing) and ("sliced", thing) in at.before
     if could_mean(thing, held) or (same_stuff(thing, held) and (cut or not is_slice(thing))):
-        return Verdict(True, why=f"the gripper holds the {held}")
-    mistaken = holding(before) != held and not same_stuff(thing, held)
-    return Verdict(False, held if mistaken else None, f"the gripper holds the {held}")
+        return CheckResult(True, f"the gripper holds the {held}")
+    mistaken = at.carried != held and not same_stuff(thing, held)
+    return CheckResult(False, f"the gripper holds the {held}", held if mistaken else None)
 
 
-def _put(step: Step, before: State, after: Observation, now: State, home: Household) -> Verdict:
-    thing, place = step.arguments[:2]
-    carried, held = holding(before), after.held
-    if carried is None and held is not None:
-        return Verdict(False, why="the gripper was empty before")
-    if carried is not None and not (could_mean(thing, carried) or same_stuff(thing, carried)):
-        return Verdict(False, carried, f"the gripper held the {carried}")
-    if held:
-        return Verdict(False, why=f"the {held} is still in the gripper")
-    thing = carried or thing
-    found = after.places(thing)
+def _put(at: _Moment) -> CheckResult:
+    place = at.step.arguments[1]
+    if refuted := at.other_carried():
+        return refuted if refuted.instead else refuted._replace(why=f"{refuted.why} before")
+    if at.seen.held:
+        return CheckResult(False, f"the {at.seen.held} is still in the gripper")
+    thing = at.carried or at.thing
+    found = at.seen.places(thing)
     if not found or is_slice(thing) or any(same(place, other) or could_mean(place, other) for _, other in found):
-        return Verdict(True, why="the gripper let go of it")
-    if any(_within(after, other, place) for _, other in found):
-        return Verdict(True, why=f"the {thing} is in something that is there")
+        return CheckResult(True, "the gripper let go of it")
+    if any(at.seen.shows_at(other, place) for _, other in found):
+        return CheckResult(True, f"the {thing} is in something that is there")
     relation, other = found[0]
-    return Verdict(False, other, f"the {thing} is {relation} the {other}")
+    return CheckResult(False, f"the {thing} is {relation} the {other}", other)
 
 
-def _within(observation: Observation, thing: str, place: str) -> bool:
-    return any(same(place, other) for _, other in observation.places(thing))
+def _switched(at: _Moment) -> CheckResult:
+    """The result for an action that sets a visible state: opening, closing, turning on and off."""
+    thing, states = at.thing, at.seen.states()
+    predicate, value = SWITCHES[at.step.operator]
+    words_of = {literal: word for word, literal in reversed(SEEN.items())}
+    right, wrong = words_of[predicate, value], words_of[predicate, not value]
+    shown = {name: words for name, words in states.items() if same(thing, name)}
+    if any(right in words for words in shown.values()):
+        return CheckResult(True, f"the {thing} is {right}")
+    other = next(
+        (name for name, words in states.items()
+         if right in words and not same(name, thing) and ((predicate, name) in at.before) != value), None
+    )  # fmt: skip
+    # Of several objects that may be meant, one out of view may be the right one.
+    all_shown = not at.home.ambiguous(thing) or set(at.home.instances(thing)) <= set(shown)
+    if all_shown and any(wrong in words for words in shown.values()):
+        return CheckResult(False, f"the {thing} is {wrong}", other)
+    return CheckResult(other is None, "it is out of view" if other is None else f"the {other} is {right}", other)
 
 
-Check = Callable[[Step, State, Observation, State, Household], Verdict]
-"""A step, what was believed before, what was noticed after, what is believed then, the things of the log."""
-
-
-def _stateful(right: str, wrong: str, predicate: str, so: bool) -> Check:
-    """A check of a state that can be read off an object: open or closed, turned on or off."""
-
-    def check(step: Step, before: State, after: Observation, now: State, home: Household) -> Verdict:
-        thing, states = step.arguments[0], after.states()
-        shown = {name: words for name, words in states.items() if same(thing, name)}
-        if any(right in words for words in shown.values()):
-            return Verdict(True, why=f"the {thing} is {right}")
-        # Of several that may be meant, one out of view may be the one.
-        all_shown = not home.ambiguous(thing) or set(home.instances(thing)) <= set(shown)
-        if all_shown and any(wrong in words for words in shown.values()):
-            return Verdict(
-                False, _changed_instead(thing, before, states, right, predicate, so), f"the {thing} is {wrong}"
-            )
-        other = _changed_instead(thing, before, states, right, predicate, so)
-        return Verdict(other is None, other, "it is out of view" if other is None else f"the {other} is {right}")
-
-    return check
-
-
-def _changed_instead(
-    thing: str, before: State, states: dict[str, tuple[str, ...]], right: str, predicate: str, so: bool
-) -> str | None:
-    """Another thing that went into the state just now."""
-    for name, words in states.items():
-        if right in words and not same(name, thing) and ((predicate, name) in before) != so:
-            return name
-    return None
-
-
-def _slice(step: Step, before: State, after: Observation, now: State, home: Household) -> Verdict:
-    thing, states = step.arguments[0], after.states()
+def _slice(at: _Moment) -> CheckResult:
+    thing, states = at.thing, at.seen.states()
     if any(same(name, slice_of(thing)) or (same(name, thing) and "sliced" in words) for name, words in states.items()):
-        return Verdict(True, why=f"the {thing} is in slices")
-    fresh = [n for n in states if is_slice(n) and ("sliced", n) not in before and whole(n) != thing]
+        return CheckResult(True, f"the {thing} is in slices")
     if any(same(name, thing) for name in states):
-        return Verdict(False, whole(fresh[0]) if fresh else None, f"the {thing} is whole")
-    cutting = holds(before, ("tool",), home)
-    return Verdict(cutting, why="it is out of view" if cutting else "nothing to cut with was in the gripper")
+        fresh = [n for n in states if is_slice(n) and ("sliced", n) not in at.before and whole(n) != thing]
+        return CheckResult(False, f"the {thing} is whole", whole(fresh[0]) if fresh else None)
+    cutting = holds(at.before, ("tool",), at.home)
+    return CheckResult(cutting, "it is out of view" if cutting else "nothing to cut with was in the gripper")
 
 
-def _crack(step: Step, before: State, after: Observation, now: State, home: Household) -> Verdict:
-    thing, states = step.arguments[0], after.states()
-    words = next((words for name, words in states.items() if same(name, thing)), None)
-    if words is not None and "cracked" in words:
-        return Verdict(True, why=f"the {thing} is cracked")
-    if words is not None and "not cracked" in words:
-        return Verdict(False, why=f"the {thing} is not cracked")
-    held = holding(before)
-    near = (held is not None and same_stuff(held, thing)) or words is not None
-    return Verdict(near, why="it is out of view" if near else f"there was no {thing} to crack")
+def _crack(at: _Moment) -> CheckResult:
+    thing = at.thing
+    words = next((words for name, words in at.seen.states().items() if same(name, thing)), None)
+    for word in ("cracked", "not cracked"):
+        if words is not None and word in words:
+            return CheckResult(word == "cracked", f"the {thing} is {word}")
+    near = (at.carried is not None and same_stuff(at.carried, thing)) or words is not None
+    return CheckResult(near, "it is out of view" if near else f"there was no {thing} to crack")
 
 
-def _pour(step: Step, before: State, after: Observation, now: State, home: Household) -> Verdict:
-    source, target = step.arguments[:2]
-    carried = holding(before)
-    if carried is None and after.held is not None:
-        return Verdict(False, why="the gripper was empty")
-    if carried is not None and not (could_mean(source, carried) or same_stuff(source, carried)):
-        return Verdict(False, carried, f"the gripper held the {carried}")
-    source = carried or source
-    emptied = liquid(now, source) is None
-    if not emptied:
-        return Verdict(False, why=f"the {source} is still filled with {liquid(now, source)}")
-    if not home.has(target, Trait.VESSEL):
-        return Verdict(True, why=f"the {source} is empty")
-    if after.sees(target) and liquid(now, target) is None:
-        other = next((fact[1] for fact in now - before if fact[0] == "filled" and noun(fact[1]) != noun(source)), None)
-        return Verdict(False, other, f"the {target} is empty")
-    poured = liquid(before, source) is not None
-    return Verdict(poured, why="it is out of view" if poured else f"the {source} was empty before")
+def _pour(at: _Moment) -> CheckResult:
+    target = at.step.arguments[1]
+    if refuted := at.other_carried():
+        return refuted
+    source = at.carried or at.thing
+    if liquid(at.now, source) is not None:
+        return CheckResult(False, f"the {source} is still filled with {liquid(at.now, source)}")
+    if not at.home.has(target, Trait.VESSEL):
+        return CheckResult(True, f"the {source} is empty")
+    if at.seen.sees(target) and liquid(at.now, target) is None:
+        filled = [fact[1] for fact in at.now - at.before if fact[0] == "filled" and noun(fact[1]) != noun(source)]
+        return CheckResult(False, f"the {target} is empty", next(iter(filled), None))
+    poured = liquid(at.before, source) is not None
+    return CheckResult(poured, "it is out of view" if poured else f"the {source} was empty before")
 
 
-_CHECKS: dict[str, Check] = {
+_CHECKS: dict[str, Callable[[_Moment], CheckResult]] = {
     "pick_up": _pick_up,
     "put_in": _put,
     "put_on": _put,
-    "open_obj": _stateful("open", "closed", "open", True),
-    "close_obj": _stateful("closed", "open", "open", False),
-    "toggle_on": _stateful("turned on", "turned off", "running", True),
-    "toggle_off": _stateful("turned off", "turned on", "running", False),
     "slice_obj": _slice,
     "crack_obj": _crack,
     "pour": _pour,

@@ -8,7 +8,7 @@ from nsrecover.explanation.logs import HouseholdLog, explain_log, log_of
 from nsrecover.explanation.logs.correction import correct
 from nsrecover.explanation.logs.questions import ask_log
 from nsrecover.explanation.logs.run import run_of
-from nsrecover.explanation.logs.telling import act
+from nsrecover.explanation.logs.templates import act
 from tests.nsrecover.explanation.logs.household_failures import TASKS, failures, success
 
 

@@ -12,10 +12,9 @@ import pytest
 from nsrecover.domains.household.names import normal, same
 from nsrecover.errors import InvalidRecording
 from nsrecover.explanation.logs import document_of, is_household_log, log_of, read_logs
+from nsrecover.explanation.logs.format import action_of, observation_of, seen_text, step_of
 from nsrecover.explanation.logs.goal import goal_of
-from nsrecover.explanation.logs.reading import action_of, observation_of, step_of
 from nsrecover.explanation.logs.records import Related, Remark, Step
-from nsrecover.explanation.logs.writing import told
 from tests.nsrecover.explanation.logs.household_failures import TASKS, failures
 
 
@@ -41,7 +40,7 @@ def test_unknown_words_are_kept() -> None:
     assert Related("gizmo", "near", "teapot") in seen.sentences
     assert Remark("the light flickers") in seen.sentences
     assert seen.sounds == "humming"
-    assert told(seen) == text
+    assert seen_text(seen) == text
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
-"""Whether a sentence of a language model about somebody's robot log is so: it has to mean what a computed one means.
+"""Explained logs reworded by a language model, and the judge of its sentences.
 
-A sentence is brought into a normal form in which ways to say the same thing are one; objects, times, steps, order and
-every word without a synonym stay. It is so if that is the normal form of a sentence made from the finding, or of the
-main clause of one. Whatever else it says makes it another sentence, and it is refused.
+A sentence is accepted if it means what a computed one means. Both are brought into a normal form in which synonyms and
+paraphrases are the same; objects, times, steps, order and every word without a synonym stay. A sentence is true if its
+normal form is that of a sentence made from the finding, or of the main clause of one. Every other sentence is refused.
 """
 
 from __future__ import annotations
@@ -10,17 +10,22 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from nsrecover.core.completion import Listener
 from nsrecover.core.explanation import Fact, Sentence
+from nsrecover.core.protocols import LanguageModel
 from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.language_model.judge import UNREADABLE, Judgement
+from nsrecover.explanation.language_model.prompting import PromptStrategy, StructuredPrompt
+from nsrecover.explanation.language_model.rewording import reword
 from nsrecover.explanation.language_model.rewording_task import RewordingTask, RobotExperience
 from nsrecover.explanation.language_model.vocabulary import LONGEST, MARK, Vocabulary, sentences_of
 from nsrecover.explanation.logs.explaining import LogExplanation
-from nsrecover.explanation.logs.household import household_of
+from nsrecover.explanation.logs.format import line_of, seen_text
 from nsrecover.explanation.logs.records import HouseholdLog
-from nsrecover.explanation.logs.telling import tell
-from nsrecover.explanation.logs.writing import line_of, told
+from nsrecover.explanation.logs.run import household_of
+from nsrecover.explanation.logs.templates import verbalize
 
 _NAME = rf"{MARK}\d+n"
 _SAME: tuple[tuple[str, str], ...] = (
@@ -69,6 +74,45 @@ _ORDER = re.compile(
     r"\b(?:first|then|next|after that|finally|lastly|and|the robot (?:should|must|has to|needs to|will))\b,?|,"
 )
 _TIME = re.compile(r",? ?\bat (\d+:\d{2})\b,?")
+
+
+def reworded(
+    log: HouseholdLog,
+    explanation: LogExplanation,
+    audience: Audience,
+    model: LanguageModel,
+    timeout_s: float,
+    strategy: PromptStrategy | None = None,
+    on_text: Listener | None = None,
+) -> dict[str, Any]:
+    """The text of an explained log as reworded by a language model, to replace that in `report_of`.
+
+    Args:
+        log: the log.
+        explanation: of that log.
+        audience: whom the text is for.
+        model: the language model.
+        timeout_s: for all its answers together.
+        strategy: how it is prompted; `StructuredPrompt()` if None.
+        on_text: receives the answers piece by piece, before they are verified.
+
+    Returns:
+        `text`, `source` (the model's name, or `grounded` if no sentence is the model's), `note` (why a sentence of the
+        model was not used; empty if all were), `sentences` (each with its source) and `tokens` (of prompts and answers,
+        as far as known).
+    """
+    case = household_case(log, explanation, audience)
+    result = reword(case, model, strategy or StructuredPrompt(), timeout_s, on_text)
+    return {
+        "text": " ".join(sentence.text for sentence in result.sentences),
+        "source": model.name if result.used else "grounded",
+        "note": result.note,
+        "sentences": [{"text": sentence.text, "source": sentence.source} for sentence in result.sentences],
+        "tokens": {
+            "prompt": sum(answer.prompt_tokens or 0 for answer in result.answers),
+            "completion": sum(answer.completion_tokens or 0 for answer in result.answers),
+        },
+    }
 
 
 @dataclass(frozen=True)
@@ -135,7 +179,7 @@ def household_case(log: HouseholdLog, explanation: LogExplanation, audience: Aud
     way = tuple(Fact("then", (str(step),)) for step in explanation.correction or ())
     sentences = [
         Sentence(text, way if text.lower().startswith(_INSTRUCTED) and way else facts)
-        for text in sentences_of(tell(explanation, audience), vocabulary)
+        for text in sentences_of(verbalize(explanation, audience), vocabulary)
     ]
     return RewordingTask(tuple(sentences), _judge(sentences, vocabulary), vocabulary.names, _story(log, explanation))
 
@@ -159,7 +203,7 @@ def _story(log: HouseholdLog, explanation: LogExplanation) -> RobotExperience:
     """What REFLECT gives a model: the events before the failure, or the plan and the final state."""
     if explanation.failed is None or explanation.failed >= len(log.subgoals):
         plan = tuple(map(str, log.plan))
-        return RobotExperience(f"{log.task}; it succeeds if {log.success_state}", "the end", plan, told(log.final))
+        return RobotExperience(f"{log.task}; it succeeds if {log.success_state}", "the end", plan, seen_text(log.final))
     frame = log.subgoals[explanation.failed]
     history = tuple(line_of(event) for event in log.events if event.seconds < frame.seconds)
     return RobotExperience(log.task, frame.time, history[-12:], line_of(frame))

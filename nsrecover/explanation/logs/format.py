@@ -1,4 +1,4 @@
-"""Reading logs in the text format of REFLECT: JSON with key frames as lines of English."""
+"""Logs in the text format of REFLECT, read and written: JSON with key frames as lines of English."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import normal
 from nsrecover.errors import InvalidRecording
 from nsrecover.explanation.logs.records import GRIPPER, HouseholdLog, KeyFrame, Observation, Related, Remark, Seen, Step
@@ -24,19 +25,11 @@ _RELATIONS = (
 _RELATED = re.compile(rf"^(.+?) is ({'|'.join(_RELATIONS)}) (.+)$")
 _OTHER_RELATION = re.compile(r"^([^,()]+?) is ([a-z ]+ (?:of|to|by|with|from|at)) ([^,()]+)$")
 _SEEN = re.compile(r"^([^()]+?)(?: \(([^()]*)\))?$")
-_ACTIONS = (
-    (r"move to (.+)", "move_to"),
-    (r"pick up (.+)", "pick_up"),
-    (r"put (.+) (?:in|inside|into) (.+)", "put_in"),
-    (r"put (.+) (?:on|onto|on top of) (.+)", "put_on"),
-    (r"open (.+)", "open_obj"),
-    (r"close (.+)", "close_obj"),
-    (r"toggle on (.+)", "toggle_on"),
-    (r"toggle off (.+)", "toggle_off"),
-    (r"slice (.+)", "slice_obj"),
-    (r"crack (.+)", "crack_obj"),
-    (r"pour (?:liquid from )?(.+) (?:into|in|onto|on) (.+)", "pour"),
-)
+_ACTIONS = {"move_to": "move to (.+)"} | {
+    name: f"{(words.logged[1] or words.imperative).partition(' {')[0]} (.+)"
+    + (f" (?:{words.relation}) (.+)" if words.relation else "")
+    for name, words in ((operator.name, operator.words) for operator in HOUSEHOLD.operators.values())
+}
 
 
 def is_household_log(path: Path) -> bool:
@@ -53,7 +46,7 @@ def read_logs(path: Path) -> tuple[HouseholdLog, ...]:
     """All logs of a file: one JSON object, a list of them, or one a line.
 
     Raises:
-        InvalidRecording: there is no such file, or something in it is not as the format wants it; says which line.
+        InvalidRecording: there is no such file, or its contents do not have the format; names the line.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -65,7 +58,7 @@ def read_logs(path: Path) -> tuple[HouseholdLog, ...]:
 
 
 def _documents(text: str, name: str) -> Iterator[tuple[Any, str]]:
-    """Every JSON object of a file, with where it is."""
+    """Every JSON object of a file, with its place in the file."""
     try:
         whole = json.loads(text)
     except json.JSONDecodeError as first:
@@ -110,18 +103,16 @@ def log_of(document: Any, where: str = "log") -> HouseholdLog:
     for field in ("task", "success_state", "final_state"):
         if not isinstance(document[field], str):
             raise InvalidRecording(f"{where}: expected text in {field!r}, found {_short(document[field])}")
+    lines = tuple(_lines(document["plan"], "plan", where))
+    steps = [step_of(line, f"{where}: plan, entry {number}") for number, line in enumerate(lines, start=1)]
     return HouseholdLog(
         task=document["task"],
-        plan=tuple(
-            step
-            for number, line in enumerate(_lines(document["plan"], "plan", where), start=1)
-            if (step := step_of(line, f"{where}: plan, entry {number}")).operator not in ("navigate_to_obj", "move_to")
-        ),
+        plan=tuple(step for step in steps if step.operator not in ("navigate_to_obj", "move_to")),
         success_state=document["success_state"],
         events=_frames(document["event_summary"], "event_summary", where),
         subgoals=_frames(document["subgoal_summary"], "subgoal_summary", where),
         final=observation_of(document["final_state"]),
-        plan_lines=tuple(_lines(document["plan"], "plan", where)),
+        plan_lines=lines,
         extra={name: value for name, value in document.items() if name not in FIELDS},
     )
 
@@ -152,10 +143,10 @@ def step_of(line: str, where: str = "plan") -> Step:
 
 def action_of(text: str) -> Step:
     """A step from its English: `Put pot in sink`; unknown wording becomes an operator of its own."""
-    for pattern, operator in _ACTIONS:
+    for operator, pattern in _ACTIONS.items():
         found = re.fullmatch(pattern, text.strip(), flags=re.IGNORECASE)
         if found:
-            return Step(operator, tuple(normal(name) for name in found.groups()))
+            return Step(operator, tuple(normal(normal(name).removeprefix("liquid from ")) for name in found.groups()))
     return Step(text.strip().lower(), ())
 
 
@@ -176,21 +167,20 @@ def _frames(value: Any, field: str, where: str) -> tuple[KeyFrame, ...]:
 def observation_of(text: str) -> Observation:
     """What was seen and heard, from its English."""
     text, _, sounds = text.strip().partition(AUDITORY)
-    sentences = [part.strip() for part in text.strip().removeprefix(VISUAL).rstrip(". ").split(". ") if part.strip()]
+    parts = [part.strip() for part in text.strip().removeprefix(VISUAL).rstrip(". ").split(". ") if part.strip()]
     seen: tuple[Seen, ...] = ()
-    told: list[Related | Remark] = []
-    for position, sentence in enumerate(sentences):
-        sentence = sentence.rstrip(".")
+    sentences: list[Related | Remark] = []
+    for position, sentence in enumerate(part.rstrip(".") for part in parts):
         related = _RELATED.fullmatch(sentence) or _OTHER_RELATION.fullmatch(sentence)
-        listed = None if position or related else _listed(sentence)
+        objects = None if position or related else _listed(sentence)
         if related:
             subject, relation, other = related.groups()
-            told.append(Related(subject, relation, GRIPPER if other.lower() == GRIPPER else other))
-        elif listed is not None:
-            seen = listed
+            sentences.append(Related(subject, relation, GRIPPER if other.lower() == GRIPPER else other))
+        elif objects is not None:
+            seen = objects
         else:
-            told.append(Remark(sentence))
-    return Observation(seen, tuple(told), sounds.strip().rstrip("."))
+            sentences.append(Remark(sentence))
+    return Observation(seen, tuple(sentences), sounds.strip().rstrip("."))
 
 
 def _listed(sentence: str) -> tuple[Seen, ...] | None:
@@ -208,3 +198,36 @@ def _listed(sentence: str) -> tuple[Seen, ...] | None:
 def _short(value: Any) -> str:
     text = value if isinstance(value, str) else f"{type(value).__name__} {json.dumps(value, default=str)}"
     return repr(text if len(text) <= 60 else f"{text[:57]}...")
+
+
+def document_of(log: HouseholdLog) -> dict[str, Any]:
+    """A log as JSON: the text that was read, where the format has only one way to say it."""
+    return {
+        **log.extra,
+        "task": log.task,
+        "plan": list(log.plan_lines),
+        "success_state": log.success_state,
+        "event_summary": [line_of(frame) for frame in log.events],
+        "subgoal_summary": [line_of(frame) for frame in log.subgoals],
+        "final_state": seen_text(log.final),
+    }
+
+
+def line_of(frame: KeyFrame) -> str:
+    """A key frame as a line."""
+    visual, sounds = seen_text(frame.observation), frame.observation.sounds
+    line = f"{frame.time}. {frame.label}: {frame.text}."
+    line += f" {VISUAL}{visual}" if visual else ""
+    return line + (f" {AUDITORY}{sounds}." if sounds else "")
+
+
+def seen_text(observation: Observation) -> str:
+    """The visual part of an observation as sentences."""
+    items = [f"{item.name} ({' and '.join(item.states)})" if item.states else item.name for item in observation.seen]
+    sentences = [", ".join(items)] if items else []
+    for sentence in observation.sentences:
+        if isinstance(sentence, Related):
+            sentences.append(f"{sentence.subject} is {sentence.relation} {sentence.object}")
+        else:
+            sentences.append(sentence.text)
+    return " ".join(f"{sentence}." for sentence in sentences)
