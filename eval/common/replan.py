@@ -74,7 +74,7 @@ class ForwardModel:
         if pairs:
             known = self._bundle.config.operators
             operators, moved, reference = zip(*((known.index(name), i, j) for name, i, j in pairs), strict=True)
-            boxes, features = self._bundle.predict_all(graph.visual, graph.boxes, operators, moved, reference)
+            boxes, features = self._bundle.predict(graph.visual, graph.boxes, operators, moved, reference)
             for (name, i, j), box, visual in zip(pairs, boxes, features, strict=True):
                 steps.append(ForwardStep(Action(name, (graph.names[i], graph.names[j])), i, box, visual))
         for i in movable:

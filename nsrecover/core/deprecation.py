@@ -149,6 +149,7 @@ NAMES: dict[str, dict[str, str]] = {
         "look": "observe",
         "attempted": "mark_attempted",
     },
+    "nsrecover.models.bundle.Bundle": {"predict_all": "predict"},
     "nsrecover.monitoring.monitor.Monitor": {
         "done": "num_executed",
         "done=": "num_executed",

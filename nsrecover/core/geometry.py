@@ -32,17 +32,23 @@ def top(boxes: npt.ArrayLike) -> FloatArray:
     return np.asarray(array[..., 2] + array[..., 5] / 2, dtype=np.float32)
 
 
+def _many(boxes: npt.ArrayLike) -> FloatArray:
+    """Boxes (..., M, 6) from one box, none, or any number of them."""
+    array = np.asarray(boxes, dtype=np.float32)
+    return array if array.ndim > 1 else array.reshape(-1, 6)
+
+
 def gaps(box: npt.ArrayLike, others: npt.ArrayLike) -> FloatArray:
-    """Signed gap along each axis between boxes (..., 6) and others (M, 6): (..., M, 3), negative where they overlap."""
-    a, b = np.asarray(box, dtype=np.float32)[..., None, :], np.asarray(others, dtype=np.float32).reshape(-1, 6)
-    return np.asarray(np.abs(a[..., :3] - b[:, :3]) - (a[..., 3:] + b[:, 3:]) / 2, dtype=np.float32)
+    """Signed gaps along each axis of boxes (..., 6) to others (..., M, 6): (..., M, 3), negative where they overlap."""
+    a, b = np.asarray(box, dtype=np.float32)[..., None, :], _many(others)
+    return np.asarray(np.abs(a[..., :3] - b[..., :3]) - (a[..., 3:] + b[..., 3:]) / 2, dtype=np.float32)
 
 
 def footprint_overlap(box: npt.ArrayLike, others: npt.ArrayLike) -> FloatArray:
-    """Share of the smaller footprint that boxes (..., 6) share with each of the others (M, 6), from above: (..., M)."""
-    a, b = np.asarray(box, dtype=np.float32)[..., None, :], np.asarray(others, dtype=np.float32).reshape(-1, 6)
-    sides = np.clip(-gaps(box, b)[..., :2], 0.0, np.minimum(a[..., 3:5], b[:, 3:5]))
-    smaller = np.minimum(a[..., 3] * a[..., 4], b[:, 3] * b[:, 4])
+    """Share of the smaller footprint that boxes (..., 6) share with others (..., M, 6), from above: (..., M)."""
+    a, b = np.asarray(box, dtype=np.float32)[..., None, :], _many(others)
+    sides = np.clip(-gaps(box, b)[..., :2], 0.0, np.minimum(a[..., 3:5], b[..., 3:5]))
+    smaller = np.minimum(a[..., 3] * a[..., 4], b[..., 3] * b[..., 4])
     return np.asarray(sides[..., 0] * sides[..., 1] / np.maximum(smaller, 1e-9), dtype=np.float32)
 
 

@@ -165,46 +165,22 @@ class Bundle(nn.Module):
         moved: npt.ArrayLike,
         reference: npt.ArrayLike,
     ) -> tuple[FloatArray, FloatArray]:
-        """The moved object after each action: boxes (B, 6) and features (B, D).
+        """The moved object after each of B actions: boxes (B, 6) and features (B, D), as in `Transitions.predict`.
 
-        Args:
-            visual: (B, N, D).
-            boxes: (B, N, 6).
-            operators: (B,) index into `config.operators`.
-            moved: (B,) index of the moved object.
-            reference: (B,) index of the other argument (the moved object if there is none).
+        One scene for all actions, `visual` (N, D) and `boxes` (N, 6), is embedded once for each reference, not for each
+        action.
         """
-        integers = (self._tensor(array, torch.long) for array in (operators, moved, reference))
-        box, feature = self.transition(self._tensor(visual), self._tensor(boxes), *integers)
-        return box.cpu().numpy(), feature.cpu().numpy()
-
-    @torch.inference_mode()
-    def predict_all(
-        self,
-        visual: npt.ArrayLike,
-        boxes: npt.ArrayLike,
-        operators: npt.ArrayLike,
-        moved: npt.ArrayLike,
-        reference: npt.ArrayLike,
-    ) -> tuple[FloatArray, FloatArray]:
-        """`predict` for many actions in the same scene, which is embedded once for each reference and not each action.
-
-        Args:
-            visual: (N, D).
-            boxes: (N, 6).
-            operators: (B,) as for `predict`.
-            moved: (B,) as for `predict`.
-            reference: (B,) as for `predict`.
-        """
-        scene_visual, scene_boxes = self._tensor(visual), self._tensor(boxes)
+        visuals, places = self._tensor(visual), self._tensor(boxes)
         acts, movers, references = (self._tensor(array, torch.long) for array in (operators, moved, reference))
-        anchors, seen_from = torch.unique(references, return_inverse=True)
-
-        def repeated(times: int) -> tuple[Tensor, Tensor]:
-            return scene_visual.expand(times, -1, -1), scene_boxes.expand(times, -1, -1)
-
-        x = self.transition.embedded(*repeated(len(anchors)), anchors)
-        box, feature = self.transition.decoded(x[seen_from], *repeated(len(references)), acts, movers, references)
+        if places.ndim == 3:
+            box, feature = self.transition(visuals, places, acts, movers, references)
+        else:
+            anchors, seen_from = torch.unique(references, return_inverse=True)
+            embedded, decoded = (
+                (visuals.expand(n, -1, -1), places.expand(n, -1, -1)) for n in map(len, (anchors, acts))
+            )
+            x = self.transition.embedded(*embedded, anchors)
+            box, feature = self.transition.decoded(x[seen_from], *decoded, acts, movers, references)
         return box.cpu().numpy(), feature.cpu().numpy()
 
     @torch.inference_mode()
@@ -224,7 +200,7 @@ class Bundle(nn.Module):
     def save(self, folder: str | Path, card: str = "") -> Path:
         """Write weights, configuration and model card into a folder.
 
-        Every file is written beside its final name and moved there, so a reader never sees half a checkpoint.
+        The files take their names when all of them are written, so that a reader never sees half a file.
 
         Args:
             folder: where; made if it does not exist.
@@ -264,8 +240,7 @@ class Bundle(nn.Module):
                     f"expected a checkpoint folder with {CONFIG} and {WEIGHTS}, found no {name} in {path}; "
                     "give the folder that `python -m train` wrote, or none for the shipped one"
                 )
-        config = _read_config(path / CONFIG, domain)
-        bundle = cls(config)
+        bundle = cls(_read_config(path / CONFIG, domain))
         try:
             weights = load_file(path / WEIGHTS)
         except (SafetensorError, OSError, ValueError) as error:
@@ -290,9 +265,7 @@ def _read_config(path: Path, domain: SpatialDomain) -> BundleConfig:
             f"expected checkpoint format {FORMAT}, found {version} in {path}; use the version of nsrecover it was made "
             "with, or train it again"
         )
-    for name in ("encoder_blocks", "operators", "calibration", "workspace", "reach_m"):
-        if isinstance(document.get(name), list):
-            document[name] = tuple(document[name])
+    document = {name: tuple(value) if isinstance(value, list) else value for name, value in document.items()}
     try:
         config = BundleConfig(**document)
     except TypeError as error:

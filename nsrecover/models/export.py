@@ -15,6 +15,7 @@ from __future__ import annotations
 import copy
 import json
 import warnings
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,9 +29,7 @@ from nsrecover.core.atomic_write import atomic_path
 from nsrecover.core.extras import needs_extra
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle, BundleConfig
-from nsrecover.models.discriminator import Discriminator
-from nsrecover.models.encoder import ObjectEncoder
-from nsrecover.models.transition import TransitionModel, every_pair
+from nsrecover.models.transition import every_pair
 
 OPSET = 18
 """Version of the ONNX operators; the oldest that torch exports to, so that most runtimes can read the files."""
@@ -70,48 +69,37 @@ class _Part:
     outputs: tuple[Port, ...]
 
 
-class _Encoder(nn.Module):
-    """The encoder, from bytes as images have them."""
+class _Adapted(nn.Module):
+    """A model with a function between it and the arrays of its file."""
 
-    def __init__(self, model: ObjectEncoder) -> None:
+    def __init__(self, model: nn.Module, adapt: Callable[..., Any]) -> None:
         super().__init__()
         self.model = model
+        self.adapt = adapt
 
-    def forward(self, crops: Tensor) -> Tensor:
-        feature: Tensor = self.model(crops.permute(0, 3, 1, 2) / 255.0)
-        return feature
-
-
-class _Transition(nn.Module):
-    """The transition model, with its edges made in the graph: kept ones would fix the number of objects."""
-
-    def __init__(self, model: TransitionModel) -> None:
-        super().__init__()
-        self.model = model
-
-    def forward(
-        self, visual: Tensor, boxes: Tensor, operators: Tensor, moved: Tensor, reference: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        edges = every_pair(*boxes.shape[:2])
-        found: tuple[Tensor, Tensor] = self.model(visual, boxes, operators, moved, reference, edges)
-        return found
+    def forward(self, *arrays: Tensor) -> Any:
+        return self.adapt(self.model, *arrays)
 
 
-class _Discriminator(nn.Module):
-    """The discriminator, as a probability."""
+def _encode(model: nn.Module, crops: Tensor) -> Any:
+    """The encoder on bytes, as images have them."""
+    return model(crops.permute(0, 3, 1, 2) / 255.0)
 
-    def __init__(self, model: Discriminator) -> None:
-        super().__init__()
-        self.model = model
 
-    def forward(self, visual_a: Tensor, boxes_a: Tensor, visual_b: Tensor, boxes_b: Tensor) -> Tensor:
-        return torch.sigmoid(self.model(visual_a, boxes_a, visual_b, boxes_b))
+def _predict(model: nn.Module, visual: Tensor, boxes: Tensor, *arguments: Tensor) -> Any:
+    """The transition model with its edges made in the graph: kept ones would fix the number of objects."""
+    return model(visual, boxes, *arguments, every_pair(*boxes.shape[:2]))
+
+
+def _compare(model: nn.Module, *nodes: Tensor) -> Tensor:
+    """The discriminator as a probability."""
+    return torch.sigmoid(model(*nodes))
 
 
 def export_onnx(bundle: Bundle, folder: str | Path) -> tuple[Path, ...]:
     """Write encoder, transition model and discriminator as ONNX files, and models.json, which describes them.
 
-    Every file is written beside its final name and moved there when all are whole; models.json comes last.
+    All files are written to a temporary folder and then moved into place; models.json comes last.
 
     Args:
         bundle: the learned parts; left as it is, on its device and in its mode.
@@ -149,13 +137,13 @@ def _parts(bundle: Bundle) -> tuple[_Part, ...]:
     return (
         _Part(
             "encoder.onnx",
-            _Encoder(bundle.encoder),
+            _Adapted(bundle.encoder, _encode),
             (Port("crops", ("crops", side, side, 3), "RGB pictures of single objects, all else black", "uint8"),),
             (Port("features", ("crops", features), "appearance, unit length"),),
         ),
         _Part(
             "transition.onnx",
-            _Transition(bundle.transition),
+            _Adapted(bundle.transition, _predict),
             (
                 Port("visual", ("scenes", "objects", features), "appearance of every object, unit length"),
                 Port("boxes", ("scenes", "objects", 6), box),
@@ -170,7 +158,7 @@ def _parts(bundle: Bundle) -> tuple[_Part, ...]:
         ),
         _Part(
             "discriminator.onnx",
-            _Discriminator(bundle.discriminator),
+            _Adapted(bundle.discriminator, _compare),
             (
                 Port("visual_a", ("pairs", features), "appearance of the expected object, unit length"),
                 Port("boxes_a", ("pairs", 6), box),
@@ -200,8 +188,11 @@ def _program(part: _Part) -> torch.onnx.ONNXProgram:
             examples,
             input_names=[port.name for port in part.inputs],
             output_names=[port.name for port in part.outputs],
-            dynamic_shapes=tuple(
-                {axis: size for axis, size in enumerate(port.shape) if isinstance(size, str)} for port in part.inputs
+            dynamic_shapes=(
+                tuple(
+                    {axis: size for axis, size in enumerate(port.shape) if isinstance(size, str)}
+                    for port in part.inputs
+                ),
             ),
             opset_version=OPSET,
             dynamo=True,
@@ -216,7 +207,7 @@ def _program(part: _Part) -> torch.onnx.ONNXProgram:
 def _description(config: BundleConfig, parts: tuple[_Part, ...]) -> dict[str, Any]:
     """What models.json holds."""
 
-    def told(port: Port) -> dict[str, Any]:
+    def about(port: Port) -> dict[str, Any]:
         return {"name": port.name, "type": port.kind, "shape": list(port.shape), "meaning": port.meaning}
 
     return {
@@ -228,6 +219,6 @@ def _description(config: BundleConfig, parts: tuple[_Part, ...]) -> dict[str, An
         "operators": list(config.operators),
         "threshold": config.threshold,
         "models": {
-            part.file: {"inputs": [*map(told, part.inputs)], "outputs": [*map(told, part.outputs)]} for part in parts
+            part.file: {"inputs": [*map(about, part.inputs)], "outputs": [*map(about, part.outputs)]} for part in parts
         },
     }

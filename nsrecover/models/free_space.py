@@ -1,4 +1,4 @@
-"""Where to put an object down so that it is in nobody's way: a transformer over the boxes of a scene.
+"""Free-space transformer: proposes where to put an object down so that it blocks nothing.
 
 Source: Kalithasan et al., section V, item 2: the boxes of all objects and which one to move go in, a collision-free box
 near the object comes out; trained without labels on "move little" plus "overlap with nothing".
@@ -7,7 +7,7 @@ near the object comes out; trained without labels on "move little" plus "overlap
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import cast
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -19,8 +19,8 @@ SCALE_M = 0.1
 MARGIN_M = 0.03
 """Gap asked for between the proposed box and every other one: room for the fingers of a gripper."""
 
-TOLD = 4 + 4 + 1
-"""Numbers that a token is made of: four sides of its box, four borders of the workspace, whether it is the moved."""
+TOKEN_SIZE = 4 + 4 + 1
+"""Numbers in a token: four sides of its box, four borders of the workspace, whether it is the moved object's."""
 
 
 def workspace_overrun(box: Tensor, workspace: Tensor) -> Tensor:
@@ -75,14 +75,14 @@ class FreeSpaceTransformer(nn.Module):
     def __init__(self, width: int = 64, layers: int = 2, heads: int = 4, hypotheses: int = 4) -> None:
         super().__init__()
         self.hypotheses = hypotheses
-        self.embed = nn.Sequential(nn.Linear(TOLD, width), nn.GELU(), nn.Linear(width, width))
+        self.embed = nn.Sequential(nn.Linear(TOKEN_SIZE, width), nn.GELU(), nn.Linear(width, width))
         layer = nn.TransformerEncoderLayer(
             width, heads, dim_feedforward=2 * width, dropout=0.0, activation="gelu", batch_first=True, norm_first=True
         )
         self.encoder = nn.TransformerEncoder(layer, layers, norm=nn.LayerNorm(width), enable_nested_tensor=False)
         self.decode = nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.Linear(width, 2 * hypotheses))
         # a near free place has coordinates of borders; past the normalisations of the encoder they arrive undistorted
-        self.skip = nn.Linear(TOLD, 2 * hypotheses)
+        self.skip = nn.Linear(TOKEN_SIZE, 2 * hypotheses)
 
     def propose(self, boxes: Tensor, moved: Tensor, workspace: Tensor, present: Tensor | None = None) -> Tensor:
         """All hypotheses.
@@ -98,9 +98,9 @@ class FreeSpaceTransformer(nn.Module):
         """
         batch = torch.arange(len(boxes), device=boxes.device)
         own = boxes[batch, moved]  # (B, 6)
-        told = self._tell(boxes, own, moved, workspace.expand(len(boxes), 4))
-        encoded = self._encode(self.embed(told), present)
-        offset = SCALE_M * (self.decode(encoded) + self.skip(told))  # (B, N, 2 * hypotheses)
+        tokens = self._tokens(boxes, own, moved, workspace.expand(len(boxes), 4))
+        encoded = self._encode(self.embed(tokens), present)
+        offset = SCALE_M * (self.decode(encoded) + self.skip(tokens))  # (B, N, 2 * hypotheses)
         if present is not None:
             offset = torch.where(present[..., None], offset, offset[batch, moved][:, None])
         centre = own[:, None, :2] + offset.reshape(len(boxes), -1, 2)
@@ -110,8 +110,8 @@ class FreeSpaceTransformer(nn.Module):
     def _encode(self, tokens: Tensor, present: Tensor | None) -> Tensor:
         """Tokens (B, N, width) after all layers.
 
-        Once trained, they are gone through here: for the one scene that a search asks about, what `self.encoder` checks
-        in every call takes a third of its time.
+        In evaluation the layers are applied here: for a single scene, the checks of `self.encoder` in every call take a
+        third of its time.
         """
         if self.training:
             learning: Tensor = self.encoder(tokens, src_key_padding_mask=None if present is None else ~present)
@@ -127,8 +127,8 @@ class FreeSpaceTransformer(nn.Module):
         encoded: Tensor = cast(nn.LayerNorm, self.encoder.norm)(tokens)
         return encoded
 
-    def _tell(self, boxes: Tensor, own: Tensor, moved: Tensor, workspace: Tensor) -> Tensor:
-        """What the tokens are made of, (B, N, TOLD): lengths from the moved object's centre, in units of `SCALE_M`.
+    def _tokens(self, boxes: Tensor, own: Tensor, moved: Tensor, workspace: Tensor) -> Tensor:
+        """Inputs of the tokens, (B, N, TOKEN_SIZE): lengths from the moved object's centre, in units of `SCALE_M`.
 
         Where that centre would touch the gap around each box, on its four sides; where it would touch the borders of
         the workspace; and whether the box is its own.
@@ -152,7 +152,7 @@ class FreeSpaceTransformer(nn.Module):
         return proposals[torch.arange(len(boxes), device=boxes.device), badness.argmin(1)]
 
 
-class PlacementEnergy:
+class PlacementEnergy(NamedTuple):
     """The parts of the training objective for proposals (B, H, 6), each (B, H).
 
     Attributes:
@@ -161,10 +161,9 @@ class PlacementEnergy:
         outside: overrun of the workspace, in units of `SCALE_M`.
     """
 
-    def __init__(self, displacement: Tensor, overlap: Tensor, outside: Tensor) -> None:
-        self.displacement = displacement
-        self.overlap = overlap
-        self.outside = outside
+    displacement: Tensor
+    overlap: Tensor
+    outside: Tensor
 
     @property
     def total(self) -> Tensor:
@@ -185,7 +184,7 @@ def placement_energy(
     present: Tensor | None = None,
     margin_m: float = MARGIN_M,
 ) -> PlacementEnergy:
-    """How bad proposed places are; differentiable.
+    """The energy of proposed places; differentiable.
 
     Args:
         proposals: (B, H, 6).

@@ -1,6 +1,6 @@
-"""Monitoring without pixels: places are told apart by geometry alone, for those who have boxes and nothing else.
+"""Models without learned parts, for boxes without images: places are compared by geometry alone.
 
-Nothing is learned and torch is not needed. Where an action leads, its operator says (`PlacingOperator`).
+They do not need torch. Where an action leads comes from its operator (`PlacingOperator`).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from nsrecover.errors import InvalidConfiguration
 class GeometricModels:
     """Stands in for the learned parts: P(as expected) falls with the distance between two box centres.
 
-    P = 2^-(d / tolerance)^2: how likely a displacement d is under normal noise, beside none at all; a half where it
-    equals the tolerance. Looks and sizes play no part in it: two objects that changed places are told apart by name
-    only. A box turned onto another side is wrong at any distance: who compares sees to that (`same_place`).
+    P = 2^-(d / tolerance)^2: the likelihood of a displacement d under normal noise, relative to no displacement; 0.5 at
+    the tolerance. Appearance and size have no influence: objects that changed places are distinguished by name only.
+    `same_place` gives P = 0 to a box turned onto another side, at any distance.
 
     Attributes:
         tolerance_m: displacement at which an object is as likely as not to be out of place; about 2.4 times the error,
@@ -49,7 +49,7 @@ class GeometricModels:
 
     @property
     def feature_size(self) -> None:
-        """Appearance plays no part."""
+        """None: appearance is not used."""
         return
 
     def with_threshold(self, threshold: float) -> GeometricModels:
@@ -59,7 +59,7 @@ class GeometricModels:
     def same(
         self, visual_a: npt.ArrayLike, boxes_a: npt.ArrayLike, visual_b: npt.ArrayLike, boxes_b: npt.ArrayLike
     ) -> FloatArray:
-        """P(in the same place) for M pairs of boxes (M, 6): (M,); appearance is not looked at."""
+        """P(in the same place) for M pairs of boxes (M, 6): (M,); appearance is ignored."""
         offset = np.asarray(boxes_a, dtype=np.float64)[:, :3] - np.asarray(boxes_b, dtype=np.float64)[:, :3]
         return np.asarray(np.exp2(-np.square(offset / self.tolerance_m).sum(axis=1)), dtype=np.float32)
 

@@ -1,6 +1,6 @@
-"""What imagining, comparing and planning ask of the models; `nsrecover.models.bundle.Bundle` has learned all of it.
+"""Protocols of the models for imagination, comparison and planning; `nsrecover.models.bundle.Bundle` has all of them.
 
-`nsrecover.models.geometric.GeometricModels` computes it from boxes alone.
+`nsrecover.models.geometric.GeometricModels` computes places from boxes alone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from nsrecover.models.free_place import FreeSpaceModel
 
 
 class RecoveryModels(FreeSpaceModel, Protocol):
-    """What planning needs: to tell places apart, and where there is room."""
+    """What planning needs: the comparison of places, and free space."""
 
     @property
     def threshold(self) -> float:
@@ -29,7 +29,7 @@ class RecoveryModels(FreeSpaceModel, Protocol):
 
 
 class SceneModels(RecoveryModels, Protocol):
-    """What a whole `nsrecover.System` is made of."""
+    """What a `nsrecover.System` needs."""
 
     @property
     def feature_size(self) -> int | None:

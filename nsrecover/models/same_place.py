@@ -14,8 +14,8 @@ def same_place(
 ) -> FloatArray:
     """P(same object in the same place, on the same side) for M pairs of nodes: (M,).
 
-    The models compare places and looks (Kalithasan et al., section IV-C). A brick that tipped over where it stands has
-    both still, and what is to stand on it comes too high or too low.
+    The models compare places and appearance (Kalithasan et al., section IV-C). A brick that tipped over in its place
+    keeps both, but an object put onto it would be too high or too low.
 
     Args:
         models: their discriminator is used.

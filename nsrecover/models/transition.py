@@ -1,4 +1,4 @@
-"""Scene-graph transition predictor: what the moved object will look like and where it will be after an action."""
+"""Scene-graph transition predictor: box and appearance of the moved object after an action."""
 
 from __future__ import annotations
 

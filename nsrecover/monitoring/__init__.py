@@ -1,1 +1,1 @@
-"""Imagining what a plan leads to, and comparing it with what is seen."""
+"""Imagination of the expected scenes of a plan, and their comparison with the observed ones."""

@@ -1,4 +1,4 @@
-"""What happened to an object that is not where it should be: a typed cause, read off the two scene graphs."""
+"""Typed causes of deviations, derived from the expected and the observed scene graph."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from nsrecover.domains.tabletop.operators import REACHED_M
 from nsrecover.domains.tabletop.relations import TABLE, support_name
 
 TUMBLED_M = 0.006
-"""What has rolled over or lies askew is this much longer or shorter along some axis than it was imagined."""
+"""The box of an object that rolled over or lies askew differs by more than this along some axis."""
 
 FALL_REACH_M = 0.1
-"""What falls comes down this close to below its place, if it does not roll: about the breadth of two objects."""
+"""A falling object that does not roll lands this close to its place: about the width of two objects."""
 
 ON_THE_WAY_M = 0.03
-"""What falls out of the gripper comes down this close to the straight line that it was carried along."""
+"""An object that falls out of the gripper lands this close to the straight carry path."""
 
 ON_THE_LINE_M = 0.003
-"""So near to that line hardly anything is put by chance."""
+"""Within this distance of the carry path a coincidence is unlikely."""
 
 SAME_PILE_M = 0.04
-"""Objects whose places are this close to one above the other belong to one pile."""
+"""Objects whose places are this close in x and y belong to one pile."""
 
 NEAR_PLACE_M = 0.07
-"""What stands this close to its place at its level was put there: about one object and a half."""
+"""An object this close to its place, at its level, was put there: about one and a half objects."""
 
 OVERLAP_M = 0.003
-"""Boxes that share more than this along every axis are in each other's way."""
+"""Boxes that overlap more than this along every axis block each other."""
 
 
 @dataclass(frozen=True)
 class Situation:
-    """Everything the cause of a deviation is read off.
+    """The evidence from which the cause of a deviation is derived.
 
     Attributes:
         trace: the imagined scenes.
         done: number of actions after which the expected scene is `trace.graphs[done]`.
-        moved: index of the object the last action was to move; None before an action.
-        observed: the seen scene.
+        moved: index of the object that the last action should have moved; None before an action.
+        observed: the observed scene.
         probabilities: (N,) P(as expected).
         wrong: indices of the objects that are not as expected.
         later: (T + 1, N) whether an object is as it should be after a later step.
@@ -68,7 +68,7 @@ def _distance(a: FloatArray, b: FloatArray) -> float:
 
 
 def _swap_partner(situation: Situation, index: int) -> int | None:
-    """An object that stands where this one should, while this one stands where that one should."""
+    """The object that exchanged its place with this one; None if there is none."""
     expected, observed = situation.expected.boxes, situation.observed.boxes
     for other in situation.wrong:
         if other == index or situation.observed.missing[other]:
@@ -81,16 +81,16 @@ def _swap_partner(situation: Situation, index: int) -> int | None:
 
 
 def cause_of(situation: Situation, index: int) -> Deviation:
-    """What happened to one object: the first of these that is so.
+    """The deviation of one object with its cause.
 
-    It is missing; it and another one took each other's place; it was to be moved and is where it was; it is where a
-    later step has it. Of what was to be moved then: it fell, or it was put down elsewhere. Of everything else: it fell
-    from what it stood on, or over where it stood, it stands in the way of a later step, or it has merely been moved.
+    The first cause that applies: missing; swapped with another object; not lifted by the action that should have moved
+    it; helped (already where a later step puts it). Then, for the object that was moved: dropped or misplaced. For all
+    others: toppled, blocking a later step, or moved.
     """
     expected, observed = situation.expected, situation.observed
     box, seen_box = expected.boxes[index], observed.boxes[index]
 
-    def culprit(cause: Cause, other: str | None = None, subgoal: int | None = None) -> Deviation:
+    def deviation(cause: Cause, other: str | None = None, subgoal: int | None = None) -> Deviation:
         missing = cause is Cause.MISSING
         return Deviation(
             name=expected.names[index],
@@ -104,32 +104,32 @@ def cause_of(situation: Situation, index: int) -> Deviation:
         )
 
     if observed.missing[index]:
-        return culprit(Cause.MISSING)
+        return deviation(Cause.MISSING)
     partner = _swap_partner(situation, index)
     if partner is not None:
-        return culprit(Cause.SWAPPED, expected.names[partner])
+        return deviation(Cause.SWAPPED, expected.names[partner])
     support, moved = support_name(observed, index), index == situation.moved
     if moved and _distance(_before(situation, index), seen_box) < REACHED_M:
-        return culprit(Cause.NOT_LIFTED, support)
+        return deviation(Cause.NOT_LIFTED, support)
     helped = np.flatnonzero(situation.later[:, index])
     if len(helped):
-        return culprit(Cause.HELPED, support, int(helped[0]))
+        return deviation(Cause.HELPED, support, int(helped[0]))
     if moved:
-        return culprit(Cause.DROPPED if _lost(situation, index, support) else Cause.MISPLACED, support)
+        return deviation(Cause.DROPPED if _lost(situation, index, support) else Cause.MISPLACED, support)
     if (_came_down(situation, index) and _fell_over(situation, index)) or _tipped(situation, index):
-        return culprit(Cause.TOPPLED, support)
+        return deviation(Cause.TOPPLED, support)
     hindered = _hindered(situation, index, support)
-    return culprit(Cause.MOVED, support) if hindered is None else culprit(Cause.BLOCKING, hindered)
+    return deviation(Cause.MOVED, support) if hindered is None else deviation(Cause.BLOCKING, hindered)
 
 
 def _before(situation: Situation, index: int) -> FloatArray:
-    """Where an object was before the last action."""
+    """Box (6,) of an object before the last action."""
     box: FloatArray = situation.trace.graphs[situation.done - 1].boxes[index]
     return box
 
 
-def _aside(situation: Situation, index: int) -> float:
-    """How far sideways from its place an object is, metres."""
+def _offset_m(situation: Situation, index: int) -> float:
+    """Horizontal distance of an object from its place, metres."""
     return float(np.linalg.norm(situation.expected.boxes[index, :2] - situation.observed.boxes[index, :2]))
 
 
@@ -140,7 +140,7 @@ def _came_down(situation: Situation, index: int) -> bool:
 
 
 def _tumbled(situation: Situation, index: int) -> bool:
-    """Whether an object lies another way than it should; what is set down keeps its sides."""
+    """Whether the sides of an object differ from the expected ones; an object that is set down keeps its sides."""
     sides = situation.observed.boxes[index, 3:] - situation.expected.boxes[index, 3:]
     return bool(np.abs(sides).max() > TUMBLED_M)
 
@@ -148,30 +148,30 @@ def _tumbled(situation: Situation, index: int) -> bool:
 def _tipped(situation: Situation, index: int) -> bool:
     """Whether an object stands where it should on another side."""
     box, seen = situation.expected.boxes[index], situation.observed.boxes[index]
-    return bool(turned_over(box, seen)) and _aside(situation, index) < REACHED_M
+    return bool(turned_over(box, seen)) and _offset_m(situation, index) < REACHED_M
 
 
 def _fell_over(situation: Situation, index: int) -> bool:
     """Whether an object that came down fell: it or another one of its pile tumbled, or lies at the foot of the pile."""
     places, gone = situation.expected.boxes[:, :2], situation.observed.missing
-    # That the load tipped off the pile says nothing about the pile.
+    # a load that tipped off the pile says nothing about the pile
     return any(
-        _came_down(situation, other) and (_tumbled(situation, other) or _aside(situation, other) < FALL_REACH_M)
+        _came_down(situation, other) and (_tumbled(situation, other) or _offset_m(situation, other) < FALL_REACH_M)
         for other in situation.wrong
         if other != situation.moved and not gone[other] and np.linalg.norm(places[other] - places[index]) < SAME_PILE_M
     )
 
 
 def _lost(situation: Situation, index: int, support: str) -> bool:
-    """Whether the gripper lost what it carried, or it fell from where it was put; else it was set down elsewhere.
+    """Whether the moved object fell, out of the gripper or from its place; otherwise it was put down elsewhere.
 
-    Nothing is seen of the way itself. What falls rolls over, or comes to lie beside the foot of its place, or under the
-    line that it was carried along; and it hardly ever ends up on top of something.
+    The motion itself is not observed. A falling object rolls over, lands next to its place or below the carry path, and
+    hardly ever ends up on top of something.
     """
     if support != TABLE:
         return False
-    aside = _aside(situation, index)
-    if _tumbled(situation, index) or (_came_down(situation, index) and aside < FALL_REACH_M):
+    offset_m = _offset_m(situation, index)
+    if _tumbled(situation, index) or (_came_down(situation, index) and offset_m < FALL_REACH_M):
         return True
     start, goal = _before(situation, index)[:2], situation.expected.boxes[index, :2]
     way = goal - start
@@ -180,19 +180,19 @@ def _lost(situation: Situation, index: int, support: str) -> bool:
     if length < REACHED_M:
         return False
     along, across = float(offset @ way) / length, abs(float(way[0] * offset[1] - way[1] * offset[0])) / length
-    # It may fly on a little beyond its place.
-    narrow = ON_THE_LINE_M if aside < NEAR_PLACE_M else ON_THE_WAY_M
+    # it may fly a little beyond its place
+    narrow = ON_THE_LINE_M if offset_m < NEAR_PLACE_M else ON_THE_WAY_M
     return across < narrow and REACHED_M < along < length + 2 * FALL_REACH_M
 
 
 def _hindered(situation: Situation, index: int, support: str) -> str | None:
-    """The object that the rest of the plan cannot move, or not put into its place, because of where another one is."""
+    """The object that the rest of the plan cannot move, or not put into its place, because this one blocks it."""
     plan, graphs = situation.trace.plan, situation.trace.graphs
     name, box = situation.observed.names[index], situation.observed.boxes[index]
     for step in range(situation.done, len(plan)):
         moved = plan[step].arguments[0]
         if moved == name:
-            # It goes away before it can be in the way of anything later.
+            # it is moved before it can block anything later
             return support if support in plan[step].arguments[1:] else None
         wanted = graphs[step + 1].boxes[graphs[step + 1].index(moved)]
         shared = (box[3:] + wanted[3:]) / 2 - np.abs(box[:3] - wanted[:3])

@@ -16,9 +16,9 @@ from nsrecover.monitoring.imagination import as_expected
 
 
 class Comparison:
-    """Says which objects are not as the plan expects them, since which step, and how (section IV-C).
+    """Finds the objects that deviate from the expected scene, with causes (Kalithasan et al., section IV-C).
 
-    It remembers nothing: whoever asks hands over the scene, the trace and the step. `nsrecover.Monitor` keeps these.
+    It is stateless: the caller hands over the scene, the trace and the step. `nsrecover.Monitor` keeps these.
 
     Args:
         models: their discriminator and calibrated threshold are used.
@@ -30,22 +30,22 @@ class Comparison:
         self._domain = domain
 
     def before(self, graph: SceneGraph, trace: Trace, step: int) -> Discrepancy:
-        """Whether an action can be run: the scene is as expected and the action's preconditions hold.
+        """The discrepancy before an action, with the unmet preconditions of the action.
 
         Args:
             graph: the scene as it is now.
-            trace: what should be.
+            trace: the expected scenes.
             step: number of the action, from 0.
 
         Returns:
-            A discrepancy that is false in a condition if all is well.
+            A discrepancy that is false in a condition if the scene is as expected and the preconditions hold.
         """
         action = trace.plan[step]
         unmet = self._domain.operator_of(action).violated(graph, action)
         return self._compare(graph, trace, step, Phase.BEFORE, unmet)
 
     def after(self, graph: SceneGraph, trace: Trace, step: int) -> Discrepancy:
-        """Whether an action worked and left everything else alone; arguments as for `before`."""
+        """The discrepancy after an action, over all objects; arguments as for `before`."""
         return self._compare(graph, trace, step, Phase.AFTER, ())
 
     def _compare(

@@ -1,7 +1,7 @@
 """Detects a repeated action that cannot change the scene, and accepts the scene as it is.
 
-A brick that was put onto another one may come to stand on its end for good. Its relation to the other brick holds, its
-place does not, and repeating the action leads to the same scene again.
+A brick put onto another one may stand on its end every time. Its relation to the other brick then holds and its place
+does not, and repeating the action leads to the same scene again.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from nsrecover.monitoring.imagination import Imagination
 def repeats_itself(before: Discrepancy, now: Discrepancy, domain: SpatialDomain) -> bool:
     """Whether repeating an action changed nothing, though it achieves its relation.
 
-    That is so if the same action led to the same place of the moved object as the last time, nothing else is wrong, and
-    the operator's promise holds.
+    The same action led to the same place of the moved object as the last time, nothing else deviates, and the relation
+    that the operator promises holds.
 
     Args:
         before: the last error before this one.

@@ -1,4 +1,4 @@
-"""Which detection shows which known object: the Hungarian method on appearance, place and size, with a gate."""
+"""Assignment of detections to known objects: the Hungarian method on appearance, place and size, with a gate."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from scipy.optimize import linear_sum_assignment
 from nsrecover.core.scene import FloatArray
 
 PLACE_WEIGHT = 0.25
-"""Cost of being far from every place where the object may be; different looks cost up to 2."""
+"""Cost of being far from every place where the object may be; different appearance costs up to 2."""
 
 NEAR_M = 0.10
-"""Length at which the cost of being elsewhere levels off: an object that was thrown far is as likely as one near."""
+"""Length at which the cost of being elsewhere levels off: beyond it, far and near are equally likely."""
 
 GROWTH_WEIGHT, GROWTH_M = 0.5, 0.01
 """Cost of being larger than the object, and the length at which it levels off: turned objects have larger boxes."""
 
 SHRINKAGE_WEIGHT, SHRINKAGE_M = 0.25, 0.02
-"""Cost of being smaller, and the length at which it levels off: a part may be hidden."""
+"""Cost of being smaller, and the length at which it levels off: a part may be occluded."""
 
 LOOKS_GATE = 0.6
-"""A detection whose looks differ more than this (1 - cosine) shows another object. Place and size have no gate: objects
-that tumbled, or are half hidden, are elsewhere and of another size."""
+"""A detection whose appearance differs more than this (1 - cosine) shows another object. Place and size have no gate:
+objects that tumbled, or are half occluded, are elsewhere and of another size."""
 
 UNMATCHED = 4.0
 """Cost of leaving an object without a detection: more than any allowed pair costs."""
@@ -38,14 +38,14 @@ def association_costs(
     """How badly each detection fits each object.
 
     Args:
-        visual: (N, K, D) unit features of the objects, from K looks at each: the costs are averaged.
+        visual: (N, K, D) unit features of the objects, from K observations of each: the costs are averaged.
         sizes: (N, K, 3) of their boxes, metres.
         places: (N, P, 3) centres where each may be: where it was, where it is expected.
         detected_visual: (M, D) unit features of the detections.
         detected_boxes: (M, 6).
 
     Returns:
-        (N, M); `UNMATCHED` where the looks rule it out.
+        (N, M); `UNMATCHED` where the appearance rules it out.
     """
     looks = 1.0 - (visual @ detected_visual.T).mean(axis=1)
     away = np.linalg.norm(places[:, :, None] - detected_boxes[None, None, :, :3], axis=-1).min(axis=1)
@@ -58,7 +58,7 @@ def association_costs(
 
 
 def associate(costs: FloatArray) -> npt.NDArray[np.intp]:
-    """The cheapest one-to-one assignment; what is ruled out stays unmatched.
+    """The cheapest one-to-one assignment; excluded pairs stay unmatched.
 
     Args:
         costs: (N, M) of N objects and M detections.

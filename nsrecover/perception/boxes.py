@@ -1,4 +1,4 @@
-"""Perception that somebody else has done: boxes by name, or whole scene graphs, made into one consistent course."""
+"""Perceiver for boxes by name, or whole scene graphs, from an external perception system."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidObservation
 
 Boxes = Mapping[str, npt.ArrayLike | None]
-"""Name -> box (6,), centre and size in metres; None: not to be seen, but it may well be where it was."""
+"""Name -> box (6,), centre and size in metres; None: not visible, but possibly still in its place."""
 
 Given = SceneGraph | Boxes
-"""What other people's perception hands in."""
+"""What an external perception system hands in."""
 
 
 def scene_of_boxes(boxes: Boxes) -> SceneGraph:
@@ -47,10 +47,10 @@ def scene_of_boxes(boxes: Boxes) -> SceneGraph:
 
 
 class BoxesPerceiver:
-    """Puts scenes that somebody else perceived into one order, and keeps what is out of sight (protocol `Perceiver`).
+    """Brings external scenes into one order of objects and keeps occluded objects (protocol `Perceiver`).
 
-    Names are trusted. An object that is known and not mentioned is missing; one whose box is None, or that a scene
-    graph says is occluded, is taken to be where it should be. One perceiver belongs to one episode.
+    Names are trusted. A known object that is not mentioned is missing. An object whose box is None, or that is occluded
+    in a scene graph, is taken to be where it is expected. One perceiver belongs to one episode.
     """
 
     def __init__(self) -> None:

@@ -1,9 +1,9 @@
-"""What is known of objects over time, also of those that are out of sight, wholly or in part.
+"""Memory of objects over time, including objects that are occluded wholly or in part.
 
-The four operations are those of REFLECT (Liu et al., appendix A.2): a detection of nothing known is *added*; an object
-that is seen where it was is *updated*, which completes what is hidden of it; one that is seen elsewhere is *replaced*
-by what is seen now; one that is not seen though nothing hides its place is *deleted*: nobody knows where it is. Boxes
-take the part of accumulated point clouds here, as all objects are nearly box-shaped.
+The four operations are those of REFLECT (Liu et al., appendix A.2). A detection of an unknown object is *added*. An
+object that is seen where it was is *updated*, which completes its occluded parts. An object that is seen elsewhere is
+*replaced* by what is seen now. An object that is not seen although nothing occludes its place is *deleted*: its place
+is unknown. Boxes replace the accumulated point clouds of the paper, as all objects are nearly box-shaped.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TOLERATED_ADDED = 0.05
 """The same of what completion adds at one side of a visible box."""
 
 _STEPS = 7
-"""Places tried along each axis along which a part of an object is hidden."""
+"""Places tried along each axis along which a part of an object is occluded."""
 
 SeenThrough = Callable[[FloatArray], FloatArray]
 """Boxes (C, 6) -> share of the surface of each at which a camera sees something farther away (C,)."""
@@ -35,18 +35,18 @@ SeenThrough = Callable[[FloatArray], FloatArray]
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """What is known of every object; never changed, but replaced.
+    """What is known of every object; immutable.
 
     Attributes:
         names: N objects.
-        boxes: (N, 6) where each is, or was last.
-        sizes: (N, 3) sides of each, as far as they have been seen.
-        visual: (N, D) what each looks like.
-        pixels: (N,) on how many pixels that rests.
-        first_sizes: (N, 3) sides of each as it was seen first: what it is told apart by once it lies askew.
-        first_visual: (N, D) what each looked like then.
+        boxes: (N, 6) present or last known box of each, metres.
+        sizes: (N, 3) sides of each, as far as they have been seen, metres.
+        visual: (N, D) appearance of each.
+        pixels: (N,) number of pixels behind the appearance.
+        first_sizes: (N, 3) sides of each when it was first seen, which identify it once it lies askew.
+        first_visual: (N, D) appearance of each when it was first seen.
         seen: (N,) whether it is visible now.
-        occluded: (N,) not visible, but something stands before its place.
+        occluded: (N,) whether it is not visible and something stands in front of its place.
     """
 
     names: tuple[str, ...]
@@ -61,18 +61,18 @@ class Memory:
 
     @classmethod
     def empty(cls, features: int) -> Memory:
-        """Of nothing, with appearance features of a length."""
+        """An empty memory with the given feature size."""
         sizes, visual = np.zeros((0, 3), np.float32), np.zeros((0, features), np.float32)
         nothing = np.zeros(0, np.bool_)
         boxes, pixels = np.zeros((0, 6), np.float32), np.zeros(0, np.float32)
         return cls((), boxes, sizes, visual, pixels, sizes, visual, nothing, nothing)
 
     def graph(self) -> SceneGraph:
-        """As a scene graph."""
+        """The scene graph of all objects."""
         return SceneGraph(self.names, self.visual.copy(), self.boxes.copy(), self.seen.copy(), self.occluded.copy())
 
     def add(self, names: tuple[str, ...], boxes: FloatArray, visual: FloatArray, pixels: FloatArray) -> Memory:
-        """With objects that nobody has seen before."""
+        """The memory with new objects."""
         count = len(names)
         return Memory(
             self.names + names,
@@ -95,23 +95,20 @@ class Memory:
         seen_through: SeenThrough,
         expected: FloatArray | None = None,
     ) -> Memory:
-        """After another look.
+        """The memory of the same objects after another observation.
 
         Args:
-            boxes: (M, 6) visible parts of what is detected now.
-            visual: (M, D) what it looks like.
-            pixels: (M,) on how many pixels it is visible.
+            boxes: (M, 6) visible part of each detection, metres.
+            visual: (M, D) appearance of each detection.
+            pixels: (M,) visible pixels of each detection.
             found: (N,) index of the detection that shows each object, -1 for none.
-            seen_through: tells places that are visibly empty from hidden ones.
-            expected: (N, 6) where each object should be now; decides where nothing is to be seen.
-
-        Returns:
-            The new memory of the same objects.
+            seen_through: distinguishes visibly empty places from occluded ones.
+            expected: (N, 6) where each object should be now, which is assumed for an occluded object.
         """
         expected = self.boxes if expected is None else expected
         new_boxes, new_sizes = self.boxes.copy(), self.sizes.copy()
         new_visual, new_pixels = self.visual.copy(), self.pixels.copy()
-        seen, hidden = found >= 0, np.zeros(len(self.names), np.bool_)
+        seen, occluded = found >= 0, np.zeros(len(self.names), np.bool_)
         for i, detection in enumerate(found):
             if detection >= 0:
                 known = np.stack([self.first_sizes[i], self.sizes[i]])
@@ -122,20 +119,13 @@ class Memory:
                 places = np.stack([expected[i], self.boxes[i]])
                 possible = np.flatnonzero((seen_through(places) < TOLERATED) & (places[:, 3:] > 0).all(axis=1))
                 if len(possible):
-                    new_boxes[i], hidden[i] = places[possible[0]], True
-        return replace(
-            self,
-            boxes=new_boxes,
-            sizes=new_sizes,
-            visual=new_visual,
-            pixels=new_pixels,
-            seen=seen,
-            occluded=hidden,
-        )
+                    new_boxes[i], occluded[i] = places[possible[0]], True
+        boxes, sizes, visual, pixels = new_boxes, new_sizes, new_visual, new_pixels
+        return replace(self, boxes=boxes, sizes=sizes, visual=visual, pixels=pixels, seen=seen, occluded=occluded)
 
 
 def blend(now: FloatArray, pixels_now: float, earlier: FloatArray, pixels_earlier: float) -> FloatArray:
-    """Appearance (D,) of an object of which a part may be hidden: memory stands in for the pixels that are not seen."""
+    """Appearance (D,) of an object that may be partly occluded: memory stands in for the pixels that are not seen."""
     mixed = now * pixels_now + earlier * max(float(pixels_earlier - pixels_now), 0.0)
     return np.asarray(mixed / max(float(np.linalg.norm(mixed)), 1e-9), dtype=np.float32)
 
@@ -143,18 +133,18 @@ def blend(now: FloatArray, pixels_now: float, earlier: FloatArray, pixels_earlie
 def complete(
     visible: FloatArray, earlier: FloatArray, sizes: FloatArray, seen_through: SeenThrough, expected: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """The whole box of an object of which a part may be hidden.
+    """The whole box of an object that may be partly occluded.
 
-    A rigid object does not shrink. If less of it is seen than it is large, the rest is behind something, and the box
-    is that one of the known size around the visible part which the cameras speak against least; among equals, the one
-    that is nearest to where the object should be.
+    A rigid object does not shrink: if the visible part is smaller than the object, the rest is occluded. Among
+    the boxes of the known size around the visible part, the one is taken that the cameras contradict least; among equal
+    ones, the nearest to the expected place.
 
     Args:
         visible: (6,) box of what is seen.
         earlier: (6,) box of the whole object before.
-        sizes: (K, 3) its sides as far as they are known: as they were seen last, and before that others that it may
-            have, such as those from before it lay askew, which makes a box larger.
-        seen_through: tells places that are visibly empty from hidden ones.
+        sizes: (K, 3) its known sides: last the ones seen last, before them others that it may have, such as those from
+            before it lay askew, which makes a box larger.
+        seen_through: distinguishes visibly empty places from occluded ones.
         expected: (6,) where it should be.
 
     Returns:

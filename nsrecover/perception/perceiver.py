@@ -1,7 +1,7 @@
 """From cameras to scene graph.
 
-Object crops become appearance features and masked depth becomes 3-D boxes, fused over the views; what is seen now is
-matched to what is known, and what is hidden now is filled in from memory.
+Object crops become appearance features and masked depth becomes 3-D boxes, fused over the views. Detections are matched
+to known objects; occluded objects and parts are filled in from memory.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
+from itertools import chain, count
 from typing import Protocol
 
 import numpy as np
@@ -124,23 +125,23 @@ def lift_boxes(observation: Observation, numbers: Sequence[int]) -> tuple[FloatA
     return boxes, seen
 
 
-def fuse_views(features: FloatArray, owners: npt.NDArray[np.intp], pixels: FloatArray, count: int) -> FloatArray:
-    """Features (count, D) of objects from those of their crops (B, D): weighted by visible pixels, unit length."""
-    visual = np.zeros((count, features.shape[1]), dtype=np.float32)
+def fuse_views(features: FloatArray, owners: npt.NDArray[np.intp], pixels: FloatArray, objects: int) -> FloatArray:
+    """Features (objects, D) of objects from those of their crops (B, D): weighted by visible pixels, unit length."""
+    visual = np.zeros((objects, features.shape[1]), dtype=np.float32)
     np.add.at(visual, owners, features * pixels[:, None])
     return np.asarray(visual / np.maximum(np.linalg.norm(visual, axis=1, keepdims=True), 1e-9), dtype=np.float32)
 
 
-def count_pixels(owners: npt.NDArray[np.intp], pixels: FloatArray, count: int) -> FloatArray:
-    """Visible pixels (count,) of objects from those of their crops (B,)."""
-    return np.bincount(owners, weights=pixels, minlength=count).astype(np.float32)
+def count_pixels(owners: npt.NDArray[np.intp], pixels: FloatArray, objects: int) -> FloatArray:
+    """Visible pixels (objects,) of objects from those of their crops (B,)."""
+    return np.bincount(owners, weights=pixels, minlength=objects).astype(np.float32)
 
 
 class Association(StrEnum):
-    """How the objects of one observation are told to be those of the last one."""
+    """How the objects of an observation are matched to those of the last one."""
 
     TRACKED = "tracked"
-    """By what they look like and where they are; the detector's labels count in the first observation only."""
+    """By appearance and place; the detector's labels count in the first observation only."""
     KNOWN = "known"
     """By the detector's labels."""
 
@@ -181,15 +182,15 @@ class AppearanceModel(Protocol):
 
 
 class ScenePerceiver:
-    """Turns observations into scene graphs and remembers what is out of sight (protocol `Perceiver`).
+    """Turns observations into scene graphs and remembers occluded objects (protocol `Perceiver`).
 
-    One perceiver belongs to one episode. The first observation names the objects; from then on they are followed by
-    appearance, place and size (`nsrecover.perception.association`), and what appears later is given a name of its own.
+    One perceiver belongs to one episode. The first observation names the objects; from then on they are tracked by
+    appearance, place and size (`nsrecover.perception.association`). Objects that appear later get names of their own.
 
     Args:
         appearance: the learned encoder of object crops, such as a bundle.
         association: how objects are matched from one observation to the next.
-        remember: whether hidden objects, and hidden parts, are filled in from memory; without it what is not seen is
+        remember: whether occluded objects and parts are filled in from memory; if not, objects that are not seen are
             missing, and boxes are those of the visible parts.
     """
 
@@ -208,7 +209,7 @@ class ScenePerceiver:
         return dict(self._instances)
 
     def fork(self) -> ScenePerceiver:
-        """A perceiver that knows the same, and then goes its own way."""
+        """An independent copy of the perceiver with the same memory."""
         other = ScenePerceiver(self._appearance, self._association, self._remember)
         other._memory, other._instances = self._memory, dict(self._instances)
         return other
@@ -283,24 +284,17 @@ class ScenePerceiver:
     def _admit(
         self, memory: Memory, observation: Observation, detections: Detections, found: npt.NDArray[np.intp]
     ) -> tuple[Memory, npt.NDArray[np.intp]]:
-        """Give names to what nobody has seen before."""
+        """Give names to new objects."""
         new = np.setdiff1d(np.arange(len(detections.numbers)), found)
         names = list(memory.names)
+        spare = chain(["new object"], (f"new object {number}" for number in count(2)))
         for index in new:
             label = observation.labels[detections.numbers[index]]
             named = self._association is Association.KNOWN and label not in names
-            names.append(label if named else _unused(names))
+            names.append(label if named else next(name for name in spare if name not in names))
         appeared = tuple(names[len(memory.names) :])
         known = memory.add(appeared, detections.boxes[new], detections.visual[new], detections.pixels[new])
         return known, np.concatenate([found, new])
-
-
-def _unused(names: list[str]) -> str:
-    """A name for something that has appeared."""
-    count = 1
-    while (name := "new object" if count == 1 else f"new object {count}") in names:
-        count += 1
-    return name
 
 
 def _by_label(names: tuple[str, ...], observation: Observation, detections: Detections) -> npt.NDArray[np.intp]:
@@ -319,5 +313,5 @@ def _expected_boxes(memory: Memory, expected: SceneGraph | None) -> FloatArray:
 
 
 def _opaque(boxes: FloatArray) -> FloatArray:
-    """Every place is visibly empty where nothing is seen: there is no hiding."""
+    """`seen_through` of a perceiver without memory: nothing is occluded."""
     return np.ones(len(boxes), dtype=np.float32)

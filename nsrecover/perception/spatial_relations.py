@@ -2,25 +2,24 @@
 
 Source: Liu et al., REFLECT: Summarizing Robot Experiences for Failure Explanation and Correction, appendix A.1.
 
-They are not the relations of `tabletop.relations`. Those are the planner's: what stands on what and beside
-what, in the robot's own directions, read off the boxes, as operators need them for preconditions and effects. These
-are for words about a scene: left, right, above and below are the picture's, so they change with the camera, and they
-also say what is inside, near or in front of what. No plan is made from them.
+These relations describe a scene in words; no plan uses them. Left, right, above and below are directions in the image,
+so they change with the camera. The planner has relations of its own (`nsrecover.domains.tabletop.relations`), in the
+robot's directions and from boxes.
 
-What the appendix leaves open, or contradicts itself in, is read like this:
+Where the appendix is open or contradicts itself:
 
-- It ends "object B is considered occluding object A" where A is the nearer one. The nearer one hides the other: here
-  it is A that is occluding B, and the overlap is the share of B's picture that A covers.
-- Near holds for a pair if neither of the two has another relation to the other; like all relations of its list it is
-  only asked for at 5 cm and more. Objects closer than that, neither inside nor on top of the other, have no relation.
+- It ends "object B is considered occluding object A" where A is the nearer one. Here the nearer object A occludes B,
+  and the overlap is the share of B's image that A covers.
+- Near holds for a pair that has no other relation in either direction. Like all relations of its list it needs at
+  least 5 cm. Objects closer than that, neither inside nor on top of the other, have no relation.
 - A distance of exactly 5 cm counts as the larger one.
 - Points on the upper side of an object count as above it and within it, with a slack for the noise of depth cameras.
-  Of an object too thin to be told inside from on top, on top of is said.
+  For a thin object, on top of takes precedence over inside.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -144,7 +143,7 @@ def spatial_relations(
         names: N different object names.
         clouds: one point cloud (P_i, 3) for each object, world coordinates, metres; an object whose cloud is empty
             was not seen and has no relations.
-        camera: the camera the directions and occlusions are told from.
+        camera: the camera that defines directions and occlusions.
 
     Returns:
         All edges; `A above B` and `B below A` are both in it, and so are both directions of `near`.
@@ -152,7 +151,21 @@ def spatial_relations(
     Raises:
         InvalidObservation: clouds and names do not fit, or a cloud is no finite (P, 3) array.
     """
-    return frozenset(_edges(_bodies(names, clouds, camera), camera))
+    edges: set[SpatialEdge] = set()
+    for pair in combinations(_bodies(names, clouds, camera), 2):
+        distance_m = _distance_m(*pair)
+        both_ways = (pair, pair[::-1])
+        if distance_m < CONTACT_BELOW_M:
+            found = [(a, _contact(a, b), b) for a, b in both_ways]
+        elif distance_m < REACH_M:
+            found = [(a, _direction(a, b, camera), b) for a, b in both_ways]
+            found += [(a, SpatialRelation.OCCLUDING, b) for a, b in both_ways if _occludes(a, b)]
+            if distance_m < NEAR_BELOW_M and all(relation is None for _, relation, _ in found):
+                found = [(a, SpatialRelation.NEAR, b) for a, b in both_ways]
+        else:
+            continue
+        edges.update(SpatialEdge(a.name, relation, b.name) for a, relation, b in found if relation is not None)
+    return frozenset(edges)
 
 
 def spatial_relations_of(graph: SceneGraph, camera: Camera) -> frozenset[SpatialEdge]:
@@ -219,22 +232,6 @@ def _bodies(names: Sequence[str], clouds: Sequence[npt.NDArray[np.floating[Any]]
         if len(points):
             bodies.append(_Body(name, points, (points - pose[:3, 3]) @ pose[:3, :3], intrinsics))
     return tuple(bodies)
-
-
-def _edges(bodies: tuple[_Body, ...], camera: Camera) -> Iterator[SpatialEdge]:
-    for pair in combinations(bodies, 2):
-        distance_m = _distance_m(*pair)
-        both_ways = (pair, pair[::-1])
-        if distance_m < CONTACT_BELOW_M:
-            found = [(a, _contact(a, b), b) for a, b in both_ways]
-        elif distance_m < REACH_M:
-            found = [(a, _direction(a, b, camera), b) for a, b in both_ways]
-            found += [(a, SpatialRelation.OCCLUDING, b) for a, b in both_ways if _occludes(a, b)]
-            if distance_m < NEAR_BELOW_M and all(relation is None for _, relation, _ in found):
-                found = [(a, SpatialRelation.NEAR, b) for a, b in both_ways]
-        else:
-            continue
-        yield from (SpatialEdge(a.name, relation, b.name) for a, relation, b in found if relation is not None)
 
 
 def _distance_m(a: _Body, b: _Body) -> float:

@@ -1,4 +1,4 @@
-"""What the cameras can say about a place: whether they see through it, or whether something stands before it."""
+"""Whether the cameras see through a place, or something stands in front of it."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ _SAMPLES = _face_samples()
 
 
 def seen_through(observation: Observation, boxes: FloatArray) -> FloatArray:
-    """Share of the surface of each box at which a camera sees something farther away: where no such object can be.
+    """Share of the surface of each box at which a camera sees something farther away, so that no such object is there.
 
-    A surface point that lies behind something nearer, or outside of every image, says nothing.
+    A surface point behind something nearer, or outside every image, counts as not seen through.
 
     Args:
         observation: the views.
         boxes: (C, 6).
 
     Returns:
-        (C,) in 0..1; 0 where nothing speaks against a box.
+        (C,) in 0..1; 0 where no camera contradicts a box.
     """
     points = boxes[:, None, :3] + _SAMPLES * boxes[:, None, 3:]  # (C, S, 3)
     empty = np.zeros(points.shape[:2], dtype=np.bool_)

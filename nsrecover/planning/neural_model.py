@@ -1,9 +1,9 @@
 """The learned world model of the recovery search: scene graphs, compared and completed by the networks.
 
-Every object is in one of a few places: where it is seen, where a subgoal of the imagined trace has it, or free space.
-The transition model has already said where the plan's own actions lead (the trace); in coordinates relative to the
-reference object, which it works in, that answer holds wherever the reference stands, so the search asks the networks
-only when a place is new: once for all pairs of an object's places, and once for every free place that is needed.
+Every object is in one of a few places: where it is seen, where a subgoal of the expected trace has it, or free space.
+The trace holds the predictions of the transition model for the plan's actions. They are relative to the reference
+object and hold wherever it stands. Therefore the search asks the networks only about new places: once for all pairs of
+an object's places, and once for every free place that is needed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from nsrecover.planning.places import BoolArray, Place, carriers_along, masks, p
 from nsrecover.planning.subgoals import Subgoal
 
 MAX_FREE_PLACES = 3
-"""Free places looked for for one object; more are never needed unless the table is nearly full."""
+"""Most free places sampled for one object; more are needed only on a nearly full table."""
 
 
 class State(NamedTuple):
@@ -38,11 +38,6 @@ class State(NamedTuple):
 
     places: tuple[int, ...]
     occupied: int
-
-    @classmethod
-    def seen(cls, count: int) -> State:
-        """Every object in the place where it is seen."""
-        return cls(tuple(range(count)), (1 << count) - 1)
 
     def moved(self, owner: int, place: int) -> State:
         """One object in another place."""
@@ -84,7 +79,7 @@ class NeuralModel:
         subgoals: the scenes that are subgoals, in the order of the search's K.
         order: name -> rank, see `nsrecover.planning.order`; earlier objects are tried first.
         fixed: objects that cannot be moved.
-        ignored: objects that play no part: neither compared nor in the way.
+        ignored: objects that are neither compared nor obstacles.
         action_cost: what an action costs.
         placement_sampler: finds free places for what is in the way.
     """
@@ -120,6 +115,7 @@ class NeuralModel:
         self.places: list[Place] = [
             Place(i, graph.boxes[i], graph.visual[i]) for i in range(len(graph))
         ]  # place i is where object i is seen
+        self.start = State(tuple(range(len(graph))), (1 << len(graph)) - 1)
         self._free: list[list[int]] = [[] for _ in range(len(graph))]
         self._goal_place = self._add_goal_places()
         self._below = np.concatenate(
@@ -169,7 +165,7 @@ class NeuralModel:
         return probability
 
     def _index(self) -> None:
-        """Work out which places exclude and carry each other."""
+        """Compute which places exclude and carry each other."""
         objects = len(self.graph)
         owner = np.array([place.owner for place in self.places])
         boxes = np.stack([place.box for place in self.places])
@@ -179,8 +175,8 @@ class NeuralModel:
         if self.ignored:
             apart = np.isin(owner, list(self.ignored))
             other &= ~(apart[:, None] | apart[None])
-        # what stands together in one scene, seen or imagined, does not exclude each other, whatever the boxes' errors;
-        # but the boxes of objects that lie askew may overlap so far that no robot could put one back beside the other
+        # places that occur together in a scene, seen or imagined, do not exclude each other despite the boxes' errors;
+        # but boxes of objects that lie askew may overlap so far that no robot could put one back next to the other
         together = ((right.astype(np.float32) @ right.T.astype(np.float32)) > 0) & ~deep
         together[:objects, :objects] = True
         self._clash = masks(clash & other & ~together)
@@ -203,10 +199,10 @@ class NeuralModel:
         ]
         frees = [Action("free", (name,)) for name in self.graph.names]
         every = [text.action for texts in self._texts for text in texts] + self._restore + frees
-        self._cheapest = min((self.action_cost(action) for action in every), default=1.0)
-        if not self._cheapest > 0:
+        self.cheapest = min((self.action_cost(action) for action in every), default=1.0)
+        if not self.cheapest > 0:
             raise InvalidConfiguration(
-                f"expected action costs > 0, found {self._cheapest}; give actions that should be free a small cost"
+                f"expected action costs > 0, found {self.cheapest}; give actions that should be free a small cost"
             )
 
     def _carriers(self, owner: npt.NDArray[np.intp], right: BoolArray) -> BoolArray:
@@ -249,11 +245,6 @@ class NeuralModel:
 
     # -- what the search asks for
 
-    @property
-    def start(self) -> State:
-        """The state to recover from."""
-        return State.seen(len(self.graph))
-
     def applicable(self, state: State) -> list[Move]:
         """Moves to places of subgoals: of objects that one wants elsewhere, and of what stands in their way."""
         moves: list[Move] = []
@@ -270,15 +261,10 @@ class NeuralModel:
         """Moves to free space of objects that others wait for."""
         moves: list[Move] = []
         for i in self._movable(state, self._needed(state)[1]):
-            for place in self._places_aside(i, state):
+            for place in self._free_places(i, state):
                 target = as_box(self.places[place].box)
                 moves.append(Move(i, place, Action("free", (self.graph.names[i],), target)))
         return moves
-
-    @property
-    def cheapest(self) -> float:
-        """The least that an action costs."""
-        return self._cheapest
 
     def successors(self, state: State, steps: Sequence[Move]) -> list[State]:
         """One object in another place."""
@@ -287,7 +273,7 @@ class NeuralModel:
     def discrepancy(self, states: Sequence[State]) -> tuple[FloatArray, BoundArray]:
         """D = N - sum of P(same) (section IV-C), and misplaced objects times the cheapest action, both (B, K)."""
         places = np.array([state.places for state in states])
-        return self._distance[places].sum(axis=1), self._misplaced[places].sum(axis=1) * self._cheapest
+        return self._distance[places].sum(axis=1), self._misplaced[places].sum(axis=1) * self.cheapest
 
     def cost(self, step: Move) -> float:
         """Cost of the action."""
@@ -363,17 +349,17 @@ class NeuralModel:
                 return Move(owner, place, text.action, text.before)
         return Move(owner, place, self._restore[place])
 
-    def _places_aside(self, i: int, state: State) -> list[int]:
-        """Places on the table that are in nobody's way, made when they are first needed."""
+    def _free_places(self, i: int, state: State) -> list[int]:
+        """Free places of an object on the table, sampled when they are first needed."""
         if state.places[i] in self._free[i]:
-            return []  # it is out of the way already
+            return []  # it is in free space already
         others = [self.places[p].box for j, p in enumerate(state.places) if j != i and j not in self.ignored]
         now = np.array(others, dtype=np.float32).reshape(-1, 6)
         usable = [p for p in self._free[i] if is_free(self.places[p].box, now, self.models, 0.0)]
         if usable or len(self._free[i]) >= MAX_FREE_PLACES:
             return usable
         here = self.places[state.places[i]]
-        # keep clear of everything that is, or is going to be, anywhere; failing that, of what is there now
+        # keep clear of all places, present and future; failing that, of the present ones
         everything = np.stack([place.box for place in self.places if place.owner not in self.ignored])
         found = self.placement_sampler(self.models, here.box, [everything, np.concatenate([now, here.box[None]])])
         if not found:

@@ -1,4 +1,4 @@
-"""In which order to recover objects: the graph built while a plan runs (Kalithasan et al., section V, item 1)."""
+"""The order in which objects are recovered, from the executed plan (Kalithasan et al., section V, item 1)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nsrecover.core.actions import Action
 
 
 def recovery_order(names: Sequence[str], executed: Iterable[Action]) -> dict[str, int]:
-    """Rank of every object: what others were placed relative to comes first.
+    """Rank of every object: an object that others were placed relative to comes first.
 
     Every action with two objects adds an edge from the one it refers to, to the one it moves. Moving an object again
     takes back what its earlier placement said. An edge that would close a cycle is left out.
@@ -37,12 +37,4 @@ def recovery_order(names: Sequence[str], executed: Iterable[Action]) -> dict[str
 
 def _leads_to(before: dict[str, set[str]], name: str, earlier: str) -> bool:
     """Whether `earlier` has to come before `name` already."""
-    waiting, seen = [name], set()
-    while waiting:
-        current = waiting.pop()
-        if current == earlier:
-            return True
-        if current not in seen:
-            seen.add(current)
-            waiting.extend(before.get(current, ()))
-    return False
+    return name == earlier or any(_leads_to(before, other, earlier) for other in before.get(name, ()))

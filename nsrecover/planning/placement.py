@@ -1,4 +1,4 @@
-"""Placement samplers: where a recovery search puts what is in the way."""
+"""Placement samplers: free places for objects that block others."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ ENUMERATED_M = 0.05
 """Spacing of the places that `enumerated_places` names."""
 
 PlacementSampler = Callable[[FreeSpaceModel, FloatArray, Sequence[FloatArray]], Sequence[FloatArray]]
-"""Free places (6,) for an object (6,), given what it should keep clear of (M, 6): first choice first, last what it must
-not run into."""
+"""Free places (6,) for an object (6,), given sets of obstacles (M, 6) to keep clear of: the preferred set first, the
+necessary one last."""
 
 
 def proposed_place(models: FreeSpaceModel, box: FloatArray, obstacles: Sequence[FloatArray]) -> Sequence[FloatArray]:
-    """What the free-space transformer proposes, checked: one place or none (Kalithasan et al., section V, item 2)."""
+    """The checked proposal of the free-space transformer: one place or none (Kalithasan et al., section V, item 2)."""
     for boxes in obstacles:
         found = find_free_place(models, box, boxes)
         if found is not None:
@@ -28,7 +28,7 @@ def proposed_place(models: FreeSpaceModel, box: FloatArray, obstacles: Sequence[
 
 
 def enumerated_places(models: FreeSpaceModel, box: FloatArray, obstacles: Sequence[FloatArray]) -> Sequence[FloatArray]:
-    """Every free place of a grid over the table: what a search without the transformer has to try (NoFree)."""
+    """Every free place of a grid over the table, for the search without the transformer (ablation NoFree)."""
     x_min, y_min, x_max, y_max = models.workspace
     x, y = np.meshgrid(np.arange(x_min, x_max, ENUMERATED_M), np.arange(y_min, y_max, ENUMERATED_M), indexing="ij")
     centres = np.stack([x.ravel(), y.ravel()], axis=1).astype(np.float32)

@@ -1,19 +1,18 @@
-"""Places that objects may be in during a search, and what stands in whose way, as bit masks over the places.
+"""Places of objects in a search, and blocking tables over them as bit masks.
 
 A place is an object with a box: where it was observed, where a subgoal has it, or free space. A state of the search is
-one place for each object. Which places exclude each other and which carry each other is worked out once, vectorised, so
-that testing a precondition in a state is a few operations on integers.
+one place for each object. Which places exclude or carry each other is computed once, so that a precondition is tested
+by a few operations on integers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.geometry import CONTACT_M, bottom, top
+from nsrecover.core.geometry import CONTACT_M, bottom, footprint_overlap, gaps, top
 from nsrecover.core.scene import FloatArray
 from nsrecover.domains.tabletop.relations import SUPPORT_OVERLAP
 
@@ -34,15 +33,6 @@ class Place(NamedTuple):
     visual: FloatArray
 
 
-def _shared_footprint(first: FloatArray, second: FloatArray, gaps: Sequence[FloatArray]) -> FloatArray:
-    """Share of the smaller footprint that is shared, given the gaps along x and y."""
-    width, depth = (
-        np.minimum(np.maximum(-gaps[i], 0.0), np.minimum(first[..., 3 + i], second[..., 3 + i])) for i in range(2)
-    )
-    smaller = np.minimum(first[..., 3] * first[..., 4], second[..., 3] * second[..., 4])
-    return np.asarray(width * depth / np.maximum(smaller, 1e-9))
-
-
 def pairwise(boxes: FloatArray) -> tuple[BoolArray, BoolArray, BoolArray]:
     """Overlap and support between all boxes (..., S, 6).
 
@@ -50,19 +40,17 @@ def pairwise(boxes: FloatArray) -> tuple[BoolArray, BoolArray, BoolArray]:
         Whether i and j run into each other (..., S, S), whether they do so deeper than boxes may be off (..., S, S),
         and whether i rests on j (..., S, S).
     """
-    first, second = boxes[..., :, None, :], boxes[..., None, :, :]
-    gaps = [np.abs(first[..., i] - second[..., i]) - (first[..., 3 + i] + second[..., 3 + i]) / 2 for i in range(3)]
-    clash = (gaps[0] < -SLACK_M) & (gaps[1] < -SLACK_M) & (gaps[2] < -SLACK_M)
-    deep = (gaps[0] < -CONTACT_M) & (gaps[1] < -CONTACT_M) & (gaps[2] < -CONTACT_M)
-    touching = np.abs(bottom(first) - top(second)) < CONTACT_M
-    return clash, deep, touching & (_shared_footprint(first, second, gaps) >= SUPPORT_OVERLAP)
+    others = boxes[..., None, :, :]
+    apart = gaps(boxes, others)
+    touching = np.abs(bottom(boxes)[..., :, None] - top(boxes)[..., None, :]) < CONTACT_M
+    rests = touching & (footprint_overlap(boxes, others) >= SUPPORT_OVERLAP)
+    return np.all(apart < -SLACK_M, axis=-1), np.all(apart < -CONTACT_M, axis=-1), rests
 
 
 def _sags(over: FloatArray, under: FloatArray) -> FloatArray:
-    """How far boxes hover over others, or sink in, (...,); infinite for those that cannot carry them."""
-    gaps = [np.abs(over[..., i] - under[..., i]) - (over[..., 3 + i] + under[..., 3 + i]) / 2 for i in range(2)]
-    sag: FloatArray = np.abs(top(under) - bottom(over))
-    sag[(_shared_footprint(over, under, gaps) < SUPPORT_OVERLAP) | (under[..., 2] >= over[..., 2])] = np.inf
+    """How far boxes (..., 6) hover over others (..., M, 6), or sink in: (..., M); inf if these cannot carry them."""
+    sag: FloatArray = np.abs(top(under) - bottom(over)[..., None])
+    sag[(footprint_overlap(over, under) < SUPPORT_OVERLAP) | (under[..., 2] >= over[..., None, 2])] = np.inf
     return sag
 
 
@@ -76,11 +64,11 @@ def carrier(boxes: FloatArray, index: int) -> int | None:
 
 
 def carriers_along(boxes: FloatArray) -> npt.NDArray[np.intp]:
-    """What carries each object in the scenes of traces (..., S, N, 6), one after the other: (..., S, N), -1 the table.
+    """The carrier of each object in the scenes of traces (..., S, N, 6): (..., S, N), -1 for the table.
 
-    An action changes that only for what it moves and for what that carries.
+    An action changes it only for the object that it moves and for what that object carries.
     """
-    sag = _sags(boxes[..., :, None, :], boxes[..., None, :, :])
+    sag = _sags(boxes, boxes[..., None, :, :])
     best = sag.argmin(-1)
     near = np.take_along_axis(sag, best[..., None], -1)[..., 0] < MAX_SAG_M
     found = np.where(near & (bottom(boxes) > CONTACT_M), best, -1)

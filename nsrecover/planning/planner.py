@@ -167,10 +167,9 @@ class RecoveryPlanner:
             budget_s: wall time for all of them together, in seconds; None: no limit.
             max_expansions: nodes that may be expanded for each of them; None: no limit.
             subgoals: as for `recover`.
-            workers: number of processes. More than 1 pay with a thousand requests or more, and only if that many cores
-                are free: a pool takes about 1 s to start, the first one also the time to import the models. A request
-                and its answer take 0.3 ms to send and 7 ms to plan (5 to 10 objects). Two processes on two cores with
-                other work were slower than one (16 s and 13 s for 2,048 requests).
+            workers: number of processes. On two cores with other work, two processes took longer than one for 256
+                requests and about as long for 1,024 (docs/results/planning.md): the start of the processes takes as
+                long as planning for several hundred requests. Use more than 1 only with many requests and free cores.
 
         Returns:
             The recoveries in the order of the requests.

@@ -22,7 +22,7 @@ IndexArray = npt.NDArray[np.intp]
 CostArray = npt.NDArray[np.float64]
 
 ROUNDING = 1e-9
-"""Costs that differ by less are the same; what decides between equal costs adds up to less."""
+"""Costs that differ by less are equal; all additions that break ties together are smaller."""
 
 REJOIN_EARLY = 1e-12
 """Share by which a recovery step counts more than a step of the plan: of two ways that cost the same, the one that

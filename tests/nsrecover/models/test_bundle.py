@@ -49,7 +49,7 @@ def test_many_actions_in_one_scene_are_predicted_as_each_by_itself(saved: tuple[
     operators, moved, reference = rng.integers(0, 5, 30), rng.integers(0, 4, 30), rng.integers(1, 4, 30)
     scenes = np.broadcast_to(visual, (30, 4, 16)), np.broadcast_to(boxes, (30, 4, 6))
     each = bundle.predict(*scenes, operators, moved, reference)
-    for ours, theirs in zip(bundle.predict_all(visual, boxes, operators, moved, reference), each, strict=True):
+    for ours, theirs in zip(bundle.predict(visual, boxes, operators, moved, reference), each, strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-6)
 
 
