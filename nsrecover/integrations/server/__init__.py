@@ -44,14 +44,12 @@ def create_app(systems: Mapping[str, System], limits: Limits | None = None, toke
         InvalidConfiguration: the extra is not installed, there is no system, or the token is too short.
     """
     _need_extra()
-    from nsrecover.integrations.server import app
-    from nsrecover.integrations.server.watch import Systems
-    from nsrecover.system import geometric
+    from nsrecover.integrations.server.app import application
 
     if not systems:
         raise InvalidConfiguration("expected at least one system, found none; give {'tabletop': nsrecover.load()}")
     _check_token(token)
-    return app.create_app(Systems(dict(systems), geometric()), limits, token)
+    return application(systems, limits or Limits(), token)
 
 
 def serve(
@@ -85,13 +83,10 @@ def serve(
             f"expected a token for {host}, which other machines can reach, found none; put one into a file and give "
             "--token-file, or set NSRECOVER_TOKEN, or listen on 127.0.0.1"
         )
-    listening = _listen(host, port)
-    try:
+    with _listen(host, port) as listening:
         from nsrecover.integrations.server.running import run
 
         run(listening, checkpoints or {"tabletop": None}, token, limits or Limits(), on_ready)
-    finally:
-        listening.close()
 
 
 def _need_extra() -> None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 
-from nsrecover.integrations.server.app import create_app
+from nsrecover.integrations.server import create_app
 from nsrecover.integrations.server.schema import schema_of
-from nsrecover.integrations.server.watch import Systems
 from nsrecover.system import geometric
 
 
 def schema_text() -> str:
-    """The schema as it is committed."""
-    return json.dumps(schema_of(create_app(Systems({}, geometric()))), indent=1, ensure_ascii=False) + "\n"
+    """Return the schema as it is committed."""
+    return json.dumps(schema_of(create_app({"": geometric()})), indent=1, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":

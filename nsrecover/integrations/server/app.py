@@ -1,36 +1,33 @@
-"""The ASGI application."""
+"""The ASGI application, and the page that shows its schema."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from importlib import metadata
+from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader
 
 from nsrecover.integrations.server.guard import Guard
 from nsrecover.integrations.server.limits import Limits
-from nsrecover.integrations.server.page import page_of
 from nsrecover.integrations.server.problems import add_handlers
 from nsrecover.integrations.server.routes import router
 from nsrecover.integrations.server.schema import DESCRIPTION, schema_of
 from nsrecover.integrations.server.service import Service
 from nsrecover.integrations.server.watch import Systems
+from nsrecover.system import System, geometric
 
+METHODS = ("get", "post", "put", "delete")
 PAGE_HEADERS = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
 
 
-def create_app(systems: Systems, limits: Limits | None = None, token: str | None = None) -> FastAPI:
-    """Return the server as an ASGI application.
-
-    Args:
-        systems: the models.
-        limits: limits for clients.
-        token: token that clients must send; see `nsrecover.integrations.server.create_app`.
-    """
-    limits = limits or Limits()
-    service = Service(systems, limits)
+def application(systems: Mapping[str, System], limits: Limits, token: str | None) -> FastAPI:
+    """Return the server; arguments as for `nsrecover.integrations.server.create_app`."""
+    service = Service(Systems(dict(systems), geometric()), limits)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -56,3 +53,16 @@ def create_app(systems: Systems, limits: Limits | None = None, token: str | None
 
     app.add_middleware(Guard, limits=limits, token=token)
     return app
+
+
+def page_of(schema: dict[str, Any]) -> str:
+    """Return an HTML page of a schema, without scripts or external resources, so that it works on isolated networks."""
+    groups: dict[str, list[tuple[str, str, dict[str, Any]]]] = {}
+    for path, methods in schema["paths"].items():
+        for method in METHODS:
+            if method in methods:
+                groups.setdefault(methods[method].get("tags", ["other"])[0], []).append((path, method, methods[method]))
+    templates = Environment(
+        loader=FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    return templates.get_template("page.html.jinja").render(schema=schema, groups=groups)

@@ -11,12 +11,11 @@ import torch
 import uvicorn
 
 import nsrecover
-from nsrecover.integrations.server.app import create_app
+from nsrecover.integrations.server.app import application
 from nsrecover.integrations.server.limits import Limits
-from nsrecover.integrations.server.watch import Systems
 from nsrecover.records.recording import example
 from nsrecover.records.review import review
-from nsrecover.system import System, geometric
+from nsrecover.system import System
 
 BACKLOG = 512
 """Number of simultaneous connections; further ones are answered with 503."""
@@ -37,27 +36,27 @@ def run(
     systems = {name: nsrecover.load(folder) for name, folder in checkpoints.items()}
     for system in systems.values():
         warm_up(system)
-    app = create_app(Systems(systems, geometric()), limits, token)
-    server = _Server(
-        uvicorn.Config(
-            app,
-            log_level="warning",
-            server_header=False,
-            limit_concurrency=BACKLOG,
-            timeout_graceful_shutdown=GRACE_S,
-        ),
-        app.state.service.sessions.close_all,
+    app = application(systems, limits, token)
+    config = uvicorn.Config(
+        app, log_level="warning", server_header=False, limit_concurrency=BACKLOG, timeout_graceful_shutdown=GRACE_S
     )
     host, port = listening.getsockname()[:2]
-    asyncio.run(_announced(server, listening, f"http://{f'[{host}]' if ':' in host else host}:{port}", on_ready))
+    url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    server = _Server(config, app.state.service.sessions.close_all, lambda: on_ready(url))
+    asyncio.run(server.serve(sockets=[listening]))
 
 
 class _Server(uvicorn.Server):
-    """Ends searches and event streams first, so that their answers are sent before the connections are closed."""
+    """Says when it answers; ends searches and event streams first, so that their answers are sent at shutdown."""
 
-    def __init__(self, config: uvicorn.Config, end_work: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, end_work: Callable[[], None], on_ready: Callable[[], None]) -> None:
         super().__init__(config)
-        self._end_work = end_work
+        self._end_work, self._on_ready = end_work, on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._on_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._end_work()
@@ -68,18 +67,3 @@ def warm_up(system: System) -> None:
     """Review the example once, so that the first client does not wait for what is loaded on first use."""
     for _ in review(system, example(), budget_s=0.1):
         pass
-
-
-async def _announced(
-    server: uvicorn.Server, listening: socket.socket, url: str, on_ready: Callable[[str], None]
-) -> None:
-    async def announce() -> None:
-        while not server.started:
-            await asyncio.sleep(0.01)
-        on_ready(url)
-
-    announcing = asyncio.create_task(announce())
-    try:
-        await server.serve(sockets=[listening])
-    finally:
-        announcing.cancel()
