@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from typing import Any
 
-from nsrecover.core.actions import Action
+from nsrecover.core.actions import Action, Trace
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.extras import needs_extra
 from nsrecover.core.recovery import Recovery
@@ -116,8 +117,7 @@ class FindWayBack(Behaviour):
         """Begin the search for the scene of the last observation."""
         self.feedback_message = ""
         wrong = self._execution.discrepancy
-        if wrong is None:
-            wrong = self._execution.observe()
+        wrong = self._execution.observe() if wrong is None else wrong
         may_search = self._execution.begin_search()
         self._search = _Search(self._execution, wrong) if wrong and may_search else None
 
@@ -127,9 +127,8 @@ class FindWayBack(Behaviour):
         if search is None:
             self.feedback_message = execution.reason or "nothing to recover from"
             return Status.FAILURE if execution.reason else Status.SUCCESS
-        recovery = (
-            search.result() if self.status is Status.RUNNING else None
-        )  # the discrepancy stays visible for one tick
+        # The discrepancy stays visible for one tick.
+        recovery = search.result() if self.status is Status.RUNNING else None
         if recovery is None:
             self.feedback_message = search.progress
             return Status.RUNNING
@@ -154,25 +153,19 @@ class FindWayBack(Behaviour):
 
 
 class _Search:
-    """A search in a separate thread.
-
-    Args:
-        execution: the execution of the plan.
-        wrong: the discrepancy to recover from.
-    """
+    """A search for a recovery in a separate thread."""
 
     def __init__(self, execution: PlanExecution, wrong: Discrepancy) -> None:
         self.scene: SceneGraph = wrong.observed
         self.progress = "searching"
         self._cancelled = threading.Event()
-        self._recovery: Recovery | None = None
-        self._error: BaseException | None = None
+        self._recovery = Future[Recovery]()
         self._thread = threading.Thread(target=self._run, args=(execution, wrong, execution.trace), daemon=True)
         self._thread.start()
 
-    def _run(self, execution: PlanExecution, wrong: Discrepancy, trace: Any) -> None:
+    def _run(self, execution: PlanExecution, wrong: Discrepancy, trace: Trace) -> None:
         try:
-            self._recovery = execution.system.planner.recover(
+            found = execution.system.planner.recover(
                 self.scene,
                 trace,
                 wrong,
@@ -180,19 +173,17 @@ class _Search:
                 on_improvement=self._improved,
                 cancelled=self._cancelled.is_set,
             )
-        except BaseException as error:  # raised again in the thread that ticks
-            self._error = error
+        except BaseException as error:
+            self._recovery.set_exception(error)
+        else:
+            self._recovery.set_result(found)
 
     def _improved(self, found: Recovery) -> None:
         self.progress = f"searching for less than {len(found.actions)} actions"
 
     def result(self) -> Recovery | None:
-        """Return the recovery; None while the search runs."""
-        if self._thread.is_alive():
-            return None
-        if self._error is not None:
-            raise self._error
-        return self._recovery
+        """Return the recovery, or raise the error of the search; None while it runs."""
+        return self._recovery.result() if self._recovery.done() else None
 
     def cancel(self) -> None:
         """Stop the search and wait for its end."""
@@ -201,13 +192,7 @@ class _Search:
 
 
 class _DynamicSequence(Sequence):
-    """A sequence that makes its children whenever it begins, and drops them when it is interrupted.
-
-    Args:
-        name: name of the behaviour.
-        execution: the execution of the plan.
-        make: makes the children.
-    """
+    """A sequence that makes its children whenever it begins, and drops them when it is interrupted."""
 
     def __init__(self, name: str, execution: PlanExecution, make: Callable[[], Iterable[Behaviour]]) -> None:
         super().__init__(name, memory=True)
@@ -268,13 +253,7 @@ def next_action(execution: PlanExecution, name: str = "next action") -> Sequence
 
 
 class _UntilComplete(Decorator):
-    """Repeats its child until the plan is complete or there is no way to continue.
-
-    Args:
-        execution: the execution of the plan.
-        child: does one step; its failure is final only if the execution has given up.
-        name: name of the behaviour.
-    """
+    """Repeats its child, which does one step, until the plan is complete or the execution has given up."""
 
     def __init__(self, execution: PlanExecution, child: Behaviour, name: str) -> None:
         super().__init__(name, child)
