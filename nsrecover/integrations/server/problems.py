@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request
-from fastapi.encoders import jsonable_encoder
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
@@ -91,10 +90,6 @@ def code_of(error: NsrecoverError) -> str:
 def add_handlers(app: FastAPI) -> None:
     """Add handlers that answer all errors as problems."""
 
-    @app.exception_handler(Refused)
-    async def refused(request: Request, error: Refused) -> JSONResponse:
-        return answer(error.problem, error.status_code, error.headers)
-
     @app.exception_handler(NsrecoverError)
     async def mistaken(request: Request, error: NsrecoverError) -> JSONResponse:
         status = 409 if isinstance(error, OutOfTurn) else 422
@@ -109,6 +104,8 @@ def add_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(PlainHTTPException)
     async def http(request: Request, error: PlainHTTPException) -> JSONResponse:
+        if isinstance(error, Refused):
+            return answer(error.problem, error.status_code, error.headers)
         code, message = {
             400: ("unreadable", ""),
             404: ("unknown_path", "expected a path of this interface, found none; see /docs"),
@@ -126,12 +123,10 @@ def add_handlers(app: FastAPI) -> None:
 
 
 def _detail(error: Mapping[str, Any]) -> Detail:
-    where: Sequence[object] = error.get("loc", ())
     found = error.get("input")
-    text = f"{error.get('msg', 'not as expected')}, found {shown(jsonable_encoder(type(found).__name__))}"
-    if isinstance(found, str | int | float | bool) or found is None:
-        text = f"{error.get('msg', 'not as expected')}, found {shown(found)}"
-    return Detail(where=_sendable(".".join(str(part) for part in where)), message=_sendable(text))
+    plain = isinstance(found, str | int | float | bool) or found is None
+    text = f"{error.get('msg', 'not as expected')}, found {shown(found if plain else type(found).__name__)}"
+    return Detail(where=_sendable(".".join(map(str, error.get("loc", ())))), message=_sendable(text))
 
 
 def _sendable(text: str) -> str:

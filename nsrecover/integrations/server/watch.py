@@ -37,7 +37,7 @@ class Systems:
 
 
 class InputKind(StrEnum):
-    """InputKind of the observations of a session."""
+    """Kind of the observations of a session."""
 
     IMAGES = "images"
     FEATURES = "scenes with features"

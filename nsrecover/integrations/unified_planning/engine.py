@@ -90,12 +90,12 @@ class RecoveryEngine(Engine, PlanRepairerMixin, ReplannerMixin, OneshotPlannerMi
     @property
     def name(self) -> str:
         """The name of the engine in results."""
-        return "nsrecover"
+        return "nsrecover-opt" if self.optimal else "nsrecover"
 
-    @staticmethod
-    def satisfies(optimality_guarantee: OptimalityGuarantee) -> bool:
-        """Return whether the engine guarantees satisficing or optimal plans: satisficing ones."""
-        return bool(optimality_guarantee == OptimalityGuarantee.SATISFICING)
+    @classmethod
+    def satisfies(cls, optimality_guarantee: OptimalityGuarantee) -> bool:
+        """Return whether the engine guarantees satisficing or optimal plans: all do the former, optimal ones both."""
+        return cls.optimal or bool(optimality_guarantee == OptimalityGuarantee.SATISFICING)
 
     @staticmethod
     def supported_kind() -> ProblemKind:
@@ -223,13 +223,3 @@ class OptimalRecoveryEngine(RecoveryEngine):
     """
 
     optimal = True
-
-    @property
-    def name(self) -> str:
-        """The name of the engine in results."""
-        return "nsrecover-opt"
-
-    @staticmethod
-    def satisfies(optimality_guarantee: OptimalityGuarantee) -> bool:
-        """Return whether the engine guarantees satisficing or optimal plans: both."""
-        return True

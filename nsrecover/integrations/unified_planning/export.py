@@ -35,12 +35,13 @@ from nsrecover.domains.base import (
 )
 from nsrecover.domains.instance import Instance
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
+from nsrecover.integrations.unified_planning.reduction import instance_of
 
 with needs_extra("up", "unified-planning"):
     from unified_planning import shortcuts as up
     from unified_planning.exceptions import UPException
     from unified_planning.model import FNode, Problem
-    from unified_planning.plans import ActionInstance, SequentialPlan
+    from unified_planning.plans import SequentialPlan
 
 Step = tuple[str, tuple[str, ...]]
 """An operator's name and its arguments."""
@@ -84,11 +85,10 @@ def plan_of(problem: Problem, steps: Iterable[Step]) -> SequentialPlan:
     Raises:
         InvalidPlan: a step is not an action of the problem.
     """
-    manager, actions = problem.environment.expression_manager, []
+    actions = []
     for name, arguments in steps:
         try:
-            objects = tuple(manager.ObjectExp(problem.object(argument)) for argument in arguments)
-            actions.append(ActionInstance(problem.action(name), objects))
+            actions.append(instance_of(problem, name, arguments))
         except (UPException, AssertionError) as wrong:
             raise InvalidPlan(f"expected actions of {problem.name!r}, found {name}{arguments} ({wrong})") from wrong
     return SequentialPlan(actions, problem.environment)

@@ -63,7 +63,7 @@ def domain_from_pddl(domain: str | Path, words: WordTable | str | Path | None = 
     if any(fluent.name == "total-cost" for fluent in read.fluents):  # costs are read with a problem that asks for them
         read = _read(domain, f"(define (problem p) (:domain {name}) (:init (= (total-cost) 0)) (:goal (and)) "
                              "(:metric minimize (total-cost)))")  # fmt: skip
-    return replace(_domain(read, words or {}), name=name)
+    return _domain(read, name, words or {})
 
 
 def scene_from_pddl(domain: Domain, domain_source: str | Path, problem: str | Path) -> tuple[Instance, State, Formula]:
@@ -107,7 +107,7 @@ def _text(source: str | Path) -> str:
         ) from error
 
 
-def _domain(read: Problem, given: WordTable | str | Path) -> Domain:
+def _domain(read: Problem, domain_name: str, given: WordTable | str | Path) -> Domain:
     table = given if isinstance(given, Mapping) else json.loads(Path(given).read_text())
     words = {name: Words(said) if isinstance(said, str) else Words(**said) for name, said in table.items()}
     names = [item.name for item in (*read.actions, *read.fluents)]
@@ -116,7 +116,10 @@ def _domain(read: Problem, given: WordTable | str | Path) -> Domain:
             raise InvalidConfiguration(
                 f"expected words for an action or a predicate, found {name!r}.{did_you_mean(name, names)}"
             )
-    costs = _costs(read)
+    # Only constant costs are read.
+    metrics = [metric for metric in read.quality_metrics if metric.is_minimize_action_costs()]
+    priced = [(action.name, metric.get_action_cost(action)) for metric in metrics for action in read.actions]
+    costs = {name: float(cost.constant_value()) for name, cost in priced if cost is not None and cost.is_constant()}
     operators = {}
     for action in read.actions:
         operators[action.name] = Operator(
@@ -128,23 +131,12 @@ def _domain(read: Problem, given: WordTable | str | Path) -> Domain:
             words.get(action.name, Words()),
         )
     return Domain(
-        str(read.name),
+        domain_name,
         kinds={each.name: Kind(each.name, _traits(each)) for each in read.user_types},
         relations=tuple(fluent.name for fluent in read.fluents if fluent.arity == 2),
         operators=operators,
         words={name: said for name, said in words.items() if name not in operators},
     )
-
-
-def _costs(read: Problem) -> dict[str, float]:
-    """The constant costs of actions that have one."""
-    found = {}
-    for action in read.actions:
-        for metric in read.quality_metrics:
-            cost = metric.get_action_cost(action) if metric.is_minimize_action_costs() else None
-            if cost is not None and cost.is_constant():
-                found[action.name] = float(cost.constant_value())
-    return found
 
 
 def _traits(kind: Any) -> frozenset[str]:
