@@ -94,7 +94,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         self.action_space = spaces.MultiDiscrete([len(operators), objects, objects])
         self._make_world, self._task, self._domain = world, task, domain
         self._make_perceiver = load().perceiver if perceiver is None else perceiver
-        self._episode: _WorldEpisode | None = None
+        self._world: World[Any] | None = None
 
     @property
     def graph(self) -> SceneGraph:
@@ -103,17 +103,20 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         Raises:
             InvalidConfiguration: no episode has begun.
         """
-        return self._running().graph
+        self._running()
+        return self._graph
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[dict[str, Any], Info]:
         """Begin an episode in a fresh world; see `gymnasium.Env.reset`."""
         super().reset(seed=seed)
         self.close()
         world = self._make_world(int(self.np_random.integers(2**31)))
-        episode = self._episode = _WorldEpisode(world, as_perceiver(self._make_perceiver()))
-        plan = Plan(()) if self._task is None else self._task(episode.graph, self.np_random)
-        self._domain.check(plan, episode.graph)
-        episode.plan = plan
+        self._perceiver = as_perceiver(self._make_perceiver())
+        self._seen: Any = world.observe()
+        self._graph = self._perceiver.reset(self._seen)
+        self._world = world
+        self._plan = Plan(()) if self._task is None else self._task(self._graph, self.np_random)
+        self._domain.check(self._plan, self._graph)
         return self._observation(), self._info(())
 
     def step(self, action: Any) -> StepResult:
@@ -125,10 +128,12 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
 
     def run(self, action: Action) -> StepResult:
         """Carry out an `Action`, such as one of a recovery (`carry_out` of `MonitorWrapper`)."""
-        episode = self._running()
-        refused = self._domain.operator_of(action).violated(episode.graph, action)
+        world = self._running()
+        refused = self._domain.operator_of(action).violated(self._graph, action)
         if not refused:
-            episode.do(action)
+            world.execute(action)
+            self._seen = world.observe()
+            self._graph = self._perceiver.step(self._seen)
         return self._outcome(tuple(map(self._domain.text, refused)))
 
     def action_of(self, action: Any) -> Action | None:
@@ -164,23 +169,22 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         """
         if self.render_mode is None:
             return None
-        episode = self._running()
-        return np.array(episode.seen.rgb[0]) if isinstance(episode.seen, Observation) else from_above(episode.graph)
+        graph = self.graph
+        return np.array(self._seen.rgb[0]) if isinstance(self._seen, Observation) else from_above(graph)
 
     def close(self) -> None:
         """Close the world, if it has a `close` method."""
-        if self._episode is not None and hasattr(self._episode.world, "close"):
-            self._episode.world.close()
-        self._episode = None
+        world, self._world = self._world, None
+        if world is not None and hasattr(world, "close"):
+            world.close()
 
-    def _running(self) -> _WorldEpisode:
-        if self._episode is None:
+    def _running(self) -> World[Any]:
+        if self._world is None:
             raise InvalidConfiguration("expected an episode to have begun, found none; call reset() first")
-        return self._episode
+        return self._world
 
     def _outcome(self, refused: tuple[str, ...]) -> StepResult:
-        episode = self._running()
-        done = bool(episode.plan.actions) and all_achieved(episode.plan, episode.graph, self._domain)
+        done = bool(self._plan.actions) and all_achieved(self._plan, self.graph, self._domain)
         return self._observation(), float(done), done, False, self._info(refused)
 
     def _observation(self) -> dict[str, Any]:
@@ -195,23 +199,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], np.ndarray[Any, np.dtype[np.int64]]
         return {"boxes": boxes, "seen": seen}
 
     def _info(self, refused: tuple[str, ...]) -> Info:
-        episode = self._running()
-        return {"names": episode.graph.names, "plan": str(episode.plan), "refused": refused}
-
-
-class _WorldEpisode:
-    """One world, its perceiver and the current scene."""
-
-    def __init__(self, world: World[Any], perceiver: Perceiver[Any]) -> None:
-        self.world, self._perceiver = world, perceiver
-        self.plan = Plan(())
-        self.seen: Any = world.observe()
-        self.graph = perceiver.reset(self.seen)
-
-    def do(self, action: Action) -> None:
-        self.world.execute(action)
-        self.seen = self.world.observe()
-        self.graph = self._perceiver.step(self.seen)
+        return {"names": self.graph.names, "plan": str(self._plan), "refused": refused}
 
 
 def all_achieved(plan: Plan, graph: SceneGraph, domain: SpatialDomain = TABLETOP) -> bool:
