@@ -19,6 +19,9 @@ from nsrecover.integrations.server.images import DEPTH, INSTANCES, RGB, from_bas
 RIGID = 1e-2
 """Tolerance for rounding errors in rotation matrices."""
 
+IMAGES = (("rgb", RGB), ("depth", DEPTH), ("instances", INSTANCES))
+"""Images of each view, in the order in which they are passed, with the accepted kinds of files."""
+
 
 def plan_of(steps: Sequence[str | messages.Action]) -> core.Plan:
     """Return the plan of a message.
@@ -39,7 +42,7 @@ def plan_of(steps: Sequence[str | messages.Action]) -> core.Plan:
 def observation_of(
     look: messages.Look,
     cameras: Sequence[messages.Camera],
-    images: Sequence[tuple[bytes, bytes, bytes]],
+    images: Sequence[Sequence[bytes]],
     max_pixels: int,
 ) -> Observation:
     """Return an observation.
@@ -55,18 +58,20 @@ def observation_of(
     """
     if len(images) != len(cameras):
         raise InvalidObservation(f"expected images of {len(cameras)} views for as many cameras, found {len(images)}")
-    views, most = [], max_pixels // len(cameras)
-    for number, (rgb, depth, instances) in enumerate(images):
-        kinds = ((rgb, "rgb", RGB), (depth, "depth", DEPTH), (instances, "instances", INSTANCES))
-        views.append([read_png(data, f"view {number}, {name}", kind, most) for data, name, kind in kinds])
+    most = max_pixels // len(cameras)
+    views = []
+    for number, view in enumerate(images):
+        named = zip(view, IMAGES, strict=True)
+        views.append([read_png(data, f"view {number}, {name}", kinds, most) for data, (name, kinds) in named])
     sizes = {image.shape[:2] for view in views for image in view}
     if len(sizes) != 1:
         found = ", ".join(f"{width} x {height}" for height, width in sorted(sizes))
         raise InvalidObservation(f"expected all images of one size, found {found}; scale them and their intrinsics")
+    rgb, depth, instances = map(np.stack, zip(*views, strict=True))
     return Observation(
-        rgb=np.stack([view[0] for view in views]).astype(np.uint8, copy=False),
-        depth_m=np.stack([view[1] for view in views]).astype(np.float32) * np.float32(look.depth_unit_m),
-        instances=np.stack([view[2] for view in views]).astype(np.int32),
+        rgb=rgb.astype(np.uint8, copy=False),
+        depth_m=depth.astype(np.float32) * np.float32(look.depth_unit_m),
+        instances=instances.astype(np.int32),
         cameras=tuple(_camera(camera) for camera in cameras),
         labels={int(number): name.strip() for number, name in look.labels.items()},
         gripper_opening_m=look.gripper_opening_m,
@@ -78,11 +83,7 @@ def observation_of(
 def json_observation(message: messages.Observation, max_pixels: int) -> Observation:
     """Return an observation whose images were sent as base64."""
     images = [
-        (
-            from_base64(view.rgb_png, f"view {number}, rgb"),
-            from_base64(view.depth_png, f"view {number}, depth"),
-            from_base64(view.instances_png, f"view {number}, instances"),
-        )
+        [from_base64(getattr(view, f"{name}_png"), f"view {number}, {name}") for name, _ in IMAGES]
         for number, view in enumerate(message.views)
     ]
     return observation_of(message, [view.camera for view in message.views], images, max_pixels)
@@ -147,7 +148,7 @@ def actions_message(actions: Sequence[core.Action]) -> list[messages.Action]:
 
 def objects_message(graph: core.SceneGraph, found: core.Discrepancy | None) -> list[messages.SeenObject]:
     """Return the messages for the objects of a scene."""
-    probabilities = [None] * len(graph) if found is None else [float(p) for p in found.probabilities]
+    probabilities = [None] * len(graph) if found is None else found.probabilities.tolist()
     return [
         messages.SeenObject.model_construct(name=name, box=_box(tuple(box)), seen=bool(seen), probability=probability)
         for name, box, seen, probability in zip(graph.names, graph.boxes, graph.seen, probabilities, strict=True)

@@ -28,6 +28,10 @@ def is_loopback(host: str) -> bool:
         return host.lower() == "localhost"
 
 
+JSON_MARKS = (b",", b"[", b"{")
+"""Each value of a JSON body needs one of these; parsing takes time for each."""
+
+
 class Guard:
     """Middleware that refuses unauthorised callers, bodies that are too large and requests that arrive too slowly.
 
@@ -59,7 +63,7 @@ class Guard:
         try:
             self._check_caller(scope["path"], headers)
             self._check_length(headers)
-            await self._app(scope, self._limited(receive), sent)
+            await self._app(scope, self._limited(receive, headers), sent)
         except Refused as refused:
             if started:
                 raise
@@ -98,13 +102,14 @@ class Guard:
         if length.isascii() and length.isdigit() and len(length) < 20 and int(length) > self._limits.body_bytes:
             raise self._too_large(f"{length} bytes")
 
-    def _limited(self, receive: Receive) -> Receive:
-        """Return a receiver that enforces the limits on body size and arrival time."""
+    def _limited(self, receive: Receive, headers: Mapping[str, str]) -> Receive:
+        """Return a receiver that enforces the limits on body size, values in a JSON body and arrival time."""
         loop = asyncio.get_running_loop()
         until, left, whole = loop.time() + self._limits.receive_s, self._limits.body_bytes, False
+        marks, values = JSON_MARKS if "json" in headers.get("content-type", "json") else (), self._limits.body_values
 
         async def limited() -> Message:
-            nonlocal left, whole
+            nonlocal left, values, whole
             if whole:  # Only the disconnect message can follow; it has no deadline.
                 return await receive()
             try:
@@ -115,10 +120,17 @@ class Guard:
                     "too_slow",
                     f"expected the whole request within {self._limits.receive_s:g} s, found a part of it",
                 ) from None
-            left -= len(message.get("body", b""))
+            body = message.get("body", b"")
+            left -= len(body)
+            values -= sum(map(body.count, marks))
             whole = not message.get("more_body", False)
             if left < 0:
                 raise self._too_large("more")
+            if values < 0:
+                raise Refused(
+                    413, "too_many_values", f"expected a JSON body of at most {self._limits.body_values} values, found "
+                    "more; send images as PNG",
+                )  # fmt: skip
             return message
 
         return limited

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from importlib import metadata
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, File, Form, Header, Path, Query, Request, Response, UploadFile
+from fastapi import APIRouter, Depends, File, Form, Header, Path, Query, Request, UploadFile
 from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
 from pydantic import ValidationError
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
@@ -19,37 +18,6 @@ from nsrecover.integrations.server.limits import VIEWS
 from nsrecover.integrations.server.problems import Refused, refusals
 from nsrecover.integrations.server.service import Seeing, Service, state_of
 from nsrecover.integrations.server.sessions import Session
-
-
-class CountedRequest(Request):
-    """A request with a limited number of values in its JSON body."""
-
-    async def json(self) -> Any:
-        """Parse the body.
-
-        Raises:
-            Refused: the body has too many values.
-        """
-        body, most = await self.body(), self.app.state.service.limits.body_values
-        if sum(body.count(mark) for mark in (b",", b"[", b"{")) > most:
-            raise Refused(
-                413, "too_many_values", f"expected a JSON body of at most {most} values, found more; send images as PNG"
-            )
-        return await super().json()
-
-
-class CountedRoute(APIRoute):
-    """A route for counted requests."""
-
-    def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # type: ignore[override]
-        """Return a handler that wraps the request in a `CountedRequest`."""
-        handler = super().get_route_handler()
-
-        async def handle(request: Request) -> Response:
-            return await handler(CountedRequest(request.scope, request.receive))
-
-        return handle
-
 
 EVENT = {
     "type": "object",
@@ -62,7 +30,7 @@ EVENT = {
     },
 }
 
-router = APIRouter(prefix="/v1", route_class=CountedRoute)
+router = APIRouter(prefix="/v1")
 
 
 def _service(request: Request) -> Service:
@@ -174,8 +142,7 @@ async def observe_files(
             422, "invalid_observation", f"expected as many images of each kind as cameras, found {counts}; send one of "
             "each kind for each view, in the order of the cameras",
         )  # fmt: skip
-    files = [[await file.read() for file in view] for view in zip(rgb, depth, instances, strict=True)]
-    images = [(colour, distance, mask) for colour, distance, mask in files]
+    images = [[await file.read() for file in view] for view in zip(rgb, depth, instances, strict=True)]
     pixels = service.limits.pixels
     return await judge(lambda watch: convert.observation_of(parsed, parsed.cameras, images, pixels))
 

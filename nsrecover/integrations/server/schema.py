@@ -41,14 +41,12 @@ def _document_parts(schema: dict[str, Any]) -> None:
     """Describe the JSON that accompanies uploaded files."""
     look = MultipartLook.model_json_schema(ref_template="#/components/schemas/{model}")
     schemas = schema["components"]["schemas"]
-    for name, part in look.pop("$defs", {}).items():
-        schemas.setdefault(name, part)
+    schemas |= {name: part for name, part in look.pop("$defs", {}).items() if name not in schemas}
     schemas["MultipartLook"] = look
+    kinds = {"look": "application/json", **dict.fromkeys(("rgb", "depth", "instances"), "image/png")}
     for path in schema["paths"].values():
         for operation in path.values():
             content = operation.get("requestBody", {}).get("content", {})
             if "multipart/form-data" in content:
-                kinds = {"look": "application/json", **dict.fromkeys(("rgb", "depth", "instances"), "image/png")}
-                content["multipart/form-data"]["encoding"] = {
-                    name: {"contentType": kind} for name, kind in kinds.items()
-                }
+                encoding = {name: {"contentType": kind} for name, kind in kinds.items()}
+                content["multipart/form-data"]["encoding"] = encoding
