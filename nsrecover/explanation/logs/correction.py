@@ -6,11 +6,15 @@ from collections.abc import Collection, Sequence
 
 from nsrecover.domains.base import Fact, State, Step
 from nsrecover.domains.household.kinds import IMPLIED, Trait
-from nsrecover.domains.household.names import noun
+from nsrecover.domains.household.names import is_slice, noun, whole
 from nsrecover.domains.household.scene import Household, formula_of, holds, places
 from nsrecover.explanation.logs.effects import SWITCHES
 from nsrecover.explanation.logs.run import state_after
+from nsrecover.explanation.logs.tracking import PLACING
 from nsrecover.planning.symbolic.domain_model import solve
+
+MAX_EXPANSIONS = 150
+"""States that a search expands at most; plans of household tasks rarely get shorter beyond it."""
 
 
 def correct(
@@ -38,12 +42,15 @@ def correct(
         The actions; None if no plan was found.
     """
     familiar = _familiar(conditions, home, plan)
-    everything = tuple(home.objects)
-    for known, objects in ((familiar, _relevant(start, familiar, home)), (everything, everything)):
+    usable = _usable(start, familiar, home)
+    for known, objects in ((familiar, _relevant(start, familiar, usable, home)), (usable, usable)):
         for tidy in (_tidy(start, conditions, home, objects), []):
             wanted = [*conditions, *tidy]
             goal = [formula_of(condition) for condition in wanted]
-            found = solve(home, start, goal, familiar=known, prefer=plan, forbidden=forbidden, objects=objects)
+            found = solve(
+                home, start, goal, familiar=known, prefer=plan, forbidden=forbidden, objects=objects,
+                max_expansions=MAX_EXPANSIONS,
+            )  # fmt: skip
             if found.found:
                 return _in_order(start, found.steps, wanted, home, order or plan)
     return None
@@ -58,17 +65,29 @@ def _familiar(conditions: Sequence[Fact], home: Household, plan: Sequence[Step])
     return tuple(name for name in (*found, *(n for n in home.objects if noun(n) in needed)) if name in home.objects)
 
 
-def _relevant(start: State, familiar: Collection[str], home: Household) -> frozenset[str]:
-    """Familiar objects, what is held, surfaces, the places of all these and what is in their way."""
+def _relevant(start: State, familiar: Collection[str], usable: Collection[str], home: Household) -> frozenset[str]:
+    """Familiar objects, what is held, liquids, surfaces, the places of all these and what is in their way."""
     found = {*familiar, *(fact[1] for fact in start if fact[0] == "holding")}
-    found |= {name for name, traits in home.objects.items() if traits & {Trait.LIQUID, Trait.SURFACE}}
+    found |= {name for name in usable if home.traits(name) & {Trait.LIQUID, Trait.SURFACE}}
     for _ in range(3):
         found |= {place for name in found for place in places(start, name)}
         for fact in start:
-            inside = fact[0] in ("at", "atop") and not home.has(fact[2], Trait.SURFACE)
+            inside = fact[0] in PLACING and not home.has(fact[2], Trait.SURFACE)
             if (inside or fact[0] == "covers") and fact[2] in found:
                 found.add(fact[1])
     return frozenset(found & home.objects.keys())
+
+
+def _usable(start: State, familiar: Collection[str], home: Household) -> list[str]:
+    """Objects that a plan may need: no slices of what is not sliced, no liquids that are nowhere."""
+    present = {*familiar, *(name for fact in start for name in fact[1:])}
+    present |= {name for law in home.domain.laws for fact in law.effect.adds for name in fact[2:]}
+    return [
+        name
+        for name in home.objects
+        if name in present
+        or not (home.has(name, Trait.LIQUID) or (is_slice(name) and not home.has(whole(name), Trait.SLICEABLE)))
+    ]
 
 
 def _in_order(

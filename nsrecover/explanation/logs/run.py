@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, product
 from typing import Any
 
 from nsrecover.domains.base import Fact, State
@@ -220,24 +221,14 @@ def aligned(plan: Sequence[Step], done: Sequence[Step]) -> list[Step | None]:
 
     A longest common subsequence of the two, in which steps match if `carries_out`.
     """
-    rows, columns = len(done), len(plan)
-    fits = [[carries_out(step, planned) for planned in plan] for step in done]
-    best = [[0] * (columns + 1) for _ in range(rows + 1)]
-    for row in range(rows - 1, -1, -1):
-        for column in range(columns - 1, -1, -1):
-            both = best[row + 1][column + 1] + 1 if fits[row][column] else 0
-            best[row][column] = max(best[row + 1][column], best[row][column + 1], both)
-    found: list[Step | None] = [None] * rows
-    row = column = 0
-    while row < rows and column < columns:
-        if fits[row][column] and best[row][column] == best[row + 1][column + 1] + 1:
-            found[row] = plan[column]
-            row, column = row + 1, column + 1
-        elif best[row + 1][column] >= best[row][column + 1]:
-            row += 1
-        else:
-            column += 1
-    return found
+    best: dict[tuple[int, int], tuple[tuple[int, int], ...]] = defaultdict(tuple)
+    for row, column in product(reversed(range(len(done))), reversed(range(len(plan)))):
+        options = [best[row + 1, column], best[row, column + 1]]
+        if carries_out(done[row], plan[column]):
+            options.insert(0, ((row, column), *best[row + 1, column + 1]))
+        best[row, column] = max(options, key=len)
+    planned = dict(best[0, 0])
+    return [plan[planned[row]] if row in planned else None for row in range(len(done))]
 
 
 def carries_out(done: Step, planned: Step) -> bool:
