@@ -13,19 +13,15 @@ Literal = tuple[str, bool]
 """A predicate, and whether it or its negation holds."""
 
 SEEN: dict[str, Literal] = {
-    "open": ("open", True),
-    "closed": ("open", False),
-    "turned on": ("running", True),
-    "turned off": ("running", False),
-    "dirty": ("dirty", True),
-    "clean": ("dirty", False),
-    "cracked": ("cracked", True),
-    "not cracked": ("cracked", False),
-    "hot": ("hot", True),
-    "warm": ("hot", True),
-    "cooked": ("hot", True),
-    "heated": ("hot", True),
-    "cold": ("hot", False),
+    word: (predicate, value)
+    for predicate, true, false in (
+        ("open", ("open",), "closed"),
+        ("running", ("turned on",), "turned off"),
+        ("dirty", ("dirty",), "clean"),
+        ("cracked", ("cracked",), "not cracked"),
+        ("hot", ("hot", "warm", "cooked", "heated"), "cold"),
+    )
+    for word, value in (*((word, True) for word in true), (false, False))
 }
 """A state as logs write it -> what holds of the object."""
 
