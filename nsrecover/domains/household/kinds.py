@@ -153,9 +153,7 @@ def completed(traits: frozenset[str]) -> frozenset[str]:
     more = set() if Trait.FIXTURE in traits else {Trait.PORTABLE}
     if Trait.SURFACE in traits or lies_open:
         more.add(Trait.FLAT)
-    elif Trait.FLAT not in traits and (
-        not traits or traits & {Trait.DISH, Trait.BASIN, Trait.DOOR, Trait.SLOT, Trait.POURS_COFFEE}
-    ):
+    elif Trait.FLAT not in traits and (not traits or traits & _CONTAINERS):
         more.add(Trait.HOLLOW)
     return traits | more
 

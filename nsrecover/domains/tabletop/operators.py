@@ -58,8 +58,15 @@ def _on_top(graph: SceneGraph, action: Action) -> Box:
     return as_box(np.array([*below[:2], top(below) + box[5] / 2, *box[3:]], dtype=np.float32))
 
 
-def _beside(relation: Relation, where: str, pattern: str, logged: tuple[str, str]) -> SpatialOperator:
-    """Put the first argument next to the second, on the side that the relation says, on the same surface."""
+def _beside(relation: Relation, where: str, pattern: str, logged: str) -> SpatialOperator:
+    """The operator that puts its first argument on one side of the second, on the same surface.
+
+    Args:
+        relation: the side.
+        where: the side in instructions.
+        pattern: regular expression for the ways in which people say the side.
+        logged: the side in logs in REFLECT's format.
+    """
     axis, sign = DIRECTIONS[relation]
 
     def place(graph: SceneGraph, action: Action) -> Box:
@@ -90,7 +97,7 @@ def _beside(relation: Relation, where: str, pattern: str, logged: tuple[str, str
         words=Words(
             f"put {{moved}} {where} {{reference}}",
             unkept=f"{{moved}} is not {where} {{reference}}",
-            logged=logged,
+            logged=(f"place_{relation.value}", f"Place {{0}} {logged} {{1}}"),
             relation=pattern,
         ),
         place=place,
@@ -118,6 +125,22 @@ def _at_target(graph: SceneGraph, action: Action) -> bool:
     return bool(np.linalg.norm(graph.boxes[moved, :3] - np.asarray(action.target[:3])) <= REACHED_M)
 
 
+def _to_target(
+    name: str, words: Words, effects: tuple[Effect, ...] = (), needs_target: bool = False
+) -> SpatialOperator:
+    """The operator that moves its argument to the target of the action."""
+    return SpatialOperator(
+        name,
+        (Parameter("?moved", "movable"),),
+        (CLEAR,),
+        effects,
+        words=words,
+        promise=_at_target,
+        conditions=_target_conditions,
+        needs_target=needs_target,
+    )
+
+
 OPERATORS: dict[str, SpatialOperator] = {
     operator.name: operator
     for operator in (
@@ -134,46 +157,28 @@ OPERATORS: dict[str, SpatialOperator] = {
             ),
             place=_on_top,
         ),
-        _beside(
-            Relation.LEFT,
-            "to the left of",
-            r"(?:to|on) the left(?: side)? of|left of",
-            ("place_left", "Place {0} left of {1}"),
-        ),
-        _beside(
-            Relation.RIGHT,
-            "to the right of",
-            r"(?:to|on) the right(?: side)? of|right of",
-            ("place_right", "Place {0} right of {1}"),
-        ),
-        _beside(Relation.FRONT, "in front of", r"in front of", ("place_front", "Place {0} before {1}")),
-        _beside(Relation.BEHIND, "behind", r"behind", ("place_behind", "Place {0} behind {1}")),
-        SpatialOperator(
+        _beside(Relation.LEFT, "to the left of", r"(?:to|on) the left(?: side)? of|left of", "left of"),
+        _beside(Relation.RIGHT, "to the right of", r"(?:to|on) the right(?: side)? of|right of", "right of"),
+        _beside(Relation.FRONT, "in front of", r"in front of", "before"),
+        _beside(Relation.BEHIND, "behind", r"behind", "behind"),
+        _to_target(
             "free",
-            (Parameter("?moved", "movable"),),
-            preconditions=(CLEAR,),
-            effects=(Effect((("on", "?moved", TABLE),), LEAVE),),
-            words=Words(
+            Words(
                 "set {moved} aside",
                 unkept="{moved} is not out of the way",
                 logged=("set_aside", "Set {0} aside"),
                 relation=r"aside|out of the way|to the side",
             ),
-            promise=_at_target,
-            conditions=_target_conditions,
+            effects=(Effect((("on", "?moved", TABLE),), LEAVE),),
         ),
-        SpatialOperator(
+        _to_target(
             "restore",
-            (Parameter("?moved", "movable"),),
-            preconditions=(CLEAR,),
-            words=Words(
+            Words(
                 "put {moved} back",
                 unkept="{moved} is not back in its place",
                 logged=("put_back", "Bring {0} back"),
                 relation=r"back(?: (?:in|to|into) its place| where it (?:was|belongs|should be))?",
             ),
-            promise=_at_target,
-            conditions=_target_conditions,
             needs_target=True,
         ),
     )

@@ -109,11 +109,6 @@ def is_clear(graph: SceneGraph, index: int) -> bool:
     return not resting_on(graph, index)
 
 
-def stands_beside(graph: SceneGraph, index: int, relation: Relation, reference: int) -> bool:
-    """Whether an object stands on one side of another: next to it, roughly in line, and at its height."""
-    return index in beside(graph, relation, reference)
-
-
 def beside(graph: SceneGraph, relation: Relation, reference: int) -> tuple[int, ...]:
     """Indices of the objects that stand on one side of another: next to it, roughly in line, and at its height."""
     axis, sign = DIRECTIONS[relation]
@@ -140,7 +135,7 @@ class SpatialRelation(NamedTuple):
 
 def _to_the(side: Relation) -> SpatialRelation:
     return SpatialRelation(
-        lambda graph, index, other: other is not None and stands_beside(graph, index, side, other),
+        lambda graph, index, other: other is not None and index in beside(graph, side, other),
         lambda graph, other: beside(graph, side, other),
     )
 

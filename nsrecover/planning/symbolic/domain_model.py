@@ -92,7 +92,7 @@ class DomainModel:
         value, _ = self._relaxation.additive(self._holding(start))
         self._relaxed.always = tuple(
             number
-            for (fact, positive), number in self._relaxed.derived_literals()
+            for fact, positive, number in self._relaxed.literals(derived=True)
             if value[number] >= _AT_ONCE and self._instance.atom(start, fact) is positive
         )
 
@@ -134,12 +134,9 @@ class DomainModel:
         if np.isinf(value[goal]).any():
             return np.array([np.inf])
         plan = relaxed.plan(goal, value, need)
-        undone = {p for a in plan.actions for p in relaxed.undone[a]}
-        redone = {p for a in plan.actions for p in relaxed.achieved[a]}
-        lost = sum(holds[p] and p in undone and p not in redone for p in goal)
         ready = [a for a in plan.actions if a < len(self.steps) and need[a] < _AT_ONCE and self._can_run(state, a)]
         self._recommended[state] = tuple(sorted(ready, key=lambda a: (self._rank[a], a)))
-        return np.array([plan.cost + lost * self.cheapest])
+        return np.array([plan.cost + len(relaxed.destroyed(plan, goal, holds)) * self.cheapest])
 
     def tighten(self, state: State, stop: Callable[[], bool]) -> npt.NDArray[np.float64]:
         """LM-cut, (1,)."""

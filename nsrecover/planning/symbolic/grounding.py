@@ -146,20 +146,21 @@ class _Coder:
 
 @dataclass(frozen=True, eq=False)
 class _Instances:
-    """Instances of one operator: (n, P) bindings, and (literals, n) numbers of the atoms."""
+    """Instances of one operator.
+
+    Attributes:
+        operator: the operator.
+        rows: (n, P) bindings.
+        codes: (literals, n) numbers of the atoms that are needed, forbidden, added and deleted.
+    """
 
     operator: Operator
     rows: npt.NDArray[np.int64]
-    needs: Codes
-    forbids: Codes
-    adds: Codes
-    deletes: Codes
+    codes: tuple[Codes, ...]
 
     def chosen(self, which: npt.NDArray[np.bool_]) -> _Instances:
-        """Some of them."""
-        return _Instances(
-            self.operator, self.rows[which], *(c[:, which] for c in (self.needs, self.forbids, self.adds, self.deletes))
-        )
+        """Some of the instances."""
+        return _Instances(self.operator, self.rows[which], tuple(codes[:, which] for codes in self.codes))
 
 
 def instantiate(
@@ -185,7 +186,7 @@ def instantiate(
     by_name = {operator.name: operator for operator in task.operators}
     steps = [_coded(by_name[name], np.array([row], dtype=np.int64), coder) for name, row in plan]
     goal = coder.ground(task.goal_needs), coder.ground(task.goal_forbids)
-    mentioned = [codes.ravel() for i in (*kept, *steps) for codes in (i.needs, i.forbids, i.adds, i.deletes)]
+    mentioned = [codes.ravel() for instances in (*kept, *steps) for codes in instances.codes]
     facts = np.unique(np.concatenate([*mentioned, *goal]))
     facts = facts[facts != coder.nothing]
     actions = [action for instances in kept for action in _actions(instances, facts, task.objects)]
@@ -215,15 +216,9 @@ def _coded(operator: Operator, rows: npt.NDArray[np.int64], coder: _Coder) -> _I
                 code = np.where(_same(terms, wanted, rows, columns), code, coder.nothing)
         return code
 
-    return _Instances(
-        operator,
-        rows,
-        *(
-            stacked([coder.codes(atom, rows, columns) for atom in atoms])
-            for atoms in (operator.needs, operator.forbids)
-        ),
-        *(stacked([taking_place(effect) for effect in effects]) for effects in (operator.adds, operator.deletes)),
-    )
+    conditions = [[coder.codes(atom, rows, columns) for atom in atoms] for atoms in (operator.needs, operator.forbids)]
+    effects = [[taking_place(effect) for effect in each] for each in (operator.adds, operator.deletes)]
+    return _Instances(operator, rows, tuple(stacked(codes) for codes in conditions + effects))
 
 
 def _same(
@@ -291,12 +286,10 @@ def _bound(operator: Operator, coder: _Coder, holds: Codes, changing: set[str]) 
 
 def _reachable(found: Sequence[_Instances], holds: Codes) -> list[_Instances]:
     """The instances that can be run in some state that is reachable without deletes."""
-    every = np.unique(
-        np.concatenate([holds, *(c.ravel() for i in found for c in (i.needs, i.forbids, i.adds, i.deletes))])
-    )
+    every = np.unique(np.concatenate([holds, *(codes.ravel() for instances in found for codes in instances.codes)]))
     can_hold = np.isin(every, holds)
     can_fail = ~can_hold
-    local = [[np.searchsorted(every, c) for c in (i.needs, i.forbids, i.adds, i.deletes)] for i in found]
+    local = [[np.searchsorted(every, codes) for codes in instances.codes] for instances in found]
     used = [np.zeros(len(instances.rows), dtype=np.bool_) for instances in found]
     grown = True
     while grown:
@@ -326,7 +319,7 @@ def _actions(instances: _Instances, facts: Codes, objects: Sequence[str]) -> lis
             return rows
         return [tuple([fact for fact in row if fact < last]) for row in rows]  # the rest does not take place
 
-    columns = [numbered(c) for c in (instances.needs, instances.forbids, instances.adds, instances.deletes)]
+    columns = [numbered(codes) for codes in instances.codes]
     return [
         GroundAction(operator.name, row, needs, forbids, adds, deletes, operator.cost(row))
         for row, needs, forbids, adds, deletes in zip(names, *columns, strict=True)

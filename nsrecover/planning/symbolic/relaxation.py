@@ -59,8 +59,6 @@ class Propositions:
 
     def before(self, action: GroundAction) -> list[int]:
         """The propositions an action needs."""
-        if not action.forbids:
-            return list(action.needs)
         return [*action.needs, *[self.negation[fact] for fact in action.forbids]]
 
     def achieved(self, action: GroundAction) -> list[int]:
@@ -73,8 +71,6 @@ class Propositions:
     def undone(self, action: GroundAction) -> list[int]:
         """The propositions an action makes false."""
         gone = [fact for fact in action.deletes if fact not in action.adds]
-        if not self.negation:
-            return gone
         return [*gone, *(self.negation[fact] for fact in action.adds if fact in self.negation)]
 
 
@@ -190,3 +186,9 @@ class Relaxation:
         helpful = tuple(sorted(a for a in chosen if need[a] == 0.0))
         rest = sorted(a for a in chosen if need[a] > 0.0)
         return RelaxedPlan((*helpful, *rest), helpful, float(sum(self.costs[a] for a in chosen)))
+
+    def destroyed(self, plan: RelaxedPlan, goal: Sequence[int], holds: npt.NDArray[np.bool_]) -> list[int]:
+        """The propositions of a goal that hold (P,) and that a relaxed plan makes false and never true again."""
+        undone = {p for a in plan.actions for p in self.undone[a]}
+        redone = {p for a in plan.actions for p in self.achieved[a]}
+        return [p for p in goal if p in undone and p not in redone and holds[p]]

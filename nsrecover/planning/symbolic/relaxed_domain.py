@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
+from typing import cast
 
 from nsrecover.domains.base import (
     And,
@@ -28,6 +29,7 @@ from nsrecover.domains.base import (
     Same,
     State,
     Step,
+    grounded,
 )
 from nsrecover.domains.instance import Instance
 
@@ -95,11 +97,13 @@ class RelaxedDomain:
         found.discard(-1)
         return [*found, *self.always]
 
-    def derived_literals(self) -> Iterator[tuple[Literal, int]]:
-        """The propositions about derived predicates."""
+    def literals(self, derived: bool) -> Iterator[tuple[Fact, bool, int]]:
+        """The literals with derived or other predicates: fact, whether it is meant or its negation, proposition."""
         for key, number in self.propositions.items():
-            if isinstance(key, tuple) and isinstance(key[1], bool) and key[0][0] in self.instance.domain.derived:
-                yield (key[0], key[1]), number
+            if isinstance(key, tuple) and isinstance(key[1], bool):
+                fact, positive = key
+                if (fact[0] in self.instance.domain.derived) is derived:
+                    yield fact, positive, number
 
     # -- grounding
 
@@ -107,8 +111,7 @@ class RelaxedDomain:
         """A formula, or its negation, with objects for variables and what never changes worked out."""
         match formula:
             case Atom(predicate, terms):
-                fact = (predicate, *(at.get(term, term) for term in terms))
-                return self._atom(fact, positive)
+                return self._atom(grounded((predicate, *terms), at), positive)
             case Not(part):
                 return self._ground(part, at, not positive)
             case And(parts) | Or(parts):
@@ -181,25 +184,18 @@ class RelaxedDomain:
     # -- what makes a proposition true
 
     def _explain(self, key: object) -> None:
-        number = self.propositions[key]
         if isinstance(key, Step):
             return
         assert isinstance(key, tuple)
-        if key[0] == "or":
-            for part in key[1]:
-                self._infer(part, number)
-            return
-        fact, positive = key
-        rule = self.instance.domain.derived.get(fact[0])
-        if rule is None:
-            self._achieve(fact, positive, number)
-            return
-        ground = self._definition(fact, positive)
-        if isinstance(ground, tuple) and ground[0] == "or":
-            for part in ground[1]:  # type: ignore[attr-defined]
-                self._infer(part, number)
-        else:
-            self._infer(ground, number)
+        number, ground = self.propositions[key], cast("Ground", key)
+        if key[0] != "or":
+            fact, positive = key
+            if fact[0] not in self.instance.domain.derived:
+                self._achieve(fact, positive, number)
+                return
+            ground = self._definition(fact, positive)
+        for part in ground[1] if isinstance(ground, tuple) and ground[0] == "or" else (ground,):  # type: ignore[attr-defined]
+            self._infer(part, number)
 
     def _infer(self, ground: Ground, number: int, more: Sequence[int] = ()) -> None:
         needs = self._needs(ground)
@@ -273,13 +269,8 @@ class RelaxedDomain:
         self.actions = tuple(used)
         self.rules = [(tuple(n), tuple(a), self._destroyed(s)) for s, (n, a) in used.items()]
         self.rules += [(tuple(needs), (number,), ()) for needs, number in self._inferred]
-        basic = [
-            (key[0], key[1], number)
-            for key, number in self.propositions.items()
-            if isinstance(key, tuple) and isinstance(key[1], bool) and key[0][0] not in self.instance.domain.derived
-        ]
-        self._positive = {fact: number for fact, positive, number in basic if positive}
-        self._negative = {fact: number for fact, positive, number in basic if not positive}
+        self._positive = {fact: number for fact, positive, number in self.literals(derived=False) if positive}
+        self._negative = {fact: number for fact, positive, number in self.literals(derived=False) if not positive}
         self._absent = frozenset(self._negative.values())
         self.always: tuple[int, ...] = ()
 
@@ -291,8 +282,7 @@ class RelaxedDomain:
             if effect.when == And(()) and not effect.for_each:
                 for positive, patterns in ((False, effect.adds), (True, effect.deletes)):
                     for pattern in patterns:
-                        fact = (pattern[0], *(at.get(term, term) for term in pattern[1:]))
-                        lost.add(self.propositions.get((fact, positive), -1))
+                        lost.add(self.propositions.get((grounded(pattern, at), positive), -1))
         return tuple(lost - {-1})
 
 

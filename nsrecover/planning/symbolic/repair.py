@@ -62,6 +62,7 @@ class SymbolicModel:
     ) -> None:
         self.actions = task.actions
         self.costs = [float(action.cost) for action in task.actions] if costs is None else list(costs)
+        self.cheapest = min(self.costs, default=1.0)
         self.costs_to_go = np.asarray(costs_to_go, dtype=np.float64)
         self._propositions = Propositions(len(task.facts), task.actions, subgoals)
         self._relaxation = Relaxation(self._propositions, task.actions, self.costs)
@@ -82,12 +83,8 @@ class SymbolicModel:
                     self._restore[p] = cost
         never = np.array([int(p) not in makeable for p in self._relevant], dtype=np.bool_)
         self._unmakeable, self._hopeless = self._member * never[:, None], bool(never.any())
-        position = {(action.name, action.arguments): i for i, action in reversed(list(enumerate(preferred)))}
-        self._rank: dict[int, int] = {}
-        for a, action in enumerate(task.actions):
-            first = position.get((action.name, action.arguments))
-            if first is not None:
-                self._rank[a] = first
+        first = {(action.name, action.arguments): i for i, action in reversed(list(enumerate(preferred)))}
+        self._rank = [first.get((action.name, action.arguments), len(self.costs)) for action in task.actions]
         self._recommended: dict[int, tuple[int, ...]] = {}
         self._came_by: dict[int, tuple[int, int]] = {}
         self._landmarks: dict[int, list[Landmark]] = {}
@@ -107,15 +104,6 @@ class SymbolicModel:
         self._keys = mask(self._filed)
 
     # -- what the search asks for
-
-    @property
-    def cheapest(self) -> float:
-        """The least that an action costs."""
-        return self._cheapest
-
-    @cached_property
-    def _cheapest(self) -> float:
-        return min(self.costs, default=1.0)
 
     def applicable(self, state: int) -> Sequence[int]:
         """The relaxed plan's actions that can be run, those of the old plan first; none before `estimate`."""
@@ -142,7 +130,7 @@ class SymbolicModel:
         # as floats, for which matrix products are fast
         missing = (~self._propositions.true_in_all(states)[:, self._relevant]).astype(np.float64)
         count = missing @ self._member
-        bound = np.ceil(count / self._most) * self._cheapest
+        bound = np.ceil(count / self._most) * self.cheapest
         if self._hopeless:
             bound[missing @ self._unmakeable > 0] = np.inf
         return count.astype(np.float32), bound
@@ -158,14 +146,11 @@ class SymbolicModel:
             if np.isfinite(expected[k]):
                 plans[k] = self._relaxation.plan(self._goals[k], value, need, supporters)
         for k, plan in plans.items():
-            undone = {p for a in plan.actions for p in self._relaxation.undone[a]}
-            redone = {p for a in plan.actions for p in self._relaxation.achieved[a]}
-            lost = [p for p in self._goals[k] if p in undone and p not in redone and holds[p]]
+            lost = self._relaxation.destroyed(plan, self._goals[k], holds)
             expected[k] = plan.cost + sum(self._restore.get(p, 0.0) for p in lost)
         if plans:
             best = plans[min(plans, key=lambda k: NEARNESS * expected[k] + self.costs_to_go[k])]
-            last = len(self.costs)
-            self._recommended[state] = tuple(sorted(best.helpful, key=lambda a: (self._rank.get(a, last), a)))
+            self._recommended[state] = tuple(sorted(best.helpful, key=lambda a: (self._rank[a], a)))
         return expected
 
     def tighten(self, state: int, stop: Callable[[], bool]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
