@@ -51,7 +51,7 @@ class Not:
 
     Attributes:
         part: the formula.
-        code: name of what is wrong where it holds, for `Domain.words`; the predicate of the part if empty.
+        code: key of `Domain.words` for the message if the part holds; the predicate of the part if empty.
     """
 
     part: Formula
@@ -74,7 +74,7 @@ class Or:
 
 @dataclass(frozen=True)
 class Exists:
-    """For one object that has a trait (any object if the trait is empty) a formula holds."""
+    """A formula holds for at least one object with a trait (any object if the trait is empty)."""
 
     variable: str
     part: Formula
@@ -83,7 +83,7 @@ class Exists:
 
 @dataclass(frozen=True)
 class ForAll:
-    """For every object that has a trait (every object if the trait is empty) a formula holds."""
+    """A formula holds for every object with a trait (every object if the trait is empty)."""
 
     variable: str
     part: Formula
@@ -120,12 +120,12 @@ def absent(predicate: str, *terms: str) -> Not:
 
 
 def both(*parts: Formula) -> And:
-    """All of them."""
+    """The conjunction of formulas."""
     return And(parts)
 
 
 def either(*parts: Formula) -> Or:
-    """At least one of them."""
+    """The disjunction of formulas."""
     return Or(parts)
 
 
@@ -188,7 +188,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class StateVariable:
-    """Something about an object that can change.
+    """A property of an object that can change.
 
     Attributes:
         name: the predicate; with two values it is a fact about the object alone, else the value is its second term.
@@ -208,7 +208,7 @@ class Parameter:
     Attributes:
         variable: its name.
         trait: what its object needs; any object will do if empty.
-        usual: what the object has, too, where a planner may choose any: things are set down on surfaces, not in mugs.
+        usual: further trait of the objects that a planner chooses from: things are set down on surfaces, not in mugs.
     """
 
     variable: str
@@ -218,7 +218,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Effect:
-    """What changes, for every binding of `for_each` under which `when` held before.
+    """Facts that an action adds and deletes, for every binding of `for_each` under which `when` held before.
 
     A fact that is both deleted and added holds afterwards. A term `*` in a deleted fact stands for any object.
     """
@@ -236,7 +236,7 @@ class Words:
     Attributes:
         imperative: an action as an instruction, or that a predicate holds.
         past: an action that was done.
-        unkept: that what the action promises does not hold.
+        unkept: an action whose promise does not hold.
         logged: name and instruction of the action in logs in REFLECT's format.
         relation: regular expression for the ways in which people say where the action puts its first argument; if it
             has a second one, relative to that.

@@ -39,7 +39,7 @@ class SpatialOperator(base.Operator):
         return tuple(parameter.variable.removeprefix("?") for parameter in self.parameters)
 
     def violated(self, graph: SceneGraph, action: Action) -> tuple[Fact, ...]:
-        """What keeps the preconditions of an action from holding in a scene; empty if it can be run."""
+        """The facts that violate the preconditions of an action in a scene; empty if it can be run."""
         at = self._binding(action)
         found = [fact for need in self.preconditions for fact in unmet(graph, need, at)]
         for fact in self.conditions(graph, action) if self.conditions else ():

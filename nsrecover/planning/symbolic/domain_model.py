@@ -22,9 +22,9 @@ EXPANSIONS = 300
 """States that a search expands at most."""
 
 UNFAMILIAR = 0.01
-"""What an action costs more for every object that is not preferred, so that of equally long plans the familiar wins."""
+"""Extra cost of an action for each object that is not preferred; among equally long plans familiar objects win."""
 
-_INFERENCE = 1e-5  # what an inference costs in the estimate, so that no two support each other
+_INFERENCE = 1e-5  # cost of an inference in the estimate; it keeps inferences from supporting each other
 _AT_ONCE = 0.5  # an action that needs less than this can be run at once
 
 
@@ -32,7 +32,7 @@ class DomainModel:
     """`LazyModel` over an instance of a domain, with one subgoal.
 
     A state is the set of facts that hold, as the instance has it, laws and derived predicates included. The estimate is
-    the cost of a relaxed plan, plus what it costs to restore the parts of the goal that this plan destroys (Hoffmann &
+    the cost of a relaxed plan, plus the cost of restoring the parts of the goal that this plan destroys (Hoffmann &
     Nebel, "The FF planning system", 2001); the tight bound is LM-cut (Helmert & Domshlak 2009).
 
     Args:

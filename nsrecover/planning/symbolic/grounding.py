@@ -1,7 +1,7 @@
 """From operators with parameters to grounded actions, all instances of an operator at once.
 
 Only actions that can be run in some state that is reachable without deletes are made. Parameters are bound one after
-the other; what is ruled out by facts that no operator changes is dropped after each.
+the other; after each, the bindings that contradict facts that no operator changes are dropped.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.planning.symbolic.strips import Condition, GroundAction, StripsTask, mask
 
 MOST_INSTANCES = 4_000_000
-"""Instances of one operator that are looked at at a time."""
+"""Most bindings of one operator that are kept at a time."""
 
 Codes = npt.NDArray[np.int64]
 
@@ -44,12 +44,12 @@ class Operator:
     """An action with parameters.
 
     Attributes:
-        name: what it is called.
+        name: of the operator.
         parameters: for each parameter the numbers of the objects it can stand for.
         needs: atoms that must hold before.
         forbids: atoms that must not.
-        adds: what holds afterwards, even if it is also deleted.
-        deletes: what does not.
+        adds: atoms that hold afterwards, also if they are deleted, too.
+        deletes: atoms that do not hold afterwards.
         equal: pairs of terms that must be the same object.
         different: pairs of terms that must not be.
         cost: of an instance, from the names of its objects.
@@ -67,7 +67,7 @@ class Operator:
 
     @property
     def atoms(self) -> tuple[Atom, ...]:
-        """All that it mentions."""
+        """All atoms of the operator."""
         return (*self.needs, *self.forbids, *(effect.atom for effect in self.adds + self.deletes))
 
 
@@ -128,7 +128,7 @@ class _Coder:
         return np.array([self.codes(atom, none, {})[0] for atom in atoms], dtype=np.int64)
 
     def texts(self, codes: Codes) -> list[str]:
-        """What numbers, in ascending order, stand for."""
+        """Texts of the atoms with some numbers, which must be ascending."""
         written = list[str]()
         ends = [*[start for _, start in self._starts[1:]], self.nothing]
         for (predicate, start), end in zip(self._starts, ends, strict=True):
@@ -170,7 +170,7 @@ def instantiate(
 
     Args:
         task: with parameters.
-        plan: operator names and object numbers of actions that are to be made whether they can be run or not.
+        plan: operator names and object numbers of actions to ground, also if they cannot be run.
 
     Returns:
         The grounded task, and the actions of the plan over its facts.
@@ -230,7 +230,7 @@ def _same(
 
 
 def _bound(operator: Operator, coder: _Coder, holds: Codes, changing: set[str]) -> _Instances:
-    """All instances that the facts that never change allow."""
+    """All instances that agree with the facts that never change."""
     fixed = [
         (atom, wanted)
         for atoms, wanted in ((operator.needs, True), (operator.forbids, False))

@@ -1,8 +1,9 @@
 """LM-cut, a lower bound on the cost of reaching a goal.
 
-Helmert & Domshlak, "Landmarks, critical paths and abstractions: what's the difference anyway?" (2009). Again and
-again a set of actions is found of which every plan must use at least one (a landmark); the cost of its cheapest action
-is charged and taken off all of them, until the goal costs nothing. Plain lists, since each round touches few of them.
+Helmert & Domshlak, "Landmarks, critical paths and abstractions: what's the difference anyway?" (2009). Each round finds
+a landmark, a set of actions of which every plan uses at least one. The cost of its cheapest action is added to the
+bound and subtracted from all actions of the landmark, until the goal costs nothing. The data are plain lists, because a
+round touches few of their items.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 INFINITY = float("inf")
 ZERO = 1e-9
-"""What is left of a cost below this is rounding."""
+"""Smaller remaining costs are rounding errors."""
 
 
 Landmark = tuple[float, list[int]]
-"""What is charged for it, and the actions of which every plan uses one."""
+"""Its share of the bound, and the actions of which every plan uses one."""
 
 
 class LandmarkCut:
@@ -69,7 +70,7 @@ class LandmarkCut:
             holds: the propositions that hold in it.
             known: landmarks of this state that were found before. Those of the state before an action are, except for
                 those that contain the action (Pommerening & Helmert, "Incremental LM-cut", 2013).
-            stop: asked after every landmark; if it says true, those found so far have to do.
+            stop: called after every landmark; if it returns True, those found so far are returned.
 
         Returns:
             The landmarks. No plan costs less than all their charges together; where even without deletes there is no
@@ -96,10 +97,7 @@ class LandmarkCut:
         return found
 
     def _cheapest_way(self, start: Sequence[int], costs: Sequence[float]) -> tuple[list[float], list[int]]:
-        """Each proposition's cost, where a conjunction costs as much as its dearest part; and that part of each action.
-
-        The part is -1 for actions that cannot be reached.
-        """
+        """Cost of each proposition (h-max), and the most expensive need of each action (-1: it cannot be reached)."""
         users, achieved = self._users, self._achieved
         value = [INFINITY] * self._size
         missing = [len(row) for row in self._before]

@@ -1,8 +1,7 @@
-"""The delete relaxation of a grounded task: what could be reached if nothing that was achieved were ever undone.
+"""The delete relaxation of a grounded task, in which actions make nothing false.
 
-Negative conditions are compiled away here: a fact that something forbids gets a second proposition, "not so", which is
-achieved by whatever deletes the fact. Propositions that hold in the state cost nothing; those whose value no action can
-change are left out of the actions' conditions.
+Negative conditions are compiled away: a fact that something forbids gets a second proposition, its negation, which the
+actions achieve that delete the fact. Propositions that hold in the state cost nothing.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ class Propositions:
 
 @dataclass(frozen=True, eq=False)
 class RelaxedPlan:
-    """What would lead to a condition if nothing were ever undone.
+    """A plan that reaches a condition if actions make nothing false.
 
     Attributes:
         actions: numbers of the actions, those that can be run at once first.
@@ -150,9 +149,8 @@ class Relaxation:
     ) -> RelaxedPlan:
         """A relaxed plan for some propositions (Hoffmann & Nebel 2001), by the cheapest supporters.
 
-        The dearest proposition is supported first. Of supporters that are equally cheap one is taken that has been
-        chosen already, or else that brings about most of what is wanted: what comes by the way needs no action of its
-        own.
+        The most expensive proposition is supported first. Of equally cheap supporters the search takes one that is
+        already chosen, or else the one that achieves most of the goal: side effects need no action of their own.
 
         Args:
             goal: the propositions; their value must be finite.

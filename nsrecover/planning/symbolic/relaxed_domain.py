@@ -48,7 +48,7 @@ class RelaxedDomain:
 
     Args:
         instance: the domain over the objects of a scene.
-        start: what holds in the beginning.
+        start: the state at the beginning.
         objects: the objects to plan with.
         goal: what has to hold in the end.
         forbidden: actions that may not be used.
@@ -108,7 +108,7 @@ class RelaxedDomain:
     # -- grounding
 
     def _ground(self, formula: Formula, at: Binding, positive: bool) -> Ground:
-        """A formula, or its negation, with objects for variables and what never changes worked out."""
+        """A formula, or its negation, with objects for variables; parts that never change are evaluated."""
         match formula:
             case Atom(predicate, terms):
                 return self._atom(grounded((predicate, *terms), at), positive)
@@ -144,7 +144,7 @@ class RelaxedDomain:
         return ground
 
     def _definition(self, fact: Fact, positive: bool) -> Ground:
-        """What a derived fact, or its negation, follows from."""
+        """The definition of a derived fact, or of its negation."""
         rule = self.instance.domain.derived[fact[0]]
         return self._ground(rule.definition, dict(zip(rule.variables, fact[1:], strict=True)), positive)
 
@@ -215,7 +215,7 @@ class RelaxedDomain:
         return found
 
     def _achieve(self, fact: Fact, positive: bool, number: int) -> None:
-        """What the actions and laws are that make a literal true, and under which conditions."""
+        """Add the actions and laws that make a literal true, with their conditions."""
         for operator, effect, pattern in self._achievers.get((fact[0], positive), ()):
             at = _unified(pattern, fact)
             if at is None:
@@ -255,7 +255,7 @@ class RelaxedDomain:
             yield dict(zip((each.variable for each in parameters), chosen, strict=True))
 
     def _action(self, operator: Operator, step: Step, at: Binding) -> tuple[list[int], set[int]] | None:
-        """What an action needs and achieves; None if it cannot be used."""
+        """The propositions that an action needs and achieves; None if it cannot be used."""
         if step not in self._actions:
             usable = step not in self._forbidden and len(set(step.arguments)) == len(step.arguments)
             needs = self._needs(self._ground(And(operator.preconditions), at, True)) if usable else None
@@ -287,7 +287,7 @@ class RelaxedDomain:
 
 
 def _joined(grounds: Iterator[Ground], every: bool) -> Ground:
-    """A conjunction (if every) or disjunction, with constants worked out."""
+    """A conjunction (if every) or disjunction, with constants evaluated."""
     parts: dict[Ground, None] = {}
     for ground in grounds:
         if isinstance(ground, bool):

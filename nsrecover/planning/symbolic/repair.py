@@ -24,14 +24,14 @@ from nsrecover.planning.symbolic.relaxation import Propositions, Relaxation
 from nsrecover.planning.symbolic.strips import Condition, GroundAction, StripsTask, bits_of, kernels, mask
 
 LEAST_COST = 1e-6
-"""What an action without cost counts in the search, in units of the cheapest other action (of 1 if that is more): of
-plans that cost the same the shorter is better."""
+"""Cost that the search gives to an action without cost, in units of the cheapest other action (at most 1). The shorter
+of two plans with equal cost is then better."""
 
 SUBGOALS_CONSIDERED = 3
 """Subgoals for which a relaxed plan is made in a state: those that look cheapest by the additive costs."""
 
 NEARNESS = 5.0
-"""How much more a step to a subgoal counts than one of the plan's when those are chosen, as in the greedy phases."""
+"""Weight of the cost to a subgoal relative to the cost of the plan from there, when subgoals are chosen."""
 
 _FAR = 1e12  # stands for infinity in matrix products, where inf times 0 is not 0
 
@@ -41,8 +41,8 @@ class SymbolicModel:
 
     The first bound is the number of missing literals over the most that one action supplies; the tight one is LM-cut
     to the goal, less what the plan costs from a subgoal on. The estimate is the cost of a relaxed plan (FF) to subgoals
-    that look nearest, plus what it costs to restore the parts of the subgoal that the relaxed plan destroys: without
-    that, it pays in towers to put the top on before the middle is right.
+    that look nearest, plus the cost of restoring the parts of the subgoal that the relaxed plan destroys.
+    Without that term the estimate rewards building the top of a tower before its middle.
 
     Args:
         task: what can be done; its initial state and goal are not used.
@@ -240,16 +240,16 @@ def repair(
     """The cheapest way from the task's initial state to the goal by way of any step of an old plan.
 
     Args:
-        task: where the world is now, what can be done and what is wanted.
+        task: current state, actions and goal.
         plan: the old plan, over the facts of the task; its actions need not be possible any more.
         budget_s: wall time for the search, in seconds; None: no limit.
         max_expansions: nodes the search may expand; None: no limit.
         on_improvement: called with every better repair as it is found.
-        cancelled: asked now and then; if it says true, the best so far is returned.
-        shortcuts: look for a cheaper way even where the old plan can be gone on with as it is.
+        cancelled: called during the search; if it returns True, the best repair so far is returned.
+        shortcuts: look for a cheaper way even if the old plan can be continued as it is.
 
     Returns:
-        The repair; that there is none is an answer, not an exception.
+        The repair; its status says if there is none.
 
     Raises:
         InvalidPlan: the plan cannot lead to the goal from any state.
@@ -284,7 +284,7 @@ def repair(
 
 
 def what_is_left(budget_s: float | None, spent_s: float) -> float | None:
-    """What is left of a budget; a negative one is left to whoever refuses it."""
+    """The rest of a time budget (s), at least 0; None (no limit) and negative budgets are returned as they are."""
     return budget_s if budget_s is None or budget_s < 0.0 else max(0.0, budget_s - spent_s)
 
 

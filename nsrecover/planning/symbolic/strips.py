@@ -1,4 +1,4 @@
-"""Grounded planning tasks (STRIPS with negative preconditions), and what the rest of a plan rests on.
+"""Grounded planning tasks (STRIPS with negative preconditions), and the kernels of a plan.
 
 A state is a Python int whose bit f says whether fact f holds, so that applying an action is two operations on ints.
 
@@ -87,7 +87,7 @@ class GroundAction:
         return mask(self.deletes) & ~self.made_true
 
     def apply(self, state: int) -> int:
-        """The state afterwards; whether the action can be run is not asked."""
+        """The state afterwards; the precondition is not checked."""
         return state & ~self.made_false | self.made_true
 
 
@@ -135,7 +135,7 @@ def regressed(condition: Condition, action: GroundAction) -> Condition | None:
 
 
 def usable_from(goal: Condition, plan: Sequence[GroundAction]) -> int:
-    """Number of the step from which on a plan can lead to a goal, from some state; its length if it nowhere can."""
+    """Number of the first step from which the rest of a plan can reach a goal; its length if there is none."""
     for number in range(len(plan) - 1, -1, -1):
         before = regressed(goal, plan[number])
         if before is None:
