@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 
 import matplotlib
@@ -34,13 +35,15 @@ def finish(axis: Axes, xlabel: str, ylabel: str) -> None:
 def reliability_diagram(axis: Axes, bins: Mapping[str, Sequence[Mapping[str, float]]]) -> None:
     """Draw observed shares against predicted probabilities; a perfect monitor is on the diagonal.
 
+    The larger a point, the more objects it stands for.
+
     Args:
         axis: to draw on.
         bins: name of a variant -> rows of `eval.common.statistics.reliability`.
     """
-    for name, rows in bins.items():
-        sizes = [10 + 60 * np.log10(max(row["objects"], 1)) / 4 for row in rows]
-        axis.scatter([row["probability"] for row in rows], [row["share"] for row in rows], s=sizes, label=name)
-        axis.plot([row["probability"] for row in rows], [row["share"] for row in rows], linewidth=0.8)
+    for (name, rows), shape in zip(bins.items(), cycle("osD^v")):
+        sizes = [20 + 60 * np.log10(max(row["objects"], 1)) / 4 for row in rows]
+        found = [row["probability"] for row in rows], [row["share"] for row in rows]
+        axis.scatter(*found, s=sizes, marker=shape, alpha=0.6, label=name)
     axis.axline((0, 0), slope=1, color="grey", linewidth=0.8)
     axis.set(xlabel="P(as expected), predicted", ylabel="share as expected")

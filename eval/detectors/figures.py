@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +13,25 @@ from eval.common.statistics import Scores, roc_of
 from eval.detectors.equal_rate import Evidence
 
 LINES = ("-", "--", ":")
-"""Line styles; with ten colours they tell thirty detectors apart."""
+"""Line styles, in turn, so that neighbouring colours are told apart."""
 LOWEST = 5e-4
 """Left end of the axis of false alarm rates."""
 
 
-def draw(found: Mapping[str, Evidence], folder: Path) -> None:
-    """Draw receiver operating characteristics after and before actions, as PNG and SVG files."""
+def draw(found: Mapping[str, Evidence], folder: Path, kinds: Sequence[str] = ("png", "svg")) -> None:
+    """Draw receiver operating characteristics after and before actions.
+
+    Args:
+        found: detector -> its scores; the first one is drawn in black, every other one in its own colour.
+        folder: output folder.
+        kinds: endings of the files.
+    """
+    colours = plt.get_cmap("gist_rainbow")(np.linspace(0, 1, max(len(found) - 1, 1)))
     figure, axes = plt.subplots(1, 2, figsize=(13, 4.6), layout="constrained", sharey=True)
     for number, (name, said) in enumerate(found.items()):
         style: dict[str, Any] = {"color": "black", "linewidth": 2.5}
         if number:
-            turn, colour = divmod(number - 1, 10)
-            style = {"color": f"C{colour}", "linestyle": LINES[turn % len(LINES)]}
+            style = {"color": colours[number - 1], "linestyle": LINES[number % len(LINES)]}
         _curve(axes[0], style | {"label": name}, said.good, said.bad)
         _curve(axes[1], style, said.good_before, said.failing_before)
     axes[0].set(title="after the action: errors detected", xlabel="false alarm rate after good steps", ylabel="share")
@@ -34,7 +40,7 @@ def draw(found: Mapping[str, Evidence], folder: Path) -> None:
         axis.set(xscale="log", xlim=(LOWEST, 1), ylim=(0, 1.02))
         axis.grid(alpha=0.3)
     figure.legend(loc="outside right center", fontsize=8)
-    save(figure, folder, "detectors")
+    save(figure, folder, "detectors", kinds)
 
 
 def _curve(axis: Axes, style: Mapping[str, Any], good: Scores, bad: Scores) -> None:

@@ -70,5 +70,5 @@ def measure(config: ModelsConfig) -> dict[str, Any]:
         "timing": timing,
     }
     write_results(config.out, metrics, tables.markdown(details, timing), config)
-    figures.draw(verdicts, accuracies, Path(config.out))
+    figures.draw(details, Path(config.out))
     return metrics

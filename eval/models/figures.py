@@ -4,32 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-
-import numpy as np
+from typing import Any
 
 from eval.common.figures import finish, plt, reliability_diagram, save
-from eval.common.statistics import grouped, reliability, roc
-from eval.common.step_verdicts import ImaginationAccuracy, StepVerdict
-from eval.models import detection
 
 
-def draw(
-    verdicts: Mapping[str, Sequence[StepVerdict]],
-    accuracies: Mapping[str, Sequence[ImaginationAccuracy]],
-    folder: Path,
-) -> None:
-    """Draw reliability of the confidence and accuracy of the imagination of every variant, as PNG and SVG files."""
+def draw(variants: Mapping[str, Any], folder: Path, kinds: Sequence[str] = ("png", "svg")) -> None:
+    """Draw reliability of the confidence and accuracy of the imagination of every variant.
+
+    Args:
+        variants: the variants in metrics.json.
+        folder: output folder.
+        kinds: endings of the files.
+    """
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
-    reliability_diagram(left, {name: reliability(*detection.object_scores(said))[0] for name, said in verdicts.items()})
+    reliability_diagram(left, {name: found["injected"]["reliability"] for name, found in variants.items()})
     left.set(title="confidence")
     finish(left, "P(as expected), predicted", "share as expected")
-    for name, found in accuracies.items():
-        scores, good = detection.object_scores(verdicts[name])
-        area = f" (area under ROC {roc(scores, good)[2]:.5f})" if 0 < good.sum() < len(good) else ""
-        groups = grouped(found, lambda item: item.steps)
-        medians = [np.median([error for item in group for error in item.errors_mm]) for group in groups.values()]
-        right.plot(list(groups), medians, marker="o", label=name + area)
+    for name, found in variants.items():
+        area = found["injected"]["area_under_roc"]
+        label = name if area is None else f"{name} (area under ROC {area:.5f})"
+        rows = found["imagination"]
+        right.plot([int(steps) for steps in rows], [row["median_mm"] for row in rows.values()], "o-", label=label)
     right.set(title="imagination")
     finish(right, "steps imagined ahead", "box error, median, mm")
     right.set_ylim(0, None)
-    save(figure, folder, "models")
+    save(figure, folder, "models", kinds)

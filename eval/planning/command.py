@@ -107,8 +107,9 @@ def measure(config: PlanningConfig) -> dict[str, Any]:
         "batched": together,
         "seed": config.seed,
         "episodes": dict(config.episodes),
+        "figures": figures.data(cases, list(planners)),
     }
     atomic_write_bytes(out / CASES, "".join(f"{json.dumps(asdict(case), default=str)}\n" for case in cases).encode())
     write_results(out, metrics, tables.markdown(metrics), config)
-    figures.draw(cases, list(planners), out)
+    figures.draw(metrics["figures"], out)
     return metrics
