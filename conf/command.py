@@ -13,6 +13,7 @@ from dataclasses import field, fields, make_dataclass
 from typing import Any, TypeVar
 
 import hydra
+import typer
 from hydra.core.config_store import ConfigStore
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
@@ -24,6 +25,7 @@ from nsrecover.errors import InvalidConfiguration, NsrecoverError, cli_errors, d
 
 Settings = TypeVar("Settings")
 
+_USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]  # UsageError, which Typer does not export
 FULL_ERROR = "HYDRA_FULL_ERROR"
 """Environment variable: with 1, Hydra raises its errors instead of printing them."""
 RENAMED = {
@@ -64,6 +66,21 @@ def run(name: str, schema: type[Settings], task: Callable[[Settings], None], res
             print(help_text(name, schema, [word for word in sys.argv[1:] if not word.startswith("-")]))
         else:
             main()
+
+
+def run_function(function: Callable[..., None]) -> None:
+    """Run a command whose settings are the parameters of a function, as options.
+
+    A wrong option prints one line and exits with 2.
+    """
+    app = typer.Typer(add_completion=False)
+    app.command()(function)
+    with cli_errors():
+        try:
+            code = app(standalone_mode=False)
+        except _USAGE_ERROR as problem:
+            raise InvalidConfiguration(f"expected options as in --help, found: {problem.format_message()}") from None  # type: ignore[attr-defined]
+    sys.exit(code or 0)
 
 
 def register(name: str, schema: type) -> None:
@@ -126,6 +143,10 @@ def config_errors(name: str, schema: type, tracebacks: bool = False) -> Iterator
         if tracebacks:
             raise
         raise _translated(problem, name, schema) from problem
+    except ValueError as problem:
+        if tracebacks or "Config group override must be" not in str(problem):
+            raise
+        raise InvalidConfiguration("expected an option of a group, found null; --help lists the options") from problem
 
 
 def _translated(problem: Exception, name: str, schema: type) -> NsrecoverError:

@@ -15,8 +15,9 @@ import numpy as np
 import typer
 from tqdm import tqdm
 
+from conf.command import run_function
 from nsrecover.core.actions import Action, Plan
-from nsrecover.errors import InvalidConfiguration, cli_errors
+from nsrecover.errors import InvalidConfiguration
 from sim.common.arm import STEP_S
 from sim.common.cameras import DEFAULT_RIG
 from sim.common.statistics import wilson_interval
@@ -259,5 +260,4 @@ def bench(
 
 
 if __name__ == "__main__":
-    with cli_errors():
-        typer.run(bench)
+    run_function(bench)

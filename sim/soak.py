@@ -11,7 +11,8 @@ import psutil
 import typer
 from tqdm import tqdm
 
-from nsrecover.errors import InvalidConfiguration, cli_errors
+from conf.command import run_function
+from nsrecover.errors import InvalidConfiguration
 from sim.bench import SEED, Tally, run_episode, standard
 
 WARM_UP = 10
@@ -78,5 +79,4 @@ def soak(
 
 
 if __name__ == "__main__":
-    with cli_errors():
-        typer.run(soak)
+    run_function(soak)

@@ -52,8 +52,9 @@ def write_results(folder: str | Path, metrics: Mapping[str, Any], table: str, co
 
 def overrides() -> str:
     """Settings from the command line, without those of folders and worker processes."""
-    where = ("out=", "parallel=", "workers=", "footage=", "states=", "errors=", "hydra")
-    return " ".join(given for given in HydraConfig.get().overrides.task if not given.startswith(where))
+    where = ("out=", "parallel=", "workers=", "footage=", "states=", "errors=", "paths.", "hydra")
+    chosen = [given for given in HydraConfig.get().overrides.task if not given.startswith(where)]
+    return " ".join(f"'{given}'" if " " in given else given for given in chosen)
 
 
 def machine() -> dict[str, Any]:

@@ -13,7 +13,7 @@ from eval.common.statistics import Scores, roc_of
 from eval.detectors.equal_rate import Evidence
 
 LINES = ("-", "--", ":")
-"""Line styles, in turn, so that neighbouring colours are told apart."""
+"""Line styles of every ten detectors; the second ten have lighter colours."""
 LOWEST = 5e-4
 """Left end of the axis of false alarm rates."""
 
@@ -26,12 +26,14 @@ def draw(found: Mapping[str, Evidence], folder: Path, kinds: Sequence[str] = ("p
         folder: output folder.
         kinds: endings of the files.
     """
-    colours = plt.get_cmap("gist_rainbow")(np.linspace(0, 1, max(len(found) - 1, 1)))
+    palette = plt.get_cmap("tab20").colors  # type: ignore[attr-defined]
+    colours = (*palette[::2], *palette[1::2])
     figure, axes = plt.subplots(1, 2, figsize=(13, 4.6), layout="constrained", sharey=True)
     for number, (name, said) in enumerate(found.items()):
         style: dict[str, Any] = {"color": "black", "linewidth": 2.5}
         if number:
-            style = {"color": colours[number - 1], "linestyle": LINES[number % len(LINES)]}
+            turn = (number - 1) // (len(colours) // 2)
+            style = {"color": colours[(number - 1) % len(colours)], "linestyle": LINES[turn % len(LINES)]}
         _curve(axes[0], style | {"label": name}, said.good, said.bad)
         _curve(axes[1], style, said.good_before, said.failing_before)
     axes[0].set(title="after the action: errors detected", xlabel="false alarm rate after good steps", ylabel="share")

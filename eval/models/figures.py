@@ -29,4 +29,5 @@ def draw(variants: Mapping[str, Any], folder: Path, kinds: Sequence[str] = ("png
     right.set(title="imagination")
     finish(right, "steps imagined ahead", "box error, median, mm")
     right.set_ylim(0, None)
+    right.set_xticks(sorted({int(steps) for found in variants.values() for steps in found["imagination"]}))
     save(figure, folder, "models", kinds)

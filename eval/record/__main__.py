@@ -1,10 +1,7 @@
 """`python -m eval.record SCENARIO FILE`: record a scenario of an open-loop robot."""
 
-import typer
-
+from conf.command import run_function
 from eval.record.command import record
-from nsrecover.errors import cli_errors
 
 if __name__ == "__main__":
-    with cli_errors():
-        typer.run(record)
+    run_function(record)

@@ -19,36 +19,36 @@ from eval.planning import figures as planning_figures
 from nsrecover.errors import InvalidConfiguration
 
 PNG = ("png",)
+SOURCES = {"detectors": "detectors", "models": "models_small", "planning": "planning_small"}
+"""Figure and command -> folder of its results; the small ones are runs for the figure alone."""
 
 
 def redraw(
     results: Annotated[Path, typer.Option(help="Folder of the committed results.")] = Path("results"),
     out: Annotated[Path, typer.Option(help="Folder of the figures.")] = Path("docs/results"),
 ) -> None:
-    """Draw detectors.png, models.png and planning.png, each from the folder of its name in the results.
+    """Draw detectors.png, models.png and planning.png, from results/detectors, models_small and planning_small.
 
     The figures of whole episodes are drawn by `python -m eval.tables`.
     """
-    drawn = [name for name in ("detectors", "models", "planning") if (results / name / METRICS).is_file()]
-    if not drawn:
+    found = {name: results / folder for name, folder in SOURCES.items() if (results / folder / METRICS).is_file()}
+    if not found:
         raise InvalidConfiguration(
-            f"expected results of detectors, models or planning in {results}, found no {METRICS}; run this command "
-            "from the root of the checkout"
+            f"expected {METRICS} in {', '.join(SOURCES.values())} in {results}, found none; run this command from the "
+            "root of the checkout"
         )
     out.mkdir(parents=True, exist_ok=True)
-    for name in drawn:
+    for name, folder in found.items():
         try:
-            metrics = json.loads((results / name / METRICS).read_text(encoding="utf-8"))
+            metrics = json.loads((folder / METRICS).read_text(encoding="utf-8"))
             if name == "detectors":
-                _draw_detectors(results / name / f"{SCORES}.xz", metrics, out)
+                _draw_detectors(folder / f"{SCORES}.xz", metrics, out)
             elif name == "models":
                 model_figures.draw(metrics["variants"], out, PNG)
             else:
                 planning_figures.draw(metrics["figures"], out, PNG)
         except (OSError, ValueError, KeyError, TypeError, lzma.LZMAError) as problem:
-            raise InvalidConfiguration(
-                f"expected results of eval.{name} in {results / name}, found: {problem!r}"
-            ) from None
+            raise InvalidConfiguration(f"expected results of eval.{name} in {folder}, found: {problem!r}") from None
         print(out / f"{name}.png")
 
 

@@ -46,6 +46,12 @@ class Recovering:
     budget_s: float | None = None
     max_recoveries: int = MAX_RECOVERIES
 
+    def __post_init__(self) -> None:
+        limits = {name: getattr(self, name) for name in ("max_expansions", "budget_s", "max_recoveries")}
+        if not all(value is None or (isinstance(value, int | float) and value >= 0) for value in limits.values()):
+            found = ", ".join(f"{name}={value}" for name, value in limits.items())
+            raise InvalidConfiguration(f"expected limits of a planner as numbers of at least 0, found {found}")
+
     def prepare(self) -> None:
         """Load the checkpoint and the planner."""
         self.setting.recover(system_of(self.checkpoint))

@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
+from conf.command import run_function
 from eval.common.command import METRICS
 from eval.tables import figures, gallery, tables
 from eval.tables.document import Section, html, markdown
 from eval.tables.keep import keep
 from eval.tables.load import load
 from nsrecover.core.atomic_write import atomic_write_bytes
-from nsrecover.errors import InvalidConfiguration, cli_errors
+from nsrecover.errors import InvalidConfiguration
 from sim.common.folder import write_json
 
 TITLE = "Recovery in the simulator"
@@ -60,5 +61,4 @@ def write(
 
 
 if __name__ == "__main__":
-    with cli_errors():
-        typer.run(write)
+    run_function(write)

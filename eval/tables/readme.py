@@ -9,11 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
+from conf.command import run_function
 from eval.common.command import METRICS
 from eval.common.tables import markdown_table, percent
 from eval.tables import paper
 from nsrecover.core.atomic_write import atomic_write_bytes
-from nsrecover.errors import InvalidConfiguration, cli_errors
+from nsrecover.errors import InvalidConfiguration
 
 BEGIN = "<!-- begin: written by `python -m eval.tables.readme` -->"
 END = "<!-- end -->"
@@ -120,5 +121,4 @@ def _cell(found: Mapping[str, Any] | None, *path: str) -> str:
 
 
 if __name__ == "__main__":
-    with cli_errors():
-        typer.run(write)
+    run_function(write)

@@ -14,7 +14,8 @@ from typing import Annotated, Any
 
 import typer
 
-from nsrecover.errors import InvalidConfiguration, cli_errors
+from conf.command import run_function
+from nsrecover.errors import InvalidConfiguration
 from sim.common.folder import claim_folder, write_xz
 from sim.datasets.kinds import DATASETS
 from sim.datasets.spec import EPISODES, SCHEMA, ErrorEpisode, read_episodes
@@ -65,5 +66,4 @@ def _whole_dataset(folder: Path, name: str) -> list[ErrorEpisode]:
 
 
 if __name__ == "__main__":
-    with cli_errors():
-        typer.run(ship)
+    run_function(ship)

@@ -9,7 +9,8 @@ import numpy as np
 import typer
 from tqdm import tqdm
 
-from nsrecover.errors import InvalidConfiguration, cli_errors
+from conf.command import run_function
+from nsrecover.errors import InvalidConfiguration
 from sim.datasets.replay import final_truth, replay
 from sim.datasets.spec import ErrorEpisode, read_episodes
 
@@ -51,5 +52,4 @@ def verify(
 
 
 if __name__ == "__main__":
-    with cli_errors():
-        typer.run(verify)
+    run_function(verify)
