@@ -14,25 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from nsrecover.core.extras import needs_extra
-from nsrecover.domains.base import (
-    And,
-    Atom,
-    Domain,
-    Effect,
-    Exists,
-    Fact,
-    ForAll,
-    Formula,
-    Has,
-    Not,
-    Operator,
-    Or,
-    Parameter,
-    Same,
-    State,
-    facts_of,
-    parts_of,
-)
+from nsrecover.domains import base
 from nsrecover.domains.instance import Instance
 from nsrecover.errors import InvalidConfiguration, InvalidPlan
 from nsrecover.integrations.unified_planning.reduction import instance_of
@@ -50,7 +32,7 @@ Terms = Mapping[str, Any]
 """Variable -> expression of unified-planning."""
 
 
-def to_unified_planning(instance: Instance, state: State, goal: Formula) -> Problem:
+def to_unified_planning(instance: Instance, state: base.State, goal: base.Formula) -> Problem:
     """A planning problem over the objects of an instance.
 
     Traits are unary fluents that never change. A derived predicate is replaced by its definition. One that refers to
@@ -70,7 +52,7 @@ def to_unified_planning(instance: Instance, state: State, goal: Formula) -> Prob
     return _Export(instance, state, goal).problem
 
 
-def steps_of(domain: Domain, plan: SequentialPlan) -> list[Step]:
+def steps_of(domain: base.Domain, plan: SequentialPlan) -> list[Step]:
     """The actions of a plan that are operators of the domain."""
     return [
         (taken.action.name, tuple(argument.object().name for argument in taken.actual_parameters))
@@ -97,7 +79,7 @@ def plan_of(problem: Problem, steps: Iterable[Step]) -> SequentialPlan:
 class _Export:
     """The translation of one instance; `problem` is the result."""
 
-    def __init__(self, instance: Instance, state: State, goal: Formula) -> None:
+    def __init__(self, instance: Instance, state: base.State, goal: base.Formula) -> None:
         domain = self._domain = instance.domain
         self._numbers = itertools.count()
         self._recursive = domain.recursive
@@ -121,7 +103,7 @@ class _Export:
             (name, *terms)
             for name in self._recursive
             for terms in itertools.product(instance.objects, repeat=len(domain.derived[name].variables))
-            if instance.holds(state, Atom(name, terms))
+            if instance.holds(state, base.Atom(name, terms))
         )
         for fact in (*state, *derived):
             self.problem.set_initial_value(self._fluent(fact, {}), True)
@@ -145,7 +127,7 @@ class _Export:
         self.problem.add_fluent(fluent, default_initial_value=False)
         return fluent
 
-    def _arities(self, facts: Iterable[Fact]) -> dict[str, int]:
+    def _arities(self, facts: Iterable[base.Fact]) -> dict[str, int]:
         """The number of terms of every predicate that becomes a fluent."""
         found: dict[str, int] = {}
         for predicate, *terms in sorted(facts):
@@ -161,37 +143,37 @@ class _Export:
     def _term(self, term: str, at: Terms) -> Any:
         return at[term] if term in at else up.ObjectExp(self._objects[term])
 
-    def _fluent(self, fact: Fact, at: Terms) -> FNode:
+    def _fluent(self, fact: base.Fact, at: Terms) -> FNode:
         return self._fluents[fact[0]](*(self._term(term, at) for term in fact[1:]))
 
     # -- formulas
 
-    def _formula(self, formula: Formula, at: Terms) -> FNode:
+    def _formula(self, formula: base.Formula, at: Terms) -> FNode:
         match formula:
-            case Atom(predicate, terms):
+            case base.Atom(predicate, terms):
                 rule = self._domain.derived.get(predicate)
                 if rule is None or predicate in self._recursive:
                     return self._fluent((predicate, *terms), at)
                 given = {v: self._term(term, at) for v, term in zip(rule.variables, terms, strict=True)}
                 return self._formula(rule.definition, given)
-            case Not(part, _):
+            case base.Not(part, _):
                 return up.Not(self._formula(part, at))
-            case And(parts):
+            case base.And(parts):
                 return up.And(*(self._formula(part, at) for part in parts))
-            case Or(parts):
+            case base.Or(parts):
                 return up.Or(*(self._formula(part, at) for part in parts))
-            case Exists(variable, part, trait):
-                own, inner, limits = self._bound((Parameter(variable, trait),), at)
+            case base.Exists(variable, part, trait):
+                own, inner, limits = self._bound((base.Parameter(variable, trait),), at)
                 return up.Exists(up.And(*limits, self._formula(part, inner)), *own)
-            case ForAll(variable, part, trait):
-                own, inner, limits = self._bound((Parameter(variable, trait),), at)
+            case base.ForAll(variable, part, trait):
+                own, inner, limits = self._bound((base.Parameter(variable, trait),), at)
                 return up.Forall(up.Implies(up.And(*limits), self._formula(part, inner)), *own)
-            case Has(term, trait):
+            case base.Has(term, trait):
                 return self._traits[trait](self._term(term, at))
-            case Same(one, other):
+            case base.Same(one, other):
                 return up.Equals(self._term(one, at), self._term(other, at))
 
-    def _bound(self, parameters: Iterable[Parameter], at: Terms) -> tuple[list[Any], Terms, list[FNode]]:
+    def _bound(self, parameters: Iterable[base.Parameter], at: Terms) -> tuple[list[Any], Terms, list[FNode]]:
         """New variables for parameters, the terms with them, and the conditions that they have their traits."""
         own, inner, limits = list[Any](), dict(at), list[FNode]()
         for each in parameters:
@@ -202,15 +184,15 @@ class _Export:
 
     # -- actions
 
-    def _plan_stages(self, operators: Sequence[Operator]) -> None:
+    def _plan_stages(self, operators: Sequence[base.Operator]) -> None:
         """Find what follows an action: recursive predicates are computed again, and the laws act, in turns."""
         basis = {name for rule in self._recursive for name in self._basis(self._domain.derived[rule].definition)}
 
-        def affects(effects: Iterable[Effect]) -> bool:
+        def affects(effects: Iterable[base.Effect]) -> bool:
             return any(fact[0] in basis for effect in effects for fact in (*effect.adds, *effect.deletes))
 
         self._disturbs = {operator.name: affects(operator.effects) for operator in operators}
-        self._stages: list[tuple[str, Effect | None]] = [("derive", None)] if any(self._disturbs.values()) else []
+        self._stages: list[tuple[str, base.Effect | None]] = [("derive", None)] if any(self._disturbs.values()) else []
         for number, law in enumerate(self._domain.laws, start=1):
             self._stages.append((f"law_{number}", law.effect))
             if affects((law.effect,)):
@@ -219,16 +201,16 @@ class _Export:
         for turn in self._turns[:1]:
             self.problem.set_initial_value(turn(), True)
 
-    def _basis(self, formula: Formula) -> Iterator[str]:
+    def _basis(self, formula: base.Formula) -> Iterator[str]:
         """The predicates of the state that a formula depends on."""
-        for predicate, *_ in facts_of(formula):
+        for predicate, *_ in base.facts_of(formula):
             rule = self._domain.derived.get(predicate)
             if rule is None:
                 yield predicate
             elif predicate not in self._recursive:
                 yield from self._basis(rule.definition)
 
-    def _operator(self, operator: Operator) -> Any:
+    def _operator(self, operator: base.Operator) -> Any:
         names = {p.variable: p.variable.removeprefix("?") for p in operator.parameters}
         action = up.InstantaneousAction(operator.name, **dict.fromkeys(names.values(), self._thing))
         at = {variable: up.ParameterExp(action.parameter(name)) for variable, name in names.items()}
@@ -246,7 +228,7 @@ class _Export:
             self._forget(action)
         return action
 
-    def _stage(self, number: int, name: str, effect: Effect | None) -> list[Any]:
+    def _stage(self, number: int, name: str, effect: base.Effect | None) -> list[Any]:
         """The actions of a stage: a law, or one that computes recursive predicates and one that finds them complete."""
         action = up.InstantaneousAction(name)
         if effect is not None:
@@ -259,7 +241,7 @@ class _Export:
         done = up.InstantaneousAction(f"{name}_done")
         for predicate in self._recursive:
             rule = self._domain.derived[predicate]
-            own, at, _ = self._bound(map(Parameter, rule.variables), {})
+            own, at, _ = self._bound(map(base.Parameter, rule.variables), {})
             head, body = self._fluent((predicate, *rule.variables), at), self._formula(rule.definition, at)
             action.add_effect(head, True, body, forall=own)
             done.add_precondition(up.Not(up.Exists(up.And(body, up.Not(head)), *own)))
@@ -276,17 +258,17 @@ class _Export:
         """Make recursive predicates false; the next stage computes them again."""
         for predicate in self._recursive:
             variables = self._domain.derived[predicate].variables
-            own, at, _ = self._bound(map(Parameter, variables), {})
+            own, at, _ = self._bound(map(base.Parameter, variables), {})
             action.add_effect(self._fluent((predicate, *variables), at), False, forall=own)
 
-    def _add_effect(self, action: Any, effect: Effect, at: Terms, together: Sequence[Effect]) -> None:
+    def _add_effect(self, action: Any, effect: base.Effect, at: Terms, together: Sequence[base.Effect]) -> None:
         """Add an effect; a deleted fact that one of the effects without a condition adds stays."""
         own, inner, conditions = self._bound(effect.for_each, at)
-        if effect.when != And(()):
+        if effect.when != base.And(()):
             conditions.append(self._formula(effect.when, inner))
         for fact in effect.adds:
             action.add_effect(self._fluent(fact, inner), True, up.And(*conditions), forall=own)
-        kept = [fact for each in together if each.when == And(()) and not each.for_each for fact in each.adds]
+        kept = [fact for each in together if each.when == base.And(()) and not each.for_each for fact in each.adds]
         for predicate, *terms in effect.deletes:
             places, anything = dict(inner), list[Any]()
             for number, term in enumerate(terms):
@@ -303,14 +285,21 @@ class _Export:
         return up.And(*(up.Equals(self._term(one, at), self._term(other, at)) for one, other in pairs))
 
 
-def _mentioned(domain: Domain, operators: Sequence[Operator], goal: Formula) -> tuple[set[Fact], set[str]]:
+def _mentioned(
+    domain: base.Domain, operators: Sequence[base.Operator], goal: base.Formula
+) -> tuple[set[base.Fact], set[str]]:
     """The facts, with variables, and the traits that operators, laws, definitions and the goal mention."""
     effects = [effect for operator in operators for effect in operator.effects] + [law.effect for law in domain.laws]
     formulas = [goal, *(need for operator in operators for need in operator.preconditions)]
     formulas += [effect.when for effect in effects] + [rule.definition for rule in domain.derived.values()]
     facts = {fact for effect in effects for fact in (*effect.adds, *effect.deletes)}
-    facts |= {fact for formula in formulas for fact in facts_of(formula)}
-    traits = {part.trait for f in formulas for part in parts_of(f) if isinstance(part, Exists | ForAll | Has)}
+    facts |= {fact for formula in formulas for fact in base.facts_of(formula)}
+    traits = {
+        part.trait
+        for f in formulas
+        for part in base.parts_of(f)
+        if isinstance(part, base.Exists | base.ForAll | base.Has)
+    }
     traits |= {parameter.trait for operator in operators for parameter in operator.parameters}
     traits |= {parameter.trait for effect in effects for parameter in effect.for_each}
     return facts, traits - {""}

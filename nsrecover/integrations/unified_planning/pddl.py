@@ -16,24 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nsrecover.core.extras import needs_extra
-from nsrecover.domains.base import (
-    And,
-    Atom,
-    Domain,
-    Effect,
-    Exists,
-    Fact,
-    ForAll,
-    Formula,
-    Kind,
-    Not,
-    Operator,
-    Or,
-    Parameter,
-    Same,
-    State,
-    Words,
-)
+from nsrecover.domains import base
 from nsrecover.domains.instance import Instance
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.integrations.unified_planning.reduction import true_fluents
@@ -45,7 +28,7 @@ WordTable = Mapping[str, str | Mapping[str, str]]
 """Operator or predicate -> its instruction or clause, or several forms of it by the names of `Words`."""
 
 
-def domain_from_pddl(domain: str | Path, words: WordTable | str | Path | None = None) -> Domain:
+def domain_from_pddl(domain: str | Path, words: WordTable | str | Path | None = None) -> base.Domain:
     """A domain from PDDL.
 
     Types become kinds, and traits of their objects. Conditional and universal effects, quantifiers, disjunctions,
@@ -66,7 +49,9 @@ def domain_from_pddl(domain: str | Path, words: WordTable | str | Path | None = 
     return _domain(read, name, words or {})
 
 
-def scene_from_pddl(domain: Domain, domain_source: str | Path, problem: str | Path) -> tuple[Instance, State, Formula]:
+def scene_from_pddl(
+    domain: base.Domain, domain_source: str | Path, problem: str | Path
+) -> tuple[Instance, base.State, base.Formula]:
     """The objects, the initial state and the goal of a PDDL problem.
 
     Args:
@@ -80,7 +65,7 @@ def scene_from_pddl(domain: Domain, domain_source: str | Path, problem: str | Pa
     read = _read(domain_source, problem)
     objects = {item.name: _traits(item.type) for item in read.all_objects}
     facts = (_fact(fluent) for fluent in true_fluents(read, read.explicit_initial_values))
-    return Instance(domain, objects), frozenset(facts), And(tuple(map(_formula, read.goals)))
+    return Instance(domain, objects), frozenset(facts), base.And(tuple(map(_formula, read.goals)))
 
 
 def _read(domain: str | Path, problem: str | Path | None) -> Problem:
@@ -107,9 +92,9 @@ def _text(source: str | Path) -> str:
         ) from error
 
 
-def _domain(read: Problem, domain_name: str, given: WordTable | str | Path) -> Domain:
+def _domain(read: Problem, domain_name: str, given: WordTable | str | Path) -> base.Domain:
     table = given if isinstance(given, Mapping) else json.loads(Path(given).read_text())
-    words = {name: Words(said) if isinstance(said, str) else Words(**said) for name, said in table.items()}
+    words = {name: base.Words(said) if isinstance(said, str) else base.Words(**said) for name, said in table.items()}
     names = [item.name for item in (*read.actions, *read.fluents)]
     for name in words:
         if name not in names:
@@ -122,17 +107,17 @@ def _domain(read: Problem, domain_name: str, given: WordTable | str | Path) -> D
     costs = {name: float(cost.constant_value()) for name, cost in priced if cost is not None and cost.is_constant()}
     operators = {}
     for action in read.actions:
-        operators[action.name] = Operator(
+        operators[action.name] = base.Operator(
             action.name,
-            tuple(Parameter(f"?{p.name}", p.type.name) for p in action.parameters),
+            tuple(base.Parameter(f"?{p.name}", p.type.name) for p in action.parameters),
             tuple(map(_formula, itertools.chain(*map(_conjuncts, action.preconditions)))),
             tuple(_effects(action)),
             costs.get(action.name, 1.0),
-            words.get(action.name, Words()),
+            words.get(action.name, base.Words()),
         )
-    return Domain(
+    return base.Domain(
         domain_name,
-        kinds={each.name: Kind(each.name, _traits(each)) for each in read.user_types},
+        kinds={each.name: base.Kind(each.name, _traits(each)) for each in read.user_types},
         relations=tuple(fluent.name for fluent in read.fluents if fluent.arity == 2),
         operators=operators,
         words={name: said for name, said in words.items() if name not in operators},
@@ -143,9 +128,9 @@ def _traits(kind: Any) -> frozenset[str]:
     return frozenset(ancestor.name for ancestor in kind.ancestors)
 
 
-def _effects(action: Any) -> Iterator[Effect]:
+def _effects(action: Any) -> Iterator[base.Effect]:
     """The effects of an action, those without a condition as one."""
-    plain = Effect()
+    plain = base.Effect()
     for effect in action.effects:
         if not effect.is_assignment() or not effect.value.is_bool_constant() or not effect.fluent.type.is_bool_type():
             if effect.is_increase() and effect.fluent.fluent().name == "total-cost":
@@ -156,9 +141,9 @@ def _effects(action: Any) -> Iterator[Effect]:
         if effect.condition.is_true() and not effect.forall:
             plain = replace(plain, **{name: getattr(plain, name) + facts for name, facts in parts.items()})
         else:
-            each = tuple(Parameter(f"?{variable.name}", variable.type.name) for variable in effect.forall)
-            yield Effect(**parts, when=_formula(effect.condition), for_each=each)
-    if plain != Effect():
+            each = tuple(base.Parameter(f"?{variable.name}", variable.type.name) for variable in effect.forall)
+            yield base.Effect(**parts, when=_formula(effect.condition), for_each=each)
+    if plain != base.Effect():
         yield plain
 
 
@@ -166,29 +151,29 @@ def _conjuncts(node: FNode) -> Sequence[FNode]:
     return node.args if node.is_and() else (node,)
 
 
-def _formula(node: FNode) -> Formula:
+def _formula(node: FNode) -> base.Formula:
     if node.is_fluent_exp() and node.type.is_bool_type():
         name, *terms = _fact(node)
-        return Atom(name, tuple(terms))
+        return base.Atom(name, tuple(terms))
     if node.is_not():
-        return Not(_formula(node.arg(0)))
+        return base.Not(_formula(node.arg(0)))
     if node.is_implies():
-        return Or((Not(_formula(node.arg(0))), _formula(node.arg(1))))
+        return base.Or((base.Not(_formula(node.arg(0))), _formula(node.arg(1))))
     if node.is_true() or node.is_and():
-        return And(() if node.is_true() else tuple(map(_formula, node.args)))
+        return base.And(() if node.is_true() else tuple(map(_formula, node.args)))
     if node.is_false() or node.is_or():
-        return Or(() if node.is_false() else tuple(map(_formula, node.args)))
+        return base.Or(() if node.is_false() else tuple(map(_formula, node.args)))
     if node.is_equals():
-        return Same(*(_term(argument) for argument in node.args))
+        return base.Same(*(_term(argument) for argument in node.args))
     if node.is_exists() or node.is_forall():
         found = _formula(node.arg(0))
         for variable in node.variables():
-            found = (Exists if node.is_exists() else ForAll)(f"?{variable.name}", found, variable.type.name)
+            found = (base.Exists if node.is_exists() else base.ForAll)(f"?{variable.name}", found, variable.type.name)
         return found
     raise _refused(node)
 
 
-def _fact(fluent: FNode) -> Fact:
+def _fact(fluent: FNode) -> base.Fact:
     return (fluent.fluent().name, *map(_term, fluent.args))
 
 
