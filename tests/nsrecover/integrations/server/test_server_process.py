@@ -43,6 +43,18 @@ def swapped(pairs: int = 8) -> tuple[dict[str, list[float]], dict[str, list[floa
     return dict(zip(names, places, strict=True)), {name: places[i ^ 1] for i, name in enumerate(names)}
 
 
+def searching(server: Served) -> tuple[Client, list[dict[str, Any]], threading.Thread]:
+    """Return a client, the list for its answer and the thread of its request, once a recovery was found."""
+    before, after = swapped()
+    client = Client(["top(box 0, box 1)"], server.url)
+    client.scene(before)
+    answers: list[dict[str, Any]] = []
+    asking = threading.Thread(target=lambda: answers.append(client.scene(after, "?budget_s=120")))
+    asking.start()
+    assert next(data for kind, data in client.events(wait_s=60) if kind == "improvement")["status"] == "recovered"
+    return client, answers, asking
+
+
 def test_the_client_follows_an_episode_and_its_events(server: Served, episode: Recording, plan: list[str]) -> None:
     client = Client(plan, server.url)
     verdicts = [client.observe(observation) for observation in episode.observations]
@@ -67,15 +79,9 @@ def test_the_client_tells_what_the_server_does_not_take(server: Served) -> None:
 
 
 def test_a_search_is_watched_stopped_and_holds_up_nobody(server: Served) -> None:
-    before, after = swapped()
-    client = Client(["top(box 0, box 1)"], server.url)
-    client.scene(before)
-    answers: list[dict[str, Any]] = []
-    asking = threading.Thread(target=lambda: answers.append(client.scene(after, "?budget_s=120")))
-    asking.start()
-    assert next(data for kind, data in client.events(wait_s=60) if kind == "improvement")["status"] == "recovered"
+    client, answers, asking = searching(server)
     with pytest.raises(ServerRefused, match=r"409.*busy"):
-        client.scene(after)
+        client.scene(swapped()[1])
     for _ in range(10):
         with request.urlopen(f"{server.url}/v1/health", timeout=300) as health:
             assert health.status == 200
@@ -150,13 +156,7 @@ def test_nothing_that_schemathesis_sends_breaks_it(server: Served) -> None:
 
 def test_it_ends_when_it_is_told_to_though_somebody_waits(server: Served) -> None:
     """The last test in this file: it ends the shared server."""
-    before, after = swapped()
-    client = Client(["top(box 0, box 1)"], server.url)
-    client.scene(before)
-    answers: list[dict[str, Any]] = []
-    asking = threading.Thread(target=lambda: answers.append(client.scene(after, "?budget_s=120")))
-    asking.start()
-    assert any(kind == "improvement" for kind, _ in client.events(wait_s=60))
+    _, answers, asking = searching(server)
     server.process.send_signal(signal.SIGINT)
     assert server.process.wait(timeout=300) == 130
     asking.join(timeout=30)
