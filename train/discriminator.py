@@ -1,4 +1,4 @@
-"""Stage 3: the discriminator, on pairs of nodes that demonstrations label by themselves."""
+"""Stage 3: the discriminator, on pairs of nodes whose labels follow from the demonstrations."""
 
 from __future__ import annotations
 

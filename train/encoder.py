@@ -16,7 +16,7 @@ from train.schedule import CosineModule
 TEMPERATURE = 0.07
 
 MOST_OBJECTS = 6
-"""Objects of an episode that are told apart in one example."""
+"""Most objects of an episode in one example."""
 
 
 class InstancePairs(Dataset[tuple[Tensor, Tensor, Tensor]]):

@@ -69,7 +69,7 @@ class FreeSpaceScenes(IterableDataset[FreeSpaceBatch]):
     """Endless fresh scenes in ready-made batches; use it with `DataLoader(..., batch_size=None)`.
 
     Most of the scenes get places that must stay empty, as boxes like any other: one is the place of the object to be
-    moved, or near it, because an object is set aside when its place is needed.
+    moved, or near it, because an object is moved to free space when its place is needed.
 
     Args:
         scenes: boxes (N, 6) of recorded scenes to mix in, each with its own number of objects.
@@ -147,7 +147,7 @@ class FreeSpaceScenes(IterableDataset[FreeSpaceBatch]):
                 reserved = scene[rng.integers(len(scene), size=int(rng.integers(1, 6)))].copy()
                 reserved[1:, :2] = rng.uniform(workspace[:2], workspace[2:], size=(len(reserved) - 1, 2))
                 reserved[0] = scene[moved]
-                if rng.random() < 0.5:  # somebody else's place, near it
+                if rng.random() < 0.5:  # the place of another object, near it
                     reserved[0, :2] += rng.normal(0.0, 0.01, 2)
                     reserved[0, 3:] = scene[rng.integers(len(scene)), 3:]
                 boxes = np.concatenate([scene, reserved])

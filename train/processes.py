@@ -60,7 +60,7 @@ class Processes:
         return self.fabric.device
 
     def describe(self) -> str:
-        """What is computed on, for people: `cpu, 2 threads`, `NVIDIA H100`, `4 x NVIDIA A100`."""
+        """Description of the devices: `cpu, 2 threads`, `NVIDIA H100`, `4 x NVIDIA A100`."""
         if self.device.type == "cuda":
             name = torch.cuda.get_device_name(self.device)
         elif self.device.type == "cpu":

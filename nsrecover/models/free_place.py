@@ -1,4 +1,4 @@
-"""A free place on the table for an object: the learned proposal where it holds, the nearest place where it does not."""
+"""A free place on the table for an object: the learned proposal if it is free, else the nearest free place."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ MARGINS_M = (0.03, 0.015, 0.006)
 """Gaps to all other boxes that are tried in turn: room for the fingers of a gripper first, then less."""
 
 SLACK_M = 1e-5
-"""The nearest place is this much farther from borders than it has to be, so that rounding does not put it inside."""
+"""Distance of the nearest place from borders, so that rounding does not put it inside."""
 
 ALIKE_M = 0.005
-"""Footprints that stick out of another one by no more than this are left to it: the same place, imagined twice."""
+"""A footprint that sticks out of another one by no more than this is merged with it: the same place, imagined twice."""
 
 Points = npt.NDArray[np.floating[Any]]
 """Coordinates of either precision."""
@@ -37,7 +37,7 @@ class Table(Protocol):
 
 
 class FreeSpaceModel(Table, Protocol):
-    """What is asked for a proposal."""
+    """A table with a model that proposes free places."""
 
     def free_box(self, boxes: npt.ArrayLike, moved: npt.ArrayLike) -> FloatArray:
         """Proposed boxes (B, 6) for the moved objects (B,) of scenes (B, N, 6)."""
@@ -65,12 +65,12 @@ def are_free(centres: Points, size: Points, obstacles: FloatArray, table: Table,
 
 
 def nearest_free_place(box: FloatArray, obstacles: FloatArray, table: Table, gap_m: float) -> FloatArray | None:
-    """The free place that is nearest to where a box stands: exact, to a hundredth of a millimetre.
+    """The free place nearest to a box, to a hundredth of a millimetre.
 
     Seen from above, a centre is free outside of rectangles (the obstacles, widened by half the box and the gap), inside
     one (the workspace, narrowed) and between two circles (the reach). The nearest such point is the centre itself, its
-    projection on a border, or a point where two borders cross; all of these are tested. Where lines cross is a product
-    of coordinates, and so is whether they lie in a rectangle: one matrix product tests them all.
+    projection on a border, or a point where two borders cross. All of these are tested; those on straight borders form
+    a grid, which one matrix product tests against all rectangles.
 
     Args:
         box: (6,) the object as it stands; it is no obstacle itself, unless it is among the obstacles.
@@ -86,10 +86,7 @@ def nearest_free_place(box: FloatArray, obstacles: FloatArray, table: Table, gap
     half = (size + obstacles[:, 3:5]) / 2 + gap_m
     low = np.asarray(table.workspace[:2]) + size / 2 + SLACK_M
     high = np.asarray(table.workspace[2:]) - size / 2 - SLACK_M
-    axes, inside = (
-        [],
-        [],
-    )  # for x and y: coordinates of the centre and of all borders; which obstacles they lie in (C, M)
+    axes, inside = [], []  # for x and y: coordinates of the centre and all borders; which obstacles they lie in (C, M)
     for i in range(2):
         borders = (middles[:, i] - half[:, i] - SLACK_M, middles[:, i] + half[:, i] + SLACK_M)
         values = np.concatenate([centre[i : i + 1], low[i : i + 1], high[i : i + 1], *borders])
@@ -135,10 +132,10 @@ def _on_circles(centre: Points, x: Points, y: Points, radii: tuple[float, float]
 
 
 def find_free_place(model: FreeSpaceModel, box: FloatArray, obstacles: FloatArray) -> FloatArray | None:
-    """A box on the table that runs into nothing.
+    """A collision-free box on the table.
 
-    The network's proposal is checked; if it does not keep the gap, the nearest place that does is taken; if there is
-    none, a smaller gap is tried.
+    The network's proposal is checked. If it does not keep the gap, the nearest place that does is taken; if there is
+    none, a smaller gap is tried (Kalithasan et al., section V, item 2, for the proposal).
 
     Args:
         model: makes the proposal and knows the workspace.
@@ -162,10 +159,10 @@ def find_free_place(model: FreeSpaceModel, box: FloatArray, obstacles: FloatArra
 
 
 def footprints(obstacles: FloatArray) -> FloatArray:
-    """Fewer boxes that cover the same of the table, seen from above, to about `ALIKE_M`.
+    """Fewer boxes with the same footprint, seen from above, to about `ALIKE_M`.
 
-    Towers, and places that something has in many imagined scenes, are one footprint each. Networks are asked about as
-    few boxes as they were trained with, and answer sooner; what they propose is checked against all obstacles.
+    A tower, or a place that occurs in many imagined scenes, becomes one footprint. The network then gets about as many
+    boxes as in training and answers sooner; its proposal is checked against all obstacles.
 
     Args:
         obstacles: (M, 6).

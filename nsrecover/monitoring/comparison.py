@@ -57,6 +57,9 @@ class Comparison:
         wrong = tuple(int(i) for i in np.flatnonzero(probabilities < self._models.threshold))
         deviations: tuple[Deviation, ...] = ()
         if wrong:
+            later = np.zeros((len(trace.graphs), len(graph)), dtype=np.bool_)
+            for number, imagined in enumerate(trace.graphs[done + 1 :], done + 1):
+                later[number] = as_expected(self._models, imagined, graph) >= self._models.threshold
             situation = Situation(
                 trace=trace,
                 done=done,
@@ -64,7 +67,7 @@ class Comparison:
                 observed=graph,
                 probabilities=probabilities,
                 wrong=wrong,
-                later=self._later(graph, trace, done),
+                later=later,
             )
             deviations = tuple(cause_of(situation, index) for index in wrong)
         return Discrepancy(
@@ -79,10 +82,3 @@ class Comparison:
             deviations=deviations,
             unmet=unmet,
         )
-
-    def _later(self, graph: SceneGraph, trace: Trace, done: int) -> np.ndarray:
-        """(T + 1, N): objects that already are where a later step of the plan puts them."""
-        later = np.zeros((len(trace.graphs), len(graph)), dtype=np.bool_)
-        for step in range(done + 1, len(trace.graphs)):
-            later[step] = as_expected(self._models, trace.graphs[step], graph) >= self._models.threshold
-        return later

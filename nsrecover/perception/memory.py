@@ -9,7 +9,7 @@ is unknown. Boxes replace the accumulated point clouds of the paper, as all obje
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import permutations, product
 
 import numpy as np
@@ -73,18 +73,10 @@ class Memory:
 
     def add(self, names: tuple[str, ...], boxes: FloatArray, visual: FloatArray, pixels: FloatArray) -> Memory:
         """The memory with new objects."""
-        count = len(names)
-        return Memory(
-            self.names + names,
-            np.concatenate([self.boxes, boxes]),
-            np.concatenate([self.sizes, boxes[:, 3:]]),
-            np.concatenate([self.visual, visual]),
-            np.concatenate([self.pixels, pixels]),
-            np.concatenate([self.first_sizes, boxes[:, 3:]]),
-            np.concatenate([self.first_visual, visual]),
-            np.concatenate([self.seen, np.ones(count, np.bool_)]),
-            np.concatenate([self.occluded, np.zeros(count, np.bool_)]),
-        )
+        shown, sizes = np.ones(len(names), np.bool_), boxes[:, 3:]
+        new = Memory(names, boxes, sizes, visual, pixels, sizes, visual, shown, ~shown)
+        arrays = [(getattr(self, field.name), getattr(new, field.name)) for field in fields(self)[1:]]
+        return Memory(self.names + names, *map(np.concatenate, arrays))
 
     def look(
         self,

@@ -93,24 +93,18 @@ class SpatialEdge(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Body:
-    """An object: its points (P, 3) in the world, P > 0, and the same points in the camera's coordinates."""
+    """An object: its points (P, 3) in the world, P > 0, their box, and the same points in the camera's coordinates."""
 
     name: str
     points: Points
+    low: Points
+    high: Points
     in_camera: Points
     intrinsics: Points
 
     @cached_property
     def tree(self) -> Any:
         return cKDTree(self.points)
-
-    @cached_property
-    def low(self) -> Points:
-        return np.asarray(self.points.min(axis=0))
-
-    @cached_property
-    def high(self) -> Points:
-        return np.asarray(self.points.max(axis=0))
 
     @cached_property
     def hull(self) -> Points | None:
@@ -230,7 +224,8 @@ def _bodies(names: Sequence[str], clouds: Sequence[npt.NDArray[np.floating[Any]]
                 f"{'' if np.all(np.isfinite(points)) else ' with NaN or infinite values'}; leave out missing points"
             )
         if len(points):
-            bodies.append(_Body(name, points, (points - pose[:3, 3]) @ pose[:3, :3], intrinsics))
+            in_camera = (points - pose[:3, 3]) @ pose[:3, :3]
+            bodies.append(_Body(name, points, points.min(axis=0), points.max(axis=0), in_camera, intrinsics))
     return tuple(bodies)
 
 

@@ -1,7 +1,7 @@
-"""An alternative trace for the same plan: displaced objects may stay, and everything that refers to it follows.
+"""Alternative trace that leaves displaced objects where they are.
 
-Kalithasan et al. (section V) bring every object back to where the imagined trace has it. What the rest of a plan and
-its goal rest on, though, are relations: a tower may be built again where its base stands now.
+Kalithasan et al. (section V) bring every object back to its place in the expected trace. The rest of a plan and its
+goal, however, depend on relations only: a tower may be rebuilt where its base stands now.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def _problems(situation: _Situation, alternative: Trace, staying: Sequence[int])
 
 
 def _under(graph: SceneGraph, index: int) -> set[int]:
-    """Everything that an object comes down on: its support, and whatever is as high beside that."""
+    """Everything that an object comes down on: its support, and objects of the same height next to it."""
     apart = gaps(graph.boxes[index], graph.boxes)
     level = np.abs(top(graph.boxes) - bottom(graph.boxes[index])) < CONTACT_M
     return set(np.flatnonzero(level & np.all(apart[:, :2] < 0.0, axis=1)).tolist())

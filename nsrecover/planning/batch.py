@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -59,7 +60,7 @@ def recover_each(
     if workers < 2:
         return [task(request) for request in requests]
     try:
-        pickled = pickle.dumps(task)
+        pickle.dumps(task)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise InvalidConfiguration(
             f"expected a planner that can be sent to other processes, found one that cannot be pickled ({error}); use "
@@ -68,8 +69,8 @@ def recover_each(
     # a fork of this process would inherit the state of torch's threads, but not the threads
     context = get_context("forkserver" if "forkserver" in get_all_start_methods() else "spawn")
     context.set_forkserver_preload([preload])
-    with ProcessPoolExecutor(workers, context, _start_worker, (pickled,)) as pool:
-        return list(pool.map(_run_task, requests, chunksize=-(-len(requests) // (CHUNKS * workers))))
+    with ProcessPoolExecutor(workers, context, _start_worker) as pool:
+        return list(pool.map(task, requests, chunksize=-(-len(requests) // (CHUNKS * workers))))
 
 
 def _recover(recover: Callable[..., Recovery], deadline: float | None, request: Request) -> Recovery:
@@ -77,15 +78,9 @@ def _recover(recover: Callable[..., Recovery], deadline: float | None, request: 
     return recover(request.graph, request.trace, request.discrepancy, budget_s=left)
 
 
-_task: Callable[[Request], Recovery]
-
-
-def _start_worker(pickled: bytes) -> None:
-    """Load the task once in each process."""
-    global _task
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # loading imports torch; the processes share the cores
-    _task = pickle.loads(pickled)
-
-
-def _run_task(request: Request) -> Recovery:
-    return _task(request)
+def _start_worker() -> None:
+    """Use one thread unless the user chose a number: the processes share the cores."""
+    if "OMP_NUM_THREADS" not in os.environ:
+        os.environ["OMP_NUM_THREADS"] = "1"
+        if torch := sys.modules.get("torch"):  # imported with the preloaded module, before the variable was set
+            torch.set_num_threads(1)

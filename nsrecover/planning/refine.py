@@ -1,7 +1,7 @@
-"""From the moves of a search to actions that the robot can carry out from the scene as it really is.
+"""Refinement of the moves of a search to actions that the robot can execute from the observed scene.
 
-Objects that count as right still stand some millimetres off. What is put on or next to them follows them, so that
-errors do not add up; and every action's own preconditions are tested in the scene it will be carried out in.
+Objects that count as right are still some millimetres off. Objects put on or next to them follow them, so that errors
+do not add up. The preconditions of every action are tested in the scene in which it will be executed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NUDGES = tuple(
 """A place is shifted by one of these along x and y, metres, nearest first, if a neighbour stands a little too near."""
 
 CLEARANCE_M = 0.001
-"""A box nearer than this to another one may come down on its edge, though it counts as beside it."""
+"""A box nearer than this to another one may come down on its edge, although it counts as next to it."""
 
 
 def refine(
@@ -74,8 +74,8 @@ def _action_of(model: NeuralModel, graph: SceneGraph, state: State, move: Move) 
             return restored or (move.action, shifted)
     if move.action.operator == "free":
         if move.before is None:
-            return _set_aside(model, graph, move)
-        # the plan's own: the place it was imagined at is a subgoal's, and has to be met
+            return _free(model, graph, move)
+        # an action of the plan: its imagined place belongs to a subgoal and has to be met
         action = replace(move.action, target=as_box(box))
         if not model.domain.operator_of(action).violated(graph, action) and not _grazes(graph, move.owner, box):
             return action, box
@@ -85,13 +85,13 @@ def _action_of(model: NeuralModel, graph: SceneGraph, state: State, move: Move) 
 def _on_another_side(box: FloatArray, goal: FloatArray) -> bool:
     """Whether an object (6,) is higher or lower than at its goal (6,): it stands on another side, or askew.
 
-    A robot that is only told on what to put it would put it down as it is.
+    A robot that knows only the support would put it down as it is.
     """
     return bool(abs(box[5] - goal[5]) > SAME_SIZE_M)
 
 
 def _grazes(graph: SceneGraph, owner: int, box: FloatArray) -> bool:
-    """Whether an object (6,) comes down on an edge: it is as good as touching another one that does not carry it."""
+    """Whether an object (6,) comes down on an edge: it almost touches another one that does not carry it."""
     placed = graph.with_node(owner, box)
     others = np.ones(len(graph), dtype=np.bool_)
     others[[i for i in (owner, supporter(placed, owner)) if i is not None]] = False
@@ -117,7 +117,7 @@ def _restored(
     return next((found for found in _nudged(domain, graph, owner, box) if not _grazes(graph, owner, found[1])), None)
 
 
-def _set_aside(model: NeuralModel, graph: SceneGraph, move: Move) -> tuple[Action, FloatArray]:
+def _free(model: NeuralModel, graph: SceneGraph, move: Move) -> tuple[Action, FloatArray]:
     """`free` to the place, or to the nearest one that is free if a neighbour stands too near to it by now."""
     box = model.places[move.place].box
     action = replace(move.action, target=as_box(box))
@@ -141,7 +141,7 @@ def _restore(model: NeuralModel, graph: SceneGraph, state: State, move: Move) ->
     as_meant = Action("restore", (graph.names[move.owner],), as_box(box)), box
     return next(
         _nudged(model.domain, graph, move.owner, box), as_meant
-    )  # at worst beside a neighbour that it may touch
+    )  # at worst next to a neighbour that it may touch
 
 
 def _rested(model: NeuralModel, graph: SceneGraph, state: State, move: Move, place: FloatArray) -> FloatArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -279,31 +279,29 @@ class SearchTree(Generic[State, Step]):
         seconds = time.perf_counter() - self.began
         waiting = [entry[3] for entry in self.frontier] + self.parked
         bound = min((float((n.cost + n.bound + self.to_go).min()) for n in waiting if not n.outdated), default=np.inf)
+        found: SearchResult[State, Step] = SearchResult(
+            RecoveryStatus.IMPOSSIBLE if complete else RecoveryStatus.BUDGET_EXHAUSTED,
+            lower_bound=np.inf if complete else bound,
+            expansions=self.expansions,
+            seconds=seconds,
+            reason_code=reason_code,
+        )
         if self.incumbent is None:
-            return SearchResult(
-                RecoveryStatus.IMPOSSIBLE if complete else RecoveryStatus.BUDGET_EXHAUSTED,
-                lower_bound=np.inf if complete else bound,
-                expansions=self.expansions,
-                seconds=seconds,
-                reason_code=reason_code,
-            )
+            return found
         node, subgoal = self.incumbent
-        path: list[Step] = []
-        states: list[State] = []
         cost = node.cost + float(self.to_go[subgoal])
+        path, states = [], []
         while node.parent is not None and node.step is not None:
             path.append(node.step)
             states.append(node.state)
             node = node.parent
-        return SearchResult(
-            RecoveryStatus.RECOVERED if path else RecoveryStatus.ALREADY_AT_SUBGOAL,
-            tuple(reversed(path)),
-            tuple(reversed(states)),
-            subgoal,
-            cost,
+        return replace(
+            found,
+            status=RecoveryStatus.RECOVERED if path else RecoveryStatus.ALREADY_AT_SUBGOAL,
+            path=tuple(reversed(path)),
+            states=tuple(reversed(states)),
+            subgoal=subgoal,
+            cost=cost,
             lower_bound=min(bound, cost),
             proven_optimal=complete or bound >= cost - ROUNDING,
-            expansions=self.expansions,
-            seconds=seconds,
-            reason_code=reason_code,
         )
