@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -58,6 +59,14 @@ def _on_top(graph: SceneGraph, action: Action) -> Box:
     return as_box(np.array([*below[:2], top(below) + box[5] / 2, *box[3:]], dtype=np.float32))
 
 
+def _next_to(graph: SceneGraph, action: Action, axis: int, sign: int) -> Box:
+    """In line with the reference, a gap away from it, and as high as it stands."""
+    box, other = (graph.boxes[graph.index(name)] for name in action.arguments)
+    placed = np.array([*other[:2], bottom(other) + box[5] / 2, *box[3:]], dtype=np.float32)
+    placed[axis] += sign * ((other[3 + axis] + box[3 + axis]) / 2 + GAP_M)
+    return as_box(placed)
+
+
 def _beside(relation: Relation, where: str, pattern: str, logged: str) -> SpatialOperator:
     """The operator that puts its first argument on one side of the second, on the same surface.
 
@@ -68,14 +77,6 @@ def _beside(relation: Relation, where: str, pattern: str, logged: str) -> Spatia
         logged: the side in logs in REFLECT's format.
     """
     axis, sign = DIRECTIONS[relation]
-
-    def place(graph: SceneGraph, action: Action) -> Box:
-        """In line with the reference, a gap away from it, and as high as it stands."""
-        box, other = (graph.boxes[graph.index(name)] for name in action.arguments)
-        placed = np.array([*other[:2], bottom(other) + box[5] / 2, *box[3:]], dtype=np.float32)
-        placed[axis] += sign * ((other[3 + axis] + box[3 + axis]) / 2 + GAP_M)
-        return as_box(placed)
-
     return SpatialOperator(
         relation.value,
         (Parameter("?moved", "movable"), Parameter("?reference", "movable")),
@@ -100,7 +101,7 @@ def _beside(relation: Relation, where: str, pattern: str, logged: str) -> Spatia
             logged=(f"place_{relation.value}", f"Place {{0}} {logged} {{1}}"),
             relation=pattern,
         ),
-        place=place,
+        place=partial(_next_to, axis=axis, sign=sign),  # a closure could not be sent to other processes
     )
 
 
