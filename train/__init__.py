@@ -1,1 +1,1 @@
-"""Training from recorded demonstrations; reads them from disk and knows nothing of the simulator."""
+"""Training from recorded demonstrations on disk; independent of the simulator."""

@@ -41,11 +41,11 @@ EXPECTED_WARNINGS = (
 )
 """Warnings of Lightning and PyTorch that do not concern users of this command."""
 ADAMW = {"_target_": "torch.optim.AdamW", "_partial_": True, "weight_decay": 1e-4}
-"""The optimizer before there was a choice, conf/optimizer/adamw.yaml."""
+"""The default optimizer, conf/optimizer/adamw.yaml."""
 
 
 def identity(config: TrainConfig, data: Sequence[EpisodeSource], held_out: Sequence[EpisodeSource]) -> dict[str, Any]:
-    """Everything that decides what a run learns; a run may only be continued with the same."""
+    """All settings and data that determine what a run learns; only a run with the same ones can be continued."""
     settings = asdict(config)
     chosen: tuple[str, ...] = ("seed", "alpha", "start", "model", "pairs", "weights", *STAGES)
     # runs from before there was a choice have no optimizer in their identity
@@ -82,7 +82,7 @@ def open_run(config: TrainConfig, out: Path, wanted: dict[str, Any]) -> dict[str
 
 
 def clear(out: Path) -> None:
-    """Remove what an earlier run left, for `restart=true`; a folder that no run has written to is left alone."""
+    """Remove the files of an earlier run, for `restart=true`; other folders are not touched."""
     if (out / "progress.json").is_file():
         for name in (*STAGES, "bundle", "progress.json"):
             path = out / name
@@ -95,7 +95,7 @@ def save_progress(out: Path, progress: dict[str, Any]) -> None:
 
 
 def start_bundle(config: TrainConfig) -> Bundle:
-    """The bundle to start from: a given one, or an untrained one, with a pretrained backbone if that is asked for."""
+    """The bundle to start from: a given one, or an untrained one, with a pretrained backbone on request."""
     if config.start is not None:
         return Bundle.load(config.start)
     model = config.model
@@ -144,7 +144,7 @@ def train(config: TrainConfig) -> dict[str, Any]:
     Returns:
         The metrics that are written to metrics.json, in every process.
     """
-    # every process does this at a time of its own: it checks what the user gave, and writes nothing
+    # every process runs this part separately: it checks the settings and writes nothing
     out = Path(config.out)
     folder = out / "bundle"
     check_trainer_settings(config.trainer)
@@ -162,7 +162,7 @@ def train(config: TrainConfig) -> dict[str, Any]:
     going_on = (folder / "config.json").is_file() and not config.restart
     bundle = Bundle.load(folder) if going_on else start_bundle(config)
 
-    # from here on they go together
+    # from here on the processes are synchronised
     processes = start_processes(config.trainer)
     began = time.perf_counter()
     if processes.first:
@@ -251,7 +251,7 @@ def finish(
 
 
 def print_table(metrics: dict[str, Any]) -> None:
-    """A short table of what came out, on what, and how long it took."""
+    """Print a short table of results, device and times."""
     provenance = metrics["provenance"]
     seconds = provenance["seconds"]
     table = Table(title=f"trained on {provenance['device']}", show_header=False)

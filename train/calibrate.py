@@ -59,11 +59,11 @@ def calibrate(
 
 
 def calibration_warning(calibrated: Mapping[str, Any], alpha: float) -> str:
-    """What to tell of a calibration that promises the rate by a threshold of 0; empty if it found a better one.
+    """The warning about a calibration whose threshold is 0; empty if the threshold is higher.
 
     Args:
-        calibrated: what `calibrate` measured.
-        alpha: the rate that it was to keep to.
+        calibrated: the result of `calibrate`.
+        alpha: the requested false-alarm rate per step.
     """
     if calibrated["threshold"] > 0:
         return ""
@@ -79,7 +79,7 @@ def calibration_warning(calibrated: Mapping[str, Any], alpha: float) -> str:
 def lowest_probabilities(
     demonstrations: Sequence[Demonstration], visual: Sequence[FloatArray], bundle: Bundle
 ) -> FloatArray:
-    """For every successful step, the lowest P(as expected) over the objects: what an alarm would be raised on.
+    """For every successful step, the lowest P(as expected) over the objects, which decides on an alarm.
 
     The expectation is imagined from the frame before the step, as the agent does it.
     """
@@ -129,7 +129,7 @@ def box_errors_mm(
 def displacement_recall(
     demonstrations: Sequence[Demonstration], visual: Sequence[FloatArray], bundle: Bundle, seed: int = 0
 ) -> dict[str, float]:
-    """Share of displaced copies of held-out objects that the discriminator tells apart, by distance in millimetres."""
+    """Share of displaced copies of held-out objects that the discriminator detects, by distance in millimetres."""
     rng = np.random.default_rng(seed)
     looks = np.concatenate([features[0] for features in visual])
     boxes = np.concatenate([demo.boxes[0] for demo in demonstrations])

@@ -26,7 +26,7 @@ from nsrecover.records.archive import Archive
 from nsrecover.records.recording import Recording, load
 
 PERCEPTION = 2
-"""Version of what perception makes of a recording; raise it when that changes, and cached episodes are made anew."""
+"""Version of the perceived episodes; raise it when perception changes, so that cached episodes are made anew."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +165,7 @@ def _read_episode(path: Path, number: int) -> Recording:
 
 
 def fingerprint(sources: Sequence[EpisodeSource]) -> str:
-    """Changes when an episode is added, removed or has other contents."""
+    """Hash of the names and contents of all episodes."""
     digest = hashlib.sha256("".join(f"{source.name}:{source.fingerprint};" for source in sources).encode())
     return digest.hexdigest()[:16]
 

@@ -196,7 +196,7 @@ class FreeSpaceModule(lightning.LightningModule):
         return loss
 
     def configure_gradient_clipping(self, optimizer: torch.optim.Optimizer, *_: object, **__: object) -> None:
-        """Steps are bounded: in a crowded scene the overlaps' slopes add up."""
+        """Limit the gradient norm to 1: in a crowded scene the gradients of the overlaps add up."""
         self.clip_gradients(optimizer, gradient_clip_val=1.0, gradient_clip_algorithm="norm")
 
     def validation_step(self, batch: FreeSpaceBatch, _: int) -> None:

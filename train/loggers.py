@@ -1,4 +1,4 @@
-"""Loggers that Lightning does not bring."""
+"""Loggers that Lightning lacks."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Processes:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of processes."""
         return int(self.fabric.world_size)
 
     @property
@@ -56,7 +56,7 @@ class Processes:
 
     @property
     def device(self) -> torch.device:
-        """What this process computes on."""
+        """Device of this process."""
         return self.fabric.device
 
     def describe(self) -> str:
@@ -79,7 +79,7 @@ class Processes:
         return self.fabric.broadcast(value)
 
     def seed(self, seed: int) -> int:
-        """A seed of this process's own; the first one keeps the one it is given."""
+        """A different seed for every process; the first one keeps the given seed."""
         return seed + SEED_STRIDE * self.rank
 
     def share_of(self, batch_size: int) -> int:

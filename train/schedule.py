@@ -1,4 +1,4 @@
-"""What the modules of the stages have in common: the optimiser with its schedule, and metrics over all processes."""
+"""Base of the modules of the stages: optimiser, learning-rate schedule, and metrics over all processes."""
 
 from __future__ import annotations
 

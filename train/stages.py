@@ -48,7 +48,7 @@ class StageBudget:
 
 @dataclass
 class TrainingRun:
-    """What every stage needs.
+    """Data and settings of all stages.
 
     Attributes:
         bundle: trained in place.
@@ -203,7 +203,7 @@ STAGES: dict[str, tuple[Callable[[TrainingRun, StageBudget], dict[str, float]], 
 
 
 def set_seed(seed: int) -> None:
-    """Seed Python, NumPy and PyTorch, and have them compute the same again where they can."""
+    """Seed Python, NumPy and PyTorch, and choose deterministic algorithms where they exist."""
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without it, matrix products on a GPU may vary
     lightning.seed_everything(seed, workers=True, verbose=False)
     torch.use_deterministic_algorithms(True, warn_only=True)

@@ -53,10 +53,10 @@ class BundleConfig:
         calibration: the lowest scores of successful held-out steps, ascending; a step's score is the lowest P(as
             expected) of its objects.
         calibration_steps: how many such steps there were.
-        workspace: x_min, y_min, x_max, y_max of the table that things are put down on, metres.
-        reach_m: nearest and farthest distance from the robot's base at which it can grasp from the table.
-        metrics: what was measured on held-out data when it was trained.
-        provenance: data, seed, command and revision it was trained with.
+        workspace: x_min, y_min, x_max, y_max of the table, metres.
+        reach_m: nearest and farthest distance from the robot's base at which it can grasp from the table, metres.
+        metrics: measurements on held-out data after training.
+        provenance: data, seed, command and revision of the training.
     """
 
     feature_size: int = 64

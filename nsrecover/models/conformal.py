@@ -1,4 +1,4 @@
-"""Thresholds that promise a false-alarm rate: split-conformal calibration on successful steps."""
+"""Thresholds with a guaranteed false-alarm rate, by split-conformal calibration on successful steps."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from nsrecover.errors import InvalidConfiguration
 
 KEPT = 0.2
-"""Share of the lowest calibration scores that a checkpoint keeps; the highest rate that can be asked for."""
+"""Share of the lowest calibration scores that a checkpoint keeps, which is the highest rate it can guarantee."""
 
 
 def lowest(scores: Sequence[float]) -> tuple[float, ...]:
-    """The scores that thresholds can come from, ascending."""
+    """The lowest scores (a share `KEPT`), ascending, rounded to 6 digits; thresholds are among them."""
     ascending = np.sort(np.asarray(scores, dtype=np.float64))
     return tuple(round(float(score), 6) for score in ascending[: int(np.ceil(KEPT * (len(ascending) + 1)))])
 
@@ -27,10 +27,10 @@ def conformal_threshold(scores: Sequence[float], count: int, alpha: float) -> fl
     Args:
         scores: the lowest of the calibration scores, ascending (see `lowest`).
         count: n, how many calibration scores there were in all.
-        alpha: promised false-alarm rate per step, above 0 and at most `KEPT`.
+        alpha: guaranteed false-alarm rate per step, above 0 and at most `KEPT`.
 
     Returns:
-        The threshold; 0 (no alarm ever) if there are too few scores to promise so low a rate.
+        The threshold; 0 (no alarm ever) if there are too few scores for so low a rate.
 
     Raises:
         InvalidConfiguration: the rate is out of its range.

@@ -35,7 +35,7 @@ OPSET = 18
 """Version of the ONNX operators; the oldest that torch exports to, so that most runtimes can read the files."""
 
 FORMAT = 1
-"""Version of models.json; raised when what an older reader expects is no longer true."""
+"""Version of models.json; raised when an older reader could not use a newer file."""
 
 DESCRIPTION = "models.json"
 
@@ -61,7 +61,7 @@ class Port:
 
 @dataclass(frozen=True)
 class _Part:
-    """What is exported into one file."""
+    """One file of the export."""
 
     file: str
     model: nn.Module
@@ -130,7 +130,7 @@ def export_onnx(bundle: Bundle, folder: str | Path) -> tuple[Path, ...]:
 
 
 def _parts(bundle: Bundle) -> tuple[_Part, ...]:
-    """What to export, with everything that models.json says about it."""
+    """The models to export, with their descriptions in models.json."""
     features, side = bundle.config.feature_size, bundle.config.crop_size
     box = "centre xyz and size xyz, metres, robot base frame"
     whole: dict[str, Any] = {"shape": ("scenes",), "kind": "int64"}
@@ -205,7 +205,7 @@ def _program(part: _Part) -> torch.onnx.ONNXProgram:
 
 
 def _description(config: BundleConfig, parts: tuple[_Part, ...]) -> dict[str, Any]:
-    """What models.json holds."""
+    """The content of models.json."""
 
     def about(port: Port) -> dict[str, Any]:
         return {"name": port.name, "type": port.kind, "shape": list(port.shape), "meaning": port.meaning}

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from nsrecover.models.nodes import COARSE_M, NodeEncoder, box_features, mlp
 
 with warnings.catch_warnings():
-    # torch_geometric scripts a function when it is imported, which newer torch calls deprecated; no business of users.
+    # torch_geometric scripts a function when it is imported, which newer torch calls deprecated; users need not see it.
     warnings.filterwarnings("ignore", message=".*torch.jit.script.*")
     from torch_geometric.nn import MessagePassing
 
@@ -67,7 +67,7 @@ class TransitionModel(nn.Module):
     All coordinates are relative to the reference object, so the prediction moves with the scene.
 
     Args:
-        operators: how many operators there are.
+        operators: number of operators.
         feature_size: D.
         width: length of the embeddings.
         rounds: rounds of message passing.

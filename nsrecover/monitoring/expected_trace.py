@@ -1,4 +1,4 @@
-"""The scenes that a plan is expected to lead through, imagined only as far as they are needed."""
+"""The expected trace of a plan, imagined only as far as it is needed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ExpectedTrace:
 
     @property
     def plan(self) -> Plan:
-        """The actions; each says where it leads."""
+        """The actions, grounded."""
         return self._trace.plan
 
     def up_to(self, number: int) -> Trace:
@@ -67,7 +67,7 @@ class ExpectedTrace:
 
 
 class RestingPlaces:
-    """Where every object was put down, first seen, or last reported as wrong: the reference for slow drift."""
+    """Place where every object was put down, first seen, or last reported: the reference for slow drift."""
 
     def __init__(self, graph: SceneGraph) -> None:
         self._boxes = _boxes_of(graph)

@@ -20,10 +20,10 @@ from nsrecover.models.same_place import same_place
 
 
 class Imagination:
-    """Applies the learned transition model to scene graphs; where there is none, what operators say themselves.
+    """Predicts scene graphs after actions: by the learned transition model or, without one, by `PlacingOperator.place`.
 
     Args:
-        models: they say where actions lead, if they have learned it, and where there is room.
+        models: predict where actions lead, if they have learned it, and find free places.
         domain: has the operators.
     """
 
@@ -63,9 +63,9 @@ class Imagination:
         )
 
     def ground(self, graph: SceneGraph, action: Action) -> Action:
-        """Say where an action leads, if neither its operator nor its target does: `free(a)` gets a free place.
+        """The action with a target: `free(a)` gets a free place; others have a target or an operator that gives one.
 
-        So what is imagined and what the robot is told to do are the same.
+        Thus the robot gets the same target that is imagined.
 
         Raises:
             InvalidAction: the action is not well formed, or there is no free place.
@@ -74,7 +74,7 @@ class Imagination:
         if action.target is not None or len(operator.arguments) > 1 or isinstance(operator, PlacingOperator):
             return action
         moved = moved_object(graph, action)
-        # its own place counts as taken: it is to go elsewhere
+        # its own place counts as occupied: it has to go elsewhere
         place = find_free_place(self._models, graph.boxes[moved], graph.boxes)
         if place is None:
             raise InvalidAction(f"expected room on the table for {str(action)!r}, found none; clear the table first")
