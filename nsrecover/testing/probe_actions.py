@@ -10,6 +10,7 @@ import numpy as np
 from nsrecover.core.actions import Action
 from nsrecover.core.geometry import as_box, bottom, gaps
 from nsrecover.core.scene import Box, SceneGraph
+from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import is_clear, supporter
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 
@@ -20,7 +21,7 @@ OUT_OF_REACH_M = 6.0
 """Distance that is out of reach of any arm at a table."""
 
 
-def choose_action(graph: SceneGraph, domain: SpatialDomain) -> Action | None:
+def choose_action(graph: SceneGraph, domain: SpatialDomain = TABLETOP) -> Action | None:
     """Return an easy action: stack two free-standing objects, or else shift one; None if there is no room."""
     standing = [i for i in range(len(graph)) if graph.seen[i] and is_clear(graph, i) and supporter(graph, i) is None]
     room = {i: _room(graph, graph.boxes[i], i) for i in standing}
@@ -60,7 +61,7 @@ def unreachable_action(graph: SceneGraph, name: str) -> Action:
     return Action("free", (name,), target)
 
 
-def promise_holds(before: SceneGraph, after: SceneGraph, action: Action, domain: SpatialDomain) -> bool:
+def promise_holds(before: SceneGraph, after: SceneGraph, action: Action, domain: SpatialDomain = TABLETOP) -> bool:
     """Return whether the effect of an action holds; without a target, its object must at least have moved."""
     if not domain.operator_of(action).achieved(after, action):
         return False
