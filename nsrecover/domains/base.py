@@ -11,8 +11,7 @@ that hold; what is not in it does not. Formulas and effects have variables, whic
         words=Words("put {thing} in {place}", "put {thing} in {place}"),
     )
 
-A `Domain` is general knowledge. `nsrecover.domains.instance.Instance` is a domain over the objects of one scene: it
-evaluates formulas, applies operators, and lets laws act.
+A `Domain` is general knowledge; `nsrecover.domains.instance.Instance` evaluates it over the objects of one scene.
 """
 
 from __future__ import annotations
@@ -32,9 +31,6 @@ State = frozenset[Fact]
 
 Binding = Mapping[str, str]
 """Variable -> object."""
-
-
-# --- formulas
 
 
 @dataclass(frozen=True)
@@ -129,9 +125,6 @@ def either(*parts: Formula) -> Or:
     return Or(parts)
 
 
-# --- questions about formulas
-
-
 def grounded(fact: Fact, at: Binding) -> Fact:
     """A fact with objects for its variables."""
     return (fact[0], *(at.get(term, term) for term in fact[1:]))
@@ -168,9 +161,6 @@ def parts_of(formula: Formula) -> Iterator[Formula]:
 def facts_of(formula: Formula) -> list[Fact]:
     """The facts, with variables, that a formula mentions, in order."""
     return [(part.predicate, *part.terms) for part in parts_of(formula) if isinstance(part, Atom)]
-
-
-# --- what a domain is made of
 
 
 @dataclass(frozen=True)
@@ -238,8 +228,7 @@ class Words:
         past: an action that was done.
         unkept: an action whose promise does not hold.
         logged: name and instruction of the action in logs in REFLECT's format.
-        relation: regular expression for the ways in which people say where the action puts its first argument; if it
-            has a second one, relative to that.
+        relation: regular expression for where the action puts its first argument, relative to the second if it has one.
     """
 
     imperative: str = ""
@@ -319,6 +308,9 @@ class Domain:
     laws: tuple[Law, ...] = ()
     words: Mapping[str, Words] = field(default_factory=dict)
     compiled: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "compiled": {}}  # functions that are compiled at run time cannot be pickled
 
     @property
     def recursive(self) -> tuple[str, ...]:

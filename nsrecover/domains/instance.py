@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from nsrecover.domains.base import Atom, Binding, Domain, Fact, Formula, Operator, State, bound, grounded
 from nsrecover.domains.compiled import CompiledDomain, compiled
@@ -47,6 +48,9 @@ class Instance:
     @cached_property
     def _code(self) -> CompiledDomain:
         return compiled(self.domain)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_code"} | {"_views": {}}
 
     def having(self, trait: str) -> tuple[str, ...]:
         """The objects that have a trait, in order; all objects if it is empty."""

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from nsrecover.core import protocols
-from nsrecover.core.actions import Action, Plan
+from nsrecover.core.actions import Action
 from nsrecover.core.explanation import Fact
 from nsrecover.core.geometry import CONTACT_M, as_box, bottom, intersects, top
 from nsrecover.core.scene import Box, SceneGraph
@@ -260,16 +260,10 @@ def _declared(operator: protocols.Operator) -> SpatialOperator:
     )
 
 
-def operator_of(action: Action) -> SpatialOperator:
-    """The operator of an action, by `TABLETOP.operator_of`."""
-    return TABLETOP.operator_of(action)
+operator_of, check_plan = TABLETOP.operator_of, TABLETOP.check
+"""`SpatialDomain.operator_of` and `SpatialDomain.check` of the tabletop."""
 
 
 def moved_object(graph: SceneGraph, action: Action) -> int:
     """Index of the one object that an action moves: its first argument."""
     return graph.index(action.arguments[0])
-
-
-def check_plan(plan: Plan, graph: SceneGraph) -> None:
-    """Check a plan by `TABLETOP.check`."""
-    TABLETOP.check(plan, graph)

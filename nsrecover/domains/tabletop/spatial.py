@@ -167,13 +167,12 @@ class SpatialDomain(Domain):
 
     def instance(self, graph: SceneGraph) -> Instance:
         """The domain over the objects of a scene and the table; an object's kind is the last word of its name."""
-        objects = {name: frozenset({"movable"}) | self._traits(name) for name in graph.names}
+        objects = {}
+        for name in graph.names:
+            kind = self.kinds.get(name.rsplit(" ", 1)[-1], base.Kind("movable"))
+            objects[name] = frozenset({"movable", kind.name}) | kind.traits
         return Instance(self, {**objects, TABLE: frozenset({"table"})})
 
     def state(self, graph: SceneGraph) -> State:
         """The facts that hold in a scene: what stands on what, and what stands next to what."""
         return facts_in(graph)
-
-    def _traits(self, name: str) -> frozenset[str]:
-        kind = self.kinds.get(name.rsplit(" ", 1)[-1])
-        return frozenset() if kind is None else kind.traits | {kind.name}

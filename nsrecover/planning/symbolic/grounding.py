@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -241,24 +240,20 @@ def _bound(operator: Operator, coder: _Coder, holds: Codes, changing: set[str]) 
     columns: dict[int, int] = {}
     left = list(range(len(operator.parameters)))
 
-    def held(atom: Atom, wanted: bool) -> npt.NDArray[np.bool_]:
-        return np.isin(coder.codes(atom, rows, columns), holds, invert=not wanted)
-
-    def same(terms: tuple[int, int], wanted: bool) -> npt.NDArray[np.bool_]:
-        return _same(terms, wanted, rows, columns)
-
-    waiting: list[tuple[tuple[int, ...], Callable[[], npt.NDArray[np.bool_]]]] = [
-        *((atom.terms, partial(held, atom, wanted)) for atom, wanted in fixed),
-        *((terms, partial(same, terms, True)) for terms in operator.equal),
-        *((terms, partial(same, terms, False)) for terms in operator.different),
+    waiting: list[tuple[Atom | tuple[int, int], bool]] = [
+        *fixed,
+        *((terms, True) for terms in operator.equal),
+        *((terms, False) for terms in operator.different),
     ]
     while True:
         later = []
-        for terms, check in waiting:
-            if all(term < 0 or term in columns for term in terms):
-                rows = rows[check()]
+        for check, wanted in waiting:
+            if not all(t < 0 or t in columns for t in (check.terms if isinstance(check, Atom) else check)):
+                later.append((check, wanted))
+            elif isinstance(check, Atom):
+                rows = rows[np.isin(coder.codes(check, rows, columns), holds, invert=not wanted)]
             else:
-                later.append((terms, check))
+                rows = rows[_same(check, wanted, rows, columns)]
         waiting = later
         if not left:
             break

@@ -293,7 +293,11 @@ def _repair(
 ) -> Repair:
     """The answer of the search in terms of actions; the search counts costs in `unit`."""
     if result.subgoal is None:
-        code, blamed = _reason(task, model, result)
+        code, blamed = result.reason_code, tuple[str, ...]()
+        if code is None:
+            wanted, unwanted = model.unreachable(task.initial)
+            blamed = (*(task.facts[fact] for fact in wanted), *(f"not {task.facts[fact]}" for fact in unwanted))
+            code = ReasonCode.UNACHIEVABLE if blamed else ReasonCode.NO_SEQUENCE
         return Repair(
             result.status,
             lower_bound=result.lower_bound * unit,
@@ -315,14 +319,3 @@ def _repair(
         result.expansions,
         reason_code=result.reason_code,
     )
-
-
-def _reason(
-    task: StripsTask, model: SymbolicModel, result: SearchResult[int, int]
-) -> tuple[ReasonCode, tuple[str, ...]]:
-    """Why there is no way, and the facts that cannot be achieved any more."""
-    if result.reason_code is not None:
-        return result.reason_code, ()
-    wanted, unwanted = model.unreachable(task.initial)
-    facts = (*(task.facts[fact] for fact in wanted), *(f"not {task.facts[fact]}" for fact in unwanted))
-    return (ReasonCode.UNACHIEVABLE if facts else ReasonCode.NO_SEQUENCE), facts
