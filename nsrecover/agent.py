@@ -21,11 +21,11 @@ MAX_RECOVERIES = 10
 
 
 class RecoveryAgent:
-    """Carries out a plan, notices when the world is not as imagined, and recovers onto the plan.
+    """Executes a plan, detects deviations from the imagined scenes, and recovers onto the plan.
 
     Args:
         system: from `nsrecover.load()` or `nsrecover.geometric()`.
-        world: a robot and what observes it. It returns what `System.monitor` takes: camera images, scene graphs, or
+        world: a robot and its sensors. `observe` returns what `System.monitor` takes: camera images, scene graphs, or
             boxes by name.
         budget_s: planning time for one recovery, seconds.
         max_recoveries: recoveries in one episode before it asks for help.
@@ -43,11 +43,11 @@ class RecoveryAgent:
         """Carry out a plan.
 
         Args:
-            plan: what to do.
+            plan: the plan to execute.
             on_record: called after every turn of the loop.
 
         Returns:
-            What happened. A failure that cannot be recovered from is a status with a reason, not an exception.
+            The episode. A failure that cannot be recovered from is a status with a reason, not an exception.
 
         Raises:
             InvalidAction: the plan has an unknown operator or wrong arguments.

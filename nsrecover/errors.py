@@ -50,7 +50,7 @@ class WorldNotConforming(NsrecoverError):
     Attributes:
         rule: name of the rule.
         reason: what was expected, what was found and what to do.
-        report: what became of the rules up to then (a `nsrecover.testing.Report`).
+        report: the results of the rules up to then (a `nsrecover.testing.Report`).
     """
 
     def __init__(self, rule: str, reason: str, report: object = None) -> None:
@@ -62,8 +62,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A hint for a misspelt name.
 
     Args:
-        name: what was given.
-        known: what would have been accepted.
+        name: the given name.
+        known: the accepted names.
 
     Returns:
         A sentence that starts with a space, naming the closest match (if any is close) and all known names.
@@ -76,12 +76,12 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 @contextlib.contextmanager
 def cli_errors(resumable: bool = False) -> Iterator[None]:
-    """For the entry points of commands: a mistake of the user's is one line on stderr and exit code 2.
+    """Return a context for entry points of commands: an error of the user is one line on stderr and exit code 2.
 
     An interruption exits with 130, as shells do.
 
     Args:
-        resumable: whether the same command goes on where it was interrupted; then that is said.
+        resumable: whether the same command continues where it was interrupted; the message then says so.
     """
     try:
         yield

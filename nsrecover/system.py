@@ -39,7 +39,7 @@ class System:
 
     Attributes:
         models: the learned parts of a checkpoint, or geometry alone.
-        explainer: puts discrepancies into words; by default a `GroundedExplainer` for the domain.
+        explainer: explains discrepancies; by default a `GroundedExplainer` for the domain.
         rejoin: what counts as being back on the plan.
         domain: what can be in a scene and what can be done to it; another one may only add operators to the tabletop's.
     """
@@ -80,17 +80,17 @@ class System:
 
     @property
     def imagination(self) -> Imagination:
-        """What the scene should look like after an action or a plan."""
+        """The imagination of the scenes after an action or a plan."""
         return Imagination(self.models, self.domain)
 
     @property
     def comparison(self) -> Comparison:
-        """What is not as it should be, for those who keep scene, trace and step themselves."""
+        """The stateless comparison; the caller keeps scene, trace and step."""
         return Comparison(self.models, self.domain)
 
     @property
     def planner(self) -> RecoveryPlanner:
-        """The way back."""
+        """The recovery planner."""
         return RecoveryPlanner(self.models, rejoin=self.rejoin, domain=self.domain)
 
     @overload
@@ -104,13 +104,13 @@ class System:
     def monitor(
         self, plan: Plan, observation: Any, perceiver: Perceiver[Any] | Callable[..., SceneGraph] | None = None
     ) -> Monitor[Any]:
-        """Watch over a plan that somebody else carries out.
+        """Return a monitor of a plan that another program executes.
 
         Args:
-            plan: what will be done.
-            observation: what is to be seen before its first action: camera images, scene graphs of your own making, or
-                boxes by name. The monitor goes on to take what it was given first.
-            perceiver: turns anything else into scene graphs; a fresh one for each episode.
+            plan: the plan.
+            observation: the observation before its first action: camera images, a scene graph, or boxes by name. Later
+                observations are of the same type.
+            perceiver: converts other observations into scene graphs; a fresh one for each episode.
 
         Raises:
             InvalidAction: the plan has an unknown operator or wrong arguments.

@@ -18,7 +18,7 @@ class Action:
 
     Attributes:
         operator: name of an operator, see `nsrecover.domains.tabletop.operators`.
-        arguments: object names; which of them moves is the operator's to say.
+        arguments: object names; the operator defines which of them moves.
         target: where the moved object shall end, for operators that do not imply it (`free`, `restore`).
     """
 
@@ -89,7 +89,7 @@ class Trace:
             )
 
     def with_objects_of(self, graph: SceneGraph) -> Trace:
-        """The same course with objects that have appeared since: they are expected to stay where they are."""
+        """Return the trace with the new objects of a scene; they are expected to stay where they are."""
         if set(graph.names) <= set(self.graphs[0].names):
             return self
         return replace(self, graphs=tuple(expected.with_objects_of(graph) for expected in self.graphs))

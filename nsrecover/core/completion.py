@@ -1,4 +1,4 @@
-"""What is asked of a language model, and what it answers."""
+"""Prompts for a language model, and its completions."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class Prompt:
     """A question to a language model.
 
     Attributes:
-        system: what it is to do.
+        system: the instructions.
         user: the question.
-        schema: JSON schema that the answer has to meet; None for free text.
-        max_tokens: the answer is cut off after so many.
+        schema: JSON schema of the answer; None for free text.
+        max_tokens: largest length of the answer.
     """
 
     system: str
@@ -32,13 +32,13 @@ class Completion:
     """An answer of a language model.
 
     Attributes:
-        text: what it says.
-        prompt_tokens: length of the question, as the endpoint counts; None if it does not say.
+        text: the answer.
+        prompt_tokens: length of the question, counted by the endpoint; None if it is not reported.
         completion_tokens: length of the answer, likewise.
-        seconds: from asking to the last piece.
-        attempts: how many times it was asked until it answered.
+        seconds: time from the request to the last piece.
+        attempts: number of requests until there was an answer.
         cost: in the currency of the endpoint's prices; None if tokens or prices are not known.
-        truncated: whether it was cut off at `max_tokens`.
+        truncated: whether the answer was cut off at `max_tokens`.
     """
 
     text: str

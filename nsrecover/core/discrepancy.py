@@ -1,4 +1,4 @@
-"""What is not as expected: the comparison of an imagined with an observed scene."""
+"""Discrepancies: the result of comparing an imagined with an observed scene."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the agent did: one record for each turn of its loop."""
+"""Episodes of the agent: one record for each turn of its loop."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class StepRecord:
     """One turn of the main loop, for reports and explanations.
 
     Attributes:
-        action: what was done; None if it was not run because the check before it failed.
+        action: the executed action; None if the check before it failed, so that it was not executed.
         recovering: whether the action belongs to a recovery and not to the original plan.
         graph: the scene afterwards.
         discrepancy: the comparison that was made.
-        recovery: the way back, if one was needed.
-        explanation: the words, if something was wrong.
-        plan: the plan as it stood when the turn was taken.
-        time_s: when the scene was looked at, by the world's clock.
+        recovery: the recovery, if one was needed.
+        explanation: the explanation, if something was wrong.
+        plan: the plan at that time.
+        time_s: time of the observation, by the world's clock.
     """
 
     action: Action | None
@@ -38,25 +38,25 @@ class StepRecord:
 
 
 class EpisodeStatus(StrEnum):
-    """How an episode ended, in the robot's own judgement."""
+    """How an episode ended, judged by the robot."""
 
     COMPLETED = "completed"
     ASKED_FOR_HELP = "asked_for_help"
     REVIEWED = "reviewed"
-    """Somebody else carried it out; the recording was gone through afterwards, and no recovery was run."""
+    """A recording of another executor was reviewed; no recovery was executed."""
 
 
 @dataclass(frozen=True, eq=False)
 class Episode:
-    """What the agent did.
+    """One episode of the agent.
 
     Attributes:
         plan: the original plan.
         status: how it ended.
-        reason: why it stopped, in words (empty if completed).
+        reason: text of why it stopped; empty if completed.
         start: the first scene.
         records: every turn of the loop.
-        start_s: when the first scene was looked at, by the world's clock.
+        start_s: time of the first observation, by the world's clock.
     """
 
     plan: Plan

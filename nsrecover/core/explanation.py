@@ -22,8 +22,8 @@ class Sentence:
 
     Attributes:
         text: the sentence.
-        facts: what it rests on.
-        source: who worded it: `grounded`, or the name of the language model.
+        facts: the facts that it rests on.
+        source: `grounded`, or the name of the language model that worded it.
     """
 
     text: str
@@ -33,14 +33,14 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why something went wrong and what will be done, in plain language.
+    """Explanation of a failure and its recovery in plain language.
 
     Attributes:
         sentences: each with its facts.
-        step: the failing step, counted from 1 as a reader would.
+        step: number of the failing step, from 1.
         source: `grounded`, or the name of the language model if a sentence is worded by it.
         verified: whether the text was checked against the facts.
-        note: why not all of it is worded by the language model that was to do so; empty if it is, or if there was none.
+        note: why the language model did not word all of it; empty if it did, or if there was none.
     """
 
     sentences: tuple[Sentence, ...]
@@ -56,5 +56,5 @@ class Explanation:
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """All facts, each once, in the order in which they are used."""
+        """All facts, each once, in order of use."""
         return tuple(dict.fromkeys(fact for sentence in self.sentences for fact in sentence.facts))

@@ -1,4 +1,4 @@
-"""What the library consumes but does not own: anything that has these methods can be plugged in."""
+"""Protocols of the parts that users can replace: worlds, perceivers, explainers, language models, operators."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class World(Protocol[SeenT_co]):
         ...
 
     def execute(self, action: Action) -> None:
-        """Carry out one action as well as the robot can.
+        """Carry out one action.
 
-        Returns when the motion is over, whether it worked or not; the next observation shows that.
+        Returns when the motion is over, whether it succeeded or not; the next observation shows the result.
         """
         ...
 
@@ -63,7 +63,7 @@ class Perceiver(Protocol[SeenT_contra]):
 
         Args:
             observation: what was observed.
-            expected: how the scene should be, which helps to find objects.
+            expected: the expected scene, which helps to find objects.
 
         Raises:
             InvalidObservation: the observation cannot be used; the memory stays as it was.
@@ -72,20 +72,20 @@ class Perceiver(Protocol[SeenT_contra]):
 
 
 class WorldModel(Protocol[State, Step]):
-    """What the recovery search plans over: states, steps between them, and how far each state is from each subgoal.
+    """Model that the recovery search plans over: states, steps, and the distance of each state to each subgoal.
 
-    A state is anything; the search only hands it back. Subgoals are numbered 0..K-1; which they are, the model knows.
+    The search does not look into states. Subgoals are numbered 0..K-1.
     """
 
     def applicable(self, state: State) -> Sequence[Step]:
         """Steps worth trying in a state that may bring it nearer to a subgoal, most promising first.
 
-        A step that neither this nor `detours` names is promised not to be needed on the cheapest way to any subgoal.
+        The cheapest way to any subgoal consists of the steps that this method and `detours` return.
         """
         ...
 
     def detours(self, state: State) -> Sequence[Step]:
-        """Further steps worth trying, which lower the bound to no subgoal; only asked for when they can pay."""
+        """Further steps worth trying, which lower the bound to no subgoal; requested only if they can pay off."""
         ...
 
     @property
@@ -117,7 +117,7 @@ class WorldModel(Protocol[State, Step]):
 
 
 class Explainer(Protocol):
-    """Puts a discrepancy and what will be done about it into words."""
+    """Explains a discrepancy and its recovery."""
 
     def __call__(self, discrepancy: Discrepancy, recovery: Recovery | None) -> Explanation:
         """The explanation, with the facts each sentence rests on."""
@@ -125,11 +125,11 @@ class Explainer(Protocol):
 
 
 class LanguageModel(Protocol):
-    """A model that words an explanation. Nothing it says is believed."""
+    """A language model that rewords an explanation; its text is always verified."""
 
     @property
     def name(self) -> str:
-        """What to report as the source of a text."""
+        """Name to report as the source of a text."""
         ...
 
     def complete(self, prompt: Prompt, *, timeout_s: float, on_text: Listener | None = None) -> Completion:
@@ -137,8 +137,8 @@ class LanguageModel(Protocol):
 
         Args:
             prompt: the question.
-            timeout_s: by when it has to be there, all in all.
-            on_text: gets the answer piece by piece, if the model sends it so.
+            timeout_s: time limit for the whole answer, seconds.
+            on_text: called with each piece of the answer, if the model streams it.
 
         Raises:
             ModelFailure: there is no answer, or none in time.
@@ -147,20 +147,20 @@ class LanguageModel(Protocol):
 
 
 class Operator(Protocol):
-    """A kind of action: what it takes, what moves, what must hold before and what holds after."""
+    """A kind of action: its arguments, the moved object, its preconditions and its effect."""
 
     @property
     def name(self) -> str:
-        """As written in plans."""
+        """Name of the operator in plans."""
         ...
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """What the arguments are called, the moved object first."""
+        """Names of the arguments, the moved object first."""
         ...
 
     def violated(self, graph: SceneGraph, action: Action) -> Sequence[Fact | str]:
-        """What keeps the preconditions from holding, as facts or in words; empty if the action can be run."""
+        """Unmet preconditions, as facts or texts; empty if the action can be executed."""
         ...
 
     def achieved(self, graph: SceneGraph, action: Action) -> bool:
@@ -170,7 +170,7 @@ class Operator(Protocol):
 
 @runtime_checkable
 class PlacingOperator(Operator, Protocol):
-    """An operator that says itself where the moved object will be, for those who have not learned it."""
+    """An operator that computes where the moved object will be, used if no model has learned it."""
 
     def place(self, graph: SceneGraph, action: Action) -> Box:
         """The moved object's box after a well-formed action in a scene, metres."""

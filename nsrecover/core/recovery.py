@@ -53,15 +53,15 @@ class Recovery:
         graphs: the imagined scene after each of `actions`.
         subgoal: number of plan steps that are done once `actions` are; the plan goes on from there.
         rest: the imagined scene after each action of the plan that is left then.
-        staying: displaced objects that stay where they are, because nothing that follows needs them elsewhere.
+        staying: displaced objects that stay where they are, because no later action needs them elsewhere.
         cost: cost of `actions` plus the cost of the rest of the plan.
-        proven_optimal: no way in the search model is cheaper by more than the planner's tolerance.
+        proven_optimal: no recovery in the search model is cheaper by more than the planner's tolerance.
         expansions: search nodes expanded.
         seconds: wall time of the search.
         reason_code: why there is no way, or why the search stopped before the proof; None if neither applies.
         blamed: the objects that `reason_code` is about.
-        note: text of a planner that has no code for its reason; takes the place of the text of `reason_code`.
-        lower_bound: no way in the search model costs less.
+        note: text of a planner that has no code for its reason; replaces the text of `reason_code`.
+        lower_bound: no recovery in the search model costs less.
     """
 
     status: RecoveryStatus

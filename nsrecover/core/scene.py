@@ -1,4 +1,4 @@
-"""What a scene looks like: names, boxes and appearance of its objects."""
+"""Scene graphs: names, boxes and appearance of the objects of a scene."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class SceneGraph:
         names: N object names; the order of every other field.
         visual: (N, D) appearance features, unit length.
         boxes: (N, 6) centre and size, metres.
-        seen: (N,) whether the object was visible, or is remembered.
-        occluded: (N,) whether an object that is not visible may well be where it is remembered, behind something.
+        seen: (N,) whether the object was visible; a remembered object is not.
+        occluded: (N,) whether an invisible object may be in its remembered place, behind another object.
         held: index of the object in the gripper, if any.
         states: object name -> state, for objects that have one.
     """
@@ -67,7 +67,7 @@ class SceneGraph:
 
     @property
     def missing(self) -> npt.NDArray[np.bool_]:
-        """(N,) objects that are neither visible nor occluded in their place: nobody knows where they are."""
+        """(N,) objects that are neither visible nor occluded in their place; their places are unknown."""
         gone = ~self.seen
         return gone if self.occluded is None else gone & ~self.occluded
 
