@@ -8,7 +8,6 @@ that hold; what is not in it does not. Formulas and effects have variables, whic
         (Parameter("?thing"), Parameter("?place")),
         preconditions=(fact("holding", "?thing"), fact("accessible", "?place")),
         effects=(Effect(adds=(("at", "?thing", "?place"),), deletes=(("holding", "?thing"),)),),
-        words=Words("put {thing} in {place}", "put {thing} in {place}"),
     )
 
 A `Domain` is general knowledge; `nsrecover.domains.instance.Instance` evaluates it over the objects of one scene.
@@ -326,18 +325,16 @@ class Domain:
         """A fact about a scene as a clause; a predicate without words is its own text."""
         if fact.predicate == "not":
             return f"it is not true that {self.text(explanation.Fact(fact.arguments[0], fact.arguments[1:]))}"
-        words = self.words.get(fact.predicate)
-        if words is None:
-            return f"{fact.predicate}({', '.join(fact.arguments)})" if fact.arguments else fact.predicate
-        return words.imperative.format(*fact.arguments)
+        if fact.predicate in self.words:
+            return self.words[fact.predicate].imperative.format(*fact.arguments)
+        return f"{fact.predicate}({', '.join(fact.arguments)})" if fact.arguments else fact.predicate
 
     def fact(self, text: str) -> explanation.Fact:
         """The fact that a clause states: what `text` gives for it; the clause itself if no words of the domain fit."""
         for predicate, words in self.words.items():
             found = re.fullmatch(re.sub(r"\\{(\d)\\}", r"(?P<_\1>.+)", re.escape(words.imperative)), text)
             if found is not None:
-                given = found.groupdict()
-                return explanation.Fact(predicate, tuple(given[key] for key in sorted(given)))
+                return explanation.Fact(predicate, tuple(part for _, part in sorted(found.groupdict().items())))
         return explanation.Fact(text, ())
 
 

@@ -12,21 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from nsrecover.domains.base import (
-    And,
-    Atom,
-    Domain,
-    Effect,
-    Exists,
-    ForAll,
-    Formula,
-    Has,
-    Not,
-    Operator,
-    Or,
-    Parameter,
-    Same,
-)
+from nsrecover.domains import base
+from nsrecover.domains.base import Domain, Effect, Formula
 
 Test = Callable[..., bool]
 """Function of a view (`nsrecover.domains.instance.View`) and objects."""
@@ -38,7 +25,7 @@ Change = Callable[..., None]
 class CompiledOperator(NamedTuple):
     """An operator with a function for each precondition and one for all effects."""
 
-    operator: Operator
+    operator: base.Operator
     preconditions: tuple[Test, ...]
     effects: Change
 
@@ -71,7 +58,7 @@ class CompiledDomain:
         self.condition = lru_cache(4096)(self._condition)
         self._operators: dict[str, CompiledOperator] = {}
 
-    def operator(self, operator: Operator) -> CompiledOperator:
+    def operator(self, operator: base.Operator) -> CompiledOperator:
         """The functions of an operator."""
         found = self._operators.get(operator.name)
         if found is None or found.operator is not operator:
@@ -160,30 +147,30 @@ class CompiledDomain:
     def _expression(self, formula: Formula, names: Mapping[str, str], nested: bool) -> str:
         """A formula as a Python expression; `nested` in the definition of a recursive predicate."""
         match formula:
-            case Atom(predicate, terms):
+            case base.Atom(predicate, terms):
                 function = self._names.get(predicate)
                 if function is None:
                     return f"{self._tuple((predicate, *terms), names)} in S"
                 above = ", above=(*above, key)" if nested and predicate in self._recursive else ""
                 return f"{function}({', '.join(('V', *(self._term(term, names) for term in terms)))}{above})"
-            case Not(part):
+            case base.Not(part):
                 return f"(not {self._expression(part, names, nested)})"
-            case And(parts):
+            case base.And(parts):
                 return f"({' and '.join([self._expression(part, names, nested) for part in parts] or ['True'])})"
-            case Or(parts):
+            case base.Or(parts):
                 return f"({' or '.join([self._expression(part, names, nested) for part in parts] or ['False'])})"
-            case Exists(variable, part, trait) | ForAll(variable, part, trait):
-                some = isinstance(formula, Exists)
-                source = self._objects(Parameter(variable, trait), part if some else Not(part), names)
+            case base.Exists(variable, part, trait) | base.ForAll(variable, part, trait):
+                some = isinstance(formula, base.Exists)
+                source = self._objects(base.Parameter(variable, trait), part if some else base.Not(part), names)
                 name = self._new()
                 inner = self._expression(part, {**names, variable: name}, nested)
                 return f"{'any' if some else 'all'}({inner} for {name} in {source})"
-            case Has(term, trait):
+            case base.Has(term, trait):
                 return f"({str(trait)!r} in O.get({self._term(term, names)}, none))"
-            case Same(one, other):
+            case base.Same(one, other):
                 return f"({self._term(one, names)} == {self._term(other, names)})"
 
-    def _objects(self, parameter: Parameter, where: Formula, names: Mapping[str, str]) -> str:
+    def _objects(self, parameter: base.Parameter, where: Formula, names: Mapping[str, str]) -> str:
         """The objects for a variable, as a Python expression: all for which a formula may hold, as far as is known."""
         outer = {variable: name for variable, name in names.items() if variable != parameter.variable}
         lists = self._sources(where, parameter.variable, outer, True, frozenset())
@@ -197,7 +184,7 @@ class CompiledDomain:
     ) -> list[str] | None:
         """Lists that together have every object for which a formula (or its negation) may hold; None if any may."""
         match formula:
-            case Atom(predicate, terms):
+            case base.Atom(predicate, terms):
                 if not positive or variable not in terms:
                     return None
                 place = terms.index(variable) + 1
@@ -215,17 +202,17 @@ class CompiledDomain:
                 }
                 own = rule.variables[place - 1]
                 return self._sources(rule.definition, own, inner, True, above | {predicate})
-            case Not(part):
+            case base.Not(part):
                 return self._sources(part, variable, names, not positive, above)
-            case And(parts) | Or(parts):
+            case base.And(parts) | base.Or(parts):
                 found = [self._sources(part, variable, names, positive, above) for part in parts]
                 known_lists = [lists for lists in found if lists is not None]
-                if isinstance(formula, And) is positive:
+                if isinstance(formula, base.And) is positive:
                     return min(known_lists, key=_breadth, default=None)
                 together = dict.fromkeys(each for lists in known_lists for each in lists)
                 return list(together) if len(known_lists) == len(found) else None
-            case Exists(inner_variable, part, _) | ForAll(inner_variable, part, _):
-                if isinstance(formula, Exists) is not positive or inner_variable == variable:
+            case base.Exists(inner_variable, part, _) | base.ForAll(inner_variable, part, _):
+                if isinstance(formula, base.Exists) is not positive or inner_variable == variable:
                     return None
                 return self._sources(
                     part, variable, {v: n for v, n in names.items() if v != inner_variable}, positive, above

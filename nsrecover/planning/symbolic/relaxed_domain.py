@@ -12,25 +12,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 from typing import cast
 
-from nsrecover.domains.base import (
-    And,
-    Atom,
-    Binding,
-    Effect,
-    Exists,
-    Fact,
-    ForAll,
-    Formula,
-    Has,
-    Not,
-    Operator,
-    Or,
-    Parameter,
-    Same,
-    State,
-    Step,
-    grounded,
-)
+from nsrecover.domains import base
+from nsrecover.domains.base import Binding, Fact, Formula, State, Step, grounded
 from nsrecover.domains.instance import Instance
 
 Literal = tuple[Fact, bool]
@@ -83,7 +66,7 @@ class RelaxedDomain:
         self._inferred: list[tuple[list[int], int]] = []
         self._actions: dict[Step, tuple[list[int], set[int]] | None] = {}
         self._achievers = self._index()
-        self.goal = self._needs(self._ground(And(tuple(goal)), {}, True))
+        self.goal = self._needs(self._ground(base.And(tuple(goal)), {}, True))
         while self._waiting:
             self._explain(self._waiting.pop())
         self._finish()
@@ -110,20 +93,20 @@ class RelaxedDomain:
     def _ground(self, formula: Formula, at: Binding, positive: bool) -> Ground:
         """A formula, or its negation, with objects for variables; parts that never change are evaluated."""
         match formula:
-            case Atom(predicate, terms):
+            case base.Atom(predicate, terms):
                 return self._atom(grounded((predicate, *terms), at), positive)
-            case Not(part):
+            case base.Not(part):
                 return self._ground(part, at, not positive)
-            case And(parts) | Or(parts):
+            case base.And(parts) | base.Or(parts):
                 grounds = (self._ground(part, at, positive) for part in parts)
-                return _joined(grounds, isinstance(formula, And) is positive)
-            case Exists(variable, part, trait) | ForAll(variable, part, trait):
+                return _joined(grounds, isinstance(formula, base.And) is positive)
+            case base.Exists(variable, part, trait) | base.ForAll(variable, part, trait):
                 names_of = self._having.get(trait, ())
                 grounds = (self._ground(part, {**at, variable: name}, positive) for name in names_of)
-                return _joined(grounds, isinstance(formula, ForAll) is positive)
-            case Has(term, trait):
+                return _joined(grounds, isinstance(formula, base.ForAll) is positive)
+            case base.Has(term, trait):
                 return (trait in self.instance.objects.get(at.get(term, term), ())) is positive
-            case Same(one, other):
+            case base.Same(one, other):
                 return (at.get(one, one) == at.get(other, other)) is positive
 
     def _atom(self, fact: Fact, positive: bool) -> Ground:
@@ -159,7 +142,7 @@ class RelaxedDomain:
                 return True
         return False
 
-    def _fits(self, parameter: Parameter, name: str) -> bool:
+    def _fits(self, parameter: base.Parameter, name: str) -> bool:
         traits = self.instance.objects.get(name)
         if traits is None or (parameter.trait and parameter.trait not in traits):
             return False
@@ -202,11 +185,11 @@ class RelaxedDomain:
         if needs is not None:
             self._inferred.append(([*needs, *more], number))
 
-    def _index(self) -> dict[tuple[str, bool], list[tuple[Operator | None, Effect, Fact]]]:
+    def _index(self) -> dict[tuple[str, bool], list[tuple[base.Operator | None, base.Effect, Fact]]]:
         """Predicate, and whether it becomes true or false -> the effects of operators and laws on it."""
-        found: dict[tuple[str, bool], list[tuple[Operator | None, Effect, Fact]]] = {}
+        found: dict[tuple[str, bool], list[tuple[base.Operator | None, base.Effect, Fact]]] = {}
         domain = self.instance.domain
-        sources: list[tuple[Operator | None, Effect]] = [(None, law.effect) for law in domain.laws]
+        sources: list[tuple[base.Operator | None, base.Effect]] = [(None, law.effect) for law in domain.laws]
         sources += [(operator, effect) for operator in domain.operators.values() for effect in operator.effects]
         for operator, effect in sources:
             for positive, patterns in ((True, effect.adds), (False, effect.deletes)):
@@ -239,7 +222,7 @@ class RelaxedDomain:
                     action[1].add(done)
                     self._infer(ground, number, [done])
 
-    def _bindings(self, parameters: Sequence[Parameter], at: Binding) -> Iterator[dict[str, str]]:
+    def _bindings(self, parameters: Sequence[base.Parameter], at: Binding) -> Iterator[dict[str, str]]:
         """Every way to fill parameters, with few objects for those that may be any."""
         choices = []
         for each in parameters:
@@ -254,11 +237,11 @@ class RelaxedDomain:
         for chosen in product(*choices):
             yield dict(zip((each.variable for each in parameters), chosen, strict=True))
 
-    def _action(self, operator: Operator, step: Step, at: Binding) -> tuple[list[int], set[int]] | None:
+    def _action(self, operator: base.Operator, step: Step, at: Binding) -> tuple[list[int], set[int]] | None:
         """The propositions that an action needs and achieves; None if it cannot be used."""
         if step not in self._actions:
             usable = step not in self._forbidden and len(set(step.arguments)) == len(step.arguments)
-            needs = self._needs(self._ground(And(operator.preconditions), at, True)) if usable else None
+            needs = self._needs(self._ground(base.And(operator.preconditions), at, True)) if usable else None
             self._actions[step] = None if needs is None else (needs, set())
         return self._actions[step]
 
@@ -279,7 +262,7 @@ class RelaxedDomain:
         operator, at = self.instance.operator(step.operator, step.arguments)
         lost = set[int]()
         for effect in operator.effects:
-            if effect.when == And(()) and not effect.for_each:
+            if effect.when == base.And(()) and not effect.for_each:
                 for positive, patterns in ((False, effect.adds), (True, effect.deletes)):
                     for pattern in patterns:
                         lost.add(self.propositions.get((grounded(pattern, at), positive), -1))
