@@ -159,7 +159,12 @@ OPERATORS = (
                 for_each=(_LIQUID,),
             ),
         ),
-        words=Words("pour {thing} out into {place}", "poured {thing} out into {place}", relation="into|in|onto|on"),
+        words=Words(
+            "pour {thing} out into {place}",
+            "poured {thing} out into {place}",
+            logged=("pour", "pour {thing} into {place}"),
+            relation="into|in|onto|on",
+        ),
     ),
 )
 """What the robot can do."""

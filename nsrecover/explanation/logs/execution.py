@@ -14,7 +14,7 @@ from nsrecover.explanation.logs import planning
 from nsrecover.explanation.logs.effects import OPERATORS, literal_of
 from nsrecover.explanation.logs.findings import Checked, Finding, RootCause
 from nsrecover.explanation.logs.records import Observation, Step
-from nsrecover.explanation.logs.run import Run, state_after
+from nsrecover.explanation.logs.run import Run, alike, state_after
 
 _IN_FRONT = ("occluding", "blocking", "above", "in front of", "on top of")
 _HIDING = ("occluding", "blocking", "in front of", "occluded by", "blocked by", "behind")
@@ -240,16 +240,12 @@ class _Failure:
 
     def _last_done(self, step: Step) -> int | None:
         """The last subgoal before this one that does a step and holds."""
-        earlier = [n for n in range(self.number) if self._does(n, step) and self.run.subgoals[n].satisfied]
+        earlier = [n for n in range(self.number) if alike(self.run.steps[n], step) and self.run.subgoals[n].satisfied]
         return earlier[-1] if earlier else None
 
     def _next_done(self, step: Step) -> int | None:
         """The first subgoal after this one that does a step."""
-        return next((n for n in range(self.number + 1, len(self.run.subgoals)) if self._does(n, step)), None)
-
-    def _does(self, number: int, step: Step) -> bool:
-        done = self.run.steps[number]
-        return done.operator == step.operator and all(map(same_stuff, done.arguments, step.arguments))
+        return next((n for n in range(self.number + 1, len(self.run.subgoals)) if alike(self.run.steps[n], step)), None)
 
     def _ambiguous(self, thing: str) -> Finding | None:
         """A step up to this one whose words leave open which object is meant, and that led to this object."""

@@ -1,20 +1,20 @@
-"""Questions about somebody's robot log, answered from what was found in it and from plans without what was done."""
+"""Answers to questions about a log: reasons from later steps, and plans without an executed step."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from nsrecover.domains.base import State
 from nsrecover.domains.household.domain import HOUSEHOLD
-from nsrecover.domains.household.names import noun, same_stuff
+from nsrecover.domains.household.names import noun
 from nsrecover.domains.household.scene import apply, holds, unmet
 from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.grammar import capital, counted, listed
 from nsrecover.explanation.logs.correction import correct
 from nsrecover.explanation.logs.explaining import LogExplanation, explain_run
+from nsrecover.explanation.logs.findings import Checked
 from nsrecover.explanation.logs.records import HouseholdLog, Step
-from nsrecover.explanation.logs.run import Run, run_of
+from nsrecover.explanation.logs.run import Run, alike, run_of
 from nsrecover.explanation.logs.templates import act, verbalize
 from nsrecover.explanation.questions import Answer, asks_what_if, asks_what_was_done, asks_what_went_wrong, asks_why
 
@@ -47,14 +47,14 @@ def ask_log(log: HouseholdLog, questions: Sequence[str], audience: Audience = Au
         step = _step_of(question, _steps(run, explanation))
         about = step or about
         if asks_what_if(question) and about is not None:
-            text = _what_if(run, explanation, about)
+            text = _what_if(run, about)
         elif asks_why(question) and step is not None:
             text = _why(run, explanation, step)
         elif asks_what_went_wrong(question):
             text = verbalize(explanation, audience)
         elif asks_what_was_done(question):
             way = explanation.correction
-            text = "No way to put it right was found." if way is None else _told(way)
+            text = "No way to put it right was found." if way is None else _way_text(way)
         else:
             answers.append(Answer(question, _help(run, explanation), understood=False))
             continue
@@ -63,8 +63,8 @@ def ask_log(log: HouseholdLog, questions: Sequence[str], audience: Audience = Au
 
 
 def _steps(run: Run, explanation: LogExplanation) -> list[Step]:
-    """What was done, and what is proposed."""
-    return list(dict.fromkeys([*(item.step for item in run.subgoals), *(explanation.correction or ())]))
+    """The executed and the proposed steps."""
+    return list(dict.fromkeys([*run.steps, *(explanation.correction or ())]))
 
 
 def _step_of(question: str, steps: Sequence[Step]) -> Step | None:
@@ -88,62 +88,57 @@ def _step_of(question: str, steps: Sequence[Step]) -> Step | None:
 
 
 def _why(run: Run, explanation: LogExplanation, step: Step) -> str:
-    number = next((n for n, item in enumerate(run.subgoals) if item.step == step), None)
-    if number is None:
-        return f"It is part of the way to put things right: {_told(explanation.correction or ())}"
+    if step not in run.steps:
+        return f"It is part of the way to put things right: {_way_text(explanation.correction or ())}"
+    number = run.steps.index(step)
     item = run.subgoals[number]
     tail = "" if item.satisfied else f" It did not work: {item.why}."
-    needing = _who_needs(run.before(number), step, [later.step for later in run.subgoals[number + 1 :]], run)
     place = f"That was step {number + 1} of {len(run.subgoals)}, at {item.time}: to {act(step)}."
+    needing = _first_needing(run, number)
     if needing is not None:
-        later = run.subgoals[number + 1 + needing]
-        return f"{place} Without it the robot could not {act(later.step)} at {later.time}.{tail}"
+        return f"{place} Without it the robot could not {act(needing.step)} at {needing.time}.{tail}"
     if any(set(condition[1:]) & set(step.arguments) for condition in run.wanted):
         return f"{place} The task asks for it: {run.log.success_state.rstrip('. ')}.{tail}"
     return f"{place} Nothing later in the plan rests on it.{tail}"
 
 
-def _who_needs(state: State, step: Step, rest: Sequence[Step], run: Run) -> int | None:
-    """The first later step that can be done after a step, and not without it."""
-    if step.operator not in HOUSEHOLD.operators:
+def _first_needing(run: Run, number: int) -> Checked | None:
+    """The first later subgoal whose step can be executed after a step, and not without it."""
+    without, home = run.before(number), run.home
+    if run.steps[number].operator not in HOUSEHOLD.operators:
         return None
-    with_it, without = apply(state, step, run.home), state
-    for number, later in enumerate(rest):
-        if later.operator not in HOUSEHOLD.operators:
-            continue
-        if not unmet(with_it, later, run.home) and unmet(without, later, run.home):
-            return number
-        with_it = apply(with_it, later, run.home)
-        without = without if unmet(without, later, run.home) else apply(without, later, run.home)
+    after = apply(without, run.steps[number], home)
+    for item in run.subgoals[number + 1 :]:
+        if item.step.operator in HOUSEHOLD.operators:
+            prevented = bool(unmet(without, item.step, home))
+            if prevented and not unmet(after, item.step, home):
+                return item
+            after = apply(after, item.step, home)
+            without = without if prevented else apply(without, item.step, home)
     return None
 
 
-def _what_if(run: Run, explanation: LogExplanation, step: Step) -> str:
-    """Plan again from where the step was taken, or from the end if it is only proposed, without it."""
-    number = next((n for n, item in enumerate(run.subgoals) if item.step == step), None)
-    start = run.final if number is None else run.before(number)
-    done = [item.step for item in run.subgoals]
-    forbidden = {step, *(other for other in done if other.operator == step.operator and _alike(other, step))}
+def _what_if(run: Run, step: Step) -> str:
+    """Plan again without a step, from where it was taken, or from the end if it is only proposed."""
+    had_not = f"Had the robot not come to {act(step)},"
+    start = run.before(run.steps.index(step)) if step in run.steps else run.final
     if all(holds(start, condition, run.home) for condition in run.wanted):
-        return f"Had the robot not come to {act(step)}, nothing would be missing: the task was done by then."
-    way = correct(start, run.wanted, run.home, done, forbidden, run.plan)
+        return f"{had_not} nothing would be missing: the task was done by then."
+    forbidden = {step, *(other for other in run.steps if alike(other, step))}
+    way = correct(start, run.wanted, run.home, run.steps, forbidden, run.plan)
     if way is None:
-        return f"Had the robot not come to {act(step)}, there would be no way to finish the task."
-    return f"Had the robot not come to {act(step)}, {counted(len(way), 'step')} would do instead. {_told(way)}"
+        return f"{had_not} there would be no way to finish the task."
+    return f"{had_not} {counted(len(way), 'step')} would do instead. {_way_text(way)}"
 
 
-def _alike(left: Step, right: Step) -> bool:
-    return all(same_stuff(a, b) for a, b in zip(left.arguments, right.arguments, strict=False))
-
-
-def _told(way: Sequence[Step]) -> str:
-    return f"{capital(listed([act(step) for step in way]))}." if way else "Nothing is left to be done."
+def _way_text(way: Sequence[Step]) -> str:
+    return f"{capital(listed(list(map(act, way))))}." if way else "Nothing is left to be done."
 
 
 def _help(run: Run, explanation: LogExplanation) -> str:
-    steps = _steps(run, explanation)
-    example = act(steps[0]) if steps else "do that"
+    actions = list(map(act, _steps(run, explanation)))
+    example = next(iter(actions), "do that")
     return (
         "I did not understand the question. You can ask, for example: what went wrong? what should be done about it? "
-        f"why did you {example}? what if you had not? The actions are to {listed([act(step) for step in steps])}."
+        f"why did you {example}? what if you had not? The actions are to {listed(actions)}."
     )

@@ -28,6 +28,7 @@ from nsrecover.explanation.logs.run import household_of
 from nsrecover.explanation.logs.templates import verbalize
 
 _NAME = rf"{MARK}\d+n"
+_BUT = r"(?:, and|, but| and| but)"
 _SAME: tuple[tuple[str, str], ...] = (
     (rf"\b(?:the|a|an) (?={MARK})", ""),
     (r"\b(?:was not able to|was unable to|failed to|did not manage to|was not possible to)\b", "could not"),
@@ -40,24 +41,15 @@ _SAME: tuple[tuple[str, str], ...] = (
     (r"\binto\b", "in"),
     (r"\b(?:onto|on top of|upon)\b", "on"),
     (rf"^({_NAME}) (?:was|got|has been) dropped(?: by the robot)?\b", r"the robot dropped \1"),
-    (
-        rf"^({_NAME}) (?:fell|slipped) (?:out of|from) (?:the gripper|the robot's gripper|the robot's hand)\b",
-        r"the robot dropped \1",
-    ),
-    (
-        r"\bthe robot (?:accidentally )?(?:lost|let go of|let fall|let slip|has dropped|accidentally dropped)\b",
-        "the robot dropped",
-    ),
+    (rf"^({_NAME}) (?:fell|slipped) (?:out of|from) the (?:(?:robot's )?gripper|robot's hand)\b",
+     r"the robot dropped \1"),
+    (r"\bthe robot (?:accidentally )?(?:lost|let go of|let fall|let slip|has dropped)\b", "the robot dropped"),
+    (r"\bthe robot accidentally dropped\b", "the robot dropped"),
     (r"\b(?:while moving to|while going to|on its way to|when moving to|en route to)\b", "on the way to"),
-    (
-        r"(?:, and|, but| and| but)? (?:it|this|that) (?:had no effect|did nothing|changed nothing|did not work)\b",
-        " without effect",
-    ),
-    (r"(?:, and|, but| and| but) nothing (?:happened|changed)\b", " without effect"),
-    (
-        r"(?:, but| but| and) (?:came up empty|came away empty|got nothing|caught nothing|did not get hold of it)\b",
-        " and came up empty",
-    ),
+    (rf"{_BUT}? (?:it|this|that) (?:had no effect|did nothing|changed nothing|did not work)\b", " without effect"),
+    (rf"{_BUT} nothing (?:happened|changed)\b", " without effect"),
+    (r"(?:, but| but| and) (?:came (?:up empty|away empty)|(?:got|caught) nothing|did not get hold of it)\b",
+     " and came up empty"),
     (r"\b(?:although|even though)\b", "though"),
     (r",? (?:because|since|as) (?=the plan)", ", because "),
     (r"\b(?:was|had) (?:closed|shut|still shut|not been opened|never been opened|never opened)\b", "was still closed"),
@@ -66,8 +58,8 @@ _SAME: tuple[tuple[str, str], ...] = (
     (r"\bto (?:complete|finish off) the task\b", "to finish the task"),
     (r"^so\b,? ?", "so "),
     (r"\b(?:the robot|it) could not\b", "it could not"),
-)
-"""Ways to say the same thing, in the order in which they are replaced."""
+)  # fmt: skip
+"""Synonyms and their normal form, in the order in which they are replaced."""
 
 _INSTRUCTED = "to finish the task"
 _ORDER = re.compile(
@@ -121,14 +113,14 @@ class PhraseJudge:
 
     Attributes:
         vocabulary: the names of the household.
-        forms: normal form -> which of the grounded sentences it says wholly; None if only the main clause of one.
+        forms: normal form -> the grounded sentence that it states; None for the main clause of one.
     """
 
     vocabulary: Vocabulary
     forms: dict[str, str | None]
 
     def __call__(self, sentence: str) -> Judgement:
-        """Whether a sentence is so."""
+        """Judge a sentence."""
         form = normal_form(sentence, self.vocabulary)
         if form is None or form not in self.forms:
             return Judgement(UNREADABLE)
@@ -137,12 +129,14 @@ class PhraseJudge:
 
 
 def normal_form(sentence: str, vocabulary: Vocabulary) -> str | None:
-    """One way to write a sentence; None if it is too long or holds characters that are not plain."""
+    """The normal form of a sentence; None if it is too long or has unusual characters."""
     masked = vocabulary.mask(sentence) if len(sentence) <= LONGEST else None
     if masked is None:
         return None
     text = masked.text.removesuffix(".").strip()
-    text = re.sub(rf"{MARK}(\d+)n", lambda match: _stand_in(masked.tokens[int(match[1])], vocabulary), text)
+    # Mentions of an object get its number among the names.
+    numbers = [vocabulary.names.index(token) if token in vocabulary.names else -1 for token in masked.tokens]
+    text = re.sub(rf"{MARK}(\d+)n", lambda match: f"{MARK}{numbers[int(match[1])]}n", text)
     text = re.sub(rf"{MARK}(\d+)[aq]", lambda match: masked.tokens[int(match[1])], text)
     times = _TIME.findall(text)
     if len(times) == 1:
@@ -157,12 +151,8 @@ def normal_form(sentence: str, vocabulary: Vocabulary) -> str | None:
     return f"{times[0]} {text}" if len(times) == 1 else text
 
 
-def _stand_in(name: str, vocabulary: Vocabulary) -> str:
-    return f"{MARK}{vocabulary.names.index(name)}n"
-
-
 def household_case(log: HouseholdLog, explanation: LogExplanation, audience: Audience = Audience.LAY) -> RewordingTask:
-    """An explained log as something that a language model can word.
+    """The task to reword an explained log.
 
     Args:
         log: the log.
@@ -189,7 +179,7 @@ def _judge(sentences: Sequence[Sentence], vocabulary: Vocabulary) -> PhraseJudge
     for sentence in sentences:
         main = re.split(r"[,:;] (?!and\b)", re.sub(r"^(At \d+:\d{2}),", r"\1", sentence.text), maxsplit=1)[0]
         form = normal_form(main, vocabulary)
-        # The main clause alone is so, too; of instructions and numbered subgoals it would be half of something.
+        # The main clause alone is true, too, except that of instructions and numbered subgoals.
         if form and len(form.split()) > 3 and not form.startswith((_INSTRUCTED, "subgoal")) and "subgoal" not in form:
             forms.setdefault(form, None)
     for number, sentence in enumerate(sentences):
@@ -200,7 +190,7 @@ def _judge(sentences: Sequence[Sentence], vocabulary: Vocabulary) -> PhraseJudge
 
 
 def _story(log: HouseholdLog, explanation: LogExplanation) -> RobotExperience:
-    """What REFLECT gives a model: the events before the failure, or the plan and the final state."""
+    """The prompt of REFLECT: the events before the failure, or the plan and the final state."""
     if explanation.failed is None or explanation.failed >= len(log.subgoals):
         plan = tuple(map(str, log.plan))
         return RobotExperience(f"{log.task}; it succeeds if {log.success_state}", "the end", plan, seen_text(log.final))

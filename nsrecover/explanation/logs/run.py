@@ -15,7 +15,7 @@ from nsrecover.domains.household.names import noun, same_stuff, whole
 from nsrecover.domains.household.scene import Household, apply, household, unmet
 from nsrecover.explanation.logs.effects import SWITCHES, liquid_of
 from nsrecover.explanation.logs.findings import Checked, Finding, RootCause
-from nsrecover.explanation.logs.goal import Goal, goal_of
+from nsrecover.explanation.logs.goal import goal_of
 from nsrecover.explanation.logs.records import HouseholdLog, KeyFrame, Observation, Step
 from nsrecover.explanation.logs.subgoals import verify
 from nsrecover.explanation.logs.tracking import at_the_end, track
@@ -51,7 +51,6 @@ class Run:
         states: the believed state at every event.
         final: the believed state at the end.
         subgoals: every subgoal, checked, in order.
-        goal: the success condition.
         wanted: the success condition with objects for names.
     """
 
@@ -60,7 +59,6 @@ class Run:
     states: tuple[State, ...]
     final: State
     subgoals: tuple[Checked, ...]
-    goal: Goal
     wanted: tuple[Fact, ...]
 
     @property
@@ -110,9 +108,8 @@ def run_of(log: HouseholdLog) -> Run:
             Checked(frame.time, _definite(frame.step, before, now, home), meant or frame.step, *result, event)
         )
     final = at_the_end(log, states[-1] if states else frozenset(), home)
-    goal = goal_of(log.success_state, log.plan)
-    wanted = goal.bound(final, home, [item.step for item in checked])
-    return Run(log, home, states, final, tuple(checked), goal, wanted)
+    wanted = goal_of(log.success_state, log.plan).bound(final, home, [item.step for item in checked])
+    return Run(log, home, states, final, tuple(checked), wanted)
 
 
 def state_after(home: Household, state: State, steps: Iterable[Step]) -> State | None:
@@ -123,6 +120,11 @@ def state_after(home: Household, state: State, steps: Iterable[Step]) -> State |
                 return None
             state = apply(state, step, home)
     return state
+
+
+def alike(one: Step, other: Step) -> bool:
+    """Whether two steps are the same action, with slices for what they were cut from and ordinals left out."""
+    return one.operator == other.operator and all(map(same_stuff, one.arguments, other.arguments))
 
 
 def household_of(log: HouseholdLog) -> Household:

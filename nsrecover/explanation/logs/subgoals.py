@@ -70,7 +70,7 @@ def verify(step: Step, before: State, after: Observation, now: State, home: Hous
         now: the believed state then.
         home: the objects of the log.
     """
-    check = _CHECKS.get(step.operator, _switched if step.operator in SWITCHES else None)
+    check = _CHECKS.get(step.operator, _switched if SWITCHES.get(step.operator) in SEEN.values() else None)
     if check is None or not step.arguments:
         return CheckResult(True, "not an action whose effect is known")
     return check(_Moment(step, before, after, now, home))

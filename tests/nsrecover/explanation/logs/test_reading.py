@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from nsrecover.domains.base import Operator
+from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import normal, same
 from nsrecover.errors import InvalidRecording
 from nsrecover.explanation.logs import document_of, is_household_log, log_of, read_logs
@@ -69,6 +71,13 @@ def test_steps_may_be_numbered_or_written_as_calls() -> None:
     assert step_of("3. (put_in, jug, sink)") == step_of("put_in (Jug, SinkBasin)") == wanted
     assert action_of("Put jug inside sink") == wanted
     assert action_of("Polish jug").operator == "polish jug"
+
+
+@pytest.mark.parametrize("operator", HOUSEHOLD.operators.values(), ids=lambda operator: operator.name)
+def test_every_operator_of_the_domain_is_read(operator: Operator) -> None:
+    words, arguments = operator.words, ("mug", "sink")[: len(operator.parameters)]
+    text = (words.logged[1] or words.imperative).format(**dict(zip(("thing", "place"), arguments, strict=False)))
+    assert action_of(text.capitalize()) == Step(operator.name, arguments)
 
 
 def test_one_object_many_lines_or_one_a_line(tmp_path: Path, document: dict[str, Any]) -> None:
