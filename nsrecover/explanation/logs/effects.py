@@ -82,7 +82,6 @@ def needs_of_law(home: Household, condition: Fact, machine: str) -> list[Fact] |
             (main[0], main in effect.adds) == literal_of(condition[0])
             and main[2:] == condition[2:]
             and runs.trait in home.traits(machine)
-            and (home.has(condition[1], Trait.PORTABLE) or not thing.trait)
         ):
             names = {each.variable: one_with(home, each.trait) for each in others}
             names |= {runs.variable: machine, thing.variable: condition[1]}

@@ -135,7 +135,8 @@ def _needs(run: Run, step: Step, condition: Fact) -> list[Fact] | None:
             return [] if same(source, thing) else None
         case (_, thing, *_), _, (one,) if SETS.get(step.operator) == literal_of(condition[0]):
             return [] if same(one, thing) else None
-        case _, "toggle_on", (machine,):
+        # A house plant cannot be put under the tap.
+        case _, "toggle_on", (machine,) if condition[0] != "filled" or run.home.has(condition[1], Trait.PORTABLE):
             return needs_of_law(run.home, condition, machine)
     return None
 
