@@ -170,7 +170,7 @@ def markdown(metrics: Mapping[str, Any], texts: Sequence[JudgedText]) -> str:
     return document(
         *parts,
         markdown_table(
-            ("what truly happened", "objects", "told so"),
+            ("what truly happened", "objects", "named correctly"),
             [[cause, each["of"], _percent(each)] for cause, each in causes.items()],
         ),
         markdown_table(
@@ -187,13 +187,13 @@ def _percent(value: Mapping[str, Any]) -> str:
 
 
 _ROWS: tuple[tuple[str, Callable[[Mapping[str, Any]], str]], ...] = (
-    ("episodes with something to tell", lambda counts: str(counts["episodes"])),
+    ("episodes with an explanation", lambda counts: str(counts["episodes"])),
     ("errors", lambda counts: str(counts["errors"])),
     ("exactly the true culprits", lambda counts: _percent(counts["culprits"])),
     ("the true cause of every one of them", lambda counts: _percent(counts["causes"])),
     ("the true cause, by object", lambda counts: _percent(counts["causes_by_object"])),
     ("the true step", lambda counts: _percent(counts["step"])),
-    ("texts not read whole", lambda counts: str(counts["unread"])),
+    ("texts not parsed completely", lambda counts: str(counts["unread"])),
 )
 
 

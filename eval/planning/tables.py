@@ -295,7 +295,7 @@ def _comparisons(metrics: Mapping[str, Any]) -> Iterator[str]:
         "actions saved", "of", "recovery actions saved",
     )  # fmt: skip
     for other, datasets in metrics["compared"].items():
-        yield f"{other} beside {next(iter(metrics['planners']))}:"
+        yield f"{other} versus {next(iter(metrics['planners']))}:"
         rows = []
         for dataset, row in datasets.items():
             keys = ("time_ratio_of_medians", "time_ratio_of_means", "shorter_in_total", "longer_in_total")
@@ -307,7 +307,7 @@ def _comparisons(metrics: Mapping[str, Any]) -> Iterator[str]:
 def _anytime_table(anytime: Mapping[str, Any]) -> Iterator[str]:
     if not anytime:
         return
-    yield "Dataset III with 6 to 8 objects: lengths, with the rest of the plan, beside those of `original`:"
+    yield "Dataset III with 6 to 8 objects: lengths, with the rest of the plan, relative to those of `original`:"
     yield markdown_table(
         ("planner", "recovered", "L_plan/L_orig", "mean of ratios", "to the subgoal alone", "T/N_err median"),
         [

@@ -41,7 +41,7 @@ class StepError:
 
 @dataclass(frozen=True)
 class ErrorEpisode:
-    """An episode: everything that decides its course, and its ground truth.
+    """An episode: everything that determines how it runs, and its ground truth.
 
     Attributes:
         dataset: which dataset it belongs to.

@@ -122,7 +122,7 @@ def _slip(rng: np.random.Generator, seed: int) -> Scenario | None:
     faults = (Drop(2, progress), Swap(2, near, far))
     return Scenario(
         "slip", seed, scene, plan, faults, 2,
-        f"While it carries out {plan[2]}, the {slipping} slips out of the gripper, and somebody swaps the {near} and "
+        f"While it carries out {plan[2]}, the {slipping} slips out of the gripper, and a person swaps the {near} and "
         f"the {far}.",
     )  # fmt: skip
 
