@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from nsrecover.core.actions import Action
 from nsrecover.domains.base import Domain
-from nsrecover.domains.tabletop.operators import TABLETOP
+from nsrecover.domains.tabletop.operators import PUT_BACK, TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -72,7 +72,7 @@ def instruction(action: Action, place: str | None = None, domain: Domain = TABLE
     """
     words = _worded("imperative", action, domain) or f"do {action}"
     # Only for an object that is put back, the support matters.
-    return f"{words} on {the(place)}" if place and action.operator == "restore" and place != TABLE else words
+    return f"{words} on {the(place)}" if place and action.operator == PUT_BACK and place != TABLE else words
 
 
 def not_achieved(action: Action, domain: Domain = TABLETOP) -> str:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from nsrecover.core.actions import Action
 from nsrecover.core.episode import Episode
 from nsrecover.core.scene import SceneGraph
-from nsrecover.domains.tabletop.operators import TABLETOP
+from nsrecover.domains.tabletop.operators import STACK, TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE, Edge, Relation, relations
 from nsrecover.explanation.logs.format import action_of
 from nsrecover.explanation.logs.records import GRIPPER, HouseholdLog, KeyFrame, Observation, Related, Seen, Step
@@ -168,7 +168,7 @@ def _wanted(episode: Episode) -> str:
     below: dict[str, str] = {}
     for action in episode.plan:
         below.pop(action.arguments[0], None)
-        if action.operator == "top":
+        if action.operator == STACK:
             below[action.arguments[0]] = action.arguments[1]
     parts = [f"the {name} is on top of the {support}" for name, support in below.items()]
     return ", ".join(parts) or "every step of the plan is done"

@@ -10,6 +10,7 @@ import numpy as np
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import World
+from nsrecover.domains.tabletop.operators import SET_ASIDE, STACK
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidAction, UnknownObject
 from nsrecover.perception.perceiver import object_names
@@ -104,8 +105,8 @@ class Examination:
         name = start.names[0]
         for rule, wrong, error in (
             (Rule.UNKNOWN_OPERATOR_REFUSED, Action(NOWHERE, (name,)), InvalidAction),
-            (Rule.WRONG_ARGUMENTS_REFUSED, Action("top", (name,)), InvalidAction),
-            (Rule.UNKNOWN_OBJECT_REFUSED, Action("free", (NOWHERE,)), UnknownObject),
+            (Rule.WRONG_ARGUMENTS_REFUSED, Action(STACK, (name,)), InvalidAction),
+            (Rule.UNKNOWN_OBJECT_REFUSED, Action(SET_ASIDE, (NOWHERE,)), UnknownObject),
         ):
             found = "no exception"
             try:

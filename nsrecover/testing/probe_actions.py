@@ -10,7 +10,7 @@ import numpy as np
 from nsrecover.core.actions import Action
 from nsrecover.core.geometry import as_box, bottom, gaps
 from nsrecover.core.scene import Box, SceneGraph
-from nsrecover.domains.tabletop.operators import TABLETOP
+from nsrecover.domains.tabletop.operators import SET_ASIDE, STACK, TABLETOP
 from nsrecover.domains.tabletop.relations import is_clear, supporter
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 
@@ -28,15 +28,12 @@ def choose_action(graph: SceneGraph, domain: SpatialDomain = TABLETOP) -> Action
     pairs = [
         (min(room[a], room[b]), graph.names[a], graph.names[b])
         for a, b in permutations(standing, 2)
-        if min(room[a], room[b]) >= ROOM_M
-        and np.all(graph.boxes[a, 3:5] <= 1.2 * graph.boxes[b, 3:5])
-        and not domain.operator_of(Action("top", (graph.names[a], graph.names[b]))).violated(
-            graph, Action("top", (graph.names[a], graph.names[b]))
-        )
+        if min(room[a], room[b]) >= ROOM_M and np.all(graph.boxes[a, 3:5] <= 1.2 * graph.boxes[b, 3:5])
     ]
-    if pairs:
-        _, moved, support = max(pairs)
-        return Action("top", (moved, support))
+    for _, *names in sorted(pairs, reverse=True):
+        action = Action(STACK, tuple(names))
+        if not domain.operator_of(action).violated(graph, action):
+            return action
     for i in sorted(standing, key=lambda i: -room[i]):
         if room[i] >= ROOM_M:
             for distance_m in (0.08, 0.12, 0.16):
@@ -45,20 +42,20 @@ def choose_action(graph: SceneGraph, domain: SpatialDomain = TABLETOP) -> Action
                     target[:2] += distance_m * np.array([math.cos(angle), math.sin(angle)])
                     nearer = np.linalg.norm(target[:2]) <= np.linalg.norm(graph.boxes[i, :2])
                     if nearer and _room(graph, target, i) >= ROOM_M:
-                        return Action("free", (graph.names[i],), as_box(target))
+                        return Action(SET_ASIDE, (graph.names[i],), as_box(target))
     return None
 
 
 def action_back_to(graph: SceneGraph, name: str) -> Action:
     """Return the action that puts an object to its place in a scene."""
-    return Action("free", (name,), as_box(graph.boxes[graph.index(name)]))
+    return Action(SET_ASIDE, (name,), as_box(graph.boxes[graph.index(name)]))
 
 
 def unreachable_action(graph: SceneGraph, name: str) -> Action:
     """Return a well-formed action that no robot at a table can carry out."""
     x, _, _, width, depth, height = as_box(graph.boxes[graph.index(name)])
     target: Box = (x + OUT_OF_REACH_M, 0.0, height / 2, width, depth, height)
-    return Action("free", (name,), target)
+    return Action(SET_ASIDE, (name,), target)
 
 
 def promise_holds(before: SceneGraph, after: SceneGraph, action: Action, domain: SpatialDomain = TABLETOP) -> bool:

@@ -29,6 +29,9 @@ REACHED_M = 0.02
 GAP_M = 0.03
 """Gap between an object and the one that it is put next to, where nothing is learned."""
 
+STACK, SET_ASIDE, PUT_BACK = "top", "free", "restore"
+"""Names of the operators that stack an object, make room, and undo a deviation."""
+
 OPPOSITE = {
     Relation.LEFT: Relation.RIGHT,
     Relation.RIGHT: Relation.LEFT,
@@ -146,7 +149,7 @@ OPERATORS: dict[str, SpatialOperator] = {
     operator.name: operator
     for operator in (
         SpatialOperator(
-            "top",
+            STACK,
             (Parameter("?moved", "movable"), Parameter("?support", "movable")),
             preconditions=(Not(Same("?moved", "?support")), CLEAR, _free(Relation.ON, "?support", "occupied")),
             effects=(Effect((("on", "?moved", "?support"),), LEAVE),),
@@ -163,7 +166,7 @@ OPERATORS: dict[str, SpatialOperator] = {
         _beside(Relation.FRONT, "in front of", r"in front of", "before"),
         _beside(Relation.BEHIND, "behind", r"behind", "behind"),
         _to_target(
-            "free",
+            SET_ASIDE,
             Words(
                 "set {moved} aside",
                 unkept="{moved} is not out of the way",
@@ -173,12 +176,13 @@ OPERATORS: dict[str, SpatialOperator] = {
             effects=(Effect((("on", "?moved", TABLE),), LEAVE),),
         ),
         _to_target(
-            "restore",
+            PUT_BACK,
             Words(
                 "put {moved} back",
                 unkept="{moved} is not back in its place",
                 logged=("put_back", "Bring {0} back"),
-                relation=r"back(?: (?:in|to|into) its place| where it (?:was|belongs|should be))?",
+                relation=r"back(?: (?:in|to|into) (?:its|their) places?"
+                r"| where (?:it|they) (?:was|were|belongs?|should be))?",
             ),
             needs_target=True,
         ),

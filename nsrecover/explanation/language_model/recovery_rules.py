@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from nsrecover.domains.base import Words
-from nsrecover.explanation.language_model.entailment import FORMS
+from nsrecover.domains.tabletop.operators import PUT_BACK, STACK
+from nsrecover.explanation.language_model.entailment import BACK_ON
 from nsrecover.explanation.language_model.sentence_rules import (
     ALL,
     Claim,
@@ -15,46 +16,77 @@ from nsrecover.explanation.language_model.sentence_rules import (
     Topic,
     claim,
     claims,
-    clause,
+    clauses,
     each,
-    modifier,
-    opening,
-    predicate,
-)  # fmt: skip
+    modifiers,
+    openings,
+    predicates,
+)
 
 _WHO = (
     r"(?:(?:the robot|the arm|i|we) "
     r"(?:will|shall|must|should|can|have to|has to|need to|needs to|is going to|am going to) )?"
 )
 _ORDER = r"(?:first,? |then,? |next,? |after that,? |finally,? |lastly,? )?"
-_PUT = rf"{_ORDER}{_WHO}{_ORDER}(?:put|place|set|move|stack|bring)"
+_DO = rf"{_ORDER}{_WHO}{_ORDER}"
 _PASSIVE = (
     r"(?:will be|has to be|have to be|must be|should be|needs to be|need to be|can be) (?:first |then |next |finally )?"
     r"(?:put|placed|set|moved|stacked|brought)"
 )
 
 
+def recovery_rules(operators: Mapping[str, Words]) -> tuple[Rule, ...]:
+    """Return all rules for sentences about the recovery, given the words of the operators."""
+    return (*_instruction_rules(operators), *_rejoining_rules(), *_search_rules())
+
+
 def _instruction_rules(operators: Mapping[str, Words]) -> list[Rule]:
-    found = []
-    known = {name: words for name, words in operators.items() if words.relation}
-    ways = {name: rf"(?:{said.relation}) <object:y>" for name, said in known.items() if said.takes_two}
-    if "top" in known:
-        ways["back on"] = rf"back (?:{known['top'].relation}) <object:y>"
-    ways |= {FORMS.get(name, name): rf"(?:{said.relation})" for name, said in known.items() if not said.takes_two}
-    for how, words in ways.items():
-        found += [
-            clause(rf"{_PUT} <object:x> {words}", claims("do", how, "x", "y"), Topic.REMEDY),
-            predicate(rf"{_PASSIVE} {words}", claims("do", how, ALL, "y"), Topic.REMEDY),
-        ]
+    ways = {
+        name: rf"(?:{words.relation})" + " <object:y>" * words.takes_two
+        for name, words in operators.items()
+        if words.relation
+    }
+    if STACK in ways:
+        ways[BACK_ON] = f"back {ways[STACK]}"
     return [
-        *found,
-        clause(
-            rf"{_ORDER}{_WHO}{_ORDER}(?:return|restore) <object:x>(?: to its place)?",
-            claims("do", "back", "x"),
+        *clauses(
             Topic.REMEDY,
+            {
+                rf"{_DO}(?:put|place|set|move|stack|bring) <object:x> {words}": claims("do", how, "x", "y")
+                for how, words in ways.items()
+            },
         ),
-        clause(rf"{_ORDER}{_WHO}{_ORDER}do <action:a>", claims("do", "action", "a"), Topic.REMEDY),
+        *predicates(Topic.REMEDY, {rf"{_PASSIVE} {words}": claims("do", how, ALL, "y") for how, words in ways.items()}),
+        *clauses(
+            Topic.REMEDY,
+            {
+                rf"{_DO}(?:return|restore) <object:x>(?: to its place)?": claims("do", PUT_BACK, "x"),
+                rf"{_DO}do <action:a>": claims("do", "action", "a"),
+            },
+        ),
     ]
+
+
+def _rejoining_rules() -> list[Rule]:
+    start = r"(?:as it was at the start|back at the start)"
+    after = r"(?:(?:just )?as it should be|as expected|as planned) after step <number:n>"
+    goes_on = r"(?:the plan|it|the robot)(?: simply| then| can)? (?:goes on|go on|continues|continue|resumes|resume)"
+    will = r"(?:(?P<will>will be)|is)"
+    return clauses(
+        Topic.REMEDY,
+        {
+            rf"(?P<then>then,? |after that,? |afterwards,? )?the scene {will} (?:{after}|{start})": _as_after,
+            rf"{goes_on}(?: from there| as before)?": claims("goes_on"),
+            rf"{goes_on} (?:from|after) step <number:n>": claims("goes_on_after", "n"),
+            rf"{goes_on} with <steps:s> again": _range("again"),
+            r"(?:this|that|it)(?: also)? takes care of <steps:s>": _range("skips"),
+            r"<steps:s> can(?: then)? be skipped": _range("skips"),
+            r"<steps:s> can (?:simply )?be (?:done|repeated)(?: again)?": _range("again"),
+            r"(?:nothing (?:has to|needs to|must) be (?:put right|done|corrected|fixed)|"
+            r"no (?:recovery|correction|repair) is (?:needed|necessary))"
+            r"(?: to get back onto the plan)?": claims("nothing_to_do"),
+        },
+    )
 
 
 def _as_after(match: RuleMatch) -> Iterable[Claim]:
@@ -72,93 +104,57 @@ def _range(name: str) -> ClaimMaker:
     return make
 
 
-def _rejoining_rules() -> list[Rule]:
-    start = r"(?:as it was at the start|back at the start)"
-    after = r"(?:(?:just )?as it should be|as expected|as planned) after step <number:n>"
-    goes_on = r"(?:the plan|it|the robot)(?: simply| then| can)? (?:goes on|go on|continues|continue|resumes|resume)"
-    will = r"(?:(?P<will>will be)|is)"
-    return [
-        clause(
-            rf"(?P<then>then,? |after that,? |afterwards,? )?the scene {will} (?:{after}|{start})",
-            _as_after,
-            Topic.REMEDY,
-        ),
-        clause(rf"{goes_on}(?: from there| as before)?", claims("goes_on"), Topic.REMEDY),
-        clause(rf"{goes_on} (?:from|after) step <number:n>", claims("goes_on_after", "n"), Topic.REMEDY),
-        clause(rf"{goes_on} with <steps:s> again", _range("again"), Topic.REMEDY),
-        clause(r"(?:this|that|it)(?: also)? takes care of <steps:s>", _range("skips"), Topic.REMEDY),
-        clause(r"<steps:s> can(?: then)? be skipped", _range("skips"), Topic.REMEDY),
-        clause(r"<steps:s> can (?:simply )?be (?:done|repeated)(?: again)?", _range("again"), Topic.REMEDY),
-        clause(
-            r"(?:nothing (?:has to|needs to|must) be (?:put right|done|corrected|fixed)|"
-            r"no (?:recovery|correction|repair) is "
-            r"(?:needed|necessary))(?: to get back onto the plan)?",
-            claims("nothing_to_do"),
-            Topic.REMEDY,
-        ),
-    ]
-
-
 def _search_rules() -> list[Rule]:
-    takes = r"(?:takes|needs|requires|consists of|is) <number:n> (?:actions?|steps?|moves?)"
-    shortest = (
-        r"there is no (?:shorter|cheaper) (?:way|one)|(?:this|that|it|which)? ?is the shortest(?: possible)?"
-        r"(?: way| one)?(?: back)?|"
-        r"no (?:shorter|cheaper) way exists"
-    )
+    moves = r"<number:n> (?:actions?|moves?)"
     return [
-        clause(
-            rf"the (?:way back|recovery|repair) {takes}",
-            lambda match: [claim("way_back"), claim("actions", match.number("n"))],
+        *clauses(
             Topic.REMEDY,
+            {
+                r"the (?:way back|recovery|repair) (?:takes|needs|requires|consists of|is) "
+                r"<number:n> (?:actions?|steps?|moves?)": _length("way_back"),
+                rf"{moves} (?:are|is) needed"
+                r"(?: to (?:recover|get back(?: onto the plan)?|put things right))?": _length(),
+                r"the shortest way back (?:takes|has|needs|is) "
+                r"<number:n> (?:actions?|moves?|steps?)": _length("shortest"),
+                rf"(?:i|the robot|we) (?:needs?|will need) {moves}(?: to (?:recover|repair this|get back))?": _length(),
+                r"there is no (?:shorter|cheaper) (?:way|one)|(?:this|that|it|which)? ?is the shortest(?: possible)?"
+                r"(?: way| one)?(?: back)?|no (?:shorter|cheaper) way exists": claims("shortest"),
+                r"(?:there is no way|it is impossible to get) back(?: (?:on)?to the plan)?": claims("no_way"),
+                r"no way back was found(?: in <number:n>(?P<rest>\.\d+)? seconds)?": _searched,
+                r"what makes it impossible (?:is|are) <objects:x>": claims("blamed", "each x"),
+            },
         ),
-        clause(
-            r"<number:n> (?:actions?|moves?) (?:are|is) needed"
-            r"(?: to (?:recover|get back(?: onto the plan)?|put things right))?",
-            claims("actions", "n"),
+        *openings(
+            {
+                r"after looking at <number:n> scenes": claims("looked_at", "n"),
+                r"(?:to (?:recover|fix this|get back(?: onto the plan| on track)?|put (?:this|things) right|"
+                r"correct this)|the way back(?: is)?|for the recovery)": claims("way_back"),
+            }
+        ),
+        *predicates(
             Topic.REMEDY,
+            {
+                r"(?:makes? it impossible|(?:is|are) what makes it impossible)": each("blamed"),
+                r"(?:may|can) (?:stay|remain) where (?:it is|they are)": each("stays"),
+                r"(?:need|needs|does not need|do not need) not (?:to )?be moved(?: back)?": each("stays"),
+            },
         ),
-        clause(
-            r"the shortest way back (?:takes|has|needs|is) <number:n> (?:actions?|moves?|steps?)",
-            lambda match: [claim("shortest"), claim("actions", match.number("n"))],
-            Topic.REMEDY,
-        ),
-        clause(
-            r"(?:i|the robot|we) (?:needs?|will need) <number:n> (?:actions?|moves?)"
-            r"(?: to (?:recover|repair this|get back))?",
-            claims("actions", "n"),
-            Topic.REMEDY,
-        ),
-        opening(r"after looking at <number:n> scenes", claims("looked_at", "n")),
-        clause(shortest, claims("shortest"), Topic.REMEDY),
-        opening(
-            r"(?:to (?:recover|fix this|get back(?: onto the plan| on track)?|put (?:this|things) right|correct this)|"
-            r"the way back(?: is)?|for the recovery)",
-            claims("way_back"),
-        ),
-        clause(
-            r"(?:there is no way|it is impossible to get) back(?: (?:on)?to the plan)?", claims("no_way"), Topic.REMEDY
-        ),
-        clause(r"no way back was found(?: in <number:n>(?P<rest>\.\d+)? seconds)?", _searched, Topic.REMEDY),
-        modifier(r",? after looking at <number:n> (?:scenes?|states?)", claims("looked_at", "n"), Topic.REMEDY),
-        clause(r"what makes it impossible (?:is|are) <objects:x>", claims("blamed", "each x"), Topic.REMEDY),
-        predicate(r"(?:makes? it impossible|(?:is|are) what makes it impossible)", each("blamed"), Topic.REMEDY),
-        predicate(r"(?:may|can) (?:stay|remain) where (?:it is|they are)", each("stays"), Topic.REMEDY),
-        predicate(
-            r"(?:need|needs|does not need|do not need) not (?:to )?be moved(?: back)?", each("stays"), Topic.REMEDY
-        ),
-        modifier(
-            r"(?::|,| because|, because) ?nothing that follows needs (?:it|them) elsewhere", each("stays"), Topic.REMEDY
+        *modifiers(
+            (Topic.REMEDY,),
+            {
+                r",? after looking at <number:n> (?:scenes?|states?)": claims("looked_at", "n"),
+                r"(?::|,| because|, because) ?nothing that follows needs (?:it|them) elsewhere": each("stays"),
+            },
         ),
     ]
+
+
+def _length(*more: str) -> ClaimMaker:
+    """Return a maker of the claim about the number of actions, and of more claims without arguments."""
+    return lambda match: [*map(claim, more), claim("actions", match.number("n"))]
 
 
 def _searched(match: RuleMatch) -> Iterable[Claim]:
     yield claim("none_found")
     if match["n"]:
         yield claim("searched_for", f"{match.number('n')}{match['rest']}")
-
-
-def recovery_rules(operators: Mapping[str, Words]) -> tuple[Rule, ...]:
-    """Return all rules for sentences about the recovery, given the words of the operators."""
-    return (*_instruction_rules(operators), *_rejoining_rules(), *_search_rules())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, product
@@ -131,31 +131,32 @@ class Rule:
     after: frozenset[Topic] = frozenset()
 
 
-def clause(pattern: str, makes: ClaimMaker, topic: Topic) -> Rule:
-    """Return a rule for a whole clause.
+def clauses(topic: Topic, ways: Mapping[str, ClaimMaker]) -> list[Rule]:
+    """Return rules for whole clauses.
 
     Args:
-        pattern: of the words; `<object:x>`, `<objects:x>`, `<number:n>`, `<steps:s>`, `<action:a>` and `<quote:q>` are
-            slots for such a thing, named after the colon.
-        makes: makes the claims of a match.
-        topic: topic of the clause.
+        topic: topic of the clauses.
+        ways: pattern of the words -> maker of the claims of a match. In the patterns, `<object:x>`, `<objects:x>`,
+            `<number:n>`, `<steps:s>`, `<action:a>` and `<quote:q>` are slots for such a thing, named after the colon.
     """
-    return Rule(Position.CLAUSE, _compiled(pattern), makes, topic)
+    return [Rule(Position.CLAUSE, _compiled(pattern), makes, topic) for pattern, makes in ways.items()]
 
 
-def predicate(pattern: str, makes: ClaimMaker, topic: Topic) -> Rule:
-    """Return a rule for a predicate, which follows the subjects of its clause; see `clause`."""
-    return Rule(Position.PREDICATE, _compiled(pattern), makes, topic)
+def predicates(topic: Topic, ways: Mapping[str, ClaimMaker]) -> list[Rule]:
+    """Return rules for predicates, which follow the subjects of their clause; see `clauses`."""
+    return [Rule(Position.PREDICATE, _compiled(pattern), makes, topic) for pattern, makes in ways.items()]
 
 
-def opening(pattern: str, makes: ClaimMaker) -> Rule:
-    """Return a rule for words that open a sentence, before its first clause; see `clause`."""
-    return Rule(Position.OPENING, _compiled(pattern), makes)
+def openings(ways: Mapping[str, ClaimMaker]) -> list[Rule]:
+    """Return rules for words that open a sentence, before its first clause; see `clauses`."""
+    return [Rule(Position.OPENING, _compiled(pattern), makes) for pattern, makes in ways.items()]
 
 
-def modifier(pattern: str, makes: ClaimMaker, *after: Topic) -> Rule:
-    """Return a rule for words that add to a clause of one of these topics; see `clause`."""
-    return Rule(Position.MODIFIER, _compiled(pattern), makes, after=frozenset(after))
+def modifiers(after: Collection[Topic], ways: Mapping[str, ClaimMaker]) -> list[Rule]:
+    """Return rules for words that add to a clause of one of these topics; see `clauses`."""
+    return [
+        Rule(Position.MODIFIER, _compiled(pattern), makes, after=frozenset(after)) for pattern, makes in ways.items()
+    ]
 
 
 def claims(name: str, *arguments: str) -> ClaimMaker:
