@@ -137,7 +137,7 @@ def explain(
         from nsrecover.explanation.language_model.explainer import model_at
 
         with model_at(llm, llm_model) as model:
-            words = explaining.Words(model, llm_timeout)
+            words = explaining.Rewording(model, llm_timeout)
             documents = explaining.explain_file(log, Audience(audience), ask or (), checkpoint, words)
         for note in dict.fromkeys(document["note"] for document in documents if document.get("note")):
             print(f"note: {note}", file=sys.stderr)

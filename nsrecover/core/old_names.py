@@ -298,6 +298,7 @@ NAMES: dict[str, Mapping[str, str]] = {
         "reason": Gone("reason_code and blamed"),
         "reason=": Gone("reason_code= and blamed="),
     },
+    "nsrecover.records.explain_file": {"Words": "Rewording"},
     "nsrecover.records.explain_file.explain_file": {"register=": "audience"},
     "nsrecover.testing": {
         "MakeWorld": "nsrecover.testing.kit.MakeWorld",

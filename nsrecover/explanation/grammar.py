@@ -9,15 +9,15 @@ from nsrecover.domains.base import Domain
 from nsrecover.domains.tabletop.operators import PUT_BACK, TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE
 
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _ORDINALS = ("zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
              "eleventh", "twelfth")  # fmt: skip
-_DETERMINERS = ("the ", "a ", "an ", "my ", "your ", "his ", "her ", "our ", "their ")
+DETERMINERS = ("the", "a", "an", "my", "your", "his", "her", "our", "their")
 
 
 def the(name: str) -> str:
     """Return a name with its article, `the red cube`; a name that has an article keeps it."""
-    return name if name.lower().startswith(_DETERMINERS) else f"the {name}"
+    return name if name.lower().startswith(tuple(f"{word} " for word in DETERMINERS)) else f"the {name}"
 
 
 def capital(text: str) -> str:
@@ -39,7 +39,7 @@ def objects(names: Sequence[str]) -> str:
 
 def number(count: int) -> str:
     """Return a number in words up to twelve, in digits above."""
-    return _NUMBERS[count] if 0 <= count < len(_NUMBERS) else str(count)
+    return NUMBERS[count] if 0 <= count < len(NUMBERS) else str(count)
 
 
 def ordinal(count: int) -> str:

@@ -59,6 +59,7 @@ SCHEMA = 1
 COMPRESSION = 1
 """Level of gzip; higher levels save 2 % of a rendered observation and take more time."""
 
+_GZIP = {"compression": "gzip", "compression_opts": COMPRESSION, "shuffle": True}
 _IMAGES = ("rgb", "depth", "instances")
 _GROUP = "episodes"
 
@@ -100,12 +101,12 @@ class Archive(ClosedByWith):
             ) from problem
         try:
             self._group = _checked(self._file, self.path)
-            self.episodes = tuple(sorted(_number(name, self.path) for name in self._group))
+            self._names = {_number(name, self.path): name for name in self._group}
+            self.episodes = tuple(sorted(self._names))
             self.attributes: Mapping[str, Any] = {key: _plain(value) for key, value in self._file.attrs.items()}
         except BaseException:
             self._file.close()
             raise
-        self._names = {_number(name, self.path): name for name in self._group}
 
     def __len__(self) -> int:
         return len(self.episodes)
@@ -294,10 +295,7 @@ def _write_array(group: Any, name: str, array: np.ndarray[Any, Any]) -> None:
         kind = _h5py().string_dtype("utf-8", max(encoded.dtype.itemsize, 1))
         group.create_dataset(name, data=encoded.astype(kind), dtype=kind)
     elif name in _IMAGES:
-        chunk = (1, *array.shape[1:])
-        group.create_dataset(
-            name, data=array, chunks=chunk, compression="gzip", compression_opts=COMPRESSION, shuffle=True
-        )
+        group.create_dataset(name, data=array, chunks=(1, *array.shape[1:]), **_GZIP)
     else:
         group.create_dataset(name, data=array)
 

@@ -36,24 +36,27 @@ Arrays = dict[str, npt.NDArray[Any]]
 DEPTH_STEPS_PER_M = 10_000
 """Depth is stored in tenths of a millimetre; values beyond 6.5535 m are stored as 0, no reading."""
 
-DTYPES = {
-    "plan": "U",
-    "targets": "f",
-    "rgb": "u",
-    "depth": "u",
-    "instances": "iu",
-    "intrinsics": "f",
-    "world_from_camera": "f",
-    "camera_names": "U",
-    "labels": "U",
-    "gripper_opening_m": "f",
-    "holding": "b",
-    "time_s": "f",
-    "notes": "U",
+_LAYOUT = {
+    "plan": ("U", "T"),
+    "targets": ("f", "T6"),
+    "rgb": ("u", "OVHW3"),
+    "depth": ("u", "OVHW"),
+    "instances": ("iu", "OVHW"),
+    "intrinsics": ("f", "OV33"),
+    "world_from_camera": ("f", "OV44"),
+    "camera_names": ("U", "OV"),
+    "labels": ("U", "O"),
+    "gripper_opening_m": ("f", "O"),
+    "holding": ("b", "O"),
+    "time_s": ("f", "O"),
+    "notes": ("U", ""),
 }
+"""Array of an episode -> allowed kinds of its dtype, and its axes: T actions, O observations, V views, H x W pixels."""
+
+DTYPES = {name: kinds for name, (kinds, _) in _LAYOUT.items()}
 """Array of an episode -> allowed kinds of its dtype."""
 
-PER_OBSERVATION = tuple(name for name in DTYPES if name not in ("plan", "targets", "notes"))
+PER_OBSERVATION = tuple(name for name, (_, axes) in _LAYOUT.items() if axes.startswith("O"))
 """The arrays whose first axis is the observation."""
 
 
@@ -182,24 +185,10 @@ def _check(arrays: Mapping[str, npt.NDArray[Any]], source: str) -> None:
     """Check that shapes and dtypes are consistent."""
     frames = len(arrays["plan"]) + 1 if arrays["plan"].ndim == 1 else 0
     views, height, width = arrays["rgb"].shape[1:4] if arrays["rgb"].ndim == 5 else (0, 0, 0)
-    expected: dict[str, tuple[int, ...]] = {
-        "plan": (frames - 1,),
-        "targets": (frames - 1, 6),
-        "rgb": (frames, views, height, width, 3),
-        "depth": (frames, views, height, width),
-        "instances": (frames, views, height, width),
-        "intrinsics": (frames, views, 3, 3),
-        "world_from_camera": (frames, views, 4, 4),
-        "camera_names": (frames, views),
-        "labels": (frames,),
-        "gripper_opening_m": (frames,),
-        "holding": (frames,),
-        "time_s": (frames,),
-        "notes": (),
-    }
-    for name, shape in expected.items():
-        array = arrays[name]
-        if array.shape != shape or array.dtype.kind not in DTYPES[name]:
+    sizes = {"T": frames - 1, "O": frames, "V": views, "H": height, "W": width}
+    for name, (kinds, axes) in _LAYOUT.items():
+        array, shape = arrays[name], tuple(sizes[axis] if axis in sizes else int(axis) for axis in axes)
+        if array.shape != shape or array.dtype.kind not in kinds:
             raise InvalidRecording(
                 f"expected {name} in {source} of shape {shape} for {frames - 1} actions, found {array.shape} "
                 f"{array.dtype}; record it again"

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -78,11 +79,7 @@ def to_document(episode: Episode) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "schema": SCHEMA,
-        "plan": _plan(episode.plan),
-        "status": episode.status.value,
-        "reason": episode.reason,
-        "start_s": episode.start_s,
-        "start": _graph(episode.start),
+        **_fields(episode, "plan", "status", "reason", "start_s", "start"),
         "records": [_record(record) for record in episode.records],
     }
 
@@ -120,23 +117,38 @@ def from_document(document: object, source: str = "log") -> Episode:
 # -- writing
 
 
-def _numbers(values: Sequence[float]) -> list[float]:
-    return [round(float(value), 5) for value in values]
+def _plain(value: Any) -> Any:
+    """Return a value of an episode as JSON data; coordinates are rounded."""
+    match value:
+        case StrEnum():
+            return value.value
+        case Action():
+            return _fields(value, "operator", "arguments", *(() if value.target is None else ("target",)))
+        case SceneGraph():
+            return _graph(value)
+        case Deviation():
+            return _fields(value, "name", "cause", "probability", "expected", "observed", "other", "subgoal")
+        case Recovery():
+            return _recovery(value)
+        case Explanation():
+            return _fields(value, "step", "source", "verified", "sentences")
+        case Sentence():
+            return _fields(value, "text", "facts")
+        case Fact():
+            return [value.predicate, *value.arguments]
+        case Plan() | tuple():
+            return [round(float(each), 5) if isinstance(each, float | np.floating) else _plain(each) for each in value]
+    return value
 
 
-def _action(action: Action) -> dict[str, Any]:
-    target = {} if action.target is None else {"target": _numbers(action.target)}
-    return {"operator": action.operator, "arguments": list(action.arguments), **target}
-
-
-def _plan(plan: Plan) -> list[dict[str, Any]]:
-    return [_action(action) for action in plan]
+def _fields(value: object, *names: str) -> dict[str, Any]:
+    return {name: _plain(getattr(value, name)) for name in names}
 
 
 def _graph(graph: SceneGraph) -> dict[str, Any]:
     hidden = np.zeros(len(graph), np.bool_) if graph.occluded is None else graph.occluded
     return {
-        "boxes": {name: _numbers(box) for name, box in zip(graph.names, graph.boxes.tolist(), strict=True)},
+        "boxes": {name: _plain(tuple(box)) for name, box in zip(graph.names, graph.boxes.tolist(), strict=True)},
         "unseen": [name for name, seen in zip(graph.names, graph.seen, strict=True) if not seen],
         "hidden": [name for name, is_hidden in zip(graph.names, hidden, strict=True) if is_hidden],
         "held": None if graph.held is None else graph.names[graph.held],
@@ -147,71 +159,36 @@ def _graph(graph: SceneGraph) -> dict[str, Any]:
 def _record(record: StepRecord) -> dict[str, Any]:
     found = record.discrepancy
     return {
-        "action": None if record.action is None else _action(record.action),
-        "recovering": record.recovering,
-        "time_s": record.time_s,
-        "graph": _graph(record.graph),
-        "plan": _plan(record.plan),
+        **_fields(record, "action", "recovering", "time_s", "graph", "plan"),
         "discrepancy": {
-            "step": found.step,
-            "phase": found.phase.value,
-            "action": _action(found.action),
-            "expected": _graph(found.expected),
-            "probabilities": _numbers(found.probabilities.tolist()),
-            "total": found.total,
-            "threshold": found.threshold,
+            **_fields(found, "step", "phase", "action", "expected"),
+            "probabilities": _plain(tuple(found.probabilities.tolist())),
+            **_fields(found, "total", "threshold"),
             "violated": list(violated_texts(found)),
-            "culprits": [_culprit(culprit) for culprit in found.deviations],
+            "culprits": _plain(found.deviations),
         },
-        "recovery": None if record.recovery is None else _recovery(record.recovery),
-        "explanation": None if record.explanation is None else _explanation(record.explanation),
-    }
-
-
-def _culprit(culprit: Deviation) -> dict[str, Any]:
-    return {
-        "name": culprit.name,
-        "cause": culprit.cause.value,
-        "probability": culprit.probability,
-        "expected": _numbers(culprit.expected),
-        "observed": None if culprit.observed is None else _numbers(culprit.observed),
-        "other": culprit.other,
-        "subgoal": culprit.subgoal,
+        **_fields(record, "recovery", "explanation"),
     }
 
 
 def _recovery(recovery: Recovery) -> dict[str, Any]:
     return {
-        "status": recovery.status.value,
-        "actions": [_action(action) for action in recovery.actions],
-        "graphs": [_graph(graph) for graph in recovery.graphs],
-        "subgoal": recovery.subgoal,
-        "rest": [_graph(graph) for graph in recovery.rest],
-        "staying": list(recovery.staying),
+        **_fields(recovery, "status", "actions", "graphs", "subgoal", "rest", "staying"),
         "cost": recovery.cost if math.isfinite(recovery.cost) else None,
-        "proven_optimal": recovery.proven_optimal,
-        "expansions": recovery.expansions,
-        "seconds": recovery.seconds,
+        **_fields(recovery, "proven_optimal", "expansions", "seconds"),
         "reason": reason_text(recovery),
-        "blamed": list(recovery.blamed),
-    }
-
-
-def _explanation(explanation: Explanation) -> dict[str, Any]:
-    return {
-        "step": explanation.step,
-        "source": explanation.source,
-        "verified": explanation.verified,
-        "sentences": [
-            {"text": sentence.text, "facts": [[fact.predicate, *fact.arguments] for fact in sentence.facts]}
-            for sentence in explanation.sentences
-        ],
+        **_fields(recovery, "blamed"),
     }
 
 
 # -- reading
 
+Read = TypeVar("Read")
 _CAUSES = {cause.value: cause for cause in Cause}
+
+
+def _optional(read: Callable[[Any], Read], value: Any) -> Read | None:
+    return None if value is None else read(value)
 
 
 def _box(values: Sequence[float]) -> Box:
@@ -220,8 +197,7 @@ def _box(values: Sequence[float]) -> Box:
 
 
 def _read_action(data: Mapping[str, Any]) -> Action:
-    target = None if data.get("target") is None else _box(data["target"])
-    return Action(str(data["operator"]), tuple(map(str, data["arguments"])), target)
+    return Action(str(data["operator"]), tuple(map(str, data["arguments"])), _optional(_box, data.get("target")))
 
 
 def _read_plan(data: Sequence[Mapping[str, Any]]) -> Plan:
@@ -238,7 +214,7 @@ def _read_graph(data: Mapping[str, Any]) -> SceneGraph:
         boxes,
         np.array([name not in unseen for name in names], np.bool_),
         np.array([name in hidden for name in names], np.bool_) if hidden else None,
-        None if data["held"] is None else names.index(data["held"]),
+        _optional(names.index, data["held"]),
         dict(data["states"]),
     )
 
@@ -258,20 +234,19 @@ def _read_record(data: Mapping[str, Any]) -> StepRecord:
         unmet=tuple(map(TABLETOP.fact, found["violated"])),
     )
     return StepRecord(
-        None if data["action"] is None else _read_action(data["action"]),
+        _optional(_read_action, data["action"]),
         bool(data["recovering"]),
         graph,
         discrepancy,
         _read_plan(data["plan"]),
-        None if data["recovery"] is None else _read_recovery(data["recovery"]),
-        None if data["explanation"] is None else _read_explanation(data["explanation"]),
+        _optional(_read_recovery, data["recovery"]),
+        _optional(_read_explanation, data["explanation"]),
         float(data["time_s"]),
     )
 
 
 def _read_culprit(data: Mapping[str, Any]) -> Deviation:
-    expected = _box(data["expected"])
-    observed = None if data["observed"] is None else _box(data["observed"])
+    expected, observed = _box(data["expected"]), _optional(_box, data["observed"])
     return Deviation(
         name=str(data["name"]),
         cause=_CAUSES[data["cause"]],

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nsrecover.core.deprecation import serve_old_names
 from nsrecover.core.episode import Episode
 from nsrecover.core.protocols import LanguageModel
 from nsrecover.errors import InvalidRecording
@@ -27,7 +28,7 @@ EXAMPLE = "example"
 
 
 @dataclass(frozen=True)
-class Words:
+class Rewording:
     """The language model that rewords explanations.
 
     Attributes:
@@ -44,7 +45,7 @@ def explain_file(
     audience: Audience = Audience.LAY,
     questions: Sequence[str] = (),
     checkpoint: Path | None = None,
-    words: Words | None = None,
+    words: Rewording | None = None,
 ) -> list[dict[str, Any]]:
     """Explain a file; the learned parts are loaded only for a recording with images.
 
@@ -63,9 +64,12 @@ def explain_file(
         InvalidRecording: the file is of another kind, or damaged.
     """
     ours = {} if words is None else {"source": "grounded", "note": GROUNDED_ONLY}
-    if _is_recording(path):
+    if path.suffix == ".npz" or (str(path) == EXAMPLE and not path.exists()):
         return [_of_episode(_reviewed(path, checkpoint), audience, questions) | ours]
-    document = _document(path)
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        document = None  # reported in detail below
     if episode_log.is_episode(document):
         return [_of_episode(episode_log.from_document(document, str(path)), audience, questions) | ours]
     if path.is_file() and not is_household_log(path):
@@ -96,27 +100,7 @@ def _of_episode(episode: Episode, audience: Audience, questions: Sequence[str]) 
 
 
 def _answers(answers: Sequence[Answer]) -> list[dict[str, Any]]:
-    return [
-        {
-            "question": answer.question,
-            "text": answer.text,
-            "understood": answer.understood,
-            "objects": list(answer.objects),
-        }
-        for answer in answers
-    ]
-
-
-def _is_recording(path: Path) -> bool:
-    return path.suffix == ".npz" or (str(path) == EXAMPLE and not path.exists())
-
-
-def _document(path: Path) -> object:
-    """Return the JSON in a file; None if there is none, which the readers report in detail."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
+    return [vars(answer) | {"objects": list(answer.objects)} for answer in answers]
 
 
 def _reviewed(path: Path, checkpoint: Path | None) -> Episode:
@@ -127,3 +111,6 @@ def _reviewed(path: Path, checkpoint: Path | None) -> Episode:
     from nsrecover.system import load
 
     return episode_of(list(review(load(checkpoint), recorded)), recorded)
+
+
+serve_old_names(__name__)

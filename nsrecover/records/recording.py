@@ -102,7 +102,9 @@ def load(path: str | Path) -> Recording:
     """
     path = Path(path)
     if not path.is_file():
-        raise InvalidRecording(f"expected a recorded episode at {path}, found {_what_is_there(path)}; check the path")
+        raise InvalidRecording(
+            f"expected a recorded episode at {path}, found {'a folder' if path.is_dir() else 'no file'}; check the path"
+        )
     try:
         with np.load(path, allow_pickle=False) as archive:
             _check_members(path, archive)
@@ -125,18 +127,14 @@ def example(name: str = "collapse") -> Recording:
         InvalidRecording: there is no episode of that name.
     """
     folder = resources.files("nsrecover") / "episodes"
-    known = {entry.name.removesuffix(".npz"): entry for entry in folder.iterdir()} if folder.is_dir() else {}
-    known = {key: entry for key, entry in known.items() if entry.name.endswith(".npz")}
+    entries = folder.iterdir() if folder.is_dir() else ()
+    known = {entry.name.removesuffix(".npz"): entry for entry in entries if entry.name.endswith(".npz")}
     if name not in known:
         raise InvalidRecording(
             f"expected the name of an episode that comes with nsrecover, found {name!r}.{did_you_mean(name, known)}"
         )
     with resources.as_file(known[name]) as path:
         return load(path)
-
-
-def _what_is_there(path: Path) -> str:
-    return "a folder" if path.is_dir() else "no file"
 
 
 def _check_members(path: Path, archive: Any) -> None:

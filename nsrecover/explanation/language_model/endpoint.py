@@ -12,7 +12,8 @@ import os
 import threading
 import time
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -28,7 +29,6 @@ LONGEST_ANSWER = 1_000_000
 
 KEY = "OPENAI_API_KEY"
 _TOO_LONG = f"the answer is longer than {LONGEST_ANSWER:,} bytes"
-_NOT_AN_ANSWER = "the answer is not what an OpenAI-compatible endpoint sends"
 
 
 @dataclass(frozen=True)
@@ -82,30 +82,23 @@ class Endpoint:
         started = time.monotonic()
         if timeout_s <= 0:
             raise ModelFailure("no time was left to ask the language model")
-        outcome: list[Completion | BaseException] = []
+        answer = Future[Completion]()
 
         def ask() -> None:
             try:
                 _client_class()  # the first import can take seconds, which count towards the limit
                 left_s = timeout_s - (time.monotonic() - started)
-                outcome.append(asyncio.run(asyncio.wait_for(self._ask(prompt, on_text), left_s)))
+                answer.set_result(asyncio.run(asyncio.wait_for(self._ask(prompt, on_text), left_s)))
             except BaseException as error:
-                outcome.append(error)
+                answer.set_exception(error)
 
         # A separate event loop in a separate thread: the deadline holds even if the server sends a byte every second
         # for ever, and the caller may already run an event loop.
-        thread = threading.Thread(target=ask, name="nsrecover-language-model", daemon=True)
-        thread.start()
-        thread.join(timeout_s + 0.5)
-        late = ModelFailure(f"no complete answer within {timeout_s:.3g} seconds")
-        if not outcome:
-            raise late
-        (result,) = outcome
-        if isinstance(result, Completion):
-            return Completion(**{**vars(result), "seconds": time.monotonic() - started})
-        if isinstance(result, TimeoutError):
-            raise late from result
-        raise result
+        threading.Thread(target=ask, name="nsrecover-language-model", daemon=True).start()
+        try:
+            return replace(answer.result(timeout_s + 0.5), seconds=time.monotonic() - started)
+        except TimeoutError as error:
+            raise ModelFailure(f"no complete answer within {timeout_s:.3g} seconds") from error
 
     async def _ask(self, prompt: Prompt, on_text: Listener | None) -> Completion:
         """Ask with the answer's schema, and once more without it if the server does not support schemas."""
@@ -123,20 +116,8 @@ class Endpoint:
                     if prompt.schema is None or error.status_code not in (400, 422):
                         raise
                     return await self._answer(client, model, prompt, False, on_text)
-        except openai.APIStatusError as error:
-            problem = f"HTTP status {error.status_code}"
-        except openai.APIConnectionError as error:
-            problem = f"connection failed ({_innermost(error)})"
-        except openai.APIError:
-            problem = "the endpoint reports an error in its answer"
-        except _Broken as error:
-            problem = str(error)
-        except (ValueError, AttributeError, TypeError):
-            problem = _NOT_AN_ANSWER
         except Exception as error:
-            # Libraries below the client raise errors of their own when a connection drops during the answer.
-            problem = f"connection failed ({_innermost(error)})"
-        raise ModelFailure(f"the endpoint {self.name} gave no answer: {problem}")
+            raise ModelFailure(f"the endpoint {self.name} gave no answer: {_problem(error)}") from None
 
     async def _answer(
         self, client: AsyncOpenAI, model: str, prompt: Prompt, schema: bool, on_text: Listener | None
@@ -203,10 +184,23 @@ def _count(value: object) -> int | None:
     return int(value) if isinstance(value, int | float) and math.isfinite(value) and value >= 0 else None
 
 
-def _innermost(error: BaseException) -> str:
+def _problem(error: BaseException) -> str:
+    """Return why there is no answer."""
+    import openai
+
+    match error:
+        case _Broken():
+            return str(error)
+        case openai.APIStatusError():
+            return f"HTTP status {error.status_code}"
+        case openai.APIError() if not isinstance(error, openai.APIConnectionError):
+            return "the endpoint reports an error in its answer"
+        case ValueError() | AttributeError() | TypeError():
+            return "the answer is not what an OpenAI-compatible endpoint sends"
+    # Libraries below the client raise errors of their own when a connection drops during the answer.
     while error.__cause__ is not None:
         error = error.__cause__
-    return type(error).__name__
+    return f"connection failed ({type(error).__name__})"
 
 
 def _client_class() -> type[AsyncOpenAI]:

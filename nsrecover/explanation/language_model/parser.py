@@ -95,12 +95,9 @@ class _Attempt:
         self, position: int, known: tuple[Claim, ...], topics: Sequence[Topic] = ()
     ) -> Iterator[tuple[Claim, ...]]:
         """Parse a clause with its own subject, of these topics only if any are given."""
-        for found, match in self._matches(Position.CLAUSE, position):
-            if not topics or found.topic in topics:
-                claims = tuple(found.claims(RuleMatch(match, (), self._masked)))
-                yield from self._after(match.end(), (), (*known, *claims), found.topic)
+        yield from self._statement(Position.CLAUSE, position, (), known, topics)
         for subjects, end in self._subjects(position):
-            yield from self._predicate(end, subjects, known, topics)
+            yield from self._statement(Position.PREDICATE, end, subjects, known, topics)
 
     def _subjects(self, position: int) -> Iterator[tuple[tuple[str, ...], int]]:
         named = _SUBJECT.match(self._text, position)
@@ -115,13 +112,19 @@ class _Attempt:
             if count == (1 if pronoun[1] == "it" else 2) or (count > 2 and pronoun[1] == "they"):
                 yield mentioned, pronoun.end() + 1
 
-    def _predicate(
-        self, position: int, subjects: tuple[str, ...], known: tuple[Claim, ...], topics: Sequence[Topic] = ()
+    def _statement(
+        self,
+        kind: Position,
+        position: int,
+        subjects: tuple[str, ...],
+        known: tuple[Claim, ...],
+        topics: Sequence[Topic] = (),
     ) -> Iterator[tuple[Claim, ...]]:
-        for found, match in self._matches(Position.PREDICATE, position):
-            if not topics or found.topic in topics:
-                claims = tuple(found.claims(RuleMatch(match, subjects, self._masked)))
-                yield from self._after(match.end(), subjects, (*known, *claims), found.topic)
+        """Parse a clause or the predicate of known subjects, and what follows it."""
+        for rule, match in self._matches(kind, position):
+            if not topics or rule.topic in topics:
+                claims = rule.claims(RuleMatch(match, subjects, self._masked))
+                yield from self._after(match.end(), subjects, (*known, *claims), rule.topic)
 
     def _after(
         self, position: int, subjects: tuple[str, ...], known: tuple[Claim, ...], topic: Topic
@@ -132,7 +135,7 @@ class _Attempt:
             return
         for found, match in self._matches(Position.MODIFIER, position):
             if match.end() > position and (not found.after or topic in found.after):
-                claims = tuple(found.claims(RuleMatch(match, subjects, self._masked)))
+                claims = found.claims(RuleMatch(match, subjects, self._masked))
                 yield from self._after(match.end(), subjects, (*known, *claims), topic)
         link = _BREAK.match(self._text, position)
         if link is None or link.end() == position:
@@ -149,7 +152,7 @@ class _Attempt:
             topics = (Topic.REMEDY,)
         yield from self._clause(link.end(), known, topics)
         if subjects:
-            yield from self._predicate(link.end(), subjects, known, topics)
+            yield from self._statement(Position.PREDICATE, link.end(), subjects, known, topics)
 
 
 def _after_comma(text: str, position: int) -> int:

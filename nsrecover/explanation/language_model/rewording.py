@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from nsrecover.core.completion import Completion, Listener
 from nsrecover.core.explanation import Sentence
 from nsrecover.core.protocols import LanguageModel
 from nsrecover.errors import ModelFailure
-from nsrecover.explanation.language_model.prompting import Candidate, PromptStrategy
+from nsrecover.explanation.language_model.judge import Judgement
+from nsrecover.explanation.language_model.prompting import PromptStrategy
 from nsrecover.explanation.language_model.rewording_task import RewordingTask
 
 
@@ -73,10 +75,10 @@ def reword(
         on_text: receives the answers piece by piece, unverified.
     """
     deadline = time.monotonic() + timeout_s
-    kept, refused, answers, offered, problem = list[_Kept](), list[Refusal](), list[Completion](), 0, ""
+    kept, refused, answers, offered, problem = dict[str, frozenset[str]](), list[Refusal](), list[Completion](), 0, ""
     needs = [task.judge(sentence.text).points for sentence in task.grounded]
     for question in range(2):
-        said = frozenset[str]().union(*(each.points for each in kept))
+        said = frozenset[str]().union(*kept.values())
         open_points = [number for number, points in enumerate(needs) if not points or not points <= said]
         reasons = [(each.text, each.reason) for each in refused]
         asked = strategy.asked(open_points)
@@ -97,53 +99,37 @@ def reword(
             break
         offered += len(candidates)
         for candidate in candidates:
-            verdict = _judged(task, candidate)
-            if isinstance(verdict, str):
-                refused.append(Refusal(candidate.text, verdict, question))
-            elif verdict - said:
-                kept.append(_Kept(candidate.text, verdict))
-                said |= verdict
+            judged = Judgement(candidate.problem) if candidate.problem else task.judge(candidate.text)
+            if not judged.accepted:
+                refused.append(Refusal(candidate.text, judged.reason, question))
+            elif judged.points - said:
+                kept[candidate.text] = judged.points
+                said |= judged.points
     sentences = _composed(task, needs, kept, model.name)
     return Reworded(sentences, _note(sentences, problem, refused), tuple(answers), offered, tuple(refused))
 
 
-@dataclass(frozen=True)
-class _Kept:
-    text: str
-    points: frozenset[str]
-
-
-def _judged(task: RewordingTask, candidate: Candidate) -> frozenset[str] | str:
-    """Return the points that a candidate covers, or the reason why it is refused."""
-    if candidate.problem:
-        return candidate.problem
-    verdict = task.judge(candidate.text)
-    return verdict.points if verdict.accepted else verdict.reason
-
-
 def _composed(
-    task: RewordingTask, needs: Sequence[frozenset[str]], kept: Sequence[_Kept], source: str
+    task: RewordingTask, needs: Sequence[frozenset[str]], kept: Mapping[str, frozenset[str]], source: str
 ) -> tuple[Sentence, ...]:
-    """Return the sentences of the model in the order of the grounded ones, and grounded ones for the open points."""
-    said = frozenset[str]().union(*(each.points for each in kept))
-    # Each goes to the place of the grounded sentence that it covers best.
-    places = [
-        max(range(len(needs)), key=lambda number: len(needs[number] & each.points) / max(1, len(needs[number])))
-        for each in kept
-    ]
+    """Return the sentences of the model in the order of the grounded ones, and grounded ones for the open points.
+
+    Args:
+        task: the explanation.
+        needs: points of each grounded sentence.
+        kept: accepted sentence of the model -> its points.
+        source: name of the model.
+    """
+    said = frozenset[str]().union(*kept.values())
+    reworded: list[list[Sentence]] = [[] for _ in needs]
+    for text, points in kept.items():
+        covered = [grounded.facts for grounded, of in zip(task.grounded, needs, strict=True) if of & points]
+        # It goes to the place of the grounded sentence that it covers best.
+        place = max(range(len(needs)), key=lambda n: len(needs[n] & points) / max(1, len(needs[n])))
+        reworded[place].append(Sentence(_tidy(text), tuple(dict.fromkeys(chain(*covered))), source))
     sentences = list[Sentence]()
-    for number, (grounded, points) in enumerate(zip(task.grounded, needs, strict=True)):
-        here = [each for each, at in zip(kept, places, strict=True) if at == number]
-        for each in here:
-            facts = [
-                fact
-                for sentence, of in zip(task.grounded, needs, strict=True)
-                if of & each.points
-                for fact in sentence.facts
-            ]
-            sentences.append(Sentence(_tidy(each.text), tuple(dict.fromkeys(facts)), source))
-        if not points or not points <= said:
-            sentences.append(grounded)
+    for grounded, points, own in zip(task.grounded, needs, reworded, strict=True):
+        sentences += own if points and points <= said else [*own, grounded]
     return tuple(sentences)
 
 

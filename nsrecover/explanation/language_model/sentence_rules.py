@@ -9,12 +9,12 @@ from enum import StrEnum
 from itertools import chain, product
 
 from nsrecover.core.explanation import Fact
+from nsrecover.explanation.grammar import DETERMINERS, NUMBERS
 from nsrecover.explanation.language_model.vocabulary import MARK, MaskedText
 
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_ARTICLE = r"(?:(?:the|a|an|my|your|his|her|our|their) )?"
+_ARTICLE = rf"(?:(?:{'|'.join(DETERMINERS)}) )?"
 _NAME = rf"{_ARTICLE}{MARK}\d+n"
-_NUMBER = rf"(?:\d+|{'|'.join(_NUMBERS[1:])})"
+_NUMBER = rf"(?:\d+|{'|'.join(NUMBERS[1:])})"
 SLOTS = {
     "object": _NAME,
     "objects": rf"(?:both )?{_NAME}(?:, {_NAME})*(?:,? and {_NAME})?",
@@ -194,4 +194,4 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def _digits(word: str) -> str:
     """Return a number word or digits as digits without leading zeros."""
-    return str(_NUMBERS.index(word)) if word in _NUMBERS else str(int(word))
+    return str(NUMBERS.index(word)) if word in NUMBERS else str(int(word))
