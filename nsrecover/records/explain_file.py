@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nsrecover.core.deprecation import serve_old_names
 from nsrecover.core.episode import Episode
 from nsrecover.core.protocols import LanguageModel
 from nsrecover.errors import InvalidRecording
@@ -111,6 +110,3 @@ def _reviewed(path: Path, checkpoint: Path | None) -> Episode:
     from nsrecover.system import load
 
     return episode_of(list(review(load(checkpoint), recorded)), recorded)
-
-
-serve_old_names(__name__)

@@ -13,15 +13,17 @@ from nsrecover.explanation.language_model.sentence_rules import (
     ClaimMaker,
     Rule,
     RuleMatch,
+    RuleTable,
     Topic,
     claim,
     claims,
-    clauses,
+    clause,
     each,
-    modifiers,
+    modifier,
     no_claims,
-    openings,
-    predicates,
+    opening,
+    predicate,
+    rules_of,
 )
 
 _BE = r"(?:is|are|was|were|has been|have been|got)"
@@ -87,6 +89,10 @@ _EVENTS: dict[Cause, str] = {
 }
 """Predicates that state a cause, as patterns."""
 
+_SHOULD = (
+    r"(?:(?:should|ought to) (?:now )?(?:be|stand|rest|have been|have ended up)|(?:is|are|was|were) "
+    r"(?:supposed|meant|expected) to (?:be|stand|rest)|belongs?)"
+)
 _SWAPPED = (
     rf"(?:{_HAVE}(?:changed|swapped|traded|switched|exchanged) (?:places|positions)|"
     rf"{_BE} (?:swapped|exchanged|switched)|(?:took|have taken) each other's places?)"
@@ -106,40 +112,35 @@ _SEVERAL = {
 
 def failure_rules(operators: Mapping[str, Words]) -> tuple[Rule, ...]:
     """Return all rules for sentences about what happened, given the words of the operators."""
-    return (*_step_rules(), *_event_rules(), *_unnamed_rules(), *_consequence_rules(operators))
+    return rules_of(_step_rules(), _event_rules(), _unnamed_rules(), _consequence_rules(operators))
 
 
-def _step_rules() -> list[Rule]:
+def _step_rules() -> RuleTable:
     """Return rules for the step that failed and how it ended."""
     before, after = _step("at_step", Phase.BEFORE.value), _step("at_step", Phase.AFTER.value)
     succeeded = r"did what it should|did its job|worked(?: as (?:planned|intended|expected))?|succeeded|was successful"
-    return [
-        *clauses(
-            Topic.FAILURE,
-            {
-                rf"{_STEP} {_FAILED}": _step("failed"),
-                rf"(?:the action )?<action:a>,? {_FAILED}": claims("failed_action", "a"),
-                rf"(?:something|things) went wrong (?:in|at|during|with|around) {_STEP}": _step("trouble"),
-                r"(?:there was|we had|i found) (?:a problem|an error|a failure|trouble) (?:in|at|during|with) "
-                rf"{_STEP}": _step("trouble"),
-                rf"{_STEP} (?:cannot|can not) be (?:done|carried out|executed|run)(?: as things are)?": _step("cannot"),
-                rf"{_STEP} (?:{succeeded})": _step("worked"),
-                r"something (?:was|is) not as expected": claims("unexpected"),
-                r"the scene is already ahead of (?:the )?plan": claims("ahead"),
-            },
-        ),
-        *clauses(Topic.EVENT, {r"<quote:q>": claims("quoted", "each q")}),
-        *openings(
-            {
-                rf"(?:after|following) {_STEP}": after,
-                rf"(?:in|at|during|on|while (?:the robot was )?(?:doing|carrying out)) {_STEP}": after,
-                rf"before {_STEP}": before,
-                rf"(?:although|even though) {_STEP} (?:worked|succeeded|was successful)": _step("worked"),
-            }
-        ),
-        *modifiers((Topic.EVENT, Topic.FAILURE), {rf",? (?:in|at|during|after) {_STEP}": after}),
-        *modifiers((Topic.FAILURE,), {rf",? before {_STEP}": before}),
-    ]
+    return {
+        clause(Topic.FAILURE): {
+            rf"{_STEP} {_FAILED}": _step("failed"),
+            rf"(?:the action )?<action:a>,? {_FAILED}": claims("failed_action", "a"),
+            rf"(?:something|things) went wrong (?:in|at|during|with|around) {_STEP}": _step("trouble"),
+            r"(?:there was|we had|i found) (?:a problem|an error|a failure|trouble) (?:in|at|during|with) "
+            rf"{_STEP}": _step("trouble"),
+            rf"{_STEP} (?:cannot|can not) be (?:done|carried out|executed|run)(?: as things are)?": _step("cannot"),
+            rf"{_STEP} (?:{succeeded})": _step("worked"),
+            r"something (?:was|is) not as expected": claims("unexpected"),
+            r"the scene is already ahead of (?:the )?plan": claims("ahead"),
+        },
+        clause(Topic.EVENT): {r"<quote:q>": claims("quoted", "each q")},
+        opening(): {
+            rf"(?:after|following) {_STEP}": after,
+            rf"(?:in|at|during|on|while (?:the robot was )?(?:doing|carrying out)) {_STEP}": after,
+            rf"before {_STEP}": before,
+            rf"(?:although|even though) {_STEP} (?:worked|succeeded|was successful)": _step("worked"),
+        },
+        modifier(Topic.EVENT, Topic.FAILURE): {rf",? (?:in|at|during|after) {_STEP}": after},
+        modifier(Topic.FAILURE): {rf",? before {_STEP}": before},
+    }
 
 
 def _step(name: str, *phase: str) -> ClaimMaker:
@@ -154,59 +155,47 @@ def _step(name: str, *phase: str) -> ClaimMaker:
     return make
 
 
-def _event_rules() -> list[Rule]:
+def _event_rules() -> RuleTable:
     """Return rules for events of named objects."""
-    return [
-        *predicates(Topic.EVENT, {rf"(?:{_EVENTS[cause]})": each(cause.value) for cause in _EVENTS if _happens(cause)}),
-        *predicates(
-            Topic.EVENT,
-            {
-                rf"{_HAVE}(?:fell(?: down)?|fallen(?: down)?|came down|dropped down)": each("toppled", "dropped"),
-                r"(?:is|are) (?:not where (?:it|they) should be|out of place)": each("displaced"),
-                rf"{_STAND} (?:elsewhere|somewhere else)": each("displaced"),
-                rf"{_STAND} {_ON} <object:x>": claims("on", EACH, "x"),
-                r"(?:is|are|stands?) in the way of <object:x>|(?:is|are) blocking <object:y>|"
-                r"blocks? (?:the way of )?<object:z>": claims("blocks", EACH, "x", "y", "z"),
-                rf"{_SWAPPED}(?: with one another| with each other| with something else)?": _swapped_together,
-                rf"{_SWAPPED} with <object:x>": claims("swapped_with", EACH, "x"),
-                rf"(?:now )?(?:is|are)(?: now)? {_OFFSET}": _offset,
-            },
-        ),
-        *predicates(
-            Topic.DETAIL,
-            {
-                rf"(?:{_EVENTS[Cause.HELPED]})": each("helped"),
-                rf"(?:{_EVENTS[Cause.HELPED]}) after step <number:n>": claims("right_after", EACH, "n"),
-            },
-        ),
-        *clauses(
-            Topic.EVENT,
-            {
-                rf"{_ARM} (?:has )?(?:accidentally )?(?:lost its grip on|lost hold of|lost|dropped|let go of) "
-                r"<objects:x>": claims("dropped", "each x"),
-                rf"{_ARM} (?:failed to|did not|could not|was not able to|was unable to|did not manage to) "
-                r"(?:lift|pick up|grasp|grip) <objects:x>": claims("not_lifted", "each x"),
-                r"(?:i|the robot|the cameras?|we) (?:can no longer|cannot|could not|can not|no longer) "
-                r"(?:see|sees|find|finds) <objects:x>": claims("missing", "each x"),
-                r"(?:the way of )?<object:x> (?:is|was) blocked by <object:y>": claims("blocks", "y", "x"),
-            },
-        ),
-        *modifiers(
-            (Topic.EVENT,),
-            {
-                rf" (?:{_ON}|to|down onto|down on) <object:x>": claims("on", EACH, "x"),
-                r" (?:off|from|from on top of) <object:x>": claims("fell_from", EACH, "x"),
-                rf",? ?{_OFFSET}": _offset,
-                r",? (?:though|although|even though) nothing (?:was to|should have|was supposed to|was meant to) "
-                r"touch(?:ed)? (?:it|them)": each("moved"),
-                r" (?:on the way|in transit|while being moved|while it was being moved|during the move|"
-                r"while being carried|while it was being carried|before reaching its place|"
-                r"before it reached its place)": each("dropped"),
-                r" elsewhere| somewhere else": no_claims,
-                r" in the process": no_claims,
-            },
-        ),
-    ]
+    return {
+        predicate(Topic.EVENT): {
+            **{rf"(?:{words})": each(cause.value) for cause, words in _EVENTS.items() if _happens(cause)},
+            rf"{_HAVE}(?:fell(?: down)?|fallen(?: down)?|came down|dropped down)": each("toppled", "dropped"),
+            r"(?:is|are) (?:not where (?:it|they) should be|out of place)": each("displaced"),
+            rf"{_STAND} (?:elsewhere|somewhere else)": each("displaced"),
+            rf"{_STAND} {_ON} <object:x>": claims("on", EACH, "x"),
+            r"(?:is|are|stands?) in the way of <object:x>|(?:is|are) blocking <object:y>|"
+            r"blocks? (?:the way of )?<object:z>": claims("blocks", EACH, "x", "y", "z"),
+            rf"{_SWAPPED}(?: with one another| with each other| with something else)?": _swapped_together,
+            rf"{_SWAPPED} with <object:x>": claims("swapped_with", EACH, "x"),
+            rf"(?:now )?(?:is|are)(?: now)? {_OFFSET}": _offset,
+        },
+        predicate(Topic.DETAIL): {
+            rf"(?:{_EVENTS[Cause.HELPED]})": each("helped"),
+            rf"(?:{_EVENTS[Cause.HELPED]}) after step <number:n>": claims("right_after", EACH, "n"),
+        },
+        clause(Topic.EVENT): {
+            rf"{_ARM} (?:has )?(?:accidentally )?(?:lost its grip on|lost hold of|lost|dropped|let go of) "
+            r"<objects:x>": claims("dropped", "each x"),
+            rf"{_ARM} (?:failed to|did not|could not|was not able to|was unable to|did not manage to) "
+            r"(?:lift|pick up|grasp|grip) <objects:x>": claims("not_lifted", "each x"),
+            r"(?:i|the robot|the cameras?|we) (?:can no longer|cannot|could not|can not|no longer) "
+            r"(?:see|sees|find|finds) <objects:x>": claims("missing", "each x"),
+            r"(?:the way of )?<object:x> (?:is|was) blocked by <object:y>": claims("blocks", "y", "x"),
+        },
+        modifier(Topic.EVENT): {
+            rf" (?:{_ON}|to|down onto|down on) <object:x>": claims("on", EACH, "x"),
+            r" (?:off|from|from on top of) <object:x>": claims("fell_from", EACH, "x"),
+            rf",? ?{_OFFSET}": _offset,
+            r",? (?:though|although|even though) nothing (?:was to|should have|was supposed to|was meant to) "
+            r"touch(?:ed)? (?:it|them)": each("moved"),
+            r" (?:on the way|in transit|while being moved|while it was being moved|during the move|"
+            r"while being carried|while it was being carried|before reaching its place|"
+            r"before it reached its place)": each("dropped"),
+            r" elsewhere| somewhere else": no_claims,
+            r" in the process": no_claims,
+        },
+    }
 
 
 def _happens(cause: Cause) -> bool:
@@ -229,51 +218,46 @@ def _offset(match: RuleMatch) -> Iterable[Claim]:
             yield claim("off_towards", name, towards)
 
 
-def _unnamed_rules() -> list[Rule]:
+def _unnamed_rules() -> RuleTable:
     """Return rules for events whose objects are counted or not named."""
     swapped = rf"{_BE} (?:exchanged|swapped)|{_HAVE}(?:changed|swapped) places"
     counted = {**{cause: words for cause, words in _EVENTS.items() if _happens(cause)}, Cause.SWAPPED: swapped}
     things = rf"<number:n> (?:{_THINGS[3:-1]}|object|block|thing|item)"
-    return clauses(
-        Topic.EVENT,
-        {
+    return {
+        clause(Topic.EVENT): {
             **{words: claims(SEVERAL, cause.value) for cause, words in _SEVERAL.items()},
             **{rf"{things} (?:{words})": claims("count", cause.value, "n") for cause, words in counted.items()},
             rf"{_ARM} (?:came up|stayed|remained|was) empty": claims("some", "not_lifted"),
             r"part of the work is (?:already done|done already)": claims("some", "helped"),
-        },
-    )
+        }
+    }
 
 
-def _consequence_rules(operators: Mapping[str, Words]) -> list[Rule]:
+def _consequence_rules(operators: Mapping[str, Words]) -> RuleTable:
     """Return rules for lost effects and supports."""
-    found = []
+    missed = dict[str, ClaimMaker]()
+    meant = dict[str, ClaimMaker]()
+    instead = dict[str, ClaimMaker]()
     for operator, words in operators.items():
         if not words.relation:
             continue
         is_not = rf"(?:is|are) not (?:(?:standing|placed|resting) )?(?:{words.relation})"
         if not words.takes_two:
-            found += predicates(Topic.CONSEQUENCE, {is_not: claims("unkept", operator, EACH)})
+            missed[is_not] = claims("unkept", operator, EACH)
             continue
         there = rf"(?:{words.relation}) <object:x>"
-        meant = claims("meant", operator, EACH, "x")
-        found += predicates(
-            Topic.CONSEQUENCE,
-            {
-                rf"{is_not} <object:x>": claims("unkept", operator, EACH, "x"),
-                r"(?:(?:should|ought to) (?:now )?(?:be|stand|rest|have been|have ended up)|(?:is|are|was|were) "
-                rf"(?:supposed|meant|expected) to (?:be|stand|rest)|belongs?)(?: placed)? {there}": meant,
-            },
-        )
+        missed[rf"{is_not} <object:x>"] = claims("unkept", operator, EACH, "x")
+        missed[rf"{_SHOULD}(?: placed)? {there}"] = claims("meant", operator, EACH, "x")
         # `the green die should be on the white lego and the blue cube on the green die`
-        found += clauses(Topic.CONSEQUENCE, {rf"<object:y> {there}": claims("meant", operator, "y", "x")})
-        found += modifiers((Topic.EVENT,), {rf",? (?:instead of|rather than) (?:being )?{there}": meant})
+        meant[rf"<object:y> {there}"] = claims("meant", operator, "y", "x")
+        instead[rf",? (?:instead of|rather than) (?:being )?{there}"] = claims("meant", operator, EACH, "x")
     promised = r",? (?:as|which) (?:the|this) step (?:was to bring about|should have (?:done|achieved)|was meant to do)"
-    return [
-        *found,
-        *clauses(Topic.CONSEQUENCE, {r"<action:a> has not been achieved": _not_achieved}),
-        *modifiers((Topic.CONSEQUENCE,), {promised: claims("promised")}),
-    ]
+    return {
+        predicate(Topic.CONSEQUENCE): missed,
+        clause(Topic.CONSEQUENCE): {**meant, r"<action:a> has not been achieved": _not_achieved},
+        modifier(Topic.EVENT): instead,
+        modifier(Topic.CONSEQUENCE): {promised: claims("promised")},
+    }
 
 
 def _not_achieved(match: RuleMatch) -> Iterable[Claim]:

@@ -46,7 +46,7 @@ class Parser:
     @cached_property
     def by_position(self) -> dict[Position, list[Rule]]:
         """The rules for each position in a sentence."""
-        return {position: [rule for rule in self.rules if rule.position is position] for position in Position}
+        return {position: [rule for rule in self.rules if rule.role.position is position] for position in Position}
 
     def parse(self, sentence: str) -> tuple[tuple[Claim, ...], ...]:
         """Return the claims of a sentence, once for every way to understand it; empty if the rules do not cover it."""
@@ -122,9 +122,9 @@ class _Attempt:
     ) -> Iterator[tuple[Claim, ...]]:
         """Parse a clause or the predicate of known subjects, and what follows it."""
         for rule, match in self._matches(kind, position):
-            if not topics or rule.topic in topics:
+            if not topics or rule.role.topic in topics:
                 claims = rule.claims(RuleMatch(match, subjects, self._masked))
-                yield from self._after(match.end(), subjects, (*known, *claims), rule.topic)
+                yield from self._after(match.end(), subjects, (*known, *claims), rule.role.topic)
 
     def _after(
         self, position: int, subjects: tuple[str, ...], known: tuple[Claim, ...], topic: Topic
@@ -134,7 +134,7 @@ class _Attempt:
             yield known
             return
         for found, match in self._matches(Position.MODIFIER, position):
-            if match.end() > position and (not found.after or topic in found.after):
+            if match.end() > position and (not found.role.after or topic in found.role.after):
                 claims = found.claims(RuleMatch(match, subjects, self._masked))
                 yield from self._after(match.end(), subjects, (*known, *claims), topic)
         link = _BREAK.match(self._text, position)

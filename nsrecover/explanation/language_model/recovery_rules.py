@@ -13,14 +13,16 @@ from nsrecover.explanation.language_model.sentence_rules import (
     ClaimMaker,
     Rule,
     RuleMatch,
+    RuleTable,
     Topic,
     claim,
     claims,
-    clauses,
+    clause,
     each,
-    modifiers,
-    openings,
-    predicates,
+    modifier,
+    opening,
+    predicate,
+    rules_of,
 )
 
 _WHO = (
@@ -28,6 +30,7 @@ _WHO = (
     r"(?:will|shall|must|should|can|have to|has to|need to|needs to|is going to|am going to) )?"
 )
 _ORDER = r"(?:first,? |then,? |next,? |after that,? |finally,? |lastly,? )?"
+_PUT = r"(?:put|place|set|move|stack|bring)"
 _DO = rf"{_ORDER}{_WHO}{_ORDER}"
 _PASSIVE = (
     r"(?:will be|has to be|have to be|must be|should be|needs to be|need to be|can be) (?:first |then |next |finally )?"
@@ -37,10 +40,10 @@ _PASSIVE = (
 
 def recovery_rules(operators: Mapping[str, Words]) -> tuple[Rule, ...]:
     """Return all rules for sentences about the recovery, given the words of the operators."""
-    return (*_instruction_rules(operators), *_rejoining_rules(), *_search_rules())
+    return rules_of(_instruction_rules(operators), _rejoining_rules(), _search_rules())
 
 
-def _instruction_rules(operators: Mapping[str, Words]) -> list[Rule]:
+def _instruction_rules(operators: Mapping[str, Words]) -> RuleTable:
     ways = {
         name: rf"(?:{words.relation})" + " <object:y>" * words.takes_two
         for name, words in operators.items()
@@ -48,33 +51,23 @@ def _instruction_rules(operators: Mapping[str, Words]) -> list[Rule]:
     }
     if STACK in ways:
         ways[BACK_ON] = f"back {ways[STACK]}"
-    return [
-        *clauses(
-            Topic.REMEDY,
-            {
-                rf"{_DO}(?:put|place|set|move|stack|bring) <object:x> {words}": claims("do", how, "x", "y")
-                for how, words in ways.items()
-            },
-        ),
-        *predicates(Topic.REMEDY, {rf"{_PASSIVE} {words}": claims("do", how, ALL, "y") for how, words in ways.items()}),
-        *clauses(
-            Topic.REMEDY,
-            {
-                rf"{_DO}(?:return|restore) <object:x>(?: to its place)?": claims("do", PUT_BACK, "x"),
-                rf"{_DO}do <action:a>": claims("do", "action", "a"),
-            },
-        ),
-    ]
+    return {
+        clause(Topic.REMEDY): {
+            **{rf"{_DO}{_PUT} <object:x> {words}": claims("do", how, "x", "y") for how, words in ways.items()},
+            rf"{_DO}(?:return|restore) <object:x>(?: to its place)?": claims("do", PUT_BACK, "x"),
+            rf"{_DO}do <action:a>": claims("do", "action", "a"),
+        },
+        predicate(Topic.REMEDY): {rf"{_PASSIVE} {words}": claims("do", how, ALL, "y") for how, words in ways.items()},
+    }
 
 
-def _rejoining_rules() -> list[Rule]:
+def _rejoining_rules() -> RuleTable:
     start = r"(?:as it was at the start|back at the start)"
     after = r"(?:(?:just )?as it should be|as expected|as planned) after step <number:n>"
     goes_on = r"(?:the plan|it|the robot)(?: simply| then| can)? (?:goes on|go on|continues|continue|resumes|resume)"
     will = r"(?:(?P<will>will be)|is)"
-    return clauses(
-        Topic.REMEDY,
-        {
+    return {
+        clause(Topic.REMEDY): {
             rf"(?P<then>then,? |after that,? |afterwards,? )?the scene {will} (?:{after}|{start})": _as_after,
             rf"{goes_on}(?: from there| as before)?": claims("goes_on"),
             rf"{goes_on} (?:from|after) step <number:n>": claims("goes_on_after", "n"),
@@ -85,8 +78,8 @@ def _rejoining_rules() -> list[Rule]:
             r"(?:nothing (?:has to|needs to|must) be (?:put right|done|corrected|fixed)|"
             r"no (?:recovery|correction|repair) is (?:needed|necessary))"
             r"(?: to get back onto the plan)?": claims("nothing_to_do"),
-        },
-    )
+        }
+    }
 
 
 def _as_after(match: RuleMatch) -> Iterable[Claim]:
@@ -104,49 +97,38 @@ def _range(name: str) -> ClaimMaker:
     return make
 
 
-def _search_rules() -> list[Rule]:
+def _search_rules() -> RuleTable:
     moves = r"<number:n> (?:actions?|moves?)"
-    return [
-        *clauses(
-            Topic.REMEDY,
-            {
-                r"the (?:way back|recovery|repair) (?:takes|needs|requires|consists of|is) "
-                r"<number:n> (?:actions?|steps?|moves?)": _length("way_back"),
-                rf"{moves} (?:are|is) needed"
-                r"(?: to (?:recover|get back(?: onto the plan)?|put things right))?": _length(),
-                r"the shortest way back (?:takes|has|needs|is) "
-                r"<number:n> (?:actions?|moves?|steps?)": _length("shortest"),
-                rf"(?:i|the robot|we) (?:needs?|will need) {moves}(?: to (?:recover|repair this|get back))?": _length(),
-                r"there is no (?:shorter|cheaper) (?:way|one)|(?:this|that|it|which)? ?is the shortest(?: possible)?"
-                r"(?: way| one)?(?: back)?|no (?:shorter|cheaper) way exists": claims("shortest"),
-                r"(?:there is no way|it is impossible to get) back(?: (?:on)?to the plan)?": claims("no_way"),
-                r"no way back was found(?: in <number:n>(?P<rest>\.\d+)? seconds)?": _searched,
-                r"what makes it impossible (?:is|are) <objects:x>": claims("blamed", "each x"),
-            },
-        ),
-        *openings(
-            {
-                r"after looking at <number:n> scenes": claims("looked_at", "n"),
-                r"(?:to (?:recover|fix this|get back(?: onto the plan| on track)?|put (?:this|things) right|"
-                r"correct this)|the way back(?: is)?|for the recovery)": claims("way_back"),
-            }
-        ),
-        *predicates(
-            Topic.REMEDY,
-            {
-                r"(?:makes? it impossible|(?:is|are) what makes it impossible)": each("blamed"),
-                r"(?:may|can) (?:stay|remain) where (?:it is|they are)": each("stays"),
-                r"(?:need|needs|does not need|do not need) not (?:to )?be moved(?: back)?": each("stays"),
-            },
-        ),
-        *modifiers(
-            (Topic.REMEDY,),
-            {
-                r",? after looking at <number:n> (?:scenes?|states?)": claims("looked_at", "n"),
-                r"(?::|,| because|, because) ?nothing that follows needs (?:it|them) elsewhere": each("stays"),
-            },
-        ),
-    ]
+    return {
+        clause(Topic.REMEDY): {
+            r"the (?:way back|recovery|repair) (?:takes|needs|requires|consists of|is) "
+            r"<number:n> (?:actions?|steps?|moves?)": _length("way_back"),
+            rf"{moves} (?:are|is) needed"
+            r"(?: to (?:recover|get back(?: onto the plan)?|put things right))?": _length(),
+            r"the shortest way back (?:takes|has|needs|is) "
+            r"<number:n> (?:actions?|moves?|steps?)": _length("shortest"),
+            rf"(?:i|the robot|we) (?:needs?|will need) {moves}(?: to (?:recover|repair this|get back))?": _length(),
+            r"there is no (?:shorter|cheaper) (?:way|one)|(?:this|that|it|which)? ?is the shortest(?: possible)?"
+            r"(?: way| one)?(?: back)?|no (?:shorter|cheaper) way exists": claims("shortest"),
+            r"(?:there is no way|it is impossible to get) back(?: (?:on)?to the plan)?": claims("no_way"),
+            r"no way back was found(?: in <number:n>(?P<rest>\.\d+)? seconds)?": _searched,
+            r"what makes it impossible (?:is|are) <objects:x>": claims("blamed", "each x"),
+        },
+        opening(): {
+            r"after looking at <number:n> scenes": claims("looked_at", "n"),
+            r"(?:to (?:recover|fix this|get back(?: onto the plan| on track)?|put (?:this|things) right|"
+            r"correct this)|the way back(?: is)?|for the recovery)": claims("way_back"),
+        },
+        predicate(Topic.REMEDY): {
+            r"(?:makes? it impossible|(?:is|are) what makes it impossible)": each("blamed"),
+            r"(?:may|can) (?:stay|remain) where (?:it is|they are)": each("stays"),
+            r"(?:need|needs|does not need|do not need) not (?:to )?be moved(?: back)?": each("stays"),
+        },
+        modifier(Topic.REMEDY): {
+            r",? after looking at <number:n> (?:scenes?|states?)": claims("looked_at", "n"),
+            r"(?::|,| because|, because) ?nothing that follows needs (?:it|them) elsewhere": each("stays"),
+        },
+    }
 
 
 def _length(*more: str) -> ClaimMaker:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, product
@@ -113,50 +113,64 @@ ClaimMaker = Callable[[RuleMatch], Iterable[Claim]]
 
 
 @dataclass(frozen=True)
-class Rule:
-    """A way to say something.
+class Role:
+    """What a rule is for.
 
     Attributes:
         position: position in a sentence at which the rule applies.
-        pattern: of the words, in lower case, with stand-ins.
-        claims: makes the claims of a match.
         topic: topic of the clause.
         after: for a modifier, the topics of the clauses that it can follow.
     """
 
     position: Position
-    pattern: re.Pattern[str]
-    claims: ClaimMaker
     topic: Topic = Topic.DETAIL
     after: frozenset[Topic] = frozenset()
 
 
-def clauses(topic: Topic, ways: Mapping[str, ClaimMaker]) -> list[Rule]:
-    """Return rules for whole clauses.
+@dataclass(frozen=True)
+class Rule:
+    """A way to say something.
 
-    Args:
-        topic: topic of the clauses.
-        ways: pattern of the words -> maker of the claims of a match. In the patterns, `<object:x>`, `<objects:x>`,
-            `<number:n>`, `<steps:s>`, `<action:a>` and `<quote:q>` are slots for such a thing, named after the colon.
+    Attributes:
+        role: position in a sentence, and topic.
+        pattern: of the words, in lower case, with stand-ins.
+        claims: makes the claims of a match.
     """
-    return [Rule(Position.CLAUSE, _compiled(pattern), makes, topic) for pattern, makes in ways.items()]
+
+    role: Role
+    pattern: re.Pattern[str]
+    claims: ClaimMaker
 
 
-def predicates(topic: Topic, ways: Mapping[str, ClaimMaker]) -> list[Rule]:
-    """Return rules for predicates, which follow the subjects of their clause; see `clauses`."""
-    return [Rule(Position.PREDICATE, _compiled(pattern), makes, topic) for pattern, makes in ways.items()]
+RuleTable = Mapping[Role, Mapping[str, ClaimMaker]]
+"""Role -> pattern of the words -> maker of the claims of a match. In the patterns, `<object:x>`, `<objects:x>`,
+`<number:n>`, `<steps:s>`, `<action:a>` and `<quote:q>` are slots for such a thing, named after the colon."""
 
 
-def openings(ways: Mapping[str, ClaimMaker]) -> list[Rule]:
-    """Return rules for words that open a sentence, before its first clause; see `clauses`."""
-    return [Rule(Position.OPENING, _compiled(pattern), makes) for pattern, makes in ways.items()]
+def clause(topic: Topic) -> Role:
+    """Return the role of a whole clause."""
+    return Role(Position.CLAUSE, topic)
 
 
-def modifiers(after: Collection[Topic], ways: Mapping[str, ClaimMaker]) -> list[Rule]:
-    """Return rules for words that add to a clause of one of these topics; see `clauses`."""
-    return [
-        Rule(Position.MODIFIER, _compiled(pattern), makes, after=frozenset(after)) for pattern, makes in ways.items()
-    ]
+def predicate(topic: Topic) -> Role:
+    """Return the role of a predicate, which follows the subjects of its clause."""
+    return Role(Position.PREDICATE, topic)
+
+
+def opening() -> Role:
+    """Return the role of words that open a sentence, before its first clause."""
+    return Role(Position.OPENING)
+
+
+def modifier(*after: Topic) -> Role:
+    """Return the role of words that add to a clause of one of these topics."""
+    return Role(Position.MODIFIER, after=frozenset(after))
+
+
+def rules_of(*tables: RuleTable) -> tuple[Rule, ...]:
+    """Return the rules of tables."""
+    ways = chain.from_iterable(table.items() for table in tables)
+    return tuple(Rule(role, _compiled(pattern), makes) for role, way in ways for pattern, makes in way.items())
 
 
 def claims(name: str, *arguments: str) -> ClaimMaker:
