@@ -31,7 +31,8 @@ def report_of_episode(episode: Episode, audience: Audience = Audience.LAY) -> di
         the start), `text`, `verified`, and `errors` with the fields of each.
     """
     errors = [turn for turn in turns(episode) if turn.discrepancy]
-    explanations = [_explained(turn, audience) for turn in errors]
+    explain = GroundedExplainer(audience=audience)
+    explanations = [explain(turn.discrepancy, turn.recovery) for turn in errors]
     found = [_error(turn, words, episode) for turn, words in zip(errors, explanations, strict=True)]
     first: dict[str, Any] = (
         found[0] if found else {"kind": "none", "root_cause": "none", "objects": [], "correction": []}
@@ -47,10 +48,6 @@ def report_of_episode(episode: Episode, audience: Audience = Audience.LAY) -> di
         "status": episode.status.value,
         "errors": found,
     }
-
-
-def _explained(turn: Turn, audience: Audience) -> Explanation:
-    return GroundedExplainer(audience=audience)(turn.discrepancy, turn.recovery)
 
 
 def _error(turn: Turn, words: Explanation, episode: Episode) -> dict[str, Any]:

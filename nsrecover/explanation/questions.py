@@ -24,34 +24,26 @@ from nsrecover.explanation.grounded import GroundedExplainer
 from nsrecover.explanation.numbering import Turn, turns
 from nsrecover.explanation.reasons import reason_text
 
-_WHY = re.compile(r"\bwhy\b|\bwhat for\b|\bhow come\b", re.IGNORECASE)
-_WHAT_IF = re.compile(r"\bwhat if\b|\bhad(?:n't| not)\b|\bwithout (?:moving|touching)\b|\bwhat would\b", re.IGNORECASE)
+asks_why = re.compile(r"\bwhy\b|\bwhat for\b|\bhow come\b", re.IGNORECASE).search
+"""Find the words in a question that ask for a reason; None if there are none."""
+
+asks_what_if = re.compile(
+    r"\bwhat if\b|\bhad(?:n't| not)\b|\bwithout (?:moving|touching)\b|\bwhat would\b", re.IGNORECASE
+).search
+"""Find the words that make a question counterfactual; None if there are none."""
+
+asks_what_went_wrong = re.compile(
+    r"\b(?:wrong|happen(?:ed)?|fail(?:ed|ure)?|error|problem|explain|notice[d]?)\b", re.IGNORECASE
+).search
+"""Find the words in a question that ask what went wrong; None if there are none."""
+
+asks_what_was_done = re.compile(
+    r"\b(?:what|how|which)\b.*\b(?:do|did|done|plan|fix|recover|correct\w*|way back)\b", re.IGNORECASE
+).search
+"""Find the words in a question that ask for the recovery; None if there are none."""
+
 _NOT = re.compile(r"\b(?:not|n't|never)\b|n't\b", re.IGNORECASE)
 _WHERE = re.compile(r"\bwhere\b", re.IGNORECASE)
-_WRONG = re.compile(
-    r"\b(?:wrong|happen(?:ed)?|fail(?:ed|ure)?|error|problem|explain|notice[d]?)\b", re.IGNORECASE
-)  # fmt: skip
-_DID = re.compile(r"\b(?:what|how|which)\b.*\b(?:do|did|done|plan|fix|recover|correct\w*|way back)\b", re.IGNORECASE)
-
-
-def asks_why(question: str) -> bool:
-    """Return whether a question asks for a reason."""
-    return bool(_WHY.search(question))
-
-
-def asks_what_if(question: str) -> bool:
-    """Return whether a question is counterfactual."""
-    return bool(_WHAT_IF.search(question))
-
-
-def asks_what_went_wrong(question: str) -> bool:
-    """Return whether a question asks what went wrong."""
-    return bool(_WRONG.search(question))
-
-
-def asks_what_was_done(question: str) -> bool:
-    """Return whether a question asks for the recovery."""
-    return bool(_DID.search(question))
 
 
 @dataclass(frozen=True)
@@ -94,18 +86,20 @@ def _answer(episode: Episode, question: str, about: tuple[str, ...], phrasing: P
     named = mentioned(question, names)
     unknown = _unknown(question, named)
     subjects = named or about
-    if asks_what_if(question):
+    if unknown:
+        pass
+    elif asks_what_if(question):
         subjects = subjects or _first_moved(every)
-        if subjects and not unknown:
+        if subjects:
             return Answer(question, _what_if(every, subjects[0], phrasing), objects=subjects[:1])
-    elif asks_why(question) and named and not unknown:
+    elif asks_why(question) and named:
         negated = bool(_NOT.search(question))
         return Answer(question, _why(every, named[0], negated, phrasing), objects=named[:1])
-    elif _WHERE.search(question) and named and not unknown:
+    elif _WHERE.search(question) and named:
         return Answer(question, _where(episode, named[0]), objects=named[:1])
-    elif asks_what_went_wrong(question) and not unknown:
+    elif asks_what_went_wrong(question):
         return Answer(question, _wrong(every, named, phrasing), objects=named)
-    elif asks_what_was_done(question) and not unknown:
+    elif asks_what_was_done(question):
         return Answer(question, _did(every), objects=_first_moved(every))
     return Answer(question, _help(names, unknown), understood=False)
 
@@ -164,22 +158,25 @@ def _moves(every: Sequence[Turn], name: str) -> tuple[Turn, Recovery, int] | Non
     return None
 
 
+def _planned(every: Sequence[Turn], name: str) -> Turn | None:
+    """Return the first step of the plan that moves an object."""
+    return next((turn for turn in every if turn.step and turn.discrepancy.action.arguments[0] == name), None)
+
+
 def _why(every: Sequence[Turn], name: str, negated: bool, phrasing: Phrasing) -> str:
-    found = _moves(every, name)
-    planned = [turn for turn in every if turn.step is not None and _moved_by(turn) == name]
-    if negated:
-        return _why_not(every, name, bool(found) or bool(planned), phrasing)
+    found, planned = _moves(every, name), _planned(every, name)
+    if negated or not (found or planned):
+        return _why_not(every, name, bool(found or planned))
     if found is None:
-        if planned:
-            (turn, *_) = planned
-            return f"Moving {the(name)} was {phrasing.step(turn.step or 0)} of the plan: {_to_do(turn)}."
-        return _why_not(every, name, False, phrasing)
+        assert planned is not None
+        to_do = instruction(planned.discrepancy.action)
+        return f"Moving {the(name)} was {phrasing.step(planned.step or 0)} of the plan: {to_do}."
     turn, recovery, number = found
     action, scene = recovery.actions[number], turn.record.graph
-    culprit = next((each for each in turn.discrepancy.deviations if each.name == name), None)
     text = f"After {phrasing.step(turn.step)}, " if turn.step else ""
-    if culprit is not None:
-        return capital(f"{text}{_state(culprit, scene)}. So I had to {_goal(action, recovery, number)}.")
+    deviation = _deviation(turn, name)
+    if deviation is not None:
+        return capital(f"{text}{_state(deviation, scene)}. So I had to {_goal(action, recovery, number)}.")
     reason = _in_the_way(recovery, number, scene)
     if reason:
         return capital(f"{text}{the(name)} was in its place, but {reason}. So I had to {instruction(action)}.")
@@ -190,12 +187,8 @@ def _why(every: Sequence[Turn], name: str, negated: bool, phrasing: Phrasing) ->
     )
 
 
-def _moved_by(turn: Turn) -> str:
-    return turn.discrepancy.action.arguments[0]
-
-
-def _to_do(turn: Turn) -> str:
-    return instruction(turn.discrepancy.action)
+def _deviation(turn: Turn, name: str) -> Deviation | None:
+    return next((each for each in turn.discrepancy.deviations if each.name == name), None)
 
 
 _STATES = {
@@ -211,11 +204,11 @@ _STATES = {
 }
 
 
-def _state(culprit: Deviation, scene: SceneGraph) -> str:
+def _state(deviation: Deviation, scene: SceneGraph) -> str:
     """Return the deviation of an object as a clause."""
-    other = culprit.other or ("something else" if culprit.cause is Cause.SWAPPED else "what had to come there")
-    where = f"on {the(support_name(scene, scene.index(culprit.name)))}"
-    return _STATES[culprit.cause].format(name=the(culprit.name), other=the(other), where=where)
+    other = deviation.other or ("something else" if deviation.cause is Cause.SWAPPED else "what had to come there")
+    where = f"on {the(support_name(scene, scene.index(deviation.name)))}"
+    return _STATES[deviation.cause].format(name=the(deviation.name), other=the(other), where=where)
 
 
 def _goal(action: Action, recovery: Recovery, number: int) -> str:
@@ -246,16 +239,16 @@ def _in_the_way(recovery: Recovery, number: int, scene: SceneGraph) -> str:
     return ""
 
 
-def _why_not(every: Sequence[Turn], name: str, moved: bool, phrasing: Phrasing) -> str:
+def _why_not(every: Sequence[Turn], name: str, moved: bool) -> str:
     if moved:
         turn = next((turn for turn in every if turn.record.action and turn.record.action.arguments[0] == name), None)
         when = f" It was {instruction(turn.record.action)}." if turn is not None and turn.record.action else ""
         return f"But {the(name)} was to be moved.{when}".replace("It was ", "The action was to ")
     for turn, recovery in _recoveries(every):
-        culprit = next((each for each in turn.discrepancy.deviations if each.name == name), None)
-        if culprit is None:
+        deviation = _deviation(turn, name)
+        if deviation is None:
             continue
-        state = _state(culprit, turn.record.graph)
+        state = _state(deviation, turn.record.graph)
         if name in recovery.staying:
             return f"{capital(state)}. It could stay there: nothing that followed needed it elsewhere."
         if not recovery.found:
@@ -267,12 +260,12 @@ def _why_not(every: Sequence[Turn], name: str, moved: bool, phrasing: Phrasing) 
 def _what_if(every: Sequence[Turn], name: str, phrasing: Phrasing) -> str:
     found = _moves(every, name)
     if found is None:
-        planned = next((turn for turn in every if turn.step is not None and _moved_by(turn) == name), None)
+        planned = _planned(every, name)
         if planned is None:
             return f"Nothing would be different: I did not move {the(name)} at all."
         return (
             f"Moving {the(name)} was {phrasing.step(planned.step or 0)} of the plan. Without it the plan would not "
-            f"have been carried out: nobody would have come to {_to_do(planned)}."
+            f"have been carried out: nobody would have come to {instruction(planned.discrepancy.action)}."
         )
     turn, recovery, _ = found
     start, taken = turn.record.graph, len(recovery.actions) + len(recovery.rest)
@@ -318,19 +311,23 @@ def _hindrance(start: SceneGraph, goal: SceneGraph, needed: set[str], name: str)
     i, j = start.index(name), goal.index(name)
     support = support_name(goal, j)
     here = support_name(start, i)
-    away = float(abs(start.boxes[i, :3] - goal.boxes[j, :3]).max()) > 0.01
-    if name in needed and away:
+    if name in needed and _displaced(start, i, goal, j):
         if support == here:
             return f"{the(name)} itself would not have been in its place"
         return f"{the(name)} itself would have stayed on {the(here)}, and the plan needs it on {the(support)}"
     for other in sorted(needed - {name}):
-        n = start.index(other)
-        displaced = float(abs(start.boxes[n, :3] - goal.boxes[goal.index(other), :3]).max()) > 0.01
-        if displaced and i in resting_on(start, n):
+        n, m = start.index(other), goal.index(other)
+        if not _displaced(start, n, goal, m):
+            continue
+        if i in resting_on(start, n):
             return f"{the(name)} stood on {the(other)}, which had to be moved"
-        if displaced and bool(intersects(goal.boxes[goal.index(other)], start.boxes[[i]])[0]):
+        if bool(intersects(goal.boxes[m], start.boxes[[i]])[0]):
             return f"{the(name)} stood where {the(other)} had to go"
     return f"{the(name)} stood in the way"
+
+
+def _displaced(start: SceneGraph, i: int, goal: SceneGraph, j: int) -> bool:
+    return float(abs(start.boxes[i, :3] - goal.boxes[j, :3]).max()) > 0.01
 
 
 def _where(episode: Episode, name: str) -> str:
@@ -353,11 +350,11 @@ def _wrong(every: Sequence[Turn], named: Sequence[str], phrasing: Phrasing) -> s
         told = [GroundedExplainer(audience=phrasing.audience)(turn.discrepancy, None).text for turn in errors]
         return " ".join(told) or "Nothing went wrong."
     for turn in errors:
-        for culprit in turn.discrepancy.deviations:
-            if culprit.name in named:
+        for deviation in turn.discrepancy.deviations:
+            if deviation.name in named:
                 when = "Before" if turn.discrepancy.phase is Phase.BEFORE else "After"
                 step = f"{when} {phrasing.step(turn.step)}, " if turn.step else "On the way back, "
-                return f"{step}{_state(culprit, turn.record.graph)}."
+                return f"{step}{_state(deviation, turn.record.graph)}."
     return f"Nothing happened to {the(named[0])}: it was always as expected."
 
 

@@ -16,17 +16,20 @@ from nsrecover.explanation.audience import Audience, Phrasing, seed_of
 from nsrecover.explanation.facts import NOWHERE
 from nsrecover.explanation.grammar import capital, counted, instruction, listed, not_achieved, objects, the
 
-WORST_FIRST = (
-    Cause.TOPPLED,
-    Cause.DROPPED,
-    Cause.NOT_LIFTED,
-    Cause.MISPLACED,
-    Cause.MISSING,
-    Cause.SWAPPED,
-    Cause.MOVED,
-    Cause.BLOCKING,
-    Cause.HELPED,
-)
+_IN_SHORT = {
+    Cause.TOPPLED: ("{0} fell over", "the tower fell"),
+    Cause.DROPPED: ("the gripper lost {0}", "what the gripper carried fell"),
+    Cause.NOT_LIFTED: ("the gripper came up empty",) * 2,
+    Cause.MISPLACED: ("{0} missed its place", "some objects missed their places"),
+    Cause.MISSING: ("{0} is gone", "some objects are gone"),
+    Cause.SWAPPED: ("{1} were exchanged",) * 2,
+    Cause.MOVED: ("{0} was shifted", "some objects were shifted"),
+    Cause.BLOCKING: ("{0} blocks the way", "some objects block the way"),
+    Cause.HELPED: ("part of the work is done already",) * 2,
+}
+"""Cause -> a few words about one object and about several; later sentences name the objects."""
+
+WORST_FIRST = tuple(_IN_SHORT)
 """Order of the causes in a text."""
 
 
@@ -81,20 +84,6 @@ def _headline(known: dict[str, list[Fact]], phrasing: Phrasing) -> Sentence:
         return Sentence(f"{capital(worked)} {what}.", (step, *known["achieved"], *culprits))
     wrong = phrasing.choose(f"{step_phrase} went wrong", f"something went wrong at {step_phrase.rstrip(',')}")
     return Sentence(f"{capital(wrong)}: {what}.", (step, *culprits))
-
-
-_IN_SHORT = {
-    Cause.TOPPLED: ("{0} fell over", "the tower fell"),
-    Cause.DROPPED: ("the gripper lost {0}", "what the gripper carried fell"),
-    Cause.NOT_LIFTED: ("the gripper came up empty",) * 2,
-    Cause.MISPLACED: ("{0} missed its place", "some objects missed their places"),
-    Cause.MISSING: ("{0} is gone", "some objects are gone"),
-    Cause.SWAPPED: ("{1} were exchanged",) * 2,
-    Cause.MOVED: ("{0} was shifted", "some objects were shifted"),
-    Cause.BLOCKING: ("{0} blocks the way", "some objects block the way"),
-    Cause.HELPED: ("part of the work is done already",) * 2,
-}
-"""Cause -> a few words about one object and about several; later sentences name the objects."""
 
 
 def _in_short(cause: Cause, facts: Sequence[Fact]) -> str:
