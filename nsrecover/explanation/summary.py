@@ -143,24 +143,20 @@ def _observation(frame: SensoryFrame, graph: SceneGraph, sides: bool = True) -> 
 
 
 def _key_frame(time_s: float, label: str, action: Action, observation: Observation) -> KeyFrame:
-    text = _text(action)
+    text = _logged(action)[1].format(*action.arguments)
     return KeyFrame(clock(time_s), label, text, action_of(text), observation)
 
 
-def _text(action: Action) -> str:
-    _, words = _logged(action)
-    return (words or f"Do {action.operator} with {' and '.join(action.arguments)}").format(*action.arguments)
-
-
 def _logged(action: Action) -> tuple[str, str]:
-    """The name of an action in logs, and the action in words; both may be empty."""
+    """Return the name of an action in logs, and the template of its instruction."""
     operator = TABLETOP.operators.get(action.operator)
-    return ("", "") if operator is None else operator.words.logged
+    name, words = ("", "") if operator is None else operator.words.logged
+    return name or action.operator, words or f"Do {action.operator} with {' and '.join(action.arguments)}"
 
 
 def _step(action: Action) -> Step:
-    name = _logged(action)[0] or action.operator
-    return Step(name, tuple(action_of(f"pick up {argument}").arguments[0] for argument in action.arguments))
+    parts = (action_of(f"pick up {argument}").arguments[0] for argument in action.arguments)
+    return Step(_logged(action)[0], tuple(parts))
 
 
 def _wanted(episode: Episode) -> str:

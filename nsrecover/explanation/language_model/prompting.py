@@ -50,6 +50,11 @@ class PromptTemplate:
     user: str
     again: str
 
+    def filled(self, refused: Sequence[tuple[str, str]], **slots: str) -> str:
+        """Return the first request, or the second one if sentences were refused."""
+        reasons = "\n".join(f"- {json.dumps(text)}: {reason}" for text, reason in refused)
+        return Template(self.again if refused else self.user).substitute(slots, refused=reasons)
+
 
 class PromptStrategy(Protocol):
     """Builds the requests to a model, and extracts the sentences from its answers."""
@@ -60,8 +65,8 @@ class PromptStrategy(Protocol):
         ...
 
     def asked(self, points: Sequence[int]) -> Sequence[int]:
-        """Return which of the open points to request; none ends the requests."""
-        ...
+        """Return which of the open points to request, by default all; none ends the requests."""
+        return points
 
     def prompt(self, task: RewordingTask, points: Sequence[int], refused: Sequence[tuple[str, str]]) -> Prompt:
         """Return the request.
@@ -83,7 +88,7 @@ class PromptStrategy(Protocol):
 
 
 @dataclass(frozen=True)
-class StructuredPrompt:
+class StructuredPrompt(PromptStrategy):
     """The model rewords computed facts; its answer is JSON whose factual slots only allow known values.
 
     Attributes:
@@ -98,18 +103,14 @@ class StructuredPrompt:
 
     def prompt(self, task: RewordingTask, points: Sequence[int], refused: Sequence[tuple[str, str]]) -> Prompt:
         """See `PromptStrategy`."""
-        words = prompt_template(self.name, self.version)
-        return Prompt(
-            words.system,
-            Template(words.again if refused else words.user).substitute(
-                # Quoted as JSON, so that a name that looks like an instruction is recognisable as a name.
-                objects=", ".join(json.dumps(name, ensure_ascii=False) for name in task.objects),
-                points="\n".join(f"{number + 1}. {task.grounded[number].text}" for number in points),
-                refused="\n".join(f"- {json.dumps(text)}: {reason}" for text, reason in refused[:8]),
-            ),
-            _schema(task, points),
-            _TOKENS_PER_SENTENCE * len(points),
+        template = prompt_template(self.name, self.version)
+        user = template.filled(
+            refused[:8],
+            # Quoted as JSON, so that a name that looks like an instruction is recognisable as a name.
+            objects=", ".join(json.dumps(name, ensure_ascii=False) for name in task.objects),
+            points="\n".join(f"{number + 1}. {task.grounded[number].text}" for number in points),
         )
+        return Prompt(template.system, user, _schema(task, points), _TOKENS_PER_SENTENCE * len(points))
 
     def candidates(self, task: RewordingTask, points: Sequence[int], answer: str) -> tuple[Candidate, ...]:
         """See `PromptStrategy`."""
@@ -136,7 +137,7 @@ class StructuredPrompt:
 
 
 @dataclass(frozen=True)
-class ReflectPrompt:
+class ReflectPrompt(PromptStrategy):
     """The model infers the cause from the robot's experience, as in REFLECT; free text, for comparison.
 
     Attributes:
@@ -146,21 +147,11 @@ class ReflectPrompt:
     version: int = 1
     name: str = field(default="reflect", init=False)
 
-    def asked(self, points: Sequence[int]) -> Sequence[int]:
-        """See `PromptStrategy`."""
-        return points
-
     def prompt(self, task: RewordingTask, points: Sequence[int], refused: Sequence[tuple[str, str]]) -> Prompt:
         """See `PromptStrategy`."""
-        words, story = prompt_template(self.name, self.version), task.experience
-        text = Template(words.again if refused else words.user).substitute(
-            task=story.task,
-            moment=story.moment,
-            history="\n".join(story.history),
-            observation=story.observation,
-            refused="\n".join(f"- {json.dumps(text)}: {reason}" for text, reason in refused[:4]),
-        )
-        return Prompt(words.system, text, None, _TOKENS_PER_SENTENCE)
+        template, story = prompt_template(self.name, self.version), task.experience
+        user = template.filled(refused[:4], **vars(story) | {"history": "\n".join(story.history)})
+        return Prompt(template.system, user, None, _TOKENS_PER_SENTENCE)
 
     def candidates(self, task: RewordingTask, points: Sequence[int], answer: str) -> tuple[Candidate, ...]:
         """See `PromptStrategy`."""
@@ -178,14 +169,12 @@ def prompt_template(name: str, version: int) -> PromptTemplate:
         InvalidConfiguration: there is no prompt of that name and version.
     """
     folder = resources.files("nsrecover.explanation.language_model").joinpath(_FOLDER)
-    file = folder.joinpath(f"{name}.v{version}.json")
-    if not file.is_file():
-        known = [path.name.removesuffix(".json") for path in folder.iterdir()]
-        raise InvalidConfiguration(
-            f"expected a prompt, found {f'{name}.v{version}'!r}.{did_you_mean(f'{name}.v{version}', known)}"
-        )
-    document = json.loads(file.read_text(encoding="utf-8"))
-    return PromptTemplate(f"{name}.v{version}", document["system"], document["user"], document["again"])
+    known = {path.name.removesuffix(".json"): path for path in folder.iterdir()}
+    full = f"{name}.v{version}"
+    if full not in known:
+        raise InvalidConfiguration(f"expected a prompt, found {full!r}.{did_you_mean(full, known)}")
+    document = json.loads(known[full].read_text(encoding="utf-8"))
+    return PromptTemplate(full, document["system"], document["user"], document["again"])
 
 
 def _key(number: int) -> str:
@@ -227,10 +216,8 @@ def _objects(task: RewordingTask, number: int) -> list[str]:
 def _slot_problem(task: RewordingTask, number: int, item: dict[str, Any]) -> str:
     """Return what is wrong with the slots of a point, if anything; some endpoints ignore the schema."""
     named = item.get("objects")
-    wrong = [
-        name for name in (named if isinstance(named, list) else []) if name not in (*_objects(task, number), NO_OBJECT)
-    ]
-    if wrong:
+    allowed = (*_objects(task, number), NO_OBJECT)
+    if wrong := [name for name in (named if isinstance(named, list) else []) if name not in allowed]:
         return f"it is said to be about {', '.join(map(str, wrong))}, and the point is not"
     if item.get("what") not in _events(task, number):
         return f"it is said to tell of {item.get('what')!r}, and the point does not"
