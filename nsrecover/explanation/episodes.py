@@ -51,17 +51,17 @@ def report_of_episode(episode: Episode, audience: Audience = Audience.LAY) -> di
 
 
 def _error(turn: Turn, words: Explanation, episode: Episode) -> dict[str, Any]:
-    culprits = sorted(turn.discrepancy.deviations, key=lambda culprit: WORST_FIRST.index(culprit.cause))
+    deviations = sorted(turn.discrepancy.deviations, key=lambda deviation: WORST_FIRST.index(deviation.cause))
     recovery = turn.recovery
     return {
         "time": clock(turn.record.time_s - episode.start_s),
         "step": turn.step,
         "action": str(turn.discrepancy.action),
         "phase": turn.discrepancy.phase.value,
-        "kind": "execution" if culprits else "planning",
-        "root_cause": culprits[0].cause.value if culprits else PRECONDITION,
-        "objects": [culprit.name for culprit in culprits] or list(turn.discrepancy.action.arguments),
-        "causes": {culprit.name: culprit.cause.value for culprit in culprits},
+        "kind": "execution" if deviations else "planning",
+        "root_cause": deviations[0].cause.value if deviations else PRECONDITION,
+        "objects": [deviation.name for deviation in deviations] or list(turn.discrepancy.action.arguments),
+        "causes": {deviation.name: deviation.cause.value for deviation in deviations},
         "violated": list(violated_texts(turn.discrepancy)),
         "text": words.text,
         "correction": None if recovery is None or not recovery.found else [str(each) for each in recovery.actions],

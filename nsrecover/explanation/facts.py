@@ -45,15 +45,11 @@ def facts_of(
         that may stay), `steps_done` (before the recovery), `optimal`, `searched` (seconds, states), `reason` (text)
         and `blamed` (object).
     """
-    return (*_failure_facts(discrepancy, domain), *(_recovery_facts(discrepancy, recovery) if recovery else ()))
-
-
-def _failure_facts(discrepancy: Discrepancy, domain: SpatialDomain) -> tuple[Fact, ...]:
     facts = [Fact("step", (str(discrepancy.step + 1), str(discrepancy.action), discrepancy.phase.value))]
     facts += [Fact("violated", (text,)) for text in violated_texts(discrepancy, domain)]
-    facts += [_culprit_fact(discrepancy, culprit) for culprit in discrepancy.deviations]
+    facts += [_deviation_fact(discrepancy, deviation) for deviation in discrepancy.deviations]
     facts += _consequences(discrepancy, domain)
-    return tuple(facts)
+    return (*facts, *(_recovery_facts(discrepancy, recovery) if recovery else ()))
 
 
 def violated_texts(discrepancy: Discrepancy, domain: Domain = TABLETOP) -> tuple[str, ...]:
@@ -61,20 +57,20 @@ def violated_texts(discrepancy: Discrepancy, domain: Domain = TABLETOP) -> tuple
     return tuple(map(domain.text, discrepancy.unmet))
 
 
-def _culprit_fact(discrepancy: Discrepancy, culprit: Deviation) -> Fact:
+def _deviation_fact(discrepancy: Discrepancy, deviation: Deviation) -> Fact:
     """Return the fact about one object: `cause(name, explaining object, detail)`."""
-    other = culprit.other or NOWHERE
-    match culprit.cause:
+    other = deviation.other or NOWHERE
+    match deviation.cause:
         case Cause.TOPPLED | Cause.DROPPED | Cause.NOT_LIFTED | Cause.MOVED | Cause.MISPLACED:
             # The explaining object is the current support, from the boxes if the monitor does not provide it.
-            if culprit.other is None and culprit.observed is not None:
-                other = support_name(discrepancy.observed, discrepancy.observed.index(culprit.name))
-            detail = _shift(culprit.expected, culprit.observed)
+            if deviation.other is None and deviation.observed is not None:
+                other = support_name(discrepancy.observed, discrepancy.observed.index(deviation.name))
+            detail = _shift(deviation.expected, deviation.observed)
         case Cause.HELPED:
-            detail = NOWHERE if culprit.subgoal is None else str(culprit.subgoal)
+            detail = NOWHERE if deviation.subgoal is None else str(deviation.subgoal)
         case _:
             detail = NOWHERE
-    return Fact(culprit.cause.value, (culprit.name, other, detail))
+    return Fact(deviation.cause.value, (deviation.name, other, detail))
 
 
 def _shift(expected: Box, observed: Box | None) -> str:
@@ -106,18 +102,18 @@ def _consequences(discrepancy: Discrepancy, domain: SpatialDomain) -> list[Fact]
             # Neither fact if the relation holds, but at another place than intended.
             if not achieved or moved not in names:
                 facts.append(Fact("achieved" if achieved else "unachieved", (str(discrepancy.action),)))
-    for culprit in discrepancy.deviations:
+    for deviation in discrepancy.deviations:
         # The causes SWAPPED and HELPED already say where an object is.
-        if culprit.cause in (Cause.HELPED, Cause.SWAPPED) or culprit.name not in discrepancy.expected.names:
+        if deviation.cause in (Cause.HELPED, Cause.SWAPPED) or deviation.name not in discrepancy.expected.names:
             continue
-        wanted = support_name(discrepancy.expected, discrepancy.expected.index(culprit.name))
+        wanted = support_name(discrepancy.expected, discrepancy.expected.index(deviation.name))
         found = (
-            support_name(discrepancy.observed, discrepancy.observed.index(culprit.name))
-            if culprit.observed is not None
+            support_name(discrepancy.observed, discrepancy.observed.index(deviation.name))
+            if deviation.observed is not None
             else NOWHERE
         )
         if wanted not in (TABLE, found):
-            facts.append(Fact("should_be_on", (culprit.name, wanted)))
+            facts.append(Fact("should_be_on", (deviation.name, wanted)))
     return facts
 
 

@@ -52,8 +52,8 @@ def _shifted(found: Discrepancy, recovery: Recovery | None, by: int) -> tuple[Di
     if by == 0:
         return found, recovery
     deviations = tuple(
-        culprit if culprit.subgoal is None else replace(culprit, subgoal=culprit.subgoal + by)
-        for culprit in found.deviations
+        deviation if deviation.subgoal is None else replace(deviation, subgoal=deviation.subgoal + by)
+        for deviation in found.deviations
     )
     if recovery is not None and recovery.subgoal is not None:
         recovery = replace(recovery, subgoal=max(recovery.subgoal + by, 0))

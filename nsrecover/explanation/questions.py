@@ -347,8 +347,8 @@ def _where(episode: Episode, name: str) -> str:
 def _wrong(every: Sequence[Turn], named: Sequence[str], phrasing: Phrasing) -> str:
     errors = [turn for turn in every if turn.discrepancy]
     if not named:
-        told = [GroundedExplainer(audience=phrasing.audience)(turn.discrepancy, None).text for turn in errors]
-        return " ".join(told) or "Nothing went wrong."
+        texts = [GroundedExplainer(audience=phrasing.audience)(turn.discrepancy, None).text for turn in errors]
+        return " ".join(texts) or "Nothing went wrong."
     for turn in errors:
         for deviation in turn.discrepancy.deviations:
             if deviation.name in named:
@@ -359,13 +359,13 @@ def _wrong(every: Sequence[Turn], named: Sequence[str], phrasing: Phrasing) -> s
 
 
 def _did(every: Sequence[Turn]) -> str:
-    told = []
+    texts = []
     for _, recovery in _recoveries(every):
         if not recovery.found:
-            told.append(f"There was no way back: {reason_text(recovery).rstrip('. ')}.")
+            texts.append(f"There was no way back: {reason_text(recovery).rstrip('. ')}.")
         elif not recovery.actions:
-            told.append("Nothing had to be put right: the scene was on the plan already.")
+            texts.append("Nothing had to be put right: the scene was on the plan already.")
         else:
             steps = [_goal(action, recovery, number) for number, action in enumerate(recovery.actions)]
-            told.append(f"The way back was to {listed(steps)}.")
-    return " ".join(told) or "Nothing had to be done: nothing went wrong."
+            texts.append(f"The way back was to {listed(steps)}.")
+    return " ".join(texts) or "Nothing had to be done: nothing went wrong."

@@ -70,9 +70,9 @@ def summary_of(episode: Episode, task: str = "") -> Summary:
         task: the task as text; by default the effects of the plan.
     """
     named = {name for action in episode.plan for name in action.arguments}
-    looks = [(episode.start_s, episode.start), *((record.time_s, record.graph) for record in episode.records)]
-    times = _times([seconds - episode.start_s for seconds, _ in looks])
-    frames = tuple(_sensory(graph, seconds, named) for seconds, (_, graph) in zip(times, looks, strict=True))
+    scenes = [(episode.start_s, episode.start), *((record.time_s, record.graph) for record in episode.records)]
+    times = _times([seconds - episode.start_s for seconds, _ in scenes])
+    frames = tuple(_sensory(graph, seconds, named) for seconds, (_, graph) in zip(times, scenes, strict=True))
     events, subgoals = [], []
     for number, (turn, frame) in enumerate(zip(turns(episode), frames[1:], strict=True)):
         action = turn.record.action
@@ -92,7 +92,7 @@ def summary_of(episode: Episode, task: str = "") -> Summary:
         success_state=f"{wanted}.",
         events=tuple(events),
         subgoals=tuple(subgoals),
-        final=_observation(frames[-1], looks[-1][1], sides=False),
+        final=_observation(frames[-1], scenes[-1][1], sides=False),
         plan_lines=tuple(str(_step(action)) for action in episode.plan),
         extra={},
     )

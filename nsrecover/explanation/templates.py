@@ -65,25 +65,25 @@ def _headline(known: dict[str, list[Fact]], phrasing: Phrasing) -> Sentence:
     (step,) = known["step"]
     number, action, phase = step.arguments
     causes = [cause for cause in WORST_FIRST if known[cause.value]]
-    culprits = [fact for cause in causes for fact in known[cause.value]]
+    deviating = [fact for cause in causes for fact in known[cause.value]]
     violated = known["violated"]
     step_phrase = phrasing.step_with_action(number, action)
     if causes == [Cause.HELPED]:
         when = "Before" if phase == Phase.BEFORE else "After"
-        return Sentence(f"{when} {step_phrase} the scene is already ahead of the plan.", (step, *culprits))
+        return Sentence(f"{when} {step_phrase} the scene is already ahead of the plan.", (step, *deviating))
     if violated:
         reasons = listed([fact.arguments[0] for fact in violated])
         return Sentence(f"{capital(step_phrase)} cannot be done as things are: {reasons}.", (step, *violated))
     what = listed([_in_short(cause, known[cause.value]) for cause in causes if cause is not Cause.HELPED][:2])
     if phase == Phase.BEFORE:
-        return Sentence(f"Before {step_phrase} something was not as expected: {what}.", (step, *culprits))
+        return Sentence(f"Before {step_phrase} something was not as expected: {what}.", (step, *deviating))
     if known["achieved"]:
         worked = phrasing.choose(
             f"{step_phrase} did what it should, but", f"{step_phrase} worked, but", f"though {step_phrase} worked,"
         )
-        return Sentence(f"{capital(worked)} {what}.", (step, *known["achieved"], *culprits))
+        return Sentence(f"{capital(worked)} {what}.", (step, *known["achieved"], *deviating))
     wrong = phrasing.choose(f"{step_phrase} went wrong", f"something went wrong at {step_phrase.rstrip(',')}")
-    return Sentence(f"{capital(wrong)}: {what}.", (step, *culprits))
+    return Sentence(f"{capital(wrong)}: {what}.", (step, *deviating))
 
 
 def _in_short(cause: Cause, facts: Sequence[Fact]) -> str:

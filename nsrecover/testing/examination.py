@@ -127,8 +127,8 @@ class Examination:
         if given is not None:
             self.domain.check(Plan((given,)), graph)
             if reasons := self.domain.operator_of(given).violated(graph, given):
-                told = "; ".join(map(self.domain.text, reasons))
-                raise InvalidAction(f"expected an action that can be done at once, found {given}: {told}")
+                text = "; ".join(map(self.domain.text, reasons))
+                raise InvalidAction(f"expected an action that can be done at once, found {given}: {text}")
         action = given or choose_action(graph, self.domain)
         if action is None:
             self.log.skip("no object has room around it; give action=", *_ACTION_RULES)

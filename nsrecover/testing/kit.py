@@ -68,20 +68,20 @@ def check_world(
     try:
         first = Examination(fresh(), log, limits or Limits(), domain)
         start = first.observe_twice()
-        twin = None
+        second = None
         if make is None:
             log.skip("a single world was given; give a factory", *_FACTORY_RULES)
         else:
-            twin = Examination(fresh(), log, first.limits, domain)
-            _compare_worlds(first, start, twin)
+            second = Examination(fresh(), log, first.limits, domain)
+            _compare_worlds(first, start, second)
         first.refuse(start)
         saved, then = first.act(start, action)
         if provoke_failure:
             first.fail(start)
         else:
             log.skip("provoke_failure is off", Rule.FAILURE_NOT_RAISED)
-        if twin is not None:
-            _see_no_traces(first, start, twin, Examination(fresh(), log, first.limits, domain))
+        if second is not None:
+            _see_no_traces(first, start, second, Examination(fresh(), log, first.limits, domain))
         first.restore(saved, then)
         if make is not None:
             _close_twice(log, made)
@@ -130,22 +130,24 @@ def _is_world(candidate: object) -> bool:
     return not isinstance(candidate, type) and any(hasattr(candidate, name) for name in ("observe", "execute"))
 
 
-def _compare_worlds(first: Examination, start: LiftedObservation, twin: Examination) -> None:
+def _compare_worlds(first: Examination, start: LiftedObservation, second: Examination) -> None:
     """Check that two worlds of one factory start with the same observation."""
-    again = twin.world is first.world
+    again = second.world is first.world
     first.log.check(
         Rule.WORLDS_INDEPENDENT, not again, "a new world from every call of the factory", "the same one again",
         "make the world inside the factory, or pass the world instead of a factory",
     )  # fmt: skip
-    first.check_same(Rule.REPRODUCIBLE, start, twin.observe(), "the first observation of two worlds of one factory")
+    first.check_same(Rule.REPRODUCIBLE, start, second.observe(), "the first observation of two worlds of one factory")
 
 
-def _see_no_traces(first: Examination, start: LiftedObservation, twin: Examination, late: Examination) -> None:
+def _see_no_traces(first: Examination, start: LiftedObservation, second: Examination, late: Examination) -> None:
     """Check that the actions in the first world have not changed other worlds."""
     if not first.log.actions:
         first.log.skip("nothing could be done in the first world", Rule.WORLDS_INDEPENDENT)
         return
-    twin.check_same(Rule.WORLDS_INDEPENDENT, twin.seen[0], twin.observe(), "a world, while another one was acted in")
+    second.check_same(
+        Rule.WORLDS_INDEPENDENT, second.seen[0], second.observe(), "a world, while another one was acted in"
+    )
     late.check_same(Rule.WORLDS_INDEPENDENT, start, late.observe(), "a world made after another one was acted in")
 
 

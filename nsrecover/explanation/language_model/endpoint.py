@@ -148,12 +148,12 @@ class Endpoint:
                         on_text(piece)
         if not pieces:
             raise _Broken("the answer is empty, or not what an OpenAI-compatible endpoint sends")
-        asked, told = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
+        asked, answered = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
         cost = None
-        if self.price is not None and asked is not None and told is not None:
-            cost = (asked * self.price.prompt + told * self.price.completion) / 1e6
+        if self.price is not None and asked is not None and answered is not None:
+            cost = (asked * self.price.prompt + answered * self.price.completion) / 1e6
         attempts = 1 + answer.retries_taken
-        return Completion("".join(pieces), asked, told, attempts=attempts, cost=cost, truncated=cut)
+        return Completion("".join(pieces), asked, answered, attempts=attempts, cost=cost, truncated=cut)
 
 
 class _Broken(Exception):

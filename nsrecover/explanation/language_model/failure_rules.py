@@ -11,18 +11,16 @@ from nsrecover.explanation.language_model.sentence_rules import (
     EACH,
     Claim,
     ClaimMaker,
-    Rule,
+    Position,
+    Role,
     RuleMatch,
     RuleTable,
+    SentenceRule,
     Topic,
     claim,
     claims,
-    clause,
     each,
-    modifier,
     no_claims,
-    opening,
-    predicate,
     rules_of,
 )
 
@@ -110,7 +108,7 @@ _SEVERAL = {
 """Clauses that state a cause of several objects without their names, as patterns."""
 
 
-def failure_rules(operators: Mapping[str, Words]) -> tuple[Rule, ...]:
+def failure_rules(operators: Mapping[str, Words]) -> tuple[SentenceRule, ...]:
     """Return all rules for sentences about what happened, given the words of the operators."""
     return rules_of(_step_rules(), _event_rules(), _unnamed_rules(), _consequence_rules(operators))
 
@@ -120,7 +118,7 @@ def _step_rules() -> RuleTable:
     before, after = _step("at_step", Phase.BEFORE.value), _step("at_step", Phase.AFTER.value)
     succeeded = r"did what it should|did its job|worked(?: as (?:planned|intended|expected))?|succeeded|was successful"
     return {
-        clause(Topic.FAILURE): {
+        Role(Position.CLAUSE, Topic.FAILURE): {
             rf"{_STEP} {_FAILED}": _step("failed"),
             rf"(?:the action )?<action:a>,? {_FAILED}": claims("failed_action", "a"),
             rf"(?:something|things) went wrong (?:in|at|during|with|around) {_STEP}": _step("trouble"),
@@ -131,15 +129,15 @@ def _step_rules() -> RuleTable:
             r"something (?:was|is) not as expected": claims("unexpected"),
             r"the scene is already ahead of (?:the )?plan": claims("ahead"),
         },
-        clause(Topic.EVENT): {r"<quote:q>": claims("quoted", "each q")},
-        opening(): {
+        Role(Position.CLAUSE, Topic.EVENT): {r"<quote:q>": claims("quoted", "each q")},
+        Role(Position.OPENING): {
             rf"(?:after|following) {_STEP}": after,
             rf"(?:in|at|during|on|while (?:the robot was )?(?:doing|carrying out)) {_STEP}": after,
             rf"before {_STEP}": before,
             rf"(?:although|even though) {_STEP} (?:worked|succeeded|was successful)": _step("worked"),
         },
-        modifier(Topic.EVENT, Topic.FAILURE): {rf",? (?:in|at|during|after) {_STEP}": after},
-        modifier(Topic.FAILURE): {rf",? before {_STEP}": before},
+        Role(Position.MODIFIER, after=(Topic.EVENT, Topic.FAILURE)): {rf",? (?:in|at|during|after) {_STEP}": after},
+        Role(Position.MODIFIER, after=(Topic.FAILURE,)): {rf",? before {_STEP}": before},
     }
 
 
@@ -158,7 +156,7 @@ def _step(name: str, *phase: str) -> ClaimMaker:
 def _event_rules() -> RuleTable:
     """Return rules for events of named objects."""
     return {
-        predicate(Topic.EVENT): {
+        Role(Position.PREDICATE, Topic.EVENT): {
             **{rf"(?:{words})": each(cause.value) for cause, words in _EVENTS.items() if _happens(cause)},
             rf"{_HAVE}(?:fell(?: down)?|fallen(?: down)?|came down|dropped down)": each("toppled", "dropped"),
             r"(?:is|are) (?:not where (?:it|they) should be|out of place)": each("displaced"),
@@ -170,11 +168,11 @@ def _event_rules() -> RuleTable:
             rf"{_SWAPPED} with <object:x>": claims("swapped_with", EACH, "x"),
             rf"(?:now )?(?:is|are)(?: now)? {_OFFSET}": _offset,
         },
-        predicate(Topic.DETAIL): {
+        Role(Position.PREDICATE, Topic.DETAIL): {
             rf"(?:{_EVENTS[Cause.HELPED]})": each("helped"),
             rf"(?:{_EVENTS[Cause.HELPED]}) after step <number:n>": claims("right_after", EACH, "n"),
         },
-        clause(Topic.EVENT): {
+        Role(Position.CLAUSE, Topic.EVENT): {
             rf"{_ARM} (?:has )?(?:accidentally )?(?:lost its grip on|lost hold of|lost|dropped|let go of) "
             r"<objects:x>": claims("dropped", "each x"),
             rf"{_ARM} (?:failed to|did not|could not|was not able to|was unable to|did not manage to) "
@@ -183,7 +181,7 @@ def _event_rules() -> RuleTable:
             r"(?:see|sees|find|finds) <objects:x>": claims("missing", "each x"),
             r"(?:the way of )?<object:x> (?:is|was) blocked by <object:y>": claims("blocks", "y", "x"),
         },
-        modifier(Topic.EVENT): {
+        Role(Position.MODIFIER, after=(Topic.EVENT,)): {
             rf" (?:{_ON}|to|down onto|down on) <object:x>": claims("on", EACH, "x"),
             r" (?:off|from|from on top of) <object:x>": claims("fell_from", EACH, "x"),
             rf",? ?{_OFFSET}": _offset,
@@ -224,7 +222,7 @@ def _unnamed_rules() -> RuleTable:
     counted = {**{cause: words for cause, words in _EVENTS.items() if _happens(cause)}, Cause.SWAPPED: swapped}
     things = rf"<number:n> (?:{_THINGS[3:-1]}|object|block|thing|item)"
     return {
-        clause(Topic.EVENT): {
+        Role(Position.CLAUSE, Topic.EVENT): {
             **{words: claims(SEVERAL, cause.value) for cause, words in _SEVERAL.items()},
             **{rf"{things} (?:{words})": claims("count", cause.value, "n") for cause, words in counted.items()},
             rf"{_ARM} (?:came up|stayed|remained|was) empty": claims("some", "not_lifted"),
@@ -253,10 +251,10 @@ def _consequence_rules(operators: Mapping[str, Words]) -> RuleTable:
         instead[rf",? (?:instead of|rather than) (?:being )?{there}"] = claims("meant", operator, EACH, "x")
     promised = r",? (?:as|which) (?:the|this) step (?:was to bring about|should have (?:done|achieved)|was meant to do)"
     return {
-        predicate(Topic.CONSEQUENCE): missed,
-        clause(Topic.CONSEQUENCE): {**meant, r"<action:a> has not been achieved": _not_achieved},
-        modifier(Topic.EVENT): instead,
-        modifier(Topic.CONSEQUENCE): {promised: claims("promised")},
+        Role(Position.PREDICATE, Topic.CONSEQUENCE): missed,
+        Role(Position.CLAUSE, Topic.CONSEQUENCE): {**meant, r"<action:a> has not been achieved": _not_achieved},
+        Role(Position.MODIFIER, after=(Topic.EVENT,)): instead,
+        Role(Position.MODIFIER, after=(Topic.CONSEQUENCE,)): {promised: claims("promised")},
     }
 
 

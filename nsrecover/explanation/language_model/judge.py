@@ -14,7 +14,7 @@ from nsrecover.explanation.language_model.entailment import Entailment, entailed
 from nsrecover.explanation.language_model.failure_rules import failure_rules
 from nsrecover.explanation.language_model.parser import Parser
 from nsrecover.explanation.language_model.recovery_rules import recovery_rules
-from nsrecover.explanation.language_model.sentence_rules import Claim, Rule
+from nsrecover.explanation.language_model.sentence_rules import Claim, SentenceRule
 from nsrecover.explanation.language_model.vocabulary import Vocabulary
 
 UNREADABLE = "it says something that cannot be checked; use plain statements about what is known, and nothing else"
@@ -69,9 +69,10 @@ class Judge:
         for claim in claims:
             if not claim.options & self.known.facts:
                 return f"it says {claim}, and that is not so"
-        told = [claim for claim in claims if any(fact.predicate == _INSTRUCTION for fact in claim.options)]
+        given = [claim.options for claim in claims if any(fact.predicate == _INSTRUCTION for fact in claim.options)]
         ordered = self.known.ordered
-        if told and (len(told) != len(ordered) or not all(s.options & o for s, o in zip(told, ordered, strict=True))):
+        right = len(given) == len(ordered) and all(map(frozenset.intersection, given, ordered))
+        if given and not right:
             return f"it does not tell the {len(ordered)} actions completely and in their order"
         return ""
 
@@ -81,7 +82,7 @@ class Judge:
 
 
 @lru_cache(maxsize=8)
-def _rules(operators: tuple[tuple[str, Words], ...]) -> tuple[Rule, ...]:
+def _rules(operators: tuple[tuple[str, Words], ...]) -> tuple[SentenceRule, ...]:
     return (*failure_rules(dict(operators)), *recovery_rules(dict(operators)))
 
 

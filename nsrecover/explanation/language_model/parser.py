@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from nsrecover.explanation.language_model.sentence_rules import SLOTS, Claim, Position, Rule, RuleMatch, Topic
+from nsrecover.explanation.language_model.sentence_rules import SLOTS, Claim, Position, RuleMatch, SentenceRule, Topic
 from nsrecover.explanation.language_model.vocabulary import LONGEST, MaskedText, Vocabulary
 
 _ATTEMPTS = 20_000
@@ -41,10 +41,10 @@ class Parser:
     """
 
     vocabulary: Vocabulary
-    rules: tuple[Rule, ...]
+    rules: tuple[SentenceRule, ...]
 
     @cached_property
-    def by_position(self) -> dict[Position, list[Rule]]:
+    def by_position(self) -> dict[Position, list[SentenceRule]]:
         """The rules for each position in a sentence."""
         return {position: [rule for rule in self.rules if rule.role.position is position] for position in Position}
 
@@ -72,7 +72,7 @@ class _Attempt:
             yield from self._clause(start.end(), (), (Topic.CONSEQUENCE, Topic.REMEDY))
         yield from self._opening(0, ())
 
-    def _matches(self, kind: Position, start: int) -> Iterator[tuple[Rule, re.Match[str]]]:
+    def _matches(self, kind: Position, start: int) -> Iterator[tuple[SentenceRule, re.Match[str]]]:
         for rule in self._parser.by_position[kind]:
             self._left -= 1
             match = rule.pattern.match(self._text, start) if self._left > 0 else None

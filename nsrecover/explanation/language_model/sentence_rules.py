@@ -40,7 +40,11 @@ class Topic(StrEnum):
 
 
 class Position(StrEnum):
-    """Position in a sentence at which a rule applies."""
+    """Position in a sentence at which a rule applies.
+
+    An opening comes before the first clause, a predicate follows the subjects of its clause, and a modifier follows a
+    clause.
+    """
 
     OPENING = "opening"
     CLAUSE = "clause"
@@ -124,11 +128,11 @@ class Role:
 
     position: Position
     topic: Topic = Topic.DETAIL
-    after: frozenset[Topic] = frozenset()
+    after: tuple[Topic, ...] = ()
 
 
 @dataclass(frozen=True)
-class Rule:
+class SentenceRule:
     """A way to say something.
 
     Attributes:
@@ -147,30 +151,10 @@ RuleTable = Mapping[Role, Mapping[str, ClaimMaker]]
 `<number:n>`, `<steps:s>`, `<action:a>` and `<quote:q>` are slots for such a thing, named after the colon."""
 
 
-def clause(topic: Topic) -> Role:
-    """Return the role of a whole clause."""
-    return Role(Position.CLAUSE, topic)
-
-
-def predicate(topic: Topic) -> Role:
-    """Return the role of a predicate, which follows the subjects of its clause."""
-    return Role(Position.PREDICATE, topic)
-
-
-def opening() -> Role:
-    """Return the role of words that open a sentence, before its first clause."""
-    return Role(Position.OPENING)
-
-
-def modifier(*after: Topic) -> Role:
-    """Return the role of words that add to a clause of one of these topics."""
-    return Role(Position.MODIFIER, after=frozenset(after))
-
-
-def rules_of(*tables: RuleTable) -> tuple[Rule, ...]:
+def rules_of(*tables: RuleTable) -> tuple[SentenceRule, ...]:
     """Return the rules of tables."""
     ways = chain.from_iterable(table.items() for table in tables)
-    return tuple(Rule(role, _compiled(pattern), makes) for role, way in ways for pattern, makes in way.items())
+    return tuple(SentenceRule(role, _compiled(pattern), makes) for role, way in ways for pattern, makes in way.items())
 
 
 def claims(name: str, *arguments: str) -> ClaimMaker:
