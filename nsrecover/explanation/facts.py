@@ -5,6 +5,9 @@ The templates (`nsrecover.explanation.templates`) depend on these facts only, so
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
 import numpy as np
 
 from nsrecover.core.actions import Action
@@ -88,6 +91,17 @@ def _shift(expected: Box, observed: Box | None) -> str:
         ("to the left of its place", "to the right of its place"),
     )
     return f"{size} {words[axis][0 if delta[axis] > 0 else 1]}"
+
+
+def swap_groups(swaps: Iterable[Sequence[str]]) -> list[list[str]]:
+    """Return the groups of objects that changed places with each other, from the arguments of facts `swapped`."""
+    groups: list[list[str]] = []
+    for name, other, *_ in swaps:
+        members = [name] if other == NOWHERE else [name, other]
+        joined = [group for group in groups if set(group) & set(members)]
+        groups = [group for group in groups if group not in joined]
+        groups.append(list(dict.fromkeys(chain(*joined, members))))
+    return groups
 
 
 def _consequences(discrepancy: Discrepancy, domain: SpatialDomain) -> list[Fact]:

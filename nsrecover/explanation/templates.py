@@ -13,7 +13,7 @@ from nsrecover.domains.base import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE
 from nsrecover.explanation.audience import Audience, Phrasing, seed_of
-from nsrecover.explanation.facts import NOWHERE
+from nsrecover.explanation.facts import NOWHERE, swap_groups
 from nsrecover.explanation.grammar import capital, counted, instruction, listed, not_achieved, objects, the
 
 _IN_SHORT = {
@@ -157,19 +157,11 @@ def _fate(
 
 def _swaps(facts: Sequence[Fact]) -> list[Sentence]:
     """Return one sentence for each set of objects that changed places with each other."""
-    groups: list[tuple[list[str], list[Fact]]] = []
-    for fact in facts:
-        members = [name for name in fact.arguments[:2] if name != NOWHERE]
-        joined = [group for group in groups if set(group[0]) & set(members)]
-        names = list(dict.fromkeys([*(name for group in joined for name in group[0]), *members]))
-        members_facts = [*(known for group in joined for known in group[1]), fact]
-        groups = [group for group in groups if group not in joined] + [(names, members_facts)]
     sentences = []
-    for names, members_facts in groups:
-        ending = {1: " has changed places with something else", 2: " have changed places"}.get(
-            len(names), " have changed places with one another"
-        )
-        sentences.append(Sentence(f"{capital(objects(names))}{ending}.", tuple(members_facts)))
+    for names in swap_groups(fact.arguments for fact in facts):
+        ending = {1: " with something else", 2: ""}.get(len(names), " with one another")
+        text = f"{capital(objects(names))} {'has' if len(names) == 1 else 'have'} changed places{ending}."
+        sentences.append(Sentence(text, tuple(fact for fact in facts if fact.arguments[0] in names)))
     return sentences
 
 

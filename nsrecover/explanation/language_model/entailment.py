@@ -13,7 +13,7 @@ from nsrecover.core.explanation import Fact
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.domains.tabletop.operators import PUT_BACK, STACK
 from nsrecover.domains.tabletop.relations import TABLE
-from nsrecover.explanation.facts import NOWHERE
+from nsrecover.explanation.facts import NOWHERE, swap_groups
 
 SEVERAL = "several"
 """Predicate of events that concern more than one object."""
@@ -127,7 +127,6 @@ class _Consequences:
 
     def swaps(self, found: Sequence[tuple[str, ...]]) -> None:
         add = self.add
-        groups: list[set[str]] = []
         for who, other, _ in found:
             names = {name for name in (who, other) if name != NOWHERE}
             for name in names:
@@ -135,9 +134,7 @@ class _Consequences:
             if len(names) == 2:
                 add(f"swapped {who}", "swapped_with", who, other)
                 add(f"swapped {who}", "swapped_with", other, who)
-            joined = [group for group in groups if group & names]
-            groups = [group for group in groups if group not in joined] + [names.union(*joined)]
-        for group in groups:
+        for group in swap_groups(found):
             add("", "swapped_together", *sorted(group))
 
     def effects(self) -> None:
