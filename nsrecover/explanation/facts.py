@@ -56,7 +56,7 @@ def facts_of(
 
 
 def violated_texts(discrepancy: Discrepancy, domain: Domain = TABLETOP) -> tuple[str, ...]:
-    """The preconditions that do not hold, in words."""
+    """Return the preconditions that do not hold, in words."""
     return tuple(map(domain.text, discrepancy.unmet))
 
 

@@ -28,7 +28,7 @@ _SYMBOLIC = {
 
 
 def reason_text(found: Recovery | Repair) -> str:
-    """Why there is no way back, or why the search stopped; empty if neither applies.
+    """Return why there is no way back, or why the search stopped; empty if neither applies.
 
     Args:
         found: the answer of the recovery planner or of symbolic repair.

@@ -161,7 +161,7 @@ class _Broken(Exception):
 
 
 async def _events(answer: Any) -> AsyncIterator[dict[str, Any]]:
-    """The events of a streamed answer, or the single document of an endpoint that does not stream."""
+    """Yield the events of a streamed answer, or the single document of an endpoint that does not stream."""
     if "text/event-stream" in answer.headers.get("content-type", ""):
         async for chunk in answer.parse():
             yield chunk.model_dump()

@@ -89,7 +89,7 @@ class PromptStrategy(Protocol):
 
 @dataclass(frozen=True)
 class StructuredPrompt(PromptStrategy):
-    """The model rewords computed facts; its answer is JSON whose factual slots only allow known values.
+    """Prompt to reword computed facts; the answer is JSON whose factual slots only allow known values.
 
     Attributes:
         version: version of the prompt.
@@ -138,7 +138,7 @@ class StructuredPrompt(PromptStrategy):
 
 @dataclass(frozen=True)
 class ReflectPrompt(PromptStrategy):
-    """The model infers the cause from the robot's experience, as in REFLECT; free text, for comparison.
+    """Prompt to infer the cause from the robot's experience, as in REFLECT; free text, for comparison.
 
     Attributes:
         version: version of the prompt.

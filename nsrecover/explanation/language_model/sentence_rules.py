@@ -118,7 +118,7 @@ ClaimMaker = Callable[[RuleMatch], Iterable[Claim]]
 
 @dataclass(frozen=True)
 class Role:
-    """What a rule is for.
+    """Place of a rule in a sentence, and its topic.
 
     Attributes:
         position: position in a sentence at which the rule applies.
