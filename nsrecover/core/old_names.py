@@ -59,7 +59,9 @@ MODULES: dict[str, str] = {
     "nsrecover.free_place": "nsrecover.models.free_place",
     "nsrecover.geometric_models": "nsrecover.models.geometric",
     "nsrecover.imagine": "nsrecover.monitoring.imagination",
+    "nsrecover.integrations.server.events": "nsrecover.integrations.server.sessions",
     "nsrecover.integrations.server.page": "nsrecover.integrations.server.app",
+    "nsrecover.integrations.server.schema": "nsrecover.integrations.server.app",
     "nsrecover.integrations.tree_course": "nsrecover.integrations.plan_execution",
     "nsrecover.integrations.up_engine": "nsrecover.integrations.unified_planning.engine",
     "nsrecover.integrations.up_export": "nsrecover.integrations.unified_planning.export",
@@ -239,7 +241,7 @@ NAMES: dict[str, Mapping[str, str]] = {
         "look": "observe",
         "attempted": "mark_attempted",
     },
-    "nsrecover.integrations.server.events": {"Event": INTERNAL},
+    "nsrecover.integrations.server.sessions": {"Event": INTERNAL},
     "nsrecover.integrations.server.app": {
         "STYLE": INTERNAL,
         "create_app": "nsrecover.integrations.server.create_app",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from nsrecover.integrations.server import create_app
-from nsrecover.integrations.server.schema import schema_of
+from nsrecover.integrations.server.app import schema_of
 from nsrecover.system import geometric
 
 

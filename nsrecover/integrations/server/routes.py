@@ -13,11 +13,10 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from nsrecover.core.discrepancy import Cause, Phase
 from nsrecover.integrations.server import convert, messages
-from nsrecover.integrations.server.events import SILENCE_S, EventKind
 from nsrecover.integrations.server.limits import VIEWS
 from nsrecover.integrations.server.problems import Refused, refusals
 from nsrecover.integrations.server.service import Seeing, Service, state_of
-from nsrecover.integrations.server.sessions import Session
+from nsrecover.integrations.server.sessions import SILENCE_S, EventKind, Session
 
 EVENT = {
     "type": "object",

@@ -16,9 +16,8 @@ from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.integrations.server import convert, messages
-from nsrecover.integrations.server.events import EventKind
 from nsrecover.integrations.server.limits import Limits
-from nsrecover.integrations.server.sessions import Session, Sessions
+from nsrecover.integrations.server.sessions import EventKind, Session, Sessions
 from nsrecover.integrations.server.watch import StepResult, Systems, Watch
 
 Result = TypeVar("Result")
