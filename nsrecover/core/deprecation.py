@@ -1,7 +1,7 @@
 """Old public names: for one more release they work with a DeprecationWarning, or raise an error; both name the new one.
 
-A renamed module, member or keyword is one entry in a table of `old_names`. `nsrecover` calls `install` when it is
-imported, so modules and classes themselves contain nothing about their old names.
+A renamed module, member or keyword is one line of `old_names.toml`. `nsrecover` calls `install` when it is imported, so
+modules and classes themselves contain nothing about their old names.
 """
 
 from __future__ import annotations
@@ -9,14 +9,29 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
+import tomllib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from nsrecover.core.old_names import MODULES, NAMES, Gone
+
+class Gone(str):
+    """What to use instead of a name that no longer exists: the text of an error."""
+
+
+def _read(table: Mapping[str, str]) -> dict[str, str]:
+    return {old: Gone(new[2:]) if new.startswith("! ") else new for old, new in table.items()}
+
+
+_TABLES = tomllib.loads((Path(__file__).parent / "old_names.toml").read_text(encoding="utf-8"))
+MODULES = _read(_TABLES.pop("modules"))
+"""Old module -> new module."""
+NAMES = {home: _read(table) for home, table in _TABLES.items()}
+"""Module, class or function -> old name of a member, or of a keyword with "=" -> new name."""
 
 
 def install() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import nsrecover
-from nsrecover.core.old_names import MODULES, NAMES, Gone
+from nsrecover.core.deprecation import MODULES, NAMES, Gone
 
 BOXES = {"a": (0.5, 0.0, 0.02, 0.04, 0.04, 0.04), "b": (0.5, 0.2, 0.02, 0.04, 0.04, 0.04)}
 
