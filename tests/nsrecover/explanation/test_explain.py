@@ -122,6 +122,20 @@ ONE_OF_EACH = {
 }
 
 
+BACK = Recovery(
+    RecoveryStatus.RECOVERED,
+    tuple(map(Action.parse, ("restore(green die)", "restore(blue cube)", "top(red cube, blue cube)"))),
+    (
+        graph(blue_cube=on_table(0.35, 0.0), red_cube=on_table(0.3, -0.1)),
+        graph(red_cube=on_table(0.3, -0.1)),
+        graph(),
+    ),
+    subgoal=4,
+    cost=3,
+    proven_optimal=True,
+)
+
+
 @pytest.mark.parametrize("cause", list(Cause))
 def test_every_cause_has_its_sentence_and_is_read_back(cause: Cause) -> None:
     case, sentence = ONE_OF_EACH[cause]
@@ -133,19 +147,7 @@ def test_every_cause_has_its_sentence_and_is_read_back(cause: Cause) -> None:
 
 
 def test_a_collapse_reads_like_a_person_wrote_it() -> None:
-    back = Recovery(
-        RecoveryStatus.RECOVERED,
-        tuple(map(Action.parse, ("restore(green die)", "restore(blue cube)", "top(red cube, blue cube)"))),
-        (
-            graph(blue_cube=on_table(0.35, 0.0), red_cube=on_table(0.3, -0.1)),
-            graph(red_cube=on_table(0.3, -0.1)),
-            graph(),
-        ),
-        subgoal=4,
-        cost=3,
-        proven_optimal=True,
-    )
-    assert GroundedExplainer()(COLLAPSE, back).text == (
+    assert GroundedExplainer()(COLLAPSE, BACK).text == (
         "Step 4, top(red cube, blue cube), went wrong: the tower fell and the gripper lost the red cube. "
         "The green die and the blue cube toppled onto the table. "
         "The red cube was dropped on the way and now lies on the table, 25 cm nearer to the robot than its place. "

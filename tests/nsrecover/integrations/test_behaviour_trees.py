@@ -34,6 +34,15 @@ def clean() -> None:
     py_trees.blackboard.Blackboard.clear()
 
 
+def begun(system: Any) -> tuple[Table, PlanExecution[Any], py_trees.trees.BehaviourTree]:
+    """A table, the plan's execution there, and its tree after the first action."""
+    table = Table()
+    execution = PlanExecution(system, table, PLAN)
+    tree = tree_of(execution)
+    tree.tick()
+    return table, execution, tree
+
+
 def test_a_plan_that_works_is_carried_out() -> None:
     table = Table()
     tree = tree_of(PlanExecution(geometric(), table, PLAN))
@@ -74,10 +83,7 @@ def test_an_error_is_reported_and_recovered() -> None:
 
 
 def test_disturbances_before_an_action_are_noticed_too() -> None:
-    table = Table()
-    execution = PlanExecution(geometric(), table, PLAN)
-    tree = tree_of(execution)
-    tree.tick()  # green is on red
+    table, _execution, tree = begun(geometric())
     tree.tick()  # seen, and blue is on green
     table.put("grey", *table.scene.boxes[table.scene.index("red")][:2], 3.5 * SIDE_M)  # a helper
     assert run(tree) is Status.SUCCESS
@@ -86,10 +92,8 @@ def test_disturbances_before_an_action_are_noticed_too() -> None:
 
 
 def test_a_result_for_an_older_world_is_never_a_success() -> None:
-    table, system = Table(), slow()
-    execution = PlanExecution(system, table, PLAN)
-    tree = tree_of(execution)
-    tree.tick()
+    system = slow()
+    table, execution, tree = begun(system)
     table.put("green", 0.6, 0.2)
     tree.tick()
     assert tree.root.status is Status.RUNNING
@@ -115,10 +119,8 @@ def test_a_result_for_an_older_world_is_never_a_success() -> None:
 
 
 def test_a_scene_that_is_corrected_during_the_search_makes_its_result_stale() -> None:
-    table, system = Table(), slow()
-    execution = PlanExecution(system, table, PLAN)
-    tree = tree_of(execution)
-    tree.tick()
+    system = slow()
+    table, _execution, tree = begun(system)
     right = table.scene
     table.put("green", 0.6, 0.2)
     tree.tick()
@@ -165,10 +167,7 @@ def test_a_stubborn_world_ends_in_failure_and_help_ends_that() -> None:
 
 
 def test_no_way_back_is_a_failure_with_the_reason() -> None:
-    table = Table()
-    execution = PlanExecution(geometric(), table, PLAN)
-    tree = tree_of(execution)
-    tree.tick()
+    table, _execution, tree = begun(geometric())
     table.lose("blue")
     assert run(tree) is Status.FAILURE
     board = reader()
@@ -180,10 +179,8 @@ def test_no_way_back_is_a_failure_with_the_reason() -> None:
 
 
 def test_interrupting_stops_the_search_and_forgets_what_was_inserted() -> None:
-    table, system = Table(), slow()
-    execution = PlanExecution(system, table, PLAN)
-    tree = tree_of(execution)
-    tree.tick()
+    system = slow()
+    table, _execution, tree = begun(system)
     table.put("green", 0.6, 0.2)
     tree.tick()
     searching = threading.active_count()
@@ -238,10 +235,8 @@ def test_an_interrupted_skill_leaves_no_trace() -> None:
 
 @pytest.mark.parametrize("how", ["setup", "reset"])
 def test_nothing_is_left_of_an_earlier_episode(how: str) -> None:
-    table, system = Table(), slow()
-    execution = PlanExecution(system, table, PLAN)
-    tree = tree_of(execution)
-    tree.tick()
+    system = slow()
+    table, execution, tree = begun(system)
     table.put("green", 0.6, 0.2)
     tree.tick()
     assert reader().culprits == ("green",)

@@ -9,20 +9,8 @@ from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase
 from nsrecover.core.explanation import Fact
 from nsrecover.core.recovery import Recovery, RecoveryStatus
-from tests.nsrecover.explanation.test_explain import COLLAPSE, ONE_OF_EACH, SIZE, discrepancy, graph, on_table
+from tests.nsrecover.explanation.test_explain import BACK, COLLAPSE, ONE_OF_EACH, SIZE, discrepancy, on_table
 
-BACK = Recovery(
-    RecoveryStatus.RECOVERED,
-    tuple(map(Action.parse, ("restore(green die)", "restore(blue cube)", "top(red cube, blue cube)"))),
-    (
-        graph(blue_cube=on_table(0.35, 0.0), red_cube=on_table(0.3, -0.1)),
-        graph(red_cube=on_table(0.3, -0.1)),
-        graph(),
-    ),
-    subgoal=4,
-    cost=3,
-    proven_optimal=True,
-)
 LATER = Recovery(RecoveryStatus.RECOVERED, (Action.parse("free(dark red cube)"),), (), subgoal=6, cost=1)
 DONE = Recovery(RecoveryStatus.ALREADY_AT_SUBGOAL, subgoal=6)
 NO_WAY = Recovery(
