@@ -16,52 +16,11 @@ from nsrecover.core.actions import Trace
 from nsrecover.core.explanation import Fact
 from nsrecover.core.geometry import CONTACT_M, SAME_SIZE_M, bottom, gaps, top
 from nsrecover.core.scene import FloatArray, SceneGraph
-from nsrecover.domains.tabletop.operators import TABLETOP
+from nsrecover.domains.tabletop.operators import TABLETOP, moved_object
 from nsrecover.domains.tabletop.relations import supporter
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.models.free_place import Table, within_reach
-from nsrecover.planning.places import BoolArray, carrier, pairwise
-
-
-@dataclass(frozen=True)
-class _Situation:
-    """What a displaced scene is judged by.
-
-    Attributes:
-        graph: the scene as it is.
-        trace: what should have been.
-        done: actions that should have been done by now.
-        table: where the robot can put things down.
-        placed_by: object -> the action that put it where it should be now; objects that none moved are not in it.
-        domain: has the operators.
-    """
-
-    graph: SceneGraph
-    trace: Trace
-    done: int
-    table: Table
-    placed_by: dict[int, int]
-    domain: SpatialDomain
-
-    @cached_property
-    def boxes(self) -> FloatArray:
-        """(S, N, 6) boxes of the trace from now on."""
-        return np.stack([graph.boxes for graph in self.trace.graphs[self.done :]])
-
-    @cached_property
-    def clash(self) -> BoolArray:
-        """(S, N, N) what runs into each other in the trace already, from now on."""
-        return pairwise(self.boxes)[0]
-
-    @cached_property
-    def known(self) -> list[tuple[tuple[Fact, ...], set[int]]]:
-        """For each action to come, what the trace has wrong before it, and what its object comes down on."""
-        rows = []
-        for step in range(self.done, len(self.trace.plan)):
-            action = self.trace.plan[step]
-            violated = self.domain.operator_of(action).violated(self.trace.graphs[step], action)
-            rows.append((violated, _under(self.trace.graphs[step + 1], self.graph.index(action.arguments[0]))))
-        return rows
+from nsrecover.planning.places import BoolArray, carriers, pairwise
 
 
 def alternative_trace(
@@ -89,79 +48,110 @@ def alternative_trace(
     Returns:
         The alternative trace; None if no object may stay.
     """
-    placed_by = {graph.index(action.arguments[0]): step for step, action in enumerate(trace.plan.actions[:done])}
-    situation = _Situation(graph, trace, done, table, placed_by, domain)
-    staying = [i for i in displaced if _stands(situation, i)]
+    situation = _Situation(graph, trace, done, table, domain)
+    staying = [i for i in displaced if situation.stands(i)]
     while staying:
-        alternative = _shifted(situation, frozenset(staying))
-        if not _problems(situation, alternative, staying):
+        alternative = situation.shifted(staying)
+        if not situation.problems(alternative, staying):
             return alternative
         # leave out the object without which fewest problems remain
         fewer = [[i for i in staying if i != left_out] for left_out in staying]
-        counts = [_problems(situation, _shifted(situation, frozenset(rest)), rest) for rest in fewer]
-        staying = fewer[int(np.argmin(counts))]
+        staying = min(fewer, key=lambda rest: situation.problems(situation.shifted(rest), rest))
     return None
 
 
-def _stands(situation: _Situation, index: int) -> bool:
-    """Whether an object stands upright, in reach, on what it should stand on."""
-    graph, expected = situation.graph, situation.trace.graphs[situation.done]
-    changed = np.abs(graph.boxes[index, 3:] - expected.boxes[index, 3:]).max() > SAME_SIZE_M
-    if changed or graph.missing[index] or graph.held == index:
-        return False
-    if not within_reach(graph.boxes[index], situation.table):
-        return False
-    return supporter(graph, index) == carrier(expected.boxes, index)
+@dataclass(frozen=True)
+class _Situation:
+    """A displaced scene, the trace that it deviates from after `done` actions, and what both are judged by."""
 
+    graph: SceneGraph
+    trace: Trace
+    done: int
+    table: Table
+    domain: SpatialDomain
 
-def _shifted(situation: _Situation, staying: frozenset[int]) -> Trace:
-    """The trace with some objects where they are now, and what refers to them moved along."""
-    trace, now = situation.trace, situation.graph.boxes
-    boxes = trace.graphs[0].boxes.copy()
-    below = [carrier(trace.graphs[0].boxes, i) for i in range(len(boxes))]
-    for i in np.argsort(trace.graphs[0].boxes[:, 2]):  # carriers before what they carry
-        if i in staying and i not in situation.placed_by:
-            boxes[i] = now[i]
-        elif (support := below[i]) is not None:
-            boxes[i, :3] += boxes[support, :3] - trace.graphs[0].boxes[support, :3]
-    graphs = [replace(trace.graphs[0], boxes=boxes)]
-    for step, action in enumerate(trace.plan):
-        moved = situation.graph.index(action.arguments[0])
-        before, after = trace.graphs[step].boxes, trace.graphs[step + 1].boxes
-        boxes = boxes.copy()
-        boxes[moved] = after[moved]
-        if moved in staying and situation.placed_by.get(moved) == step:
-            boxes[moved] = now[moved]
-        else:
-            named = action.arguments[1:]
-            reference = situation.graph.index(named[0]) if named else carrier(after, moved)
-            if reference is not None:
-                boxes[moved, :3] += boxes[reference, :3] - before[reference, :3]
-        graphs.append(replace(trace.graphs[step + 1], boxes=boxes))
-    return Trace(trace.plan, tuple(graphs))
+    @cached_property
+    def moved(self) -> list[int]:
+        """The object that each action of the plan moves."""
+        return [moved_object(self.graph, action) for action in self.trace.plan]
 
+    @cached_property
+    def placed_by(self) -> dict[int, int]:
+        """Object -> the action that put it where it should be now; objects that none moved are not in it."""
+        return {moved: step for step, moved in enumerate(self.moved[: self.done])}
 
-def _problems(situation: _Situation, alternative: Trace, staying: Sequence[int]) -> int:
-    """Number of things that are wrong with an alternative from now on and not with the expected trace."""
-    trace, done = situation.trace, situation.done
-    count = 0
-    for index in staying:  # the relations that the plan has established already
-        step = situation.placed_by.get(index)
-        if step is not None:
-            action = trace.plan[step]
-            count += not situation.domain.operator_of(action).achieved(alternative.graphs[done], action)
-    boxes = np.stack([graph.boxes for graph in alternative.graphs[done:]])
-    elsewhere = np.any(boxes != situation.boxes, axis=-1)
-    count += int(np.triu(pairwise(boxes)[0] & ~situation.clash, 1).sum())
-    count += int((elsewhere & ~_on_table(boxes, situation.table)).sum())
-    changed = elsewhere.any(axis=1)
-    for row, (known, under) in enumerate(situation.known):
-        if changed[row] or changed[row + 1]:
-            action = trace.plan[done + row]
-            before, after = alternative.graphs[done + row : done + row + 2]
-            count += sum(fact not in known for fact in situation.domain.operator_of(action).violated(before, action))
-            count += len(_under(after, situation.graph.index(action.arguments[0])) - under)
-    return count
+    @cached_property
+    def boxes(self) -> FloatArray:
+        """(S, N, 6) boxes of the trace from now on."""
+        return np.stack([graph.boxes for graph in self.trace.graphs[self.done :]])
+
+    @cached_property
+    def clash(self) -> BoolArray:
+        """(S, N, N) what runs into each other in the trace already, from now on."""
+        return pairwise(self.boxes)[0]
+
+    @cached_property
+    def known(self) -> list[tuple[tuple[Fact, ...], set[int]]]:
+        """For each action to come, what the trace has wrong before it, and what its object comes down on."""
+        return [self._outcome(self.trace, step) for step in range(self.done, len(self.moved))]
+
+    def _outcome(self, trace: Trace, step: int) -> tuple[tuple[Fact, ...], set[int]]:
+        """What violates the preconditions of an action in a trace, and what its object comes down on."""
+        action, (before, after) = trace.plan[step], trace.graphs[step : step + 2]
+        return self.domain.operator_of(action).violated(before, action), _under(after, self.moved[step])
+
+    def stands(self, index: int) -> bool:
+        """Whether an object stands upright, in reach, on what it should stand on."""
+        graph, expected = self.graph, self.trace.graphs[self.done].boxes
+        changed = np.abs(graph.boxes[index, 3:] - expected[index, 3:]).max() > SAME_SIZE_M
+        if changed or graph.missing[index] or graph.held == index:
+            return False
+        if not within_reach(graph.boxes[index], self.table):
+            return False
+        below = supporter(graph, index)
+        return bool(carriers(expected)[index] == (-1 if below is None else below))
+
+    def shifted(self, staying: Sequence[int]) -> Trace:
+        """The trace with some objects where they are now, and what refers to them moved along."""
+        graphs, now = self.trace.graphs, self.graph.boxes
+        boxes, first = graphs[0].boxes.copy(), graphs[0].boxes
+        below = carriers(first)
+        for i in np.argsort(first[:, 2]):  # carriers before what they carry
+            if i in staying and i not in self.placed_by:
+                boxes[i] = now[i]
+            elif below[i] >= 0:
+                boxes[i, :3] += boxes[below[i], :3] - first[below[i], :3]
+        found = [replace(graphs[0], boxes=boxes)]
+        for step, moved in enumerate(self.moved):
+            before, after = graphs[step].boxes, graphs[step + 1].boxes
+            boxes = boxes.copy()
+            boxes[moved] = after[moved]
+            if moved in staying and self.placed_by.get(moved) == step:
+                boxes[moved] = now[moved]
+            else:
+                named = self.trace.plan[step].arguments[1:]
+                reference = self.graph.index(named[0]) if named else int(carriers(after)[moved])
+                if reference >= 0:
+                    boxes[moved, :3] += boxes[reference, :3] - before[reference, :3]
+            found.append(replace(graphs[step + 1], boxes=boxes))
+        return Trace(self.trace.plan, tuple(found))
+
+    def problems(self, alternative: Trace, staying: Sequence[int]) -> int:
+        """Number of things that are wrong with an alternative from now on and not with the expected trace."""
+        # the relations that the plan has established already
+        placed = [self.trace.plan[self.placed_by[i]] for i in staying if i in self.placed_by]
+        now = alternative.graphs[self.done]
+        count = sum(not self.domain.operator_of(action).achieved(now, action) for action in placed)
+        boxes = np.stack([graph.boxes for graph in alternative.graphs[self.done :]])
+        elsewhere = np.any(boxes != self.boxes, axis=-1)
+        count += int(np.triu(pairwise(boxes)[0] & ~self.clash, 1).sum())
+        count += int((elsewhere & ~_on_table(boxes, self.table)).sum())
+        changed = elsewhere.any(axis=1)
+        for row, (known, under) in enumerate(self.known):
+            if changed[row] or changed[row + 1]:
+                violated, now_under = self._outcome(alternative, self.done + row)
+                count += sum(fact not in known for fact in violated) + len(now_under - under)
+        return count
 
 
 def _under(graph: SceneGraph, index: int) -> set[int]:

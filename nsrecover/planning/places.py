@@ -47,20 +47,14 @@ def pairwise(boxes: FloatArray) -> tuple[BoolArray, BoolArray, BoolArray]:
     return np.all(apart < -SLACK_M, axis=-1), np.all(apart < -CONTACT_M, axis=-1), rests
 
 
-def _sags(over: FloatArray, under: FloatArray) -> FloatArray:
-    """How far boxes (..., 6) hover over others (..., M, 6), or sink in: (..., M); inf if these cannot carry them."""
-    sag: FloatArray = np.abs(top(under) - bottom(over)[..., None])
-    sag[(footprint_overlap(over, under) < SUPPORT_OVERLAP) | (under[..., 2] >= over[..., None, 2])] = np.inf
-    return sag
-
-
-def carrier(boxes: FloatArray, index: int) -> int | None:
-    """The object that carries another one in an imagined scene (N, 6), whose heights may be off; None for the table."""
-    if float(bottom(boxes[index])) <= CONTACT_M:
-        return None
-    sag = _sags(boxes[index], boxes)
-    best = int(sag.argmin())
-    return best if sag[best] < MAX_SAG_M else None
+def carriers(boxes: FloatArray) -> npt.NDArray[np.intp]:
+    """The carriers (..., N), -1 for the table, in imagined scenes (..., N, 6), whose heights may be off."""
+    under = boxes[..., None, :, :]
+    sag = np.abs(top(under) - bottom(boxes)[..., None])  # how far they hover over others, or sink in
+    sag[(footprint_overlap(boxes, under) < SUPPORT_OVERLAP) | (under[..., 2] >= boxes[..., None, 2])] = np.inf
+    best = sag.argmin(-1)
+    near = np.take_along_axis(sag, best[..., None], -1)[..., 0] < MAX_SAG_M
+    return np.where(near & (bottom(boxes) > CONTACT_M), best, -1)
 
 
 def carriers_along(boxes: FloatArray) -> npt.NDArray[np.intp]:
@@ -68,10 +62,7 @@ def carriers_along(boxes: FloatArray) -> npt.NDArray[np.intp]:
 
     An action changes it only for the object that it moves and for what that object carries.
     """
-    sag = _sags(boxes, boxes[..., None, :, :])
-    best = sag.argmin(-1)
-    near = np.take_along_axis(sag, best[..., None], -1)[..., 0] < MAX_SAG_M
-    found = np.where(near & (bottom(boxes) > CONTACT_M), best, -1)
+    found = carriers(boxes)
     changed = np.any(boxes[..., 1:, :, :] != boxes[..., :-1, :, :], axis=-1)
     for t in range(1, boxes.shape[-3]):
         before = found[..., t - 1, :]

@@ -7,7 +7,7 @@ do not add up. The preconditions of every action are tested in the scene in whic
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -17,7 +17,6 @@ from nsrecover.core.geometry import SAME_SIZE_M, as_box, bottom, intersects, top
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.domains.tabletop.operators import REACHED_M
 from nsrecover.domains.tabletop.relations import supporter
-from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.models.free_place import find_free_place
 from nsrecover.planning.neural_model import Move, NeuralModel, State
 from nsrecover.planning.subgoals import Subgoal
@@ -47,9 +46,8 @@ def refine(
     graphs: list[SceneGraph] = []
     for move in path:
         if not model.right_place(move.place, scene):
-            box = model.places[move.place].box
-            move = replace(move, action=Action("free", (graph.names[move.owner],), as_box(box)), before=None)
-        action, box = _action_of(model, graph, state, move)
+            move = replace(move, action=Action("free", (graph.names[move.owner],)), before=None)
+        action, box = _Refinement(model, graph, state, move).refined()
         graph = graph.with_node(move.owner, box, model.places[move.place].visual)
         graph = replace(graph, held=None if graph.held == move.owner else graph.held)
         (state,) = model.successors(state, [move])
@@ -58,109 +56,88 @@ def refine(
     return tuple(actions), tuple(graphs)
 
 
-def _action_of(model: NeuralModel, graph: SceneGraph, state: State, move: Move) -> tuple[Action, FloatArray]:
-    """The action of one move, from the scene and the state before it, and where it will put the object."""
-    box = model.places[move.place].box
-    if move.before is not None and move.action.operator not in ("free", "restore"):
-        # the prediction is relative to the reference: it moves with it
-        shifted = box.copy()
-        before = model.scenes[move.before]
-        for name in move.action.arguments[1:2]:
-            reference = graph.index(name)
-            shifted[:3] += graph.boxes[reference, :3] - before.boxes[reference, :3]
-        if not model.domain.operator_of(move.action).violated(graph, move.action):
-            exactly = _grazes(graph, move.owner, shifted) or _on_another_side(graph.boxes[move.owner], shifted)
-            restored = _restored(model.domain, graph, move.owner, shifted) if exactly else None
-            return restored or (move.action, shifted)
-    if move.action.operator == "free":
-        if move.before is None:
-            return _free(model, graph, move)
-        # an action of the plan: its imagined place belongs to a subgoal and has to be met
-        action = replace(move.action, target=as_box(box))
-        if not model.domain.operator_of(action).violated(graph, action) and not _grazes(graph, move.owner, box):
-            return action, box
-    return _restore(model, graph, state, move)
+@dataclass(frozen=True, eq=False)
+class _Refinement:
+    """One move of a search, with the scene and the state before it."""
 
+    model: NeuralModel
+    graph: SceneGraph
+    state: State
+    move: Move
 
-def _on_another_side(box: FloatArray, goal: FloatArray) -> bool:
-    """Whether an object (6,) is higher or lower than at its goal (6,): it stands on another side, or askew.
+    def refined(self) -> tuple[Action, FloatArray]:
+        """The action of the move, and the box (6,) where it will put the object."""
+        model, graph, move, action = self.model, self.graph, self.move, self.move.action
+        box = model.places[move.place].box
+        if move.before is not None and action.operator not in ("free", "restore"):
+            # the prediction is relative to the reference: it moves with it
+            shifted = box.copy()
+            for name in action.arguments[1:2]:
+                reference = graph.index(name)
+                shifted[:3] += graph.boxes[reference, :3] - model.scenes[move.before].boxes[reference, :3]
+            if self._can_run(action):
+                # a robot that knows only the support would put down an object on another side, or askew, as it is
+                turned = abs(graph.boxes[move.owner, 5] - shifted[5]) > SAME_SIZE_M
+                clear = self._clear(shifted) if turned or self._grazes(shifted) else None
+                return clear or (action, shifted)
+        if action.operator == "free":
+            action = replace(action, target=as_box(box))
+            if self._can_run(action) and not self._grazes(box):
+                return action, box
+            if move.before is None:  # else the imagined place belongs to a subgoal and has to be met
+                return self._elsewhere(action, box)
+        box = self._rested(box)
+        # at worst next to a neighbour that it may touch
+        return self._clear(box) or next(self._nudged(box), (self._restore(box), box))
 
-    A robot that knows only the support would put it down as it is.
-    """
-    return bool(abs(box[5] - goal[5]) > SAME_SIZE_M)
+    def _can_run(self, action: Action) -> bool:
+        return not self.model.domain.operator_of(action).violated(self.graph, action)
 
+    def _restore(self, box: FloatArray) -> Action:
+        return Action("restore", (self.graph.names[self.move.owner],), as_box(box))
 
-def _grazes(graph: SceneGraph, owner: int, box: FloatArray) -> bool:
-    """Whether an object (6,) comes down on an edge: it almost touches another one that does not carry it."""
-    placed = graph.with_node(owner, box)
-    others = np.ones(len(graph), dtype=np.bool_)
-    others[[i for i in (owner, supporter(placed, owner)) if i is not None]] = False
-    return bool(intersects(box, graph.boxes[others], -CLEARANCE_M).any())
+    def _grazes(self, box: FloatArray) -> bool:
+        """Whether the object (6,) comes down on an edge: it almost touches another one that does not carry it."""
+        owner = self.move.owner
+        below = supporter(self.graph.with_node(owner, box), owner)
+        others = np.delete(self.graph.boxes, [i for i in (owner, below) if i is not None], axis=0)
+        return bool(intersects(box, others, -CLEARANCE_M).any())
 
+    def _nudged(self, box: FloatArray) -> Iterator[tuple[Action, FloatArray]]:
+        """`restore` to every place around (6,) at which it can be done, the nearest first."""
+        for shift in NUDGES:
+            nudged = box.copy()
+            nudged[:2] += np.array(shift, dtype=np.float32)
+            if self._can_run(action := self._restore(nudged)):
+                yield action, nudged
 
-def _nudged(
-    domain: SpatialDomain, graph: SceneGraph, owner: int, box: FloatArray
-) -> Iterator[tuple[Action, FloatArray]]:
-    """`restore` to every place around (6,) at which it can be done, the nearest first."""
-    for shift in NUDGES:
-        nudged = box.copy()
-        nudged[:2] += np.array(shift, dtype=np.float32)
-        action = Action("restore", (graph.names[owner],), as_box(nudged))
-        if not domain.operator_of(action).violated(graph, action):
-            yield action, nudged
+    def _clear(self, box: FloatArray) -> tuple[Action, FloatArray] | None:
+        """The nearest of them that grazes nothing, if there is one."""
+        return next((found for found in self._nudged(box) if not self._grazes(found[1])), None)
 
-
-def _restored(
-    domain: SpatialDomain, graph: SceneGraph, owner: int, box: FloatArray
-) -> tuple[Action, FloatArray] | None:
-    """The nearest of them that grazes nothing, if there is one."""
-    return next((found for found in _nudged(domain, graph, owner, box) if not _grazes(graph, owner, found[1])), None)
-
-
-def _free(model: NeuralModel, graph: SceneGraph, move: Move) -> tuple[Action, FloatArray]:
-    """`free` to the place, or to the nearest one that is free if a neighbour stands too near to it by now."""
-    box = model.places[move.place].box
-    action = replace(move.action, target=as_box(box))
-    if not model.domain.operator_of(action).violated(graph, action) and not _grazes(graph, move.owner, box):
+    def _elsewhere(self, action: Action, box: FloatArray) -> tuple[Action, FloatArray]:
+        """`free` to the free place nearest to a box (6,): a neighbour stands too near to it by now."""
+        now = np.delete(self.graph.boxes, self.move.owner, axis=0)
+        needed = np.reshape([place.box for place in self.model.places if place.owner != self.move.owner], (-1, 6))
+        for obstacles in (np.concatenate([now, needed]), now):
+            found = find_free_place(self.model.models, box, obstacles)
+            if found is not None:
+                return replace(action, target=as_box(found)), found
         return action, box
-    now = np.delete(graph.boxes, move.owner, axis=0)
-    needed = np.reshape([place.box for place in model.places if place.owner != move.owner], (-1, 6))
-    for obstacles in (np.concatenate([now, needed]), now):
-        found = find_free_place(model.models, box, obstacles)
-        if found is not None:
-            return replace(action, target=as_box(found)), found
-    return action, box
 
-
-def _restore(model: NeuralModel, graph: SceneGraph, state: State, move: Move) -> tuple[Action, FloatArray]:
-    """`restore` to the place, resting exactly on what carries it there."""
-    box = _rested(model, graph, state, move, model.places[move.place].box)
-    clear = _restored(model.domain, graph, move.owner, box)
-    if clear is not None:
-        return clear
-    as_meant = Action("restore", (graph.names[move.owner],), as_box(box)), box
-    return next(
-        _nudged(model.domain, graph, move.owner, box), as_meant
-    )  # at worst next to a neighbour that it may touch
-
-
-def _rested(model: NeuralModel, graph: SceneGraph, state: State, move: Move, place: FloatArray) -> FloatArray:
-    """The box (6,) of a move's place, resting exactly on what carries it there, or on the table."""
-    box = place.copy()
-    below = model.carried_by(move, state)
-    if below is not None:
-        box[2] = float(top(graph.boxes[below])) + box[5] / 2
-        box[:2] += _slip(model, graph, move, below)
-    elif abs(float(bottom(box))) <= REACHED_M:
-        box[2] = box[5] / 2
-    return box
-
-
-def _slip(model: NeuralModel, graph: SceneGraph, move: Move, below: int) -> FloatArray:
-    """How far, in x and y, the carrier stands from where an imagined scene has it under the moved object's place."""
-    for scene, imagined in model.scenes.items():
-        if model.right_place(move.place, scene):
-            offset = graph.boxes[below, :2] - imagined.boxes[below, :2]
-            if np.linalg.norm(offset) < graph.boxes[below, 3:5].min() / 2:
-                return np.asarray(offset, dtype=np.float32)
-    return np.zeros(2, dtype=np.float32)
+    def _rested(self, place: FloatArray) -> FloatArray:
+        """The box (6,) of the move's place, resting exactly on what carries it there, or on the table."""
+        box = place.copy()
+        below = self.model.carried_by(self.move, self.state)
+        if below is not None:
+            carrier = self.graph.boxes[below]
+            box[2] = float(top(carrier)) + box[5] / 2
+            # as far aside as the carrier stands from where an imagined scene has it under the place
+            for scene, imagined in self.model.scenes.items():
+                offset = carrier[:2] - imagined.boxes[below, :2]
+                if self.model.right_place(self.move.place, scene) and np.linalg.norm(offset) < carrier[3:5].min() / 2:
+                    box[:2] += offset
+                    break
+        elif abs(float(bottom(box))) <= REACHED_M:
+            box[2] = box[5] / 2
+        return box
