@@ -28,6 +28,7 @@ from nsrecover.models.same_place import same_place
 from nsrecover.planning.placement import PlacementSampler, proposed_place
 from nsrecover.planning.places import BoolArray, Place, carriers_along, masks, pairwise
 from nsrecover.planning.subgoals import Subgoal
+from nsrecover.planning.symbolic.strips import bits_of
 
 MAX_FREE_PLACES = 3
 """Most free places sampled for one object; more are needed only on a nearly full table."""
@@ -112,15 +113,12 @@ class NeuralModel:
         self.domain = domain
         self.no_room: set[int] = set()
         self._ranks = [order.get(name, len(order)) for name in graph.names]
-        self.places: list[Place] = [
-            Place(i, graph.boxes[i], graph.visual[i]) for i in range(len(graph))
-        ]  # place i is where object i is seen
+        # place i is where object i is seen
+        self.places = [Place(i, graph.boxes[i], graph.visual[i]) for i in range(len(graph))]
         self.start = State(tuple(range(len(graph))), (1 << len(graph)) - 1)
         self._free: list[list[int]] = [[] for _ in range(len(graph))]
         self._goal_place = self._add_goal_places()
-        self._below = np.concatenate(
-            [carriers_along(np.stack([scene.boxes for scene in trace.graphs])) for trace in traces]
-        )
+        self._below = np.concatenate([carriers_along(np.stack([s.boxes for s in trace.graphs])) for trace in traces])
         self._probability = self._compare(range(len(self.places)))
         self._index()
 
@@ -151,15 +149,11 @@ class NeuralModel:
                 if goal != place and not np.array_equal(box, self.places[goal].box):
                     pairs.setdefault((place, int(goal)), []).append((row, t))
         if pairs:
-            first, second = ([self.places[pair[side]] for pair in pairs] for side in (0, 1))
-            values = same_place(
-                self.models,
-                np.stack([place.visual for place in second]),
-                np.stack([place.box for place in second]),
-                np.stack([place.visual for place in first]),
-                np.stack([place.box for place in first]),
-            )
-            for value, cells in zip(values, pairs.values(), strict=True):
+            compared = [[self.places[pair[side]] for pair in pairs] for side in (1, 0)]
+            nodes = [
+                np.stack([getattr(place, part) for place in row]) for row in compared for part in ("visual", "box")
+            ]
+            for value, cells in zip(same_place(self.models, *nodes), pairs.values(), strict=True):
                 for cell in cells:
                     probability[cell] = value
         return probability
@@ -332,14 +326,10 @@ class NeuralModel:
                 if place != here:
                     blocking |= self._clash[place]
             blocking &= state.occupied & ~(1 << here)
-            while blocking:
-                lowest = blocking & -blocking
-                j = self._owner[lowest.bit_length() - 1]
-                blocking ^= lowest
-                in_way.add(j)
-                if j not in needed:
-                    needed.add(j)
-                    waiting.append(j)
+            found = {self._owner[j] for j in bits_of(blocking)}
+            in_way |= found
+            waiting += found - needed
+            needed |= found
         return needed, in_way
 
     def _move(self, owner: int, place: int, rest: int) -> Move:

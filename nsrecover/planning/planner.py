@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
+from itertools import accumulate
 
 import numpy as np
 
@@ -201,9 +202,8 @@ class RecoveryPlanner:
 
         A subgoal that the scene already is at gets no addition.
         """
-        left = [0.0]  # what the last 0, 1, ... actions of the plan cost
-        for action in reversed(model.plan.actions):
-            left.append(left[-1] + self._action_cost(action))
+        # what the last 0, 1, ... actions of the plan cost
+        left = [*accumulate(map(self._action_cost, reversed(model.plan.actions)), initial=0.0)]
         costs = []
         (wrong,) = model.discrepancy([model.start])[1]
         for subgoal, misplaced in zip(model.subgoals, wrong, strict=True):

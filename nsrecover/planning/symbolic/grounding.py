@@ -111,7 +111,6 @@ class _Coder:
             )
         self.nothing = total
         """Stands for the atom of an effect that does not take place."""
-        self._starts = list(self.offsets.items())
         self._arity = arity
 
     def codes(self, atom: Atom, rows: npt.NDArray[np.int64], columns: dict[int, int]) -> Codes:
@@ -129,8 +128,9 @@ class _Coder:
     def texts(self, codes: Codes) -> list[str]:
         """Texts of the atoms with some numbers, which must be ascending."""
         written = list[str]()
-        ends = [*[start for _, start in self._starts[1:]], self.nothing]
-        for (predicate, start), end in zip(self._starts, ends, strict=True):
+        for (predicate, start), end in zip(
+            self.offsets.items(), [*self.offsets.values(), self.nothing][1:], strict=True
+        ):
             rest = codes[np.searchsorted(codes, start) : np.searchsorted(codes, end)] - start
             columns = []
             for _ in range(self._arity[predicate]):

@@ -29,10 +29,8 @@ class Propositions:
     """
 
     def __init__(self, facts: int, actions: Iterable[GroundAction], conditions: Iterable[Condition]) -> None:
-        forbidden = 0
-        for condition in conditions:
-            forbidden |= condition.forbids
-        negated = {fact for action in actions for fact in action.forbids} | set(bits_of(forbidden))
+        negated = {fact for action in actions for fact in action.forbids}
+        negated.update(*(bits_of(condition.forbids) for condition in conditions))
         self.facts = facts
         self.negation = {fact: facts + i for i, fact in enumerate(sorted(negated))}
         self._negated = np.array(sorted(negated), dtype=np.intp)

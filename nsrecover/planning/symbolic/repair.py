@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -78,9 +78,7 @@ class SymbolicModel:
             makeable.update(row)
             supplied = row_of.keys() & row
             self._most = max(self._most, len(supplied))
-            for p in supplied:
-                if cost < self._restore.get(p, np.inf):
-                    self._restore[p] = cost
+            self._restore |= {p: min(cost, self._restore.get(p, np.inf)) for p in supplied}
         never = np.array([int(p) not in makeable for p in self._relevant], dtype=np.bool_)
         self._unmakeable, self._hopeless = self._member * never[:, None], bool(never.any())
         first = {(action.name, action.arguments): i for i, action in reversed(list(enumerate(preferred)))}
@@ -93,15 +91,10 @@ class SymbolicModel:
     def _index(self) -> None:
         """File every action under the one of its needs that fewest actions share."""
         users = Counter(itertools.chain.from_iterable([action.needs for action in self.actions]))
-        count = users.__getitem__
-        self._filed: dict[int, list[int]] = {}
-        self._unfiled: list[int] = []
+        self._filed = defaultdict[int, list[int]](list)  # -1: those without needs
         for a, action in enumerate(self.actions):
-            if action.needs:
-                self._filed.setdefault(min(action.needs, key=count), []).append(a)
-            else:
-                self._unfiled.append(a)
-        self._keys = mask(self._filed)
+            self._filed[min(action.needs, key=users.__getitem__, default=-1)].append(a)
+        self._keys = mask(self._filed.keys() - {-1})
 
     # -- what the search asks for
 
@@ -112,10 +105,8 @@ class SymbolicModel:
     def detours(self, state: int) -> Sequence[int]:
         """Every other action that can be run."""
         known = self._recommended.get(state, ())
-        found = [a for a in self._unfiled if self.actions[a].precondition.holds(state)]
-        for fact in bits_of(state & self._keys):
-            found += [a for a in self._filed[fact] if self.actions[a].precondition.holds(state)]
-        return [a for a in found if a not in known] if known else found
+        filed = itertools.chain.from_iterable(self._filed[fact] for fact in (-1, *bits_of(state & self._keys)))
+        return [a for a in filed if a not in known and self.actions[a].precondition.holds(state)]
 
     def successors(self, state: int, steps: Sequence[int]) -> list[int]:
         """The states after each of some actions."""
@@ -258,13 +249,9 @@ def repair(
     began = time.perf_counter()
     subgoals = kernels(task.facts, task.goal, plan)
     # in units of the cheapest action, so that tie-breaking and rounding stay far below every difference
-    unit = min((float(action.cost) for action in (*task.actions, *plan) if action.cost > 0), default=1.0)
-    unit = min(unit, 1.0)
-    rest = [0.0]
-    for action in reversed(plan):
-        rest.append(rest[-1] + max(float(action.cost) / unit, LEAST_COST))
-    rest.reverse()
-    costs = [max(float(action.cost) / unit, LEAST_COST) for action in task.actions]
+    unit = min([1.0, *(float(action.cost) for action in (*task.actions, *plan) if action.cost > 0)])
+    costs, planned = ([max(float(a.cost) / unit, LEAST_COST) for a in actions] for actions in (task.actions, plan))
+    rest = [*itertools.accumulate(reversed(planned), initial=0.0)][::-1]
     model = SymbolicModel(task, subgoals, rest, plan, costs)
 
     def finished(result: SearchResult[int, int]) -> Repair:

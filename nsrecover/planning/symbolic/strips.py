@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 
 from nsrecover.errors import InvalidPlan
 
@@ -20,10 +21,7 @@ _BITS = [[bit for bit in range(8) if value >> bit & 1] for value in range(256)]
 
 def mask(facts: Iterable[int]) -> int:
     """The int in which exactly the bits of some facts are set."""
-    bits = 0
-    for fact in facts:
-        bits |= 1 << fact
-    return bits
+    return reduce(or_, (1 << fact for fact in facts), 0)
 
 
 def bits_of(state: int) -> Iterator[int]:
