@@ -75,9 +75,9 @@ class CompiledDomain:
 
     # -- functions
 
-    def _function(self, lines: Iterable[str]) -> Any:
+    def _function(self, lines: Iterable[str]) -> Callable[..., Any]:
         """The function `made` that lines define."""
-        made: dict[str, Any] = {}
+        made: dict[str, Callable[..., Any]] = {}
         exec(compile("\n".join(lines), f"<domain {self._domain.name}>", "exec"), self._space, made)
         return made["made"]
 
@@ -105,8 +105,7 @@ class CompiledDomain:
             "    S, O, I = V.state, V.objects, V.index",
             f"    return {self._expression(formula, names, False)}",
         ]
-        test: Test = self._function(lines)
-        return test
+        return self._function(lines)
 
     def _change(self, effects: Sequence[Effect], variables: Sequence[str]) -> Change:
         """Effects of one action or law."""
@@ -130,8 +129,7 @@ class CompiledDomain:
                 gone = f"add({self._tuple(fact, inner)})" if "*" not in fact else f"update([{rest}])"
                 lines.append(f"{indent}    gone.{gone}")
             lines.append(f"{indent}    pass")
-        change: Change = self._function(lines)
-        return change
+        return self._function(lines)
 
     # -- expressions
 

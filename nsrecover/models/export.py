@@ -81,21 +81,6 @@ class _Adapted(nn.Module):
         return self.adapt(self.model, *arrays)
 
 
-def _encode(model: nn.Module, crops: Tensor) -> Any:
-    """The encoder on bytes, as images have them."""
-    return model(crops.permute(0, 3, 1, 2) / 255.0)
-
-
-def _predict(model: nn.Module, visual: Tensor, boxes: Tensor, *arguments: Tensor) -> Any:
-    """The transition model with its edges made in the graph: kept ones would fix the number of objects."""
-    return model(visual, boxes, *arguments, every_pair(*boxes.shape[:2]))
-
-
-def _compare(model: nn.Module, *nodes: Tensor) -> Tensor:
-    """The discriminator as a probability."""
-    return torch.sigmoid(model(*nodes))
-
-
 def export_onnx(bundle: Bundle, folder: str | Path) -> tuple[Path, ...]:
     """Write encoder, transition model and discriminator as ONNX files, and models.json, which describes them.
 
@@ -137,13 +122,14 @@ def _parts(bundle: Bundle) -> tuple[_Part, ...]:
     return (
         _Part(
             "encoder.onnx",
-            _Adapted(bundle.encoder, _encode),
+            _Adapted(bundle.encoder, lambda model, crops: model(crops.permute(0, 3, 1, 2) / 255.0)),
             (Port("crops", ("crops", side, side, 3), "RGB pictures of single objects, all else black", "uint8"),),
             (Port("features", ("crops", features), "appearance, unit length"),),
         ),
         _Part(
             "transition.onnx",
-            _Adapted(bundle.transition, _predict),
+            # with its edges made in the graph: kept ones would fix the number of objects
+            _Adapted(bundle.transition, lambda model, *given: model(*given, every_pair(*given[1].shape[:2]))),
             (
                 Port("visual", ("scenes", "objects", features), "appearance of every object, unit length"),
                 Port("boxes", ("scenes", "objects", 6), box),
@@ -158,7 +144,7 @@ def _parts(bundle: Bundle) -> tuple[_Part, ...]:
         ),
         _Part(
             "discriminator.onnx",
-            _Adapted(bundle.discriminator, _compare),
+            _Adapted(bundle.discriminator, lambda model, *nodes: torch.sigmoid(model(*nodes))),
             (
                 Port("visual_a", ("pairs", features), "appearance of the expected object, unit length"),
                 Port("boxes_a", ("pairs", 6), box),

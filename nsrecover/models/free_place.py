@@ -28,12 +28,10 @@ class Table(Protocol):
     @property
     def workspace(self) -> tuple[float, float, float, float]:
         """x_min, y_min, x_max, y_max of the table that things are put down on, metres."""
-        ...
 
     @property
     def reach_m(self) -> tuple[float, float]:
         """Nearest and farthest distance from the robot's base, along the table, at which it can grasp."""
-        ...
 
 
 class FreeSpaceModel(Table, Protocol):
@@ -41,7 +39,6 @@ class FreeSpaceModel(Table, Protocol):
 
     def free_box(self, boxes: npt.ArrayLike, moved: npt.ArrayLike) -> FloatArray:
         """Proposed boxes (B, 6) for the moved objects (B,) of scenes (B, N, 6)."""
-        ...
 
 
 def within_reach(centres: Points, table: Table) -> npt.NDArray[np.bool_]:

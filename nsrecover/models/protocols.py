@@ -19,13 +19,11 @@ class RecoveryModels(FreeSpaceModel, Protocol):
     @property
     def threshold(self) -> float:
         """Probability under which an object counts as wrong."""
-        ...
 
     def same(
         self, visual_a: npt.ArrayLike, boxes_a: npt.ArrayLike, visual_b: npt.ArrayLike, boxes_b: npt.ArrayLike
     ) -> FloatArray:
         """P(same object in the same place) for M pairs of nodes (M, D), (M, 6): (M,)."""
-        ...
 
 
 class SceneModels(RecoveryModels, Protocol):
@@ -34,11 +32,9 @@ class SceneModels(RecoveryModels, Protocol):
     @property
     def feature_size(self) -> int | None:
         """D, the length that appearance features must have; None if appearance plays no part."""
-        ...
 
     def with_threshold(self, threshold: float) -> Self:
         """The same models with another decision threshold; these stay as they are."""
-        ...
 
 
 @runtime_checkable
@@ -48,7 +44,6 @@ class Transitions(Protocol):
     @property
     def operators(self) -> tuple[str, ...]:
         """Names of the operators that were learned."""
-        ...
 
     def predict(
         self,
@@ -67,4 +62,3 @@ class Transitions(Protocol):
             moved: (B,) index of the moved object.
             reference: (B,) index of the other argument.
         """
-        ...

@@ -169,16 +169,13 @@ class AppearanceModel(Protocol):
     @property
     def crop_size(self) -> int:
         """Side of an object crop, pixels."""
-        ...
 
     @property
     def feature_size(self) -> int:
         """D, length of an appearance feature."""
-        ...
 
     def encode(self, crops: npt.NDArray[np.uint8]) -> FloatArray:
         """Features (B, D) of crops (B, size, size, 3)."""
-        ...
 
 
 class ScenePerceiver:

@@ -39,7 +39,6 @@ class LazyModel(WorldModel[State, Step], Protocol[State, Step]):
 
     def estimate(self, state: State) -> CostArray:
         """Estimated cost to each subgoal, (K,): too high or too low, but inf only where there is no way."""
-        ...
 
     def tighten(self, state: State, stop: Callable[[], bool]) -> CostArray:
         """A tight lower bound on the cost to each subgoal, (K,); slow.
@@ -48,7 +47,6 @@ class LazyModel(WorldModel[State, Step], Protocol[State, Step]):
             state: the state.
             stop: called repeatedly; once it returns true, the bound found so far is returned.
         """
-        ...
 
 
 class LazySearchTree(SearchTree[State, Step]):

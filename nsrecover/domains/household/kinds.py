@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from itertools import chain
 
 from nsrecover.domains.base import Kind
 from nsrecover.domains.household.names import noun, same
@@ -139,14 +140,6 @@ CATEGORIES: Mapping[str, frozenset[str]] = {
 _CONTAINERS = {Trait.DISH, Trait.BASIN, Trait.DOOR, Trait.SLOT, Trait.POURS_COFFEE}
 
 
-def _kinds() -> dict[str, Kind]:
-    traits: dict[str, set[str]] = {}
-    for trait, names in _NOUNS.items():
-        for name in names.split(", "):
-            traits.setdefault(name, set()).add(trait)
-    return {name: Kind(name, completed(frozenset(own))) for name, own in traits.items()}
-
-
 def completed(traits: frozenset[str]) -> frozenset[str]:
     """Traits with those that follow: portable or a fixture, things are put on it or in it."""
     lies_open = Trait.ONE_PLACE in traits and not traits & {Trait.SLOT, Trait.POURS_COFFEE}
@@ -158,7 +151,12 @@ def completed(traits: frozenset[str]) -> frozenset[str]:
     return traits | more
 
 
-KINDS: Mapping[str, Kind] = _kinds()
+_LISTS = {trait: names.split(", ") for trait, names in _NOUNS.items()}
+
+KINDS: Mapping[str, Kind] = {
+    name: Kind(name, completed(frozenset(trait for trait, names in _LISTS.items() if name in names)))
+    for name in chain.from_iterable(_LISTS.values())
+}
 """Every kind by its noun."""
 
 

@@ -11,8 +11,14 @@ from nsrecover.domains.household.kinds import KINDS, LIQUIDS, Trait, is_category
 from nsrecover.domains.household.names import is_slice, noun, same, slice_of, whole
 from nsrecover.domains.instance import Instance
 
-_FALLBACKS = ("countertop", "sink", "faucet", "knife", "coffee machine")
-"""Taken to be there if nothing else can do what they do."""
+_FALLBACKS = {
+    "countertop": Trait.SURFACE,
+    "sink": Trait.BASIN,
+    "faucet": Trait.POURS_WATER,
+    "knife": Trait.CUTS,
+    "coffee machine": Trait.POURS_COFFEE,
+}
+"""Taken to be there if nothing else has the trait."""
 
 _SLICED = frozenset({Trait.PORTABLE.value, Trait.SLICE.value})
 
@@ -75,11 +81,8 @@ def household(
     more = learned or {}
     named = tuple(dict.fromkeys(names))
     objects = {name: _traits(name, more) for name in dict.fromkeys((*named, *unnamed))}
-    for name in _FALLBACKS:
-        use = next(
-            iter(KINDS[name].traits & {Trait.SURFACE, Trait.BASIN, Trait.POURS_WATER, Trait.CUTS, Trait.POURS_COFFEE})
-        )
-        if not any(use in traits for traits in objects.values()):
+    for name, trait in _FALLBACKS.items():
+        if not any(trait in traits for traits in objects.values()):
             objects[name] = KINDS[name].traits
     foods = [whole(name) for name, traits in objects.items() if Trait.PORTABLE in traits]
     objects |= dict.fromkeys(map(slice_of, foods), _SLICED)

@@ -33,11 +33,18 @@ STACK, SET_ASIDE, PUT_BACK = "top", "free", "restore"
 """Names of the operators that stack an object, make room, and undo a deviation."""
 
 OPPOSITE = {
-    Relation.LEFT: Relation.RIGHT,
-    Relation.RIGHT: Relation.LEFT,
-    Relation.FRONT: Relation.BEHIND,
-    Relation.BEHIND: Relation.FRONT,
+    one: other for one, (axis, sign) in DIRECTIONS.items() for other in DIRECTIONS if DIRECTIONS[other] == (axis, -sign)
 }
+"""Side -> the side across."""
+
+_SIDES = {
+    Relation.LEFT: ("to the left of", r"(?:to|on) the left(?: side)? of|left of", "left of"),
+    Relation.RIGHT: ("to the right of", r"(?:to|on) the right(?: side)? of|right of", "right of"),
+    Relation.FRONT: ("in front of", r"in front of", "before"),
+    Relation.BEHIND: ("behind", r"behind", "behind"),
+}
+"""Side -> its words in instructions, a regular expression for the ways in which people say it, and its words in logs in
+REFLECT's format."""
 
 CLEAR = Not(Exists("?other", both(fact("on", "?other", "?moved"))), "covered")
 """Nothing stands on the moved object."""
@@ -70,16 +77,9 @@ def _next_to(graph: SceneGraph, action: Action, axis: int, sign: int) -> Box:
     return as_box(placed)
 
 
-def _beside(relation: Relation, where: str, pattern: str, logged: str) -> SpatialOperator:
-    """The operator that puts its first argument on one side of the second, on the same surface.
-
-    Args:
-        relation: the side.
-        where: the side in instructions.
-        pattern: regular expression for the ways in which people say the side.
-        logged: the side in logs in REFLECT's format.
-    """
-    axis, sign = DIRECTIONS[relation]
+def _beside(relation: Relation) -> SpatialOperator:
+    """The operator that puts its first argument on one side of the second, on the same surface."""
+    (axis, sign), (where, pattern, logged) = DIRECTIONS[relation], _SIDES[relation]
     return SpatialOperator(
         relation.value,
         (Parameter("?moved", "movable"), Parameter("?reference", "movable")),
@@ -161,10 +161,7 @@ OPERATORS: dict[str, SpatialOperator] = {
             ),
             place=_on_top,
         ),
-        _beside(Relation.LEFT, "to the left of", r"(?:to|on) the left(?: side)? of|left of", "left of"),
-        _beside(Relation.RIGHT, "to the right of", r"(?:to|on) the right(?: side)? of|right of", "right of"),
-        _beside(Relation.FRONT, "in front of", r"in front of", "before"),
-        _beside(Relation.BEHIND, "behind", r"behind", "behind"),
+        *map(_beside, _SIDES),
         _to_target(
             SET_ASIDE,
             Words(
@@ -203,10 +200,7 @@ TABLETOP = SpatialDomain(
         "in_the_way": Words("the {0} stands where the {1} has to go"),
         "nothing_below": Words("there is nothing to put the {0} on"),
         "on": Words("the {0} stands on the {1}"),
-        "left": Words("the {0} stands to the left of the {1}"),
-        "right": Words("the {0} stands to the right of the {1}"),
-        "front": Words("the {0} stands in front of the {1}"),
-        "behind": Words("the {0} stands behind the {1}"),
+        **{side.value: Words(f"the {{0}} stands {where} the {{1}}") for side, (where, *_) in _SIDES.items()},
     },
 )
 """Boxes on a table: the domain of the shipped checkpoint, and the default everywhere."""

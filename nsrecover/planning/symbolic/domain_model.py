@@ -58,9 +58,8 @@ class DomainModel:
         forbidden: Collection[Step] = (),
     ) -> None:
         self._instance, self._goal = instance, tuple(goal)
-        ranked = {
-            name: i for i, name in enumerate(dict.fromkeys((*(n for s in prefer for n in s.arguments), *familiar)))
-        }
+        names = dict.fromkeys((*(name for step in prefer for name in step.arguments), *familiar))
+        ranked = {name: rank for rank, name in enumerate(names)}
         self._relaxed = relaxed = RelaxedDomain(instance, start, objects, goal, forbidden, ranked)
         self.steps = relaxed.actions
         costs = [instance.domain.operators[step.operator].cost for step in self.steps]

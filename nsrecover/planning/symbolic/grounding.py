@@ -236,8 +236,7 @@ def _bound(operator: Operator, coder: _Coder, holds: Codes, changing: set[str]) 
         for atom in atoms
         if atom.predicate not in changing
     ]
-    rows, order = np.zeros((1, 0), dtype=np.int64), list[int]()
-    columns: dict[int, int] = {}
+    rows, columns = np.zeros((1, 0), dtype=np.int64), dict[int, int]()
     left = list(range(len(operator.parameters)))
 
     waiting: list[tuple[Atom | tuple[int, int], bool]] = [
@@ -274,9 +273,8 @@ def _bound(operator: Operator, coder: _Coder, holds: Codes, changing: set[str]) 
             )
         rows = np.concatenate([np.repeat(rows, len(values), axis=0), np.tile(values, len(rows))[:, None]], axis=1)
         left.remove(following)
-        columns[following] = len(order)
-        order.append(following)
-    return _coded(operator, rows[:, np.argsort(order)] if order else rows, coder)
+        columns[following] = len(columns)
+    return _coded(operator, rows[:, np.argsort(list(columns))] if columns else rows, coder)
 
 
 def _reachable(found: Sequence[_Instances], holds: Codes) -> list[_Instances]:

@@ -41,11 +41,8 @@ class LandmarkCut:
     ) -> None:
         # two more propositions: one that always holds, for actions that need nothing, and one that stands for the goal,
         # which an action without cost achieves
-        always, self._goal = size, size + 1
-        self._size = size + 2
-        self._always = always
-        self._before = [tuple(dict.fromkeys(row)) or (always,) for row in before]
-        self._before.append(tuple(dict.fromkeys(goal)) or (always,))
+        self._always, self._goal, self._size = size, size + 1, size + 2
+        self._before = [tuple(dict.fromkeys(row)) or (self._always,) for row in (*before, goal)]
         self._achieved = [
             tuple(p for p in dict.fromkeys(row) if p not in need)
             for row, need in zip(achieved, self._before, strict=False)

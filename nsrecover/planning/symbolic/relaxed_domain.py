@@ -22,6 +22,9 @@ Literal = tuple[Fact, bool]
 Ground = bool | tuple[str, object]
 """A formula without variables: true, false, `("is", literal)`, `("and", parts)` or `("or", parts)`."""
 
+Source = tuple[base.Operator | None, base.Effect]
+"""An effect of an operator, or of a law (None)."""
+
 CHOICES = 4
 """How many objects are tried for an argument that may be any."""
 
@@ -133,14 +136,17 @@ class RelaxedDomain:
 
     def _can_become(self, fact: Fact, positive: bool) -> bool:
         """Whether an operator or law may make a fact true, or false."""
+        return any(
+            all(self._fits(each, at[each.variable]) for each in parameters if each.variable in at)
+            for _, _, parameters, at in self._achieving(fact, positive)
+        )
+
+    def _achieving(self, fact: Fact, positive: bool) -> Iterator[tuple[*Source, Sequence[base.Parameter], Binding]]:
+        """The effects that make a fact true, or false, with all parameters and the objects for some of them."""
         for operator, effect, pattern in self._achievers.get((fact[0], positive), ()):
             at = _unified(pattern, fact)
-            parameters = (*(operator.parameters if operator else ()), *effect.for_each)
-            if at is not None and all(
-                self._fits(each, at[each.variable]) for each in parameters if each.variable in at
-            ):
-                return True
-        return False
+            if at is not None:
+                yield operator, effect, (*(operator.parameters if operator else ()), *effect.for_each), at
 
     def _fits(self, parameter: base.Parameter, name: str) -> bool:
         traits = self.instance.objects.get(name)
@@ -185,11 +191,11 @@ class RelaxedDomain:
         if needs is not None:
             self._inferred.append(([*needs, *more], number))
 
-    def _index(self) -> dict[tuple[str, bool], list[tuple[base.Operator | None, base.Effect, Fact]]]:
+    def _index(self) -> dict[tuple[str, bool], list[tuple[*Source, Fact]]]:
         """Predicate, and whether it becomes true or false -> the effects of operators and laws on it."""
-        found: dict[tuple[str, bool], list[tuple[base.Operator | None, base.Effect, Fact]]] = {}
+        found: dict[tuple[str, bool], list[tuple[*Source, Fact]]] = {}
         domain = self.instance.domain
-        sources: list[tuple[base.Operator | None, base.Effect]] = [(None, law.effect) for law in domain.laws]
+        sources: list[Source] = [(None, law.effect) for law in domain.laws]
         sources += [(operator, effect) for operator in domain.operators.values() for effect in operator.effects]
         for operator, effect in sources:
             for positive, patterns in ((True, effect.adds), (False, effect.deletes)):
@@ -199,11 +205,7 @@ class RelaxedDomain:
 
     def _achieve(self, fact: Fact, positive: bool, number: int) -> None:
         """Add the actions and laws that make a literal true, with their conditions."""
-        for operator, effect, pattern in self._achievers.get((fact[0], positive), ()):
-            at = _unified(pattern, fact)
-            if at is None:
-                continue
-            parameters = (*(operator.parameters if operator else ()), *effect.for_each)
+        for operator, effect, parameters, at in self._achieving(fact, positive):
             for binding in self._bindings(parameters, at):
                 ground = self._ground(effect.when, binding, True)
                 if ground is False:
