@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 
 from nsrecover.domains.base import Atom, Binding, Domain, Fact, Formula, Operator, State, bound, grounded
@@ -43,27 +43,22 @@ class Instance:
     domain: Domain
     objects: Mapping[str, frozenset[str]]
     static: frozenset[Fact] = frozenset()
-    _views: dict[State, View] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @cached_property
     def _code(self) -> CompiledDomain:
         return compiled(self.domain)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_code"} | {"_views": {}}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_code", "view")}
 
     def having(self, trait: str) -> tuple[str, ...]:
         """The objects that have a trait, in order; all objects if it is empty."""
         return tuple(name for name, traits in self.objects.items() if not trait or trait in traits)
 
-    def view(self, state: State) -> View:
-        """A state with its index; made once for each state."""
-        found = self._views.get(state)
-        if found is None:
-            if len(self._views) >= _MOST_VIEWS:
-                self._views.clear()
-            found = self._views[state] = View(state, self)
-        return found
+    @cached_property
+    def view(self) -> Callable[[State], View]:
+        """Function that indexes a state, once for each of the states asked for last."""
+        return lru_cache(_MOST_VIEWS)(lambda state: View(state, self))
 
     def holds(self, state: State, formula: Formula, binding: Binding | None = None) -> bool:
         """Whether a formula holds in a state, with objects for its free variables."""

@@ -71,11 +71,9 @@ def _swap_partner(situation: Situation, index: int) -> int | None:
     """The object that exchanged its place with this one; None if there is none."""
     expected, observed = situation.expected.boxes, situation.observed.boxes
     for other in situation.wrong:
-        if other == index or situation.observed.missing[other]:
-            continue
         here = np.linalg.norm(observed[index, :2] - expected[other, :2]) < 1.5 * REACHED_M
         there = np.linalg.norm(observed[other, :2] - expected[index, :2]) < 1.5 * REACHED_M
-        if here and there:
+        if here and there and other != index and not situation.observed.missing[other]:
             return other
     return None
 
@@ -109,23 +107,18 @@ def cause_of(situation: Situation, index: int) -> Deviation:
     if partner is not None:
         return deviation(Cause.SWAPPED, expected.names[partner])
     support, moved = support_name(observed, index), index == situation.moved
-    if moved and _distance(_before(situation, index), seen_box) < REACHED_M:
+    if moved and _distance(situation.trace.graphs[situation.done - 1].boxes[index], seen_box) < REACHED_M:
         return deviation(Cause.NOT_LIFTED, support)
     helped = np.flatnonzero(situation.later[:, index])
     if len(helped):
         return deviation(Cause.HELPED, support, int(helped[0]))
     if moved:
         return deviation(Cause.DROPPED if _lost(situation, index, support) else Cause.MISPLACED, support)
-    if (_came_down(situation, index) and _fell_over(situation, index)) or _tipped(situation, index):
+    tipped = turned_over(box, seen_box) and _offset_m(situation, index) < REACHED_M  # in its place
+    if tipped or (_came_down(situation, index) and _fell_over(situation, index)):
         return deviation(Cause.TOPPLED, support)
     hindered = _hindered(situation, index, support)
     return deviation(Cause.MOVED, support) if hindered is None else deviation(Cause.BLOCKING, hindered)
-
-
-def _before(situation: Situation, index: int) -> FloatArray:
-    """Box (6,) of an object before the last action."""
-    box: FloatArray = situation.trace.graphs[situation.done - 1].boxes[index]
-    return box
 
 
 def _offset_m(situation: Situation, index: int) -> float:
@@ -143,12 +136,6 @@ def _tumbled(situation: Situation, index: int) -> bool:
     """Whether the sides of an object differ from the expected ones; an object that is set down keeps its sides."""
     sides = situation.observed.boxes[index, 3:] - situation.expected.boxes[index, 3:]
     return bool(np.abs(sides).max() > TUMBLED_M)
-
-
-def _tipped(situation: Situation, index: int) -> bool:
-    """Whether an object stands where it should on another side."""
-    box, seen = situation.expected.boxes[index], situation.observed.boxes[index]
-    return bool(turned_over(box, seen)) and _offset_m(situation, index) < REACHED_M
 
 
 def _fell_over(situation: Situation, index: int) -> bool:
@@ -173,7 +160,7 @@ def _lost(situation: Situation, index: int, support: str) -> bool:
     offset_m = _offset_m(situation, index)
     if _tumbled(situation, index) or (_came_down(situation, index) and offset_m < FALL_REACH_M):
         return True
-    start, goal = _before(situation, index)[:2], situation.expected.boxes[index, :2]
+    start, goal = (situation.trace.graphs[done].boxes[index, :2] for done in (situation.done - 1, situation.done))
     way = goal - start
     length = float(np.linalg.norm(way))
     offset = situation.observed.boxes[index, :2] - start

@@ -145,13 +145,7 @@ class _Coder:
 
 @dataclass(frozen=True, eq=False)
 class _Instances:
-    """Instances of one operator.
-
-    Attributes:
-        operator: the operator.
-        rows: (n, P) bindings.
-        codes: (literals, n) numbers of the atoms that are needed, forbidden, added and deleted.
-    """
+    """Instances of one operator: bindings (n, P), and codes (literals, n) of needs, forbidden, added, deleted atoms."""
 
     operator: Operator
     rows: npt.NDArray[np.int64]
