@@ -61,7 +61,12 @@ class Monitor(Generic[Seen]):
     def reset(self, plan: Plan, observation: Seen) -> None:
         """Begin a new episode; arguments and errors as for the constructor."""
         self._graph = self._perceiver.reset(observation)
-        _check_features(self._graph, self._models)
+        found, expected = self._graph.visual.shape[1], self._models.feature_size
+        if expected is not None and found != expected:
+            raise InvalidObservation(
+                f"expected appearance features of length {expected}, as the checkpoint's encoder makes them, found "
+                f"{found}; hand in camera images, or use nsrecover.geometric(), which needs boxes only"
+            )
         self._domain.check(plan, self._graph)
         self._expected = ExpectedTrace(self._imagination, self._imagination.trace(self._graph, plan))
         self._places = RestingPlaces(self._graph)
@@ -247,12 +252,3 @@ class Monitor(Generic[Seen]):
         if found:
             self._errors = [*self._errors[-1:], found]
         return found
-
-
-def _check_features(graph: SceneGraph, models: SceneModels) -> None:
-    found, expected = graph.visual.shape[1], models.feature_size
-    if expected is not None and found != expected:
-        raise InvalidObservation(
-            f"expected appearance features of length {expected}, as the checkpoint's encoder makes them, found "
-            f"{found}; hand in camera images, or use nsrecover.geometric(), which needs boxes only"
-        )

@@ -67,8 +67,7 @@ def crop_objects(
             crops.append(np.asarray(Image.fromarray(patch).resize((size, size), Image.Resampling.BILINEAR)))
             owners.append(index)
             pixels.append(np.count_nonzero(mask))
-    shape = (0, size, size, 3)
-    stacked = np.stack(crops) if crops else np.zeros(shape, dtype=np.uint8)
+    stacked = np.asarray(crops, dtype=np.uint8).reshape(-1, size, size, 3)
     return stacked, np.asarray(owners, dtype=np.intp), np.asarray(pixels, dtype=np.float32)
 
 

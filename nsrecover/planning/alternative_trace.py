@@ -104,9 +104,7 @@ class _Situation:
         """Whether an object stands upright, in reach, on what it should stand on."""
         graph, expected = self.graph, self.trace.graphs[self.done].boxes
         changed = np.abs(graph.boxes[index, 3:] - expected[index, 3:]).max() > SAME_SIZE_M
-        if changed or graph.missing[index] or graph.held == index:
-            return False
-        if not within_reach(graph.boxes[index], self.table):
+        if changed or graph.missing[index] or graph.held == index or not within_reach(graph.boxes[index], self.table):
             return False
         below = supporter(graph, index)
         return bool(carriers(expected)[index] == (-1 if below is None else below))

@@ -78,10 +78,9 @@ class LazySearchTree(SearchTree[State, Step]):
 
     def start_phase(self, phase: Phase) -> None:
         """Sort all open nodes again; before proofs begin, raise their bounds by the start's tight bound."""
-        root = self.root
-        if phase.weight == 1.0 and self.tightened(root):
+        if phase.weight == 1.0 and self.tightened(self.root):
             for node in [entry[3] for entry in self.frontier] + self.parked:
-                node.bound = np.maximum(node.bound, root.bound - node.cost)
+                node.bound = np.maximum(node.bound, self.root.bound - node.cost)
         super().start_phase(phase)
 
     def priority(self, node: Node[State, Step]) -> tuple[float, float]:

@@ -199,9 +199,6 @@ def _coded(operator: Operator, rows: npt.NDArray[np.int64], coder: _Coder) -> _I
     """The atoms of all bindings of an operator."""
     columns = {parameter: parameter for parameter in range(len(operator.parameters))}
 
-    def stacked(codes: list[Codes]) -> Codes:
-        return np.stack(codes) if codes else np.zeros((0, len(rows)), dtype=np.int64)
-
     def taking_place(effect: Effect) -> Codes:
         code = coder.codes(effect.atom, rows, columns)
         for pairs, wanted in ((effect.equal, True), (effect.different, False)):
@@ -211,7 +208,8 @@ def _coded(operator: Operator, rows: npt.NDArray[np.int64], coder: _Coder) -> _I
 
     conditions = [[coder.codes(atom, rows, columns) for atom in atoms] for atoms in (operator.needs, operator.forbids)]
     effects = [[taking_place(effect) for effect in each] for each in (operator.adds, operator.deletes)]
-    return _Instances(operator, rows, tuple(stacked(codes) for codes in conditions + effects))
+    stacked = (np.array(codes, dtype=np.int64).reshape(len(codes), len(rows)) for codes in conditions + effects)
+    return _Instances(operator, rows, tuple(stacked))
 
 
 def _same(
