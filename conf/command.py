@@ -113,8 +113,9 @@ def settings_of(config: DictConfig, schema: type[Settings], name: str) -> Settin
     Raises:
         InvalidConfiguration: there is an unknown setting, or several options of a group that takes one.
     """
-    if HydraConfig.initialized():
-        choices = HydraConfig.get().runtime.choices
+    hydra = HydraConfig.get() if HydraConfig.initialized() else None
+    if hydra is not None and hydra.job.config_name == name:  # not that of an earlier command in this process
+        choices = hydra.runtime.choices
         for group, default in groups_of(name).items():
             if not isinstance(default, list) and group not in choices:
                 raise InvalidConfiguration(

@@ -8,10 +8,14 @@ import sys
 
 import pytest
 import yaml
+from hydra import compose, initialize
+from hydra.core.hydra_config import HydraConfig
 
-from conf.command import errors_folder
+from conf.command import errors_folder, register, settings_of
 from conf.help import comments, groups_of
+from eval.timing.command import TimingConfig
 from tests.commands import ROOT, run
+from train.config import TrainConfig
 
 CONF = ROOT / "conf"
 
@@ -216,3 +220,14 @@ def test_what_runs_here_is_what_a_program_prints() -> None:
         [sys.executable, "-m", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=300, check=True
     )
     assert done.stdout == run(*arguments).out
+
+
+def test_settings_do_not_depend_on_an_earlier_command_in_the_process() -> None:
+    register("timing", TimingConfig)
+    register("train", TrainConfig)
+    try:
+        with initialize(version_base=None, config_path="../conf"):
+            HydraConfig.instance().set_config(compose("timing", return_hydra_config=True))
+            assert settings_of(compose("train", ["seed=3"]), TrainConfig, "train").seed == 3
+    finally:
+        HydraConfig.instance().cfg = None
