@@ -134,7 +134,7 @@ def _check(folder: Path, manifest: Mapping[str, Any], what: str) -> bool:
             )
         return True
     # files of a process that was killed right after its start
-    begun = re.compile(rf"{re.escape(_LOCK)}|\.{re.escape(MANIFEST)}\..*part")
+    begun = re.compile(rf"{re.escape(_LOCK)}|\.{re.escape(MANIFEST)}\..*part.*")
     if folder.exists() and not (folder.is_dir() and all(begun.fullmatch(entry.name) for entry in folder.iterdir())):
         raise InvalidConfiguration(
             f"expected an empty folder or {what} at {folder}, found something else; choose another out=DIR"

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import psutil
 
+from nsrecover.core.atomic_write import atomic_path
 from nsrecover.records.archive import Archive
 from sim.collect import CollectConfig, collect
 
@@ -133,7 +134,8 @@ def test_a_kill_before_anything_is_recorded_leaves_a_folder_that_goes_on(tmp_pat
     while not (out / ".lock").exists() and process.poll() is None:
         time.sleep(0.002)
     _end(process)
-    (out / ".manifest.json.part").write_text("{")
+    killed = atomic_path(out / "manifest.json")
+    killed.__enter__().write_text("{")  # killed while it is written: the block never ends
     few = CollectConfig(transitions=2, seed=3, objects=[3], lengths=[2, 3], workers=1, out=str(out))
     assert collect(few)["transitions"] >= 2
 
