@@ -9,9 +9,11 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
 from eval.common.episodes import EpisodesConfig, episodes_of
 from eval.common.output import in_workers, write_results
@@ -31,7 +33,7 @@ FORMAT = 1
 class SensingConfig(EpisodesConfig):
     """Top level of conf/sensing.yaml."""
 
-    conditions: dict[str, Condition] = field(default_factory=dict)
+    conditions: dict[str, Any] = field(default_factory=dict)
     views: list[str] = field(default_factory=lambda: ["left", "right"])
     out: str = "outputs/sensing"
 
@@ -57,7 +59,7 @@ def measure(config: SensingConfig) -> dict[str, Any]:
     if not config.conditions:
         raise InvalidConfiguration("expected at least one condition, found none; choose a group: conditions=table")
     system_of(config.checkpoint)
-    conditions = {key: replace(each, views=each.views or config.views) for key, each in config.conditions.items()}
+    conditions = {key: _condition(key, values, config.views) for key, values in config.conditions.items()}
     for each in conditions.values():
         each.drawn(1, np.random.default_rng(0))  # reject an unusable condition before the work begins
     out = Path(config.out)
@@ -69,6 +71,23 @@ def measure(config: SensingConfig) -> dict[str, Any]:
         metrics = {"seed": config.seed, "episodes": dict(config.episodes), "conditions": found}
         write_results(out, metrics, tables.markdown(found), config)
     return metrics
+
+
+def _condition(key: str, values: Any, views: list[str]) -> Condition:
+    """A condition from its settings.
+
+    Raises:
+        InvalidConfiguration: one of them does not exist, or has the wrong type.
+    """
+    try:
+        merged = OmegaConf.merge(OmegaConf.structured(Condition), values or {})
+    except OmegaConfBaseException as problem:
+        raise InvalidConfiguration(
+            f"expected conditions.{key} with settings among {', '.join(Condition.__dataclass_fields__)}, "
+            f"found {str(problem).splitlines()[0]}"
+        ) from problem
+    condition = cast(Condition, OmegaConf.to_object(merged))
+    return replace(condition, views=condition.views or list(views))
 
 
 def _all_steps(

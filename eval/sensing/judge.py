@@ -28,6 +28,10 @@ REFUSED = "refused"
 """Verdict on an observation that the monitor does not accept."""
 
 
+LOOKS_AT_START = 3
+"""Observations before the first action; a further one if the last one does not show every object of the plan."""
+
+
 @dataclass
 class SensedStep:
     """Verdict on a step, and the truth.
@@ -35,7 +39,7 @@ class SensedStep:
     Attributes:
         dataset: of the episode.
         episode: its number.
-        step: number of the action, from 0.
+        step: number of the action, from 0; -1 if the monitor cannot begin.
         during_event: whether something happens to a camera.
         wrong: truly deviating objects; none if the step went well.
         blamed: objects that deviate according to the monitor.
@@ -95,7 +99,16 @@ def _judged(exact: RecordedEpisode, condition: Condition, system: System) -> Ite
         row.shown, row.matched = len(taken), sum(name == shown for name, shown in taken)
         return row
 
-    monitor = system.monitor(episode.plan, stream.observe(recorded(exact.successes[0])), perceiver)
+    monitor = None
+    for _ in range(LOOKS_AT_START):
+        try:
+            monitor = system.monitor(episode.plan, stream.observe(recorded(exact.successes[0])), perceiver)
+            break
+        except NsrecoverError as problem:
+            note = str(problem)
+    if monitor is None:
+        yield SensedStep(episode.dataset, episode.number, -1, False, verdict=REFUSED, note=note)
+        return
     for step in range(len(episode.plan)):
         if step in exact.failures:
             fork = copy.deepcopy((monitor, perceiver), {id(system.models): system.models})

@@ -21,7 +21,8 @@ def _dataset(step: SensedStep) -> str:
     return step.dataset
 
 
-def _metrics(steps: Sequence[SensedStep]) -> dict[str, Any]:
+def _metrics(every: Sequence[SensedStep]) -> dict[str, Any]:
+    steps = [step for step in every if step.step >= 0]
     good = [step for step in steps if not step.wrong]
     bad = [step for step in steps if step.wrong]
     detected = [step for step in bad if step.blamed]
@@ -37,6 +38,7 @@ def _metrics(steps: Sequence[SensedStep]) -> dict[str, Any]:
         "association": share(sum(step.matched for step in quiet), sum(step.shown for step in quiet)),
         "box_error_mm": spread(errors, 2, median=np.median, p95=p95),
         "refused": share_of(step.verdict == REFUSED for step in steps),
+        "episodes_not_begun": len(every) - len(steps),
         "step_ms": spread([1000 * step.seconds for step in steps if step.seconds], 1, median=np.median, p95=p95),
     }
 

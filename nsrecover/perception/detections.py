@@ -186,8 +186,14 @@ class Detections:
         )
 
 
-def detect(observation: Observation, appearance: AppearanceModel) -> Detections:
-    """The objects that are visible in an observation; views that number their masks by themselves are joined."""
+def detect(observation: Observation, appearance: AppearanceModel, named: bool = True) -> Detections:
+    """The objects that are visible in an observation; views that number their masks by themselves are joined.
+
+    Args:
+        observation: the views.
+        appearance: encodes object crops.
+        named: whether labels count when views are joined.
+    """
     numbers = detected_numbers(observation)
     lifted = [view_points(observation, view) for view in range(len(observation.cameras))]
     points = np.concatenate([part[0] for part in lifted])
@@ -201,7 +207,7 @@ def detect(observation: Observation, appearance: AppearanceModel) -> Detections:
         count_pixels(owners, pixels, len(numbers)),
     )
     if not observation.shared_ids:
-        single = _joined(observation, single)
+        single = _joined(observation, single, named)
     return single.chosen([i for i in range(len(single)) if len(single.points[i]) >= MIN_PIXELS])
 
 
@@ -212,13 +218,17 @@ def detected_numbers(observation: Observation) -> tuple[int, ...]:
     return tuple(int(number) for number in np.unique(observation.instances) if number > 0)
 
 
-def _joined(observation: Observation, single: Detections) -> Detections:
+def _joined(observation: Observation, single: Detections, named: bool) -> Detections:
     """Detections of different views that show the same object, as one."""
     single = single.chosen([i for i in range(len(single)) if len(single.points[i]) >= MIN_PIXELS // 2])
     view_of = {n: view for view, image in enumerate(observation.instances) for n in np.unique(image).tolist()}
     sightings = [
         Sighting(
-            view_of[numbers[0]], box, visual, observation.cameras[view_of[numbers[0]]].world_from_camera[:3, 2], name
+            view_of[numbers[0]],
+            box,
+            visual,
+            observation.cameras[view_of[numbers[0]]].world_from_camera[:3, 2],
+            name if named else None,
         )
         for numbers, box, visual, name in zip(single.numbers, single.boxes, single.visual, single.labels, strict=True)
     ]

@@ -96,7 +96,8 @@ class ScenePerceiver:
 
     def __call__(self, observation: Observation, expected: SceneGraph | None = None) -> SceneGraph:
         """Same as `step`."""
-        detections = detect(observation, self._appearance)
+        by_label = self._memory is None or self._association is Association.KNOWN
+        detections = detect(observation, self._appearance, named=by_label)
         if self._memory is None:
             self._memory = self._begin(observation, detections)
             found = _by_label(self._memory.names, detections)

@@ -131,13 +131,12 @@ class SensorStream:
             table = np.zeros(max(old, default=0) + 1, dtype=np.int32)
             table[old] = new
             renumbered.append(table[mask])
-            if self.count == 0:  # the objects are named once, in the first camera that shows them
-                known = set(labels.values())
-                labels |= {
-                    int(n): seen.labels[o]
-                    for o, n in zip(old, new, strict=True)
-                    if o in seen.labels and seen.labels[o] not in known
-                }
+            known = set(labels.values())  # an object is named in the first camera that shows it
+            labels |= {
+                int(n): seen.labels[o]
+                for o, n in zip(old, new, strict=True)
+                if o in seen.labels and seen.labels[o] not in known
+            }
         return replace(seen, instances=np.stack(renumbered), labels=labels, shared_ids=False)
 
     def _with_events(self, seen: Observation) -> Observation:
