@@ -97,10 +97,7 @@ def _all_steps(
     ledger = Path(config.out) / "steps.jsonl"
     done = dict(read_ledger(ledger, _parsed, None))
     left = [
-        _Task(name, number)
-        for number in range(len(episodes))
-        for name in conditions
-        if _Task(name, number) not in done
+        _Task(name, number) for number in range(len(episodes)) for name in conditions if _Task(name, number) not in done
     ]
     task = partial(
         _judge, conditions=conditions, episodes=episodes, folder=config.footage, checkpoint=config.checkpoint

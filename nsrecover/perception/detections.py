@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
@@ -186,13 +186,18 @@ class Detections:
         )
 
 
-def detect(observation: Observation, appearance: AppearanceModel, named: bool = True) -> Detections:
+def detect(
+    observation: Observation,
+    appearance: AppearanceModel,
+    costs: Callable[[Detections], FloatArray] | None = None,
+) -> Detections:
     """The objects that are visible in an observation; views that number their masks by themselves are joined.
 
     Args:
         observation: the views.
         appearance: encodes object crops.
-        named: whether labels count when views are joined.
+        costs: how badly each of M detections of one view fits each of N known objects (N, M). It helps to join views;
+            labels do not count then.
     """
     numbers = detected_numbers(observation)
     lifted = [view_points(observation, view) for view in range(len(observation.cameras))]
@@ -207,7 +212,7 @@ def detect(observation: Observation, appearance: AppearanceModel, named: bool = 
         count_pixels(owners, pixels, len(numbers)),
     )
     if not observation.shared_ids:
-        single = _joined(observation, single, named)
+        single = _joined(observation, single, costs)
     return single.chosen([i for i in range(len(single)) if len(single.points[i]) >= MIN_PIXELS])
 
 
@@ -218,19 +223,25 @@ def detected_numbers(observation: Observation) -> tuple[int, ...]:
     return tuple(int(number) for number in np.unique(observation.instances) if number > 0)
 
 
-def _joined(observation: Observation, single: Detections, named: bool) -> Detections:
+def _joined(
+    observation: Observation, single: Detections, costs: Callable[[Detections], FloatArray] | None
+) -> Detections:
     """Detections of different views that show the same object, as one."""
     single = single.chosen([i for i in range(len(single)) if len(single.points[i]) >= MIN_PIXELS // 2])
     view_of = {n: view for view, image in enumerate(observation.instances) for n in np.unique(image).tolist()}
+    fits: Sequence[FloatArray | None] = [None] * len(single) if costs is None else list(costs(single).T)
     sightings = [
         Sighting(
             view_of[numbers[0]],
             box,
             visual,
             observation.cameras[view_of[numbers[0]]].world_from_camera[:3, 2],
-            name if named else None,
+            name if costs is None else None,
+            fit,
         )
-        for numbers, box, visual, name in zip(single.numbers, single.boxes, single.visual, single.labels, strict=True)
+        for numbers, box, visual, name, fit in zip(
+            single.numbers, single.boxes, single.visual, single.labels, fits, strict=True
+        )
     ]
     return single.joined(join_views(sightings))
 

@@ -33,6 +33,9 @@ NOISE_GAP = 6.0
 PART = 0.3
 """A connected part of a mask that is smaller than this share of the largest part does not belong to the object."""
 
+MOST_DOUBTFUL = 0.4
+"""Pixels next to other masks are left out unless they are more than this share of a mask."""
+
 TRIM = 0.02
 """Share of the points that is cut off at each end of every axis."""
 
@@ -43,8 +46,8 @@ LEVEL_M = 0.02
 def view_points(observation: Observation, view: int) -> tuple[FloatArray, npt.NDArray[np.int32]]:
     """Points (M, 3) on objects in the world, from one view, and the instance of each (M,)."""
     depth, instances = observation.depth_m[view], observation.instances[view]
-    valid = depth > 0
-    kept = valid & (instances > 0)
+    kept = (depth > 0) & (instances > 0)
+    kept &= ~_doubtful(instances)
     rows, columns = np.nonzero(kept)
     points = to_world(observation, view, rows, columns)
     points[:, 2] -= table_height(observation, view)
@@ -98,6 +101,19 @@ def box_around(points: FloatArray) -> FloatArray:
     if low[2] < STANDS_M:
         low[2] = 0.0
     return np.concatenate([(low + high) / 2, high - low]).astype(np.float32)
+
+
+def _doubtful(instances: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+    """(H, W) pixels next to the mask of another object, which may show that one, unless too few would be left."""
+    border = np.zeros(instances.shape, dtype=np.bool_)
+    for axis in (0, 1):
+        first, second = (np.take(instances, np.arange(n, instances.shape[axis] - 1 + n), axis) for n in (0, 1))
+        meet = (first > 0) & (second > 0) & (first != second)
+        padding = [(0, 1) if each == axis else (0, 0) for each in (0, 1)]
+        border |= np.pad(meet, padding) | np.pad(meet, [pair[::-1] for pair in padding])
+    whole, doubtful = (np.bincount(instances[part], minlength=1) for part in (instances > 0, border))
+    few = np.flatnonzero(doubtful > MOST_DOUBTFUL * whole[: len(doubtful)])
+    return border & ~np.isin(instances, few)
 
 
 def _in_large_parts(

@@ -96,23 +96,13 @@ class ScenePerceiver:
 
     def __call__(self, observation: Observation, expected: SceneGraph | None = None) -> SceneGraph:
         """Same as `step`."""
-        by_label = self._memory is None or self._association is Association.KNOWN
-        detections = detect(observation, self._appearance, named=by_label)
         if self._memory is None:
+            detections = detect(observation, self._appearance)
             self._memory = self._begin(observation, detections)
             found = _by_label(self._memory.names, detections)
-            self._memory, found = self._admit(self._memory, detections, found)
         else:
-            guesses = _expected_boxes(self._memory, expected)
-            found = self._match(self._memory, detections, guesses)
-            if self._association is not Association.KNOWN:
-                sizes = np.stack([self._memory.first_sizes, self._memory.sizes], axis=1)
-                detections, found = absorb_fragments(detections, found, sizes)
-                detections, found = separate_merged(detections, found, sizes, guesses)
-            through = partial(seen_through, observation) if self._remember else _opaque
-            earlier = self._memory if self._remember else replace(self._memory, pixels=0 * self._memory.pixels)
-            self._memory = earlier.look(detections.boxes, detections.visual, detections.pixels, found, through, guesses)
-            self._memory, found = self._admit(self._memory, detections, found)
+            detections, found = self._follow(self._memory, observation, _expected_boxes(self._memory, expected))
+        self._memory, found = self._admit(self._memory, detections, found)
         self._masks = {
             name: detections.numbers[index] for name, index in zip(self._memory.names, found, strict=True) if index >= 0
         }
@@ -131,14 +121,23 @@ class ScenePerceiver:
         pixels[rows] = detections.pixels[shown]
         return replace(Memory.empty(visual.shape[1]).add(names, boxes, visual, pixels), seen=seen)
 
-    def _match(self, memory: Memory, detections: Detections, expected: FloatArray) -> npt.NDArray[np.intp]:
+    def _follow(
+        self, memory: Memory, observation: Observation, guesses: FloatArray
+    ) -> tuple[Detections, npt.NDArray[np.intp]]:
+        """Match what is visible to the remembered objects (-1: none), and remember it."""
         if self._association is Association.KNOWN:
-            return _by_label(memory.names, detections)
-        places = np.stack([memory.boxes[:, :3], expected[:, :3]], axis=1)
-        # what an object was at first tells it apart from one of its colour that fell, too, and was taken for it
-        visual = np.stack([memory.visual, memory.first_visual], axis=1)
-        sizes = np.stack([memory.sizes, memory.first_sizes], axis=1)
-        return associate(association_costs(visual, sizes, places, detections.visual, detections.boxes))
+            detections = detect(observation, self._appearance)
+            found = _by_label(memory.names, detections)
+        else:
+            detections = detect(observation, self._appearance, costs=partial(_costs, memory, guesses))
+            found = associate(_costs(memory, guesses, detections))
+            sizes = np.stack([memory.first_sizes, memory.sizes], axis=1)
+            detections, found = absorb_fragments(detections, found, sizes)
+            detections, found = separate_merged(detections, found, sizes, guesses)
+        through = partial(seen_through, observation) if self._remember else _opaque
+        earlier = memory if self._remember else replace(memory, pixels=0 * memory.pixels)
+        self._memory = earlier.look(detections.boxes, detections.visual, detections.pixels, found, through, guesses)
+        return detections, found
 
     def _admit(
         self, memory: Memory, detections: Detections, found: npt.NDArray[np.intp]
@@ -154,6 +153,15 @@ class ScenePerceiver:
         appeared = tuple(names[len(memory.names) :])
         known = memory.add(appeared, detections.boxes[new], detections.visual[new], detections.pixels[new])
         return known, np.concatenate([found, new])
+
+
+def _costs(memory: Memory, expected: FloatArray, detections: Detections) -> FloatArray:
+    """How badly each of M detections fits each of N remembered objects, (N, M)."""
+    places = np.stack([memory.boxes[:, :3], expected[:, :3]], axis=1)
+    # what an object was at first tells it apart from one of its colour that fell, too, and was taken for it
+    visual = np.stack([memory.visual, memory.first_visual], axis=1)
+    sizes = np.stack([memory.sizes, memory.first_sizes], axis=1)
+    return association_costs(visual, sizes, places, detections.visual, detections.boxes)
 
 
 def _by_label(names: tuple[str, ...], detections: Detections) -> npt.NDArray[np.intp]:

@@ -24,6 +24,10 @@ LONGEST_M = 0.1
 LOOKS_WEIGHT = 1.0
 """Cost of entirely different looks; of the same object from two sides they differ, too."""
 
+IDENTITY_WEIGHT = 1.0
+"""Cost of taking two sightings for one object, for every unit by which no known object explains both as well as it
+explains each."""
+
 APART = 2.0
 """Detections whose pair costs more show two objects."""
 
@@ -38,6 +42,7 @@ class Sighting:
         visual: (D,) unit appearance feature.
         direction: (3,) unit vector along which the camera looks.
         name: what the detector calls the object, if it does.
+        costs: (N,) how badly it fits each known object; none if no object is known.
     """
 
     view: int
@@ -45,6 +50,7 @@ class Sighting:
     visual: FloatArray
     direction: FloatArray
     name: str | None = None
+    costs: FloatArray | None = None
 
 
 def join_views(sightings: Sequence[Sighting]) -> list[list[int]]:
@@ -90,4 +96,16 @@ def _difference(one: Sighting, other: Sighting) -> float:
         along = float(offset @ way) / length
         offset = offset - along * way / length
     beyond = max(along - LONGEST_M, -along, 0.0)
-    return (float(np.linalg.norm(offset)) + beyond) / ACROSS_M + LOOKS_WEIGHT * (1.0 - float(one.visual @ other.visual))
+    looks = 1.0 - float(one.visual @ other.visual)
+    return (
+        (float(np.linalg.norm(offset)) + beyond) / ACROSS_M
+        + LOOKS_WEIGHT * looks
+        + IDENTITY_WEIGHT * _regret(one, other)
+    )
+
+
+def _regret(one: Sighting, other: Sighting) -> float:
+    """How much worse two sightings fit the same known object than each fits the object that it fits best."""
+    if one.costs is None or other.costs is None or not len(one.costs):
+        return 0.0
+    return float((one.costs + other.costs).min() - one.costs.min() - other.costs.min())
