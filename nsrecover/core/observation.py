@@ -51,9 +51,6 @@ class Observation:
         gripper_opening_m: distance between the fingers.
         holding: whether the gripper feels an object.
         time_s: when it was taken.
-        shared_ids: whether an instance number means the same object in every view. If not (one detector for each
-            camera), every number belongs to one view, and perception joins the views; numbers need no labels then, and
-            labels with the same name in different views are one object.
     """
 
     rgb: npt.NDArray[np.uint8]
@@ -64,7 +61,6 @@ class Observation:
     gripper_opening_m: float = 0.0
     holding: bool = False
     time_s: float = 0.0
-    shared_ids: bool = True
 
     def __post_init__(self) -> None:
         rgb = np.asarray(self.rgb)
@@ -98,7 +94,7 @@ class Observation:
             raise InvalidObservation(
                 f"expected one camera for each of the {rgb.shape[0]} views, found {len(self.cameras)} cameras"
             )
-        if self.shared_ids and len(set(self.labels.values())) != len(self.labels):
+        if len(set(self.labels.values())) != len(self.labels):
             raise InvalidObservation(
                 f"expected a different name for every instance, found {sorted(self.labels.values())}"
             )

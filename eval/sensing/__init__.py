@@ -1,1 +1,0 @@
-"""`python -m eval.sensing`: the monitor behind realistic sensors."""

@@ -1,1 +1,0 @@
-"""Sensor models: what a real depth camera and a real segmenter make of a rendered scene."""
