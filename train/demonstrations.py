@@ -19,8 +19,9 @@ from nsrecover.core.observation import Observation
 from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidRecording
 from nsrecover.models.bundle import Bundle
+from nsrecover.perception.detections import count_pixels, crop_objects, fuse_views, lift_boxes
 from nsrecover.perception.memory import Memory, blend
-from nsrecover.perception.perceiver import count_pixels, crop_objects, fuse_views, lift_boxes, object_names
+from nsrecover.perception.perceiver import object_names
 from nsrecover.perception.visibility import seen_through
 from nsrecover.records.archive import Archive
 from nsrecover.records.recording import Recording, load

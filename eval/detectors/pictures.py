@@ -18,7 +18,7 @@ from eval.detectors.base import Moment, Scores, both
 from eval.detectors.reference import ReferenceRun, References
 from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidConfiguration, did_you_mean
-from nsrecover.perception.perceiver import MIN_PIXELS
+from nsrecover.perception.lifting import MIN_PIXELS
 
 _MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 """Colour normalisation of torchvision's weights and of our encoder."""

@@ -51,6 +51,9 @@ class Observation:
         gripper_opening_m: distance between the fingers.
         holding: whether the gripper feels an object.
         time_s: when it was taken.
+        shared_ids: whether an instance number means the same object in every view. If not (one detector for each
+            camera), every number belongs to one view, and perception joins the views; numbers need no labels then, and
+            labels with the same name in different views are one object.
     """
 
     rgb: npt.NDArray[np.uint8]
@@ -61,6 +64,7 @@ class Observation:
     gripper_opening_m: float = 0.0
     holding: bool = False
     time_s: float = 0.0
+    shared_ids: bool = True
 
     def __post_init__(self) -> None:
         rgb = np.asarray(self.rgb)
@@ -94,7 +98,7 @@ class Observation:
             raise InvalidObservation(
                 f"expected one camera for each of the {rgb.shape[0]} views, found {len(self.cameras)} cameras"
             )
-        if len(set(self.labels.values())) != len(self.labels):
+        if self.shared_ids and len(set(self.labels.values())) != len(self.labels):
             raise InvalidObservation(
                 f"expected a different name for every instance, found {sorted(self.labels.values())}"
             )

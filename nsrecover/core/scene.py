@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -87,6 +87,22 @@ class SceneGraph:
             seen=np.concatenate([self.seen, other.seen[new]]),
             occluded=np.concatenate([occluded[0], occluded[1][new]]),
             states={**{name: other.states[name] for name in other.states if name not in self.names}, **self.states},
+        )
+
+    def without(self, names: Collection[str]) -> SceneGraph:
+        """A copy without some objects."""
+        kept = [i for i, name in enumerate(self.names) if name not in names]
+        if len(kept) == len(self.names):
+            return self
+        return replace(
+            self,
+            names=tuple(self.names[i] for i in kept),
+            visual=self.visual[kept],
+            boxes=self.boxes[kept],
+            seen=self.seen[kept],
+            occluded=None if self.occluded is None else self.occluded[kept],
+            held=None if self.held not in kept else kept.index(self.held),
+            states={name: state for name, state in self.states.items() if name not in names},
         )
 
     def with_node(self, index: int, box: npt.ArrayLike, visual: npt.ArrayLike | None = None) -> SceneGraph:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -64,6 +64,19 @@ class ExpectedTrace:
     def add_objects_of(self, graph: SceneGraph) -> None:
         """Add the objects that only `graph` has; they are expected to stay where they are."""
         self._trace = self._trace.with_objects_of(graph)
+
+    def forget(self, names: Collection[str], num_executed: int) -> None:
+        """Remove objects, and the actions with them that are still to be done."""
+        kept = [
+            step
+            for step, action in enumerate(self.plan)
+            if step < num_executed or not any(name in names for name in action.arguments)
+        ]
+        graphs = [graph.without(names) for graph in self._trace.graphs]
+        self._trace = Trace(
+            Plan(tuple(self.plan[step] for step in kept)), (graphs[0], *(graphs[step + 1] for step in kept))
+        )
+        self._up_to_date = min(self._up_to_date, num_executed)
 
 
 class RestingPlaces:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+import numpy as np
+
 from nsrecover.core.actions import Action, Plan, Trace
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.protocols import Perceiver
@@ -72,6 +74,8 @@ class Monitor(Generic[Seen]):
         self._places = RestingPlaces(self._graph)
         self._num_executed = 0
         self._errors: list[Discrepancy] = []
+        # what appears later, a hand for instance, may leave again without being missed
+        self._belonging = set(self._graph.names)
 
     @property
     def plan(self) -> Plan:
@@ -191,6 +195,7 @@ class Monitor(Generic[Seen]):
         self._expected = ExpectedTrace(self._imagination, trace)
         self._places = RestingPlaces(self._graph)
         self._num_executed = num_executed
+        self._belonging |= {name for action in plan for name in action.arguments}
 
     def rejoin(self, recovery: Recovery) -> Plan:
         """Go on with a recovery that was planned from `trace` and the last discrepancy.
@@ -227,8 +232,11 @@ class Monitor(Generic[Seen]):
 
     def _perceive(self, observation: Seen, number: int) -> None:
         """Perceive the scene, which should be like scene `number` of the expected trace."""
-        self._graph = self._perceiver.step(observation, self._expected.up_to(number).graphs[number])
+        seen = self._perceiver.step(observation, self._expected.up_to(number).graphs[number])
+        gone = {seen.names[i] for i in np.flatnonzero(seen.missing)} - self._belonging
+        self._graph = seen.without(gone)
         self._expected.add_objects_of(self._graph)
+        self._expected.forget(gone, number)
 
     def _compared(
         self, compare: Callable[[SceneGraph, Trace, int], Discrepancy], step: int, number: int

@@ -24,6 +24,9 @@ LOOKS_GATE = 0.6
 """A detection whose appearance differs more than this (1 - cosine) shows another object. Place and size have no gate:
 objects that tumbled, or are half occluded, are elsewhere and of another size."""
 
+IN_PLACE_M, IN_PLACE_GATE = 0.02, 0.8
+"""A detection this close to where the object may be can look more different: its mask may show neighbours, too."""
+
 UNMATCHED = 4.0
 """Cost of leaving an object without a detection: more than any allowed pair costs."""
 
@@ -54,7 +57,8 @@ def association_costs(
     larger = GROWTH_WEIGHT * np.tanh(np.maximum(difference, 0.0).sum(axis=-1) / GROWTH_M)
     smaller = SHRINKAGE_WEIGHT * np.tanh(np.maximum(-difference, 0.0).sum(axis=-1) / SHRINKAGE_M)
     cost = looks + PLACE_WEIGHT * np.tanh(away / NEAR_M) + (larger + smaller).mean(axis=1)
-    return np.asarray(np.where(looks > LOOKS_GATE, UNMATCHED, cost), dtype=np.float32)
+    gate = np.where(away < IN_PLACE_M, IN_PLACE_GATE, LOOKS_GATE)
+    return np.asarray(np.where(looks > gate, UNMATCHED, cost), dtype=np.float32)
 
 
 def associate(costs: FloatArray) -> npt.NDArray[np.intp]:

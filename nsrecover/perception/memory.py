@@ -26,6 +26,12 @@ TOLERATED = 0.15
 TOLERATED_ADDED = 0.05
 """The same of what completion adds at one side of a visible box."""
 
+LIKE_KNOWN_M = 0.008
+"""A side that differs less than this from the known one is the known one."""
+
+SIZE_GAIN = 0.25
+"""How far the known size of an object follows every new measurement of it."""
+
 _STEPS = 7
 """Places tried along each axis along which a part of an object is occluded."""
 
@@ -104,7 +110,9 @@ class Memory:
         for i, detection in enumerate(found):
             if detection >= 0:
                 known = np.stack([self.first_sizes[i], self.sizes[i]])
-                new_boxes[i], new_sizes[i] = complete(boxes[detection], self.boxes[i], known, seen_through, expected[i])
+                others = np.delete(boxes, detection, axis=0)
+                visible = steady(boxes[detection], known, others, expected[i])
+                new_boxes[i], new_sizes[i] = complete(visible, self.boxes[i], known, seen_through, expected[i])
                 new_visual[i] = blend(visual[detection], pixels[detection], self.visual[i], self.pixels[i])
                 new_pixels[i] = max(pixels[detection], self.pixels[i])
             else:
@@ -157,6 +165,49 @@ def complete(
             if against[best] < TOLERATED:
                 return candidates[best], size
     return visible, visible[3:]  # it was turned, or was never as large as it seemed
+
+
+def steady(visible: FloatArray, sizes: FloatArray, others: FloatArray, expected: FloatArray) -> FloatArray:
+    """The visible box with the known sides of a rigid object, as far as it has them.
+
+    Noise changes sides from look to look, and a mask that bleeds onto a neighbour makes a box longer on that side.
+
+    Args:
+        visible: (6,) box of what is seen.
+        sizes: (K, 3) its known sides, last the ones seen last.
+        others: (M, 6) boxes of what else is seen.
+        expected: (6,) where it should be.
+
+    Returns:
+        The box (6,); the visible one if the object is partly occluded, lies askew, or was never as small as it seemed.
+    """
+    last, seen = sizes[-1], visible[3:]
+    if (seen < last - LIKE_KNOWN_M).any():
+        return visible
+    if (np.abs(seen - last) <= LIKE_KNOWN_M).all():
+        return _with_sides(visible, last + SIZE_GAIN * (seen - last))
+    low, high = visible[:3] - seen / 2, visible[:3] + seen / 2
+    for axis in np.flatnonzero(seen > last + LIKE_KNOWN_M):
+        if not _touches(visible, others, axis):
+            return visible
+        middle = np.clip(expected[axis], low[axis] + last[axis] / 2, high[axis] - last[axis] / 2)
+        low[axis], high[axis] = middle - last[axis] / 2, middle + last[axis] / 2
+    return np.concatenate([(low + high) / 2, high - low]).astype(np.float32)
+
+
+def _with_sides(box: FloatArray, sides: FloatArray) -> FloatArray:
+    """A box (6,) around the same centre with other sides; one that stands on the table stays there."""
+    centre = box[:3].copy()
+    if box[2] - box[5] / 2 < NOISE_M:
+        centre[2] = sides[2] / 2
+    return np.concatenate([centre, sides]).astype(np.float32)
+
+
+def _touches(box: FloatArray, others: FloatArray, axis: int) -> bool:
+    """Whether another box is next to a box (6,) along an axis, or reaches into it."""
+    gaps = np.abs(others[:, :3] - box[:3]) - (others[:, 3:] + box[3:]) / 2
+    gaps[:, axis] -= LIKE_KNOWN_M
+    return bool((gaps < NOISE_M).all(axis=1).any())
 
 
 def inside(inner: FloatArray, outer: FloatArray) -> bool:

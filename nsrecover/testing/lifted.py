@@ -11,8 +11,9 @@ import numpy as np
 
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.perception.detections import lift_boxes
+from nsrecover.perception.lifting import MIN_PIXELS
 from nsrecover.perception.memory import Memory, inside
-from nsrecover.perception.perceiver import MIN_PIXELS, lift_boxes
 from nsrecover.perception.visibility import seen_through
 
 

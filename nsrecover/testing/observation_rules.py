@@ -15,7 +15,7 @@ from nsrecover.core.observation import Camera, Observation
 from nsrecover.core.scene import FloatArray
 from nsrecover.domains.tabletop.relations import TABLE
 from nsrecover.errors import InvalidObservation
-from nsrecover.perception.perceiver import MIN_PIXELS, lift_points
+from nsrecover.perception.lifting import MIN_PIXELS, lift_points
 from nsrecover.testing.lifted import LiftedObservation
 from nsrecover.testing.rules import Limits, Rule, RuleLog
 

@@ -147,13 +147,33 @@ class Picture:
     bodies: npt.NDArray[np.int32]
 
 
-def take_picture(client: int, view: View, width: int, height: int, light: Light) -> Picture:
-    """One rendered view of the current state of a physics client."""
+def take_picture(
+    client: int,
+    view: View,
+    width: int,
+    height: int,
+    light: Light,
+    moved: npt.NDArray[np.float64] | None = None,
+) -> Picture:
+    """One rendered view of the current state of a physics client.
+
+    Args:
+        client: of PyBullet.
+        view: where the camera is believed to be.
+        width: of the image, pixels.
+        height: of the image, pixels.
+        light: how the scene is lit.
+        moved: (4, 4) motion from there to where it is, in the camera's frame (OpenCV); None: it is there.
+    """
+    matrix = view._view_matrix()
+    if moved is not None:
+        flip = np.diag([1.0, -1.0, -1.0, 1.0])
+        matrix = tuple((flip @ np.linalg.inv(moved) @ flip @ np.array(matrix).reshape(4, 4).T).T.ravel())
     projection = pybullet.computeProjectionMatrixFOV(math.degrees(view.fov), width / height, NEAR_M, FAR_M)
     _, _, rgba, buffer, segments = pybullet.getCameraImage(
         width,
         height,
-        view._view_matrix(),
+        matrix,
         projection,
         lightDirection=light.direction,
         lightColor=light.colour,

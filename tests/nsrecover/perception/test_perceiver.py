@@ -8,7 +8,8 @@ import pytest
 from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidObservation
 from nsrecover.models.bundle import Bundle
-from nsrecover.perception.perceiver import Association, ScenePerceiver, crop_objects, lift_boxes, object_names
+from nsrecover.perception.detections import crop_objects, lift_boxes
+from nsrecover.perception.perceiver import Association, ScenePerceiver, object_names
 from sim.tabletop.sampling import sample_scene
 from sim.tabletop.truth import Truth
 from sim.tabletop.world import TabletopWorld

@@ -1,0 +1,1 @@
+"""`python -m eval.sensing`: the monitor behind realistic sensors."""

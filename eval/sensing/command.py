@@ -1,0 +1,138 @@
+"""`python -m eval.sensing`: the monitor on recorded episodes behind realistic sensors."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Generator
+from contextlib import closing
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from eval.common.episodes import EpisodesConfig, episodes_of
+from eval.common.output import in_workers, write_results
+from eval.common.systems import fingerprint, system_of
+from eval.sensing import tables
+from eval.sensing.conditions import Condition
+from eval.sensing.judge import SensedStep, judge
+from nsrecover.errors import InvalidConfiguration
+from sim.common.folder import claim_folder, read_ledger
+from sim.datasets.spec import ErrorEpisode
+
+FORMAT = 1
+"""Version of the ledger of steps."""
+
+
+@dataclass
+class SensingConfig(EpisodesConfig):
+    """Top level of conf/sensing.yaml."""
+
+    conditions: dict[str, Any] = field(default_factory=dict)
+    views: list[str] = field(default_factory=lambda: ["left", "right"])
+    out: str = "outputs/sensing"
+
+
+@dataclass(frozen=True)
+class _Task:
+    condition: str
+    number: int
+
+
+def measure(config: SensingConfig) -> dict[str, Any]:
+    """Judge every episode in every condition, and write metrics and table.
+
+    Args:
+        config: see conf/sensing.yaml.
+
+    Returns:
+        The contents of metrics.json.
+
+    Raises:
+        NsrecoverError: a setting or a checkpoint cannot be used, or the folder holds other results.
+    """
+    if not config.conditions:
+        raise InvalidConfiguration("expected at least one condition, found none; choose a group: conditions=table")
+    system_of(config.checkpoint)
+    conditions = {key: _condition(key, values, config.views) for key, values in config.conditions.items()}
+    for each in conditions.values():
+        each.drawn(1, np.random.default_rng(0))  # reject an unusable condition before the work begins
+    out = Path(config.out)
+    Path(config.footage).mkdir(parents=True, exist_ok=True)
+    episodes = episodes_of(config.episodes, config.seed, config.errors, config.workers)
+    with claim_folder(out, _manifest(config, conditions, episodes), "the steps of a measurement"):
+        steps = _all_steps(config, conditions, episodes)
+        found = {each.name or key: tables.summary(steps[key]) for key, each in conditions.items()}
+        metrics = {"seed": config.seed, "episodes": dict(config.episodes), "conditions": found}
+        write_results(out, metrics, tables.markdown(found), config)
+    return metrics
+
+
+def _condition(key: str, values: Any, views: list[str]) -> Condition:
+    """A condition from its settings.
+
+    Raises:
+        InvalidConfiguration: one of them does not exist, or has the wrong type.
+    """
+    try:
+        merged = OmegaConf.merge(OmegaConf.structured(Condition), values or {})
+    except OmegaConfBaseException as problem:
+        raise InvalidConfiguration(
+            f"expected conditions.{key} with settings among {', '.join(Condition.__dataclass_fields__)}, "
+            f"found {str(problem).splitlines()[0]}"
+        ) from problem
+    condition = cast(Condition, OmegaConf.to_object(merged))
+    return replace(condition, views=condition.views or list(views))
+
+
+def _all_steps(
+    config: SensingConfig, conditions: dict[str, Condition], episodes: list[ErrorEpisode]
+) -> dict[str, list[SensedStep]]:
+    """The verdicts of all conditions, those from disk included; new ones are written as soon as they are there."""
+    ledger = Path(config.out) / "steps.jsonl"
+    done = dict(read_ledger(ledger, _parsed, None))
+    left = [
+        _Task(name, number) for number in range(len(episodes)) for name in conditions if _Task(name, number) not in done
+    ]
+    task = partial(
+        _judge, conditions=conditions, episodes=episodes, folder=config.footage, checkpoint=config.checkpoint
+    )
+    with ledger.open("a", encoding="utf-8") as file, closing(_in_order(task, left, config.workers)) as results:
+        for each, rows in results:
+            done[each] = rows
+            line = {"condition": each.condition, "number": each.number, "steps": [asdict(row) for row in rows]}
+            file.write(json.dumps(line) + "\n")
+            file.flush()
+    return {name: [row for number in range(len(episodes)) for row in done[_Task(name, number)]] for name in conditions}
+
+
+def _in_order(
+    task: partial[list[SensedStep]], left: list[_Task], workers: int
+) -> Generator[tuple[_Task, list[SensedStep]]]:
+    yield from zip(left, in_workers(task, left, workers, "episode", "judging"), strict=True)
+
+
+def _judge(
+    task: _Task, conditions: dict[str, Condition], episodes: list[ErrorEpisode], folder: str, checkpoint: str | None
+) -> list[SensedStep]:
+    return judge(episodes[task.number], conditions[task.condition], folder, checkpoint)
+
+
+def _parsed(line: str) -> tuple[_Task, list[SensedStep]]:
+    data = json.loads(line)
+    return _Task(data["condition"], data["number"]), [SensedStep(**row) for row in data["steps"]]
+
+
+def _manifest(config: SensingConfig, conditions: dict[str, Condition], episodes: list[ErrorEpisode]) -> dict[str, Any]:
+    lines = "".join(episode.to_json() for episode in episodes)
+    return {
+        "format": FORMAT,
+        "episodes": hashlib.sha256(lines.encode()).hexdigest()[:16],
+        "weights": fingerprint(config.checkpoint),
+        "conditions": json.loads(json.dumps({name: asdict(each) for name, each in conditions.items()})),
+    }

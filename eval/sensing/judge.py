@@ -1,0 +1,145 @@
+"""Verdicts of the monitor on recorded episodes that are seen through a sensor; runs in worker processes."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from eval.common.recordings import RecordedEpisode, load_recording, record_episode
+from eval.common.systems import system_of
+from eval.sensing.conditions import Condition, active
+from nsrecover.core.observation import Observation
+from nsrecover.errors import NsrecoverError
+from nsrecover.monitoring.monitor import Monitor
+from nsrecover.perception.perceiver import ScenePerceiver
+from nsrecover.system import System
+from sim.datasets.spec import ErrorEpisode
+from sim.sensors.sensor import SensorStream, recorded
+
+BACKGROUND = ""
+"""Name of what a mask shows that shows no object."""
+
+REFUSED = "refused"
+"""Verdict on an observation that the monitor does not accept."""
+
+
+LOOKS_AT_START = 3
+"""Observations before the first action; a further one if the last one does not show every object of the plan."""
+
+
+@dataclass
+class SensedStep:
+    """Verdict on a step, and the truth.
+
+    Attributes:
+        dataset: of the episode.
+        episode: its number.
+        step: number of the action, from 0; -1 if the monitor cannot begin.
+        during_event: whether something happens to a camera.
+        wrong: truly deviating objects; none if the step went well.
+        blamed: objects that deviate according to the monitor.
+        verdict: of the monitor, or `REFUSED`.
+        note: what it says of the sensor, or why it refuses.
+        shown: number of masks that are taken for a known object.
+        matched: how many of them show it.
+        errors_mm: distance of the centre of each visible object from the true one.
+        seconds: time of the step.
+    """
+
+    dataset: str
+    episode: int
+    step: int
+    during_event: bool
+    wrong: list[str] = field(default_factory=list)
+    blamed: list[str] = field(default_factory=list)
+    verdict: str = ""
+    note: str = ""
+    shown: int = 0
+    matched: int = 0
+    errors_mm: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def judge(episode: ErrorEpisode, condition: Condition, folder: str, checkpoint: str | None) -> list[SensedStep]:
+    """The verdicts on all steps of an episode in one condition; the episode is recorded first if necessary."""
+    exact = load_recording(episode, record_episode(episode, Path(folder))).through(condition.views or [])
+    return list(_judged(exact, condition, system_of(checkpoint)))
+
+
+def _judged(exact: RecordedEpisode, condition: Condition, system: System) -> Iterator[SensedStep]:
+    episode = exact.episode
+    views = len(exact.successes[0].cameras)
+    sensor = condition.drawn(len(episode.plan), np.random.default_rng(episode.seed))
+    stream = sensor.stream(views, episode.seed)
+    perceiver = system.perceiver()
+    wrong = {error.step: sorted(error.deviations) for error in episode.errors}
+
+    def judged(
+        monitor: Monitor[Observation], perceiver: ScenePerceiver, stream: SensorStream, step: int, scene: Observation
+    ) -> SensedStep:
+        row = SensedStep(episode.dataset, episode.number, step, active(sensor.events, stream.count))
+        seen = stream.observe(recorded(scene))
+        action = monitor.next_action
+        assert action is not None
+        began = time.perf_counter()
+        try:
+            found = monitor.step(action, seen)
+        except NsrecoverError as problem:
+            row.verdict, row.note = REFUSED, str(problem)
+            return row
+        row.seconds = time.perf_counter() - began
+        row.blamed, row.verdict = list(found.deviating), "deviating" if found else "as_expected"
+        names = _names_of_masks(scene, seen)
+        taken = [(name, names[number]) for name, numbers in perceiver.masks.items() for number in numbers]
+        row.shown, row.matched = len(taken), sum(name == shown for name, shown in taken)
+        return row
+
+    monitor = None
+    for _ in range(LOOKS_AT_START):
+        try:
+            monitor = system.monitor(episode.plan, stream.observe(recorded(exact.successes[0])), perceiver)
+            break
+        except NsrecoverError as problem:
+            note = str(problem)
+    if monitor is None:
+        yield SensedStep(episode.dataset, episode.number, -1, False, verdict=REFUSED, note=note)
+        return
+    for step in range(len(episode.plan)):
+        if step in exact.failures:
+            fork = copy.deepcopy((monitor, perceiver), {id(system.models): system.models})
+            row = judged(*fork, copy.copy(stream), step, exact.failures[step])
+            row.wrong = wrong[step]
+            yield row
+        if step + 1 >= len(exact.successes):
+            return
+        row = judged(monitor, perceiver, stream, step, exact.successes[step + 1])
+        row.errors_mm = _errors_mm(exact, step + 1, monitor)
+        yield row
+        if row.verdict == REFUSED:
+            return  # the monitor waits for an observation of this step
+
+
+def _names_of_masks(exact: Observation, seen: Observation) -> dict[int, str]:
+    """True name of what most pixels of each mask show."""
+    names = {}
+    for view, instances in enumerate(seen.instances):
+        for number in np.unique(instances[instances > 0]).tolist():
+            ids, counts = np.unique(exact.instances[view][instances == number], return_counts=True)
+            objects = ids > 0
+            most = int(ids[objects][counts[objects].argmax()]) if objects.any() else 0
+            names[number] = exact.labels.get(most, BACKGROUND)
+    return names
+
+
+def _errors_mm(exact: RecordedEpisode, moment: int, monitor: Monitor[Observation]) -> list[float]:
+    graph, rows = monitor.graph, list[float]()
+    for row, scene_object in enumerate(exact.episode.scene.objects):
+        if scene_object.name in graph.names and graph.seen[index := graph.index(scene_object.name)]:
+            offset = graph.boxes[index, :3] - exact.places[moment][row]
+            rows.append(round(1000 * float(np.linalg.norm(offset)), 2))
+    return rows

@@ -1,0 +1,149 @@
+"""Points on objects and boxes around them, from depth and masks as real sensors deliver them.
+
+A mask bleeds over the edge of its object, depth is noisy, and along edges it is wrong or absent. Therefore points count
+only if they are above the support, connected in depth with most of their mask, and not among the outermost few. Views
+are first shifted in height so that the table, where they see it, is at z = 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
+from nsrecover.core.observation import Observation
+from nsrecover.core.scene import FloatArray
+
+MIN_PIXELS = 12
+"""An object with fewer depth pixels over all views counts as not seen."""
+
+SUPPORT_M = 0.006
+"""Points below this height belong to the table."""
+
+STANDS_M = 0.015
+"""An object whose lowest point is below this height stands on the table: its side faces reach down to z = 0."""
+
+GAP_M = 0.008
+"""Neighbouring pixels whose depths differ by more than this, and more than the noise explains, are not connected."""
+
+NOISE_GAP = 6.0
+"""The gap in standard deviations of the depth noise."""
+
+PART = 0.3
+"""A connected part of a mask that is smaller than this share of the largest part does not belong to the object."""
+
+MOST_DOUBTFUL = 0.4
+"""Pixels next to other masks are left out unless they are more than this share of a mask."""
+
+TRIM = 0.02
+"""Share of the points that is cut off at each end of every axis."""
+
+LEVEL_M = 0.02
+"""How far from z = 0 the table is looked for."""
+
+
+def view_points(observation: Observation, view: int) -> tuple[FloatArray, npt.NDArray[np.int32]]:
+    """Points (M, 3) on objects in the world, from one view, and the instance of each (M,)."""
+    depth, instances = observation.depth_m[view], observation.instances[view]
+    kept = (depth > 0) & (instances > 0)
+    kept &= ~_doubtful(instances)
+    rows, columns = np.nonzero(kept)
+    points = to_world(observation, view, rows, columns)
+    points[:, 2] -= table_height(observation, view)
+    above = points[:, 2] > SUPPORT_M
+    kept[rows[~above], columns[~above]] = False
+    rows, columns, points = rows[above], columns[above], points[above]
+    solid = _in_large_parts(depth, instances, kept, rows, columns)
+    return points[solid], instances[rows[solid], columns[solid]]
+
+
+def lift_points(observation: Observation, view: int) -> tuple[FloatArray, npt.NDArray[np.int32]]:
+    """Points (M, 3) in the world for all pixels of one view with an instance, as they are, and the instances (M,)."""
+    instances = observation.instances[view]
+    rows, columns = np.nonzero((instances > 0) & (observation.depth_m[view] > 0))
+    return to_world(observation, view, rows, columns), instances[rows, columns]
+
+
+def to_world(
+    observation: Observation, view: int, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]
+) -> FloatArray:
+    """World coordinates (M, 3) of pixels of one view."""
+    camera, z = observation.cameras[view], observation.depth_m[view][rows, columns]
+    k = camera.intrinsics
+    rays = np.stack([(columns + 0.5 - k[0, 2]) / k[0, 0], (rows + 0.5 - k[1, 2]) / k[1, 1], np.ones_like(z)], axis=1)
+    points = (rays * z[:, None]) @ camera.world_from_camera[:3, :3].T + camera.world_from_camera[:3, 3]
+    return np.asarray(points, dtype=np.float32)
+
+
+def table_height(observation: Observation, view: int) -> float:
+    """Height of the table as one view sees it, metres; 0 if it does not see enough of it."""
+    free = (observation.instances[view] == 0) & (observation.depth_m[view] > 0)
+    rows, columns = np.nonzero(free[::4, ::4])
+    if len(rows) < 100:
+        return 0.0
+    heights = to_world(observation, view, 4 * rows, 4 * columns)[:, 2]
+    near = heights[np.abs(heights) < LEVEL_M]
+    return float(np.median(near)) if len(near) >= 100 else 0.0
+
+
+def depth_noise(depth: FloatArray, valid: npt.NDArray[np.bool_]) -> float:
+    """Standard deviation of the noise of a depth image (H, W), from second differences; metres."""
+    middle = depth[:, 1:-1]
+    usable = valid[:, 1:-1] & valid[:, :-2] & valid[:, 2:]
+    bend = (depth[:, :-2] - 2 * middle + depth[:, 2:])[usable]
+    return float(np.median(np.abs(bend)) / 0.6745 / np.sqrt(6)) if len(bend) else 0.0
+
+
+def box_around(points: FloatArray) -> FloatArray:
+    """Axis-aligned box (6,) around points (M, 3) without the outermost few of each axis."""
+    low, high = np.quantile(points, [TRIM, 1 - TRIM], axis=0)
+    if low[2] < STANDS_M:
+        low[2] = 0.0
+    return np.concatenate([(low + high) / 2, high - low]).astype(np.float32)
+
+
+def _doubtful(instances: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+    """(H, W) pixels next to the mask of another object, which may show that one, unless too few would be left."""
+    border = np.zeros(instances.shape, dtype=np.bool_)
+    for axis in (0, 1):
+        first, second = (np.take(instances, np.arange(n, instances.shape[axis] - 1 + n), axis) for n in (0, 1))
+        meet = (first > 0) & (second > 0) & (first != second)
+        padding = [(0, 1) if each == axis else (0, 0) for each in (0, 1)]
+        border |= np.pad(meet, padding) | np.pad(meet, [pair[::-1] for pair in padding])
+    whole, doubtful = (np.bincount(instances[part], minlength=1) for part in (instances > 0, border))
+    few = np.flatnonzero(doubtful > MOST_DOUBTFUL * whole[: len(doubtful)])
+    return border & ~np.isin(instances, few)
+
+
+def _in_large_parts(
+    depth: FloatArray,
+    instances: npt.NDArray[np.int32],
+    kept: npt.NDArray[np.bool_],
+    rows: npt.NDArray[np.intp],
+    columns: npt.NDArray[np.intp],
+) -> npt.NDArray[np.bool_]:
+    """(M,) whether pixels belong to a large connected part of their mask."""
+    if not len(rows):
+        return np.zeros(0, dtype=np.bool_)
+    gap = max(GAP_M, NOISE_GAP * depth_noise(depth, kept))
+    number = np.full(depth.shape, -1)
+    number[rows, columns] = np.arange(len(rows))
+    pairs = []
+    for down, right in ((0, 1), (1, 0), (0, 2), (2, 0)):  # two apart: across single pixels without a reading
+        r, c = rows + down, columns + right
+        inside = (r < depth.shape[0]) & (c < depth.shape[1])
+        own = np.flatnonzero(inside)
+        other = number[r[own], c[own]]
+        own, other = own[other >= 0], other[other >= 0]
+        same = instances[rows[own], columns[own]] == instances[rows[other], columns[other]]
+        near = np.abs(depth[rows[own], columns[own]] - depth[rows[other], columns[other]]) < gap * (down + right)
+        pairs.append(np.stack([own[same & near], other[same & near]]))
+    edges = np.concatenate(pairs, axis=1)
+    graph = coo_matrix((np.ones(edges.shape[1], dtype=np.int8), edges), shape=(len(rows), len(rows)))
+    _, part = connected_components(graph, directed=False)
+    size = np.bincount(part)[part]
+    largest = np.zeros(int(instances.max()) + 1, dtype=np.int64)
+    owner = instances[rows, columns]
+    np.maximum.at(largest, owner, size)
+    return np.asarray(size >= PART * largest[owner])

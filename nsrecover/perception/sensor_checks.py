@@ -1,0 +1,241 @@
+"""Whether an observation is plausible: units, camera convention and poses, the table, and agreement of the cameras.
+
+The table must be at z = 0 where the cameras see it, and a robot that is in view at the origin. If it is not, other
+readings of the same numbers are tried (depth in millimetres, poses in OpenGL's convention, inverted poses, exchanged
+cameras); the one that puts everything into its place is named as the likely mistake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import permutations, product
+
+import numpy as np
+
+from nsrecover.core.observation import Camera, Observation
+from nsrecover.core.scene import FloatArray
+from nsrecover.errors import InvalidObservation
+from nsrecover.perception.lifting import MIN_PIXELS, to_world
+
+DEPTH_M = (0.1, 5.0)
+"""Range of plausible distances of the table from a camera."""
+
+PLANE_M = 0.02
+"""How far from z = 0 the table may seem to be."""
+
+TABLE_SHARE = 0.3
+"""Share of the readings beside the objects that show the table in a plausible view."""
+
+REACH_M = 1.5
+"""No object that matters is farther from the robot's base."""
+
+AGREE_M = 0.04
+"""Tops of one object are at most this far apart in two views."""
+
+ROBOT_M = 0.15
+"""Radius of the robot's lowest part around the origin."""
+
+READINGS = 400
+"""Fewest depth readings of a working camera."""
+
+_FLIP = np.diag([1.0, -1.0, -1.0, 1.0]).astype(np.float32)
+
+
+class SensorProblem(StrEnum):
+    """What is wrong with an observation; stable codes."""
+
+    NO_DEPTH = "no_depth"
+    NO_MASKS = "no_masks"
+    DEPTH_UNIT = "depth_unit"
+    CAMERA_CONVENTION = "camera_convention"
+    INVERTED_POSE = "inverted_pose"
+    EXCHANGED_CAMERAS = "exchanged_cameras"
+    TABLE_PLANE = "table_plane"
+    OUT_OF_REACH = "out_of_reach"
+    VIEWS_DISAGREE = "views_disagree"
+
+
+ADVICE = {
+    SensorProblem.NO_DEPTH: "check that the depth stream is on and aligned with the colour image",
+    SensorProblem.NO_MASKS: "check the segmenter",
+    SensorProblem.DEPTH_UNIT: "give depth_m in metres",
+    SensorProblem.CAMERA_CONVENTION: "give world_from_camera in OpenCV's convention: x right, y down, z forward",
+    SensorProblem.INVERTED_POSE: "give world_from_camera, the inverse of the extrinsics",
+    SensorProblem.EXCHANGED_CAMERAS: "give the cameras in the order of their images",
+    SensorProblem.TABLE_PLANE: "calibrate the camera again; the table's top has to be at z = 0",
+    SensorProblem.OUT_OF_REACH: "check the frame of the poses: the robot's base is the origin",
+    SensorProblem.VIEWS_DISAGREE: "calibrate the cameras to each other again",
+}
+
+
+@dataclass(frozen=True)
+class SensorFinding:
+    """Something implausible.
+
+    Attributes:
+        problem: its code.
+        camera: name of the camera; empty if it concerns all of them.
+        found: what was found.
+    """
+
+    problem: SensorProblem
+    camera: str
+    found: str
+
+    def __str__(self) -> str:
+        return f"{self.camera + ': ' if self.camera else ''}{self.found}; {ADVICE[self.problem]}"
+
+
+def check_observation(observation: Observation) -> tuple[SensorFinding, ...]:
+    """What is implausible about an observation that should show a table with objects; empty if nothing is."""
+    broken = tuple(_broken_views(observation))
+    if broken:
+        return broken
+    if _plausible(observation):
+        robot = _robot_seen(observation)
+        return tuple(f for f, changed in _exchanged(observation) if robot < 5 and _robot_seen(changed) > 20)[:1]
+    likely = next((finding for finding, changed in _other_readings(observation) if _plausible(changed)), None)
+    return (likely,) if likely else tuple(_remaining(observation))
+
+
+def require_plausible(observation: Observation) -> None:
+    """Refuse an implausible observation.
+
+    Raises:
+        InvalidObservation: with what was found and the likely fix.
+    """
+    findings = check_observation(observation)
+    if findings:
+        raise InvalidObservation(
+            "expected a plausible observation, found "
+            + "; ".join(map(str, findings))
+            + " (`check_sensors=False` accepts it as it is)"
+        )
+
+
+def _broken_views(observation: Observation) -> Iterator[SensorFinding]:
+    for camera, depth, instances in zip(observation.cameras, observation.depth_m, observation.instances, strict=True):
+        readings = int(np.count_nonzero(depth > 0))
+        if readings < READINGS:
+            yield SensorFinding(SensorProblem.NO_DEPTH, camera.name, f"{readings} depth readings")
+        elif not (instances > 0).any():
+            yield SensorFinding(SensorProblem.NO_MASKS, camera.name, "no instance mask")
+
+
+def _other_readings(observation: Observation) -> Iterator[tuple[SensorFinding, Observation]]:
+    """Observations with a likely mistake put right, and what that mistake is."""
+    depth, cameras = observation.depth_m, observation.cameras
+    scales = {1.0: "", 1e-3: "depth that is plausible as millimetres", 1e-2: "depth that is plausible as centimetres"}
+    poses = {
+        "": None,
+        "a pose that is plausible in OpenGL's convention": SensorProblem.CAMERA_CONVENTION,
+        "a pose that is plausible if it is inverted": SensorProblem.INVERTED_POSE,
+        "an OpenGL pose that is plausible if it is inverted": SensorProblem.INVERTED_POSE,
+    }
+    for (scale, unit), (pose, problem) in product(scales.items(), poses.items()):
+        if not unit and problem is None:
+            continue
+        changed = tuple(replace(camera, world_from_camera=_reread(camera, pose)) for camera in cameras)
+        finding = SensorFinding(problem or SensorProblem.DEPTH_UNIT, "", " and ".join(filter(None, (unit, pose))))
+        yield finding, replace(observation, depth_m=(depth * scale).astype(np.float32), cameras=changed)
+    yield from _exchanged(observation)
+
+
+def _exchanged(observation: Observation) -> Iterator[tuple[SensorFinding, Observation]]:
+    """Observations with the cameras in another order."""
+    cameras = observation.cameras
+    for order in permutations(range(len(cameras))):
+        if list(order) != sorted(order):
+            names = ", ".join(cameras[i].name for i in order)
+            finding = SensorFinding(
+                SensorProblem.EXCHANGED_CAMERAS, "", f"images that fit the cameras in the order {names}"
+            )
+            yield finding, replace(observation, cameras=tuple(cameras[i] for i in order))
+
+
+def _reread(camera: Camera, pose: str) -> FloatArray:
+    matrix = camera.world_from_camera
+    if "inverted" in pose:
+        matrix = np.linalg.inv(matrix)
+    return np.asarray(matrix @ _FLIP if "OpenGL" in pose else matrix, dtype=np.float32)
+
+
+def _plausible(observation: Observation) -> bool:
+    return next(_remaining(observation), None) is None
+
+
+def _remaining(observation: Observation) -> Iterator[SensorFinding]:
+    """What is wrong with an observation, taken as it is."""
+    tops = []
+    for view, camera in enumerate(observation.cameras):
+        depth = observation.depth_m[view]
+        median = float(np.median(depth[depth > 0]))
+        if not DEPTH_M[0] <= median <= DEPTH_M[1]:
+            yield SensorFinding(SensorProblem.DEPTH_UNIT, camera.name, f"a median depth of {median:.3g} m")
+            return
+        share = table_share(observation, view)
+        if share < TABLE_SHARE:
+            yield SensorFinding(
+                SensorProblem.TABLE_PLANE, camera.name,
+                f"{share:.0%} of the readings beside the objects within {100 * PLANE_M:.0f} cm of z = 0",
+            )  # fmt: skip
+        elif camera.world_from_camera[2, 3] < 0:
+            yield SensorFinding(SensorProblem.INVERTED_POSE, camera.name, "a camera below the table")
+        tops.append(_tops(observation, view))
+    for camera, own in zip(observation.cameras, tops, strict=True):
+        far = [place for place in own.values() if np.linalg.norm(place[:2]) > REACH_M]
+        if own and len(far) == len(own):
+            yield SensorFinding(SensorProblem.OUT_OF_REACH, camera.name, f"all objects over {REACH_M} m away")
+    for (one, first), (two, second) in zip(list(enumerate(tops))[:-1], list(enumerate(tops))[1:], strict=True):
+        apart = _disagreement(first, second, observation.shared_ids)
+        if apart > AGREE_M:
+            names = f"{observation.cameras[one].name} and {observation.cameras[two].name}"
+            yield SensorFinding(
+                SensorProblem.VIEWS_DISAGREE, names, f"places of the same objects {1000 * apart:.0f} mm apart"
+            )
+
+
+def table_share(observation: Observation, view: int) -> float:
+    """Share of one view's readings beside the objects that are near z = 0; floor and walls far away do not count."""
+    points = _beside_objects(observation, view)
+    points = points[np.linalg.norm(points[:, :2], axis=1) < REACH_M]
+    return float((np.abs(points[:, 2]) < PLANE_M).mean()) if len(points) >= MIN_PIXELS else 0.0
+
+
+def _robot_seen(observation: Observation) -> int:
+    """Number of sampled points, beside the objects, on something that stands at the origin."""
+    points = np.concatenate([_beside_objects(observation, view) for view in range(len(observation.cameras))])
+    at_origin = np.linalg.norm(points[:, :2], axis=1) < ROBOT_M
+    return int(np.count_nonzero(at_origin & (points[:, 2] > ROBOT_M / 3) & (points[:, 2] < 2.0)))
+
+
+def _beside_objects(observation: Observation, view: int) -> FloatArray:
+    """Some 4,000 points (M, 3) of one view that show no object."""
+    rows, columns = np.nonzero((observation.instances[view] == 0) & (observation.depth_m[view] > 0))
+    some = slice(None, None, max(len(rows) // 4000, 1))
+    return to_world(observation, view, rows[some], columns[some])
+
+
+def _tops(observation: Observation, view: int) -> dict[int, FloatArray]:
+    """Instance number -> middle (3,) of the upper end of what one view shows of it."""
+    found = {}
+    instances, depth = observation.instances[view], observation.depth_m[view]
+    for number in np.unique(instances):
+        rows, columns = np.nonzero((instances == number) & (depth > 0))
+        if number > 0 and len(rows) >= MIN_PIXELS:
+            points = to_world(observation, view, rows, columns)
+            high = points[:, 2] > np.quantile(points[:, 2], 0.9) - 0.01
+            found[int(number)] = np.median(points[high], axis=0)
+    return found
+
+
+def _disagreement(first: dict[int, FloatArray], second: dict[int, FloatArray], shared: bool) -> float:
+    """Median distance of the places of the same objects in two views; of nearest neighbours without shared numbers."""
+    if shared:
+        apart = [float(np.linalg.norm(first[n] - second[n])) for n in first.keys() & second.keys()]
+    else:
+        few, many = sorted((list(first.values()), list(second.values())), key=len)
+        apart = [min(float(np.linalg.norm(a - b)) for b in many) for a in few]
+    return float(np.median(apart)) if apart else 0.0

@@ -1,0 +1,1 @@
+"""Sensor models: what a real depth camera and a real segmenter make of a rendered scene."""

@@ -1,0 +1,154 @@
+"""Errors of depth cameras: noise, bias, quantisation, holes, flying pixels and shadows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import ndimage
+
+Image = npt.NDArray[np.float32]
+Mask = npt.NDArray[np.bool_]
+
+JUMP_M = 0.02
+"""Neighbouring pixels that differ in depth by more than this lie on two sides of an edge."""
+
+DARK, SHINY = 30, 250
+"""Brightness (0 to 255) below which too little light comes back, and above which the sensor saturates."""
+
+
+@dataclass(frozen=True)
+class DepthErrors:
+    """Errors of a depth image. Zero switches an error off; the presets in `conf/sensor` say where values come from.
+
+    Attributes:
+        noise_m: standard deviation of the noise at 0.4 m, metres.
+        noise_growth: growth of it with distance, metres per (metre - 0.4)².
+        correlation_px: standard deviation of the Gaussian with which neighbouring errors are alike, pixels.
+        bias_m: largest bias; it drifts slowly between its negative and positive value.
+        bias_period_s: time in which the bias drifts there and back.
+        scale: depth is multiplied by 1 + scale.
+        quantum_px: steps of the disparity; needs a baseline.
+        baseline_m: distance between the two imagers, or between imager and projector.
+        edge_holes_px: width of the band along depth edges in which readings are missing.
+        edge_holes_share: share of the pixels of that band that have none.
+        flying_px: width of the band along depth edges in which readings lie between the near and the far surface.
+        flying_share: share of the pixels of that band that do.
+        material_holes: probability of no reading on dark, shiny or very slanted surfaces.
+        random_holes: probability of no reading anywhere.
+        shadow: whether places that only one imager sees have no reading; needs a baseline.
+    """
+
+    noise_m: float = 0.0
+    noise_growth: float = 0.0
+    correlation_px: float = 0.0
+    bias_m: float = 0.0
+    bias_period_s: float = 60.0
+    scale: float = 0.0
+    quantum_px: float = 0.0
+    baseline_m: float = 0.0
+    edge_holes_px: int = 0
+    edge_holes_share: float = 1.0
+    flying_px: int = 0
+    flying_share: float = 0.5
+    material_holes: float = 0.0
+    random_holes: float = 0.0
+    shadow: bool = False
+
+    def apply(
+        self,
+        depth_m: Image,
+        rgb: npt.NDArray[np.uint8],
+        focal_px: float,
+        time_s: float,
+        phase: float,
+        rng: np.random.Generator,
+    ) -> Image:
+        """A depth image (H, W) with these errors; 0 where there is no reading.
+
+        Args:
+            depth_m: (H, W) exact depth along the optical axis.
+            rgb: (H, W, 3) the colour image of the same camera.
+            focal_px: focal length.
+            time_s: when the image is taken.
+            phase: where the drift of the bias starts, radians.
+            rng: the source of randomness.
+        """
+        z = depth_m.astype(np.float64)
+        valid = z > 0
+        edges = depth_edges(z) if self.flying_px or self.edge_holes_px else None
+        if edges is not None and self.flying_px:
+            z = self._flying(z, _grown(edges, self.flying_px), rng)
+        holes = ~valid
+        if edges is not None and self.edge_holes_px:
+            holes |= _grown(edges, self.edge_holes_px) & (rng.random(z.shape) < self.edge_holes_share)
+        if self.shadow:
+            holes |= shadowed(z, focal_px * self.baseline_m)
+        if self.material_holes:
+            holes |= self._lost(z, rgb, focal_px) & (rng.random(z.shape) < self.material_holes)
+        if self.random_holes:
+            holes |= rng.random(z.shape) < self.random_holes
+        sigma = self.noise_m + self.noise_growth * (z - 0.4) ** 2
+        z = z * (1 + self.scale) + self.bias_m * math.sin(phase + 2 * math.pi * time_s / self.bias_period_s)
+        z += sigma * _noise(z.shape, self.correlation_px, rng)
+        if self.quantum_px:
+            disparity = focal_px * self.baseline_m / np.maximum(z, 1e-3)
+            z = focal_px * self.baseline_m / (np.maximum(np.round(disparity / self.quantum_px), 1.0) * self.quantum_px)
+        return np.where(holes, 0.0, np.maximum(z, 0.0)).astype(np.float32)
+
+    def _flying(self, z: npt.NDArray[np.float64], band: Mask, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+        size = 2 * self.flying_px + 1
+        near = ndimage.minimum_filter(np.where(z > 0, z, np.inf), size)
+        far = ndimage.maximum_filter(z, size)
+        share = rng.random(z.shape)
+        flying = band & (z > 0) & np.isfinite(near) & (rng.random(z.shape) < self.flying_share)
+        return np.where(flying, near + share * (far - near), z)
+
+    def _lost(self, z: npt.NDArray[np.float64], rgb: npt.NDArray[np.uint8], focal_px: float) -> Mask:
+        brightness = rgb.max(axis=2)
+        slope = np.hypot(*np.gradient(z)) * focal_px / np.maximum(z, 1e-3)  # tangent of the angle to the surface normal
+        return np.asarray((brightness < DARK) | (rgb.min(axis=2) > SHINY) | (slope > math.tan(math.radians(80))))
+
+
+def depth_edges(z: npt.NDArray[np.float64]) -> Mask:
+    """(H, W) pixels next to a jump in depth."""
+    known = np.where(z > 0, z, np.nan)
+    edges = np.zeros(z.shape, dtype=np.bool_)
+    for axis in (0, 1):
+        jump = np.abs(np.diff(known, axis=axis)) > JUMP_M
+        first, second = [slice(None)] * 2, [slice(None)] * 2
+        first[axis], second[axis] = slice(None, -1), slice(1, None)
+        edges[tuple(first)] |= jump
+        edges[tuple(second)] |= jump
+    return edges
+
+
+def shadowed(z: npt.NDArray[np.float64], focal_baseline: float) -> Mask:
+    """(H, W) pixels that a second imager, a baseline to the right, does not see: something nearer covers them."""
+    disparity = np.where(z > 0, focal_baseline / np.maximum(z, 1e-3), 0.0)
+    rows, columns = np.meshgrid(*map(np.arange, z.shape), indexing="ij")
+    landing = np.round(columns - disparity).astype(int)
+    inside = (landing >= 0) & (z > 0)
+    nearest = np.zeros(z.shape)
+    np.maximum.at(nearest, (rows[inside], landing[inside]), disparity[inside])
+    covered = np.zeros(z.shape, dtype=np.bool_)
+    covered[inside] = disparity[inside] < nearest[rows[inside], landing[inside]] - 1.0
+    return covered
+
+
+def _grown(edges: Mask, width_px: int) -> Mask:
+    """A band of a width on both sides of edges; the edges themselves are one pixel wide on each side."""
+    return edges if width_px <= 1 else np.asarray(ndimage.binary_dilation(edges, iterations=width_px - 1))
+
+
+def _noise(shape: tuple[int, ...], correlation_px: float, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+    """Gaussian noise with unit variance and a correlation length."""
+    white = rng.standard_normal(shape)
+    if correlation_px <= 0:
+        return white
+    smooth = ndimage.gaussian_filter(white, correlation_px)
+    return (
+        np.asarray(smooth * 2 * math.sqrt(math.pi) * correlation_px) if correlation_px > 0.5 else smooth / smooth.std()
+    )

@@ -1,0 +1,186 @@
+"""A sensor: depth, colour and mask errors, calibration errors, and what happens to its cameras."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.spatial.transform import Rotation
+
+from nsrecover.core.observation import Observation
+from sim.sensors.colour import ColourErrors
+from sim.sensors.depth import DepthErrors
+from sim.sensors.events import CameraEvent, EventKind, with_passing_object
+from sim.sensors.masks import MaskErrors
+
+ID_RANGE = 1000
+"""Numbers of the masks of one view lie in a range of this size where every view gives its own."""
+
+Pose = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How far the true pose of every camera is from the one that its user believes.
+
+    Attributes:
+        position_m: distance between the positions, metres.
+        rotation_deg: angle between the orientations, degrees.
+    """
+
+    position_m: float = 0.0
+    rotation_deg: float = 0.0
+
+    def offset(self, rng: np.random.Generator) -> Pose:
+        """(4, 4) motion of this size from the believed to the true pose, in the camera's frame."""
+        return motion(self.position_m, self.rotation_deg, rng)
+
+
+@dataclass(frozen=True)
+class Sensor:
+    """What a depth camera and a segmenter make of a scene.
+
+    Attributes:
+        name: of the preset.
+        depth: errors of the depth images.
+        colour: errors of the colour images.
+        masks: errors of the instance masks.
+        calibration: errors of the cameras' poses.
+        events: what happens to single cameras during an episode.
+    """
+
+    name: str = "clean"
+    depth: DepthErrors = field(default_factory=DepthErrors)
+    colour: ColourErrors = field(default_factory=ColourErrors)
+    masks: MaskErrors = field(default_factory=MaskErrors)
+    calibration: Calibration = field(default_factory=Calibration)
+    events: tuple[CameraEvent, ...] = ()
+
+    def stream(self, views: int, seed: int) -> SensorStream:
+        """The sensor during one episode."""
+        return SensorStream(self, views, seed)
+
+
+class SensorStream:
+    """A sensor during one episode; every observation goes through it once, in order.
+
+    All randomness follows from the seed and the number of the observation.
+
+    Attributes:
+        count: observations so far.
+    """
+
+    def __init__(self, sensor: Sensor, views: int, seed: int) -> None:
+        self.sensor, self.seed, self.count = sensor, seed, 0
+        rng = np.random.default_rng([seed, 0])
+        self._calibration = [sensor.calibration.offset(rng) for _ in range(views)]
+        self._phases = rng.uniform(0, 2 * math.pi, views)
+        self._bumps = {event: motion(event.size, 100 * event.size, rng) for event in sensor.events}
+        self._last: Observation | None = None
+        self._in_time: Observation | None = None
+
+    def offsets(self) -> list[Pose]:
+        """For every camera the motion (4, 4) from its believed to its true pose at the next observation."""
+        offsets = list(self._calibration)
+        for event in self._active(EventKind.BUMPED):
+            offsets[event.view] = offsets[event.view] @ self._bumps[event]
+        return offsets
+
+    def observe(self, render: Callable[[list[Pose]], Observation]) -> Observation:
+        """The next observation.
+
+        Args:
+            render: what an exact sensor sees if its cameras are moved by `offsets`; cameras as they are believed to be.
+        """
+        exact = render(self.offsets())
+        rng = np.random.default_rng([self.seed, self.count + 1])
+        for event in self._active(EventKind.PASSING):
+            exact = with_passing_object(exact, event.size, rng)
+        seen = self._with_events(self._with_errors(exact, rng))
+        self.count, self._last = self.count + 1, seen
+        return seen
+
+    def _with_errors(self, exact: Observation, rng: np.random.Generator) -> Observation:
+        sensor = self.sensor
+        depth, rgb, masks = [], [], []
+        for view, camera in enumerate(exact.cameras):
+            errors = sensor.depth
+            for event in self._active(EventKind.RESCALED):
+                errors = replace(errors, scale=event.size) if event.view == view else errors
+            focal, phase = float(camera.intrinsics[0, 0]), float(self._phases[view])
+            depth.append(errors.apply(exact.depth_m[view], exact.rgb[view], focal, exact.time_s, phase, rng))
+            masks.append(sensor.masks.apply(exact.instances[view], rng))
+            rgb.append(sensor.colour.apply(exact.rgb[view], rng))
+        seen = replace(exact, rgb=np.stack(rgb), depth_m=np.stack(depth))
+        return self._numbered(seen, masks, rng)
+
+    def _numbered(self, seen: Observation, masks: list[npt.NDArray[np.int32]], rng: np.random.Generator) -> Observation:
+        """With masks, and the labels that a detector gives them."""
+        if not self.sensor.masks.ids_per_view:
+            numbers = sorted({int(n) for mask in masks for n in np.unique(mask) if n > 0})
+            labels = {n: seen.labels.get(n, f"unlabelled {n}") for n in numbers}
+            return replace(seen, instances=np.stack(masks), labels=labels)
+        labels, renumbered = dict[int, str](), []
+        for view, mask in enumerate(masks):
+            old = [int(n) for n in np.unique(mask) if n > 0]
+            new = 1 + view * ID_RANGE + rng.permutation(len(old))
+            table = np.zeros(max(old, default=0) + 1, dtype=np.int32)
+            table[old] = new
+            renumbered.append(table[mask])
+            known = set(labels.values())  # an object is named in the first camera that shows it
+            labels |= {
+                int(n): seen.labels[o]
+                for o, n in zip(old, new, strict=True)
+                if o in seen.labels and seen.labels[o] not in known
+            }
+        return replace(seen, instances=np.stack(renumbered), labels=labels, shared_ids=False)
+
+    def _with_events(self, seen: Observation) -> Observation:
+        delivered, in_time = self._last or seen, self._in_time or seen
+        self._in_time = seen
+        images: dict[str, npt.NDArray[Any]] = {
+            "rgb": seen.rgb.copy(),
+            "depth_m": seen.depth_m.copy(),
+            "instances": seen.instances.copy(),
+        }
+        for event in self._active(EventKind.FROZEN, EventKind.LATE, EventKind.DROPPED, EventKind.SWAPPED):
+            view = event.view
+            for name, stack in images.items():
+                if event.kind is EventKind.DROPPED:
+                    stack[view] = 0
+                elif event.kind is EventKind.SWAPPED:
+                    other = (view + 1) % len(stack)
+                    stack[[view, other]] = stack[[other, view]]
+                else:
+                    earlier = delivered if event.kind is EventKind.FROZEN else in_time
+                    stack[view] = getattr(earlier, name)[view]
+        return replace(seen, rgb=images["rgb"], depth_m=images["depth_m"], instances=images["instances"])
+
+    def _active(self, *kinds: EventKind) -> list[CameraEvent]:
+        return [event for event in self.sensor.events if event.kind in kinds and event.active(self.count)]
+
+
+def recorded(observation: Observation) -> Callable[[list[Pose]], Observation]:
+    """Renderer for `SensorStream.observe` from a recording: the believed poses move instead of the cameras."""
+
+    def render(offsets: list[Pose]) -> Observation:
+        cameras = tuple(
+            replace(camera, world_from_camera=(camera.world_from_camera @ np.linalg.inv(offset)).astype(np.float32))
+            for camera, offset in zip(observation.cameras, offsets, strict=True)
+        )
+        return replace(observation, cameras=cameras)
+
+    return render
+
+
+def motion(distance_m: float, angle_deg: float, rng: np.random.Generator) -> Pose:
+    """(4, 4) rigid motion of a size, in random directions."""
+    pose = np.eye(4)
+    axis, direction = (vector / np.linalg.norm(vector) for vector in rng.standard_normal((2, 3)))
+    pose[:3, :3] = Rotation.from_rotvec(math.radians(angle_deg) * axis).as_matrix()
+    pose[:3, 3] = distance_m * direction
+    return pose

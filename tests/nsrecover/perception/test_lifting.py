@@ -1,0 +1,98 @@
+"""Boxes from depth and masks with the errors of real sensors, on an image that is drawn by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import ndimage
+
+from nsrecover.core.observation import Camera, Observation
+from nsrecover.perception.detections import lift_boxes
+from nsrecover.perception.lifting import box_around, depth_noise, lift_points, table_height, view_points
+
+HEIGHT, SIDE, FOCAL = 1.0, 0.05, 400.0
+SHAPE = (160, 200)
+CENTRE = np.array([0.5, 0.1])
+
+
+@pytest.fixture
+def seen() -> Observation:
+    """A cube of 5 cm on a table, seen from straight above: 20 pixels wide."""
+    pose = np.diag([1.0, -1.0, -1.0, 1.0]).astype(np.float32)
+    pose[:3, 3] = *CENTRE, HEIGHT
+    k = np.array([[FOCAL, 0, 100], [0, FOCAL, 80], [0, 0, 1]], dtype=np.float32)
+    depth = np.full((1, *SHAPE), HEIGHT, dtype=np.float32)
+    instances = np.zeros((1, *SHAPE), dtype=np.int32)
+    half = round(FOCAL * SIDE / 2 / (HEIGHT - SIDE))
+    square = (0, slice(80 - half, 80 + half), slice(100 - half, 100 + half))
+    depth[square], instances[square] = HEIGHT - SIDE, 1
+    return Observation(np.zeros((1, *SHAPE, 3), np.uint8), depth, instances, (Camera(k, pose),), {1: "cube"})
+
+
+def error_mm(observation: Observation) -> float:
+    """Largest error of the place and sides of what is visible, the upper face."""
+    (box,), found = lift_boxes(observation, [1])
+    assert found.tolist() == [True]
+    top = box[2] + box[5] / 2
+    return 1000 * float(np.abs([*box[:2] - CENTRE, *box[3:5] - SIDE, top - SIDE]).max())
+
+
+def test_an_exact_image_gives_the_box(seen: Observation) -> None:
+    assert error_mm(seen) < 3.5  # a pixel is 2.4 mm
+
+
+@pytest.mark.parametrize("pixels", [1, 2, 3])
+def test_a_mask_that_bleeds_over_the_edge_does_not_matter(seen: Observation, pixels: int) -> None:
+    grown = ndimage.binary_dilation(seen.instances[0], iterations=pixels)[None].astype(np.int32)
+    assert error_mm(replace(seen, instances=grown)) == pytest.approx(error_mm(seen), abs=0.1)
+
+
+def test_readings_between_object_and_background_do_not_matter(seen: Observation) -> None:
+    depth, rng = seen.depth_m.copy(), np.random.default_rng(0)
+    mask = seen.instances[0] > 0
+    edge = mask & ~ndimage.binary_erosion(mask)
+    depth[0][edge] = rng.uniform(HEIGHT - SIDE, HEIGHT, edge.sum())
+    assert error_mm(replace(seen, depth_m=depth)) < 6
+
+
+def test_noise_and_single_wild_readings_do_not_matter(seen: Observation) -> None:
+    rng = np.random.default_rng(1)
+    depth = seen.depth_m + rng.normal(0, 0.002, seen.depth_m.shape).astype(np.float32)
+    rows, columns = np.nonzero(seen.instances[0])
+    wild = rng.choice(len(rows), 8, replace=False)
+    depth[0, rows[wild], columns[wild]] -= 0.2
+    assert error_mm(replace(seen, depth_m=depth)) < 6
+
+
+def test_a_bias_of_depth_is_seen_at_the_table(seen: Observation) -> None:
+    biased = replace(seen, depth_m=seen.depth_m + np.float32(0.006))
+    assert table_height(biased, 0) == pytest.approx(-0.006, abs=1e-4)
+    assert error_mm(biased) < 4
+
+
+def test_noise_is_measured(seen: Observation) -> None:
+    flat = np.full(SHAPE, 1.0) + np.random.default_rng(2).normal(0, 0.003, SHAPE)
+    assert depth_noise(flat.astype(np.float32), np.ones(SHAPE, bool)) == pytest.approx(0.003, rel=0.05)
+    assert depth_noise(seen.depth_m[0], seen.instances[0] > 0) == 0.0
+
+
+def test_a_small_part_far_from_the_rest_is_left_out(seen: Observation) -> None:
+    instances, depth = seen.instances.copy(), seen.depth_m.copy()
+    instances[0, 10:14, 10:14], depth[0, 10:14, 10:14] = 1, 0.8
+    astray = replace(seen, instances=instances, depth_m=depth)
+    assert len(lift_points(astray, 0)[0]) == len(view_points(astray, 0)[0]) + 16
+    assert error_mm(astray) == pytest.approx(error_mm(seen), abs=0.1)
+
+
+def test_what_stands_reaches_down_to_the_table_and_what_is_stacked_does_not() -> None:
+    low = np.random.default_rng(3).uniform([0, 0, 0.008], [0.05, 0.05, 0.05], (500, 3)).astype(np.float32)
+    assert box_around(low)[2] - box_around(low)[5] / 2 == pytest.approx(0.0, abs=1e-6)
+    high = low + np.array([0, 0, 0.05], np.float32)
+    assert box_around(high)[2] - box_around(high)[5] / 2 == pytest.approx(0.059, abs=0.002)
+
+
+def test_an_object_behind_its_mask_only_is_not_seen(seen: Observation) -> None:
+    shifted = replace(seen, instances=np.roll(seen.instances, 60, axis=2))
+    assert lift_boxes(shifted, [1])[1].tolist() == [False]
