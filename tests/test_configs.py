@@ -27,6 +27,7 @@ COMMANDS = {
     "eval": "eval",
     "demo": "eval.demo",
     "models": "eval.models",
+    "sensing": "eval.sensing",
     "symbolic": "eval.symbolic",
     "free_space": "eval.free_space",
     "planning": "eval.planning",

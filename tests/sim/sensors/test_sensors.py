@@ -157,7 +157,7 @@ def test_the_same_seed_gives_the_same_images(name: str, exact: Observation) -> N
     assert (first[0].depth_m != other[0].depth_m).any()
 
 
-def test_every_view_numbers_its_own_masks_and_names_them_once(exact: Observation) -> None:
+def test_every_view_numbers_its_own_masks_and_names_each_object_in_one_view(exact: Observation) -> None:
     stream = Sensor(masks=MaskErrors(ids_per_view=True)).stream(2, seed=0)
     first, second = (stream.observe(recorded(exact)) for _ in range(2))
     numbers = [set(np.unique(view)) - {0} for view in first.instances]
@@ -165,7 +165,10 @@ def test_every_view_numbers_its_own_masks_and_names_them_once(exact: Observation
     assert not first.shared_ids
     assert sorted(first.labels.values()) == ["grey cube", "red cube"]
     assert set(first.labels) <= numbers[0]
-    assert not second.labels
+    assert sorted(second.labels.values()) == ["grey cube", "red cube"]
+    for each in (first, second):
+        red = next(number for number, name in each.labels.items() if name == "red cube")
+        assert (exact.instances[each.instances == red] == 1).all()
 
 
 def test_calibration_errors_have_their_size_and_stay(exact: Observation) -> None:
