@@ -188,7 +188,7 @@ def steady(visible: FloatArray, sizes: FloatArray, others: FloatArray, expected:
         return _with_sides(visible, last + SIZE_GAIN * (seen - last))
     low, high = visible[:3] - seen / 2, visible[:3] + seen / 2
     for axis in np.flatnonzero(seen > last + LIKE_KNOWN_M):
-        if not _touches(visible, others, axis):
+        if not _touches(visible, others, int(axis)):
             return visible
         middle = np.clip(expected[axis], low[axis] + last[axis] / 2, high[axis] - last[axis] / 2)
         low[axis], high[axis] = middle - last[axis] / 2, middle + last[axis] / 2
