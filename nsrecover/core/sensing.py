@@ -1,0 +1,51 @@
+"""What can be wrong with cameras and segmenters, and what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class SensorProblem(StrEnum):
+    """What is wrong with an observation; stable codes."""
+
+    NO_DEPTH = "no_depth"
+    NO_MASKS = "no_masks"
+    DEPTH_UNIT = "depth_unit"
+    CAMERA_CONVENTION = "camera_convention"
+    INVERTED_POSE = "inverted_pose"
+    EXCHANGED_CAMERAS = "exchanged_cameras"
+    TABLE_PLANE = "table_plane"
+    OUT_OF_REACH = "out_of_reach"
+    VIEWS_DISAGREE = "views_disagree"
+
+
+ADVICE = {
+    SensorProblem.NO_DEPTH: "check that the depth stream is on and aligned with the colour image",
+    SensorProblem.NO_MASKS: "check the segmenter",
+    SensorProblem.DEPTH_UNIT: "give depth_m in metres",
+    SensorProblem.CAMERA_CONVENTION: "give world_from_camera in OpenCV's convention: x right, y down, z forward",
+    SensorProblem.INVERTED_POSE: "give world_from_camera, the inverse of the extrinsics",
+    SensorProblem.EXCHANGED_CAMERAS: "give the cameras in the order of their images",
+    SensorProblem.TABLE_PLANE: "calibrate the camera again; the table's top has to be at z = 0",
+    SensorProblem.OUT_OF_REACH: "check the frame of the poses: the robot's base is the origin",
+    SensorProblem.VIEWS_DISAGREE: "calibrate the cameras to each other again",
+}
+
+
+@dataclass(frozen=True)
+class SensorFinding:
+    """Something implausible.
+
+    Attributes:
+        problem: its code.
+        camera: name of the camera; empty if it concerns all of them.
+        found: what was found.
+    """
+
+    problem: SensorProblem
+    camera: str
+    found: str
+
+    def __str__(self) -> str:
+        return f"{self.camera + ': ' if self.camera else ''}{self.found}; {ADVICE[self.problem]}"
