@@ -74,14 +74,18 @@ class Examination:
             Rule.OBSERVATIONS_KEPT, not changed, "earlier observations as they were",
             f"changes in number {changed} of {len(self.seen)}", "copy reused buffers before returning them",
         )  # fmt: skip
-        now = lift(observation)
         if not self.seen:
+            readings = any(
+                observation.depth_m[np.isin(observation.instances, number)].any() for number in observation.labels
+            )
             log.check(
-                Rule.OBJECTS_IN_SIGHT, bool(now.boxes), "an object with depth readings in the first observation",
+                Rule.OBJECTS_IN_SIGHT, readings, "an object with depth readings in the first observation",
                 f"{len(object_names(observation))} labels and no depth on any",
                 "put objects on the table, and check masks and depth",
             )  # fmt: skip
             observation_rules.check_intrinsics(log, observation)
+        now = lift(observation)
+        if not self.seen:
             observation_rules.check_depth(log, now, limits)
             observation_rules.check_poses(log, observation)
             observation_rules.check_table(log, now, limits)

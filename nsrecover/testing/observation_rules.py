@@ -15,7 +15,7 @@ from nsrecover.core.observation import Camera, Observation
 from nsrecover.core.scene import FloatArray
 from nsrecover.domains.tabletop.relations import TABLE
 from nsrecover.errors import InvalidObservation
-from nsrecover.perception.lifting import MIN_PIXELS, lift_points
+from nsrecover.perception.lifting import MIN_PIXELS, box_around, lift_points, view_points
 from nsrecover.testing.lifted import LiftedObservation
 from nsrecover.testing.rules import Limits, Rule, RuleLog
 
@@ -93,7 +93,7 @@ def check_depth(log: RuleLog, lifted: LiftedObservation, limits: Limits) -> None
         metres = observation.depth_m[view]
         if metres.min() < 0:
             odd = f"{metres.min():.3g} m in the view of {camera.name!r}"
-        for name in lifted.names:
+        for name in observation.labels.values():
             own = metres[lifted.mask(view, name)]
             own = own[own > 0]
             if len(own) >= MIN_PIXELS:
@@ -201,7 +201,7 @@ def check_table(log: RuleLog, lifted: LiftedObservation, limits: Limits) -> None
 def check_agreement(log: RuleLog, lifted: LiftedObservation, limits: Limits) -> None:
     """Check that all views show the same objects at the same places."""
     observation = lifted.observation
-    by_view = [_own_boxes(observation, view) for view in range(len(observation.cameras))]
+    by_view = [_own_boxes(observation, *view_points(observation, view)) for view in range(len(observation.cameras))]
     names = observation.labels
     asked = False
     for (i, first), (j, second) in combinations(enumerate(by_view), 2):
@@ -231,24 +231,20 @@ def check_agreement(log: RuleLog, lifted: LiftedObservation, limits: Limits) -> 
 
 def check_sizes(log: RuleLog, lifted: LiftedObservation, limits: Limits) -> None:
     """Check that the objects have the size of things on a table."""
-    low, high = limits.size_m
-    odd = {name: box[3:].round(3).tolist() for name, box in lifted.boxes.items() if not low <= box[3:].max() <= high}
+    observation, (low, high) = lifted.observation, limits.size_m
+    whole_masks = (lift_points(observation, view) for view in range(len(observation.cameras)))
+    boxes = [box for points, owners in whole_masks for box in _own_boxes(observation, points, owners).items()]
+    odd = {observation.labels[n]: box[3:].round(3).tolist() for n, box in boxes if not low <= box[3:].max() <= high}
     log.check(
         Rule.SIZES_PLAUSIBLE, not odd, f"objects of {low} to {high} m", str(odd),
         "check the masks (do they spill onto the background?), the unit of depth and K",
     )  # fmt: skip
 
 
-def _own_boxes(observation: Observation, view: int) -> dict[int, FloatArray]:
-    """Return instance number -> box (6,) of every object that a single view shows well."""
-    points, owners = lift_points(observation, view)
-    boxes = {}
-    for number in observation.labels:
-        own = points[owners == number]
-        if len(own) >= _WELL_SEEN:
-            low, high = own.min(axis=0), own.max(axis=0)
-            boxes[number] = np.concatenate([(low + high) / 2, high - low])
-    return boxes
+def _own_boxes(observation: Observation, points: FloatArray, owners: npt.NDArray[np.int32]) -> dict[int, FloatArray]:
+    """Return instance number -> box (6,) of every object of which a single view shows many points (M, 3)."""
+    own = {number: points[owners == number] for number in observation.labels}
+    return {number: box_around(points) for number, points in own.items() if len(points) >= _WELL_SEEN}
 
 
 def _exchanged(first: dict[int, FloatArray], second: dict[int, FloatArray], off: list[int], tolerance_m: float) -> bool:

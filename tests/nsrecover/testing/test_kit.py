@@ -17,6 +17,7 @@ from nsrecover.core.observation import Camera, Observation
 from nsrecover.errors import InvalidAction, InvalidConfiguration, UnknownObject
 from nsrecover.testing import Limits, Report, Rule, Status, WorldNotConforming, check_world, load_factory
 from sim.common.cameras import FRONT, CameraRig
+from sim.sensors.masks import MaskErrors
 from sim.tabletop.sampling import sample_scene
 from sim.tabletop.world import TabletopWorld
 from tests.commands import run
@@ -59,6 +60,16 @@ def test_our_world_keeps_them_with_other_scenes_and_cameras(count: int, rig: Cam
     one_camera = {Rule.INSTANCES_AGREE, Rule.CAMERAS_AGREE} if len(rig.views) == 1 else set()
     assert set(report.skipped) == one_camera
     assert all("two cameras" in report[rule].reason for rule in one_camera)
+
+
+def test_masks_that_bleed_by_one_pixel_are_good_enough() -> None:
+    class Bleeding(Table):
+        def seen(self, observation: Observation) -> Observation:
+            rng = np.random.default_rng(0)
+            masks = [MaskErrors(grow_px=1.0).apply(view, rng) for view in observation.instances]
+            return replace(observation, instances=np.stack(masks))
+
+    assert check_world(Bleeding).passed == tuple(Rule)
 
 
 @pytest.mark.parametrize(("rule", "change"), CHANGED, ids=lambda part: part.value if isinstance(part, Rule) else "")
