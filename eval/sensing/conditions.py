@@ -33,6 +33,7 @@ class Condition:
         moments: number of observations that an event lasts; to the end if None.
         views: names of the cameras; those of the command if None.
         answer: to steps that go well while an event lasts.
+        shared_ids: whether a mask has the same number in all views; if not, every camera numbers its own.
         name: for the table; the key of the condition if None.
     """
 
@@ -41,6 +42,7 @@ class Condition:
     moments: int | None = None
     views: list[str] | None = None
     answer: Answer = Answer.as_expected
+    shared_ids: bool = False
     name: str | None = None
 
     def drawn(self, steps: int, rng: np.random.Generator) -> Sensor:
@@ -59,7 +61,8 @@ class Condition:
             events.append(CameraEvent(**{"start": start, **values}))
             if self.moments is not None:
                 events[-1] = replace(events[-1], end=events[-1].start + self.moments)
-        return sensor(**self.sensor, events=events)
+        chosen = sensor(**self.sensor, events=events)
+        return chosen if self.shared_ids else replace(chosen, masks=replace(chosen.masks, ids_per_view=True))
 
 
 def active(events: Sequence[CameraEvent], number: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
@@ -171,19 +171,10 @@ class Detections:
             np.array([self.pixels[list(group)].sum() for group in groups], dtype=np.float32),
         )
 
-    def with_points(self, row: int, points: FloatArray) -> Detections:
-        """A copy in which one of them has other points."""
-        return replace(self, points=(*self.points[:row], points, *self.points[row + 1 :]))
-
-    def with_copy(self, row: int, points: FloatArray) -> Detections:
-        """A copy with one more at the end: some of the points of a mask that shows two objects, with its looks."""
-        return Detections(
-            (*self.numbers, self.numbers[row]),
-            (*self.labels, None),
-            (*self.points, points),
-            np.concatenate([self.visual, self.visual[row : row + 1]]),
-            np.concatenate([self.pixels, self.pixels[row : row + 1]]),
-        )
+    def renumbered(self, origin: Mapping[int, int]) -> Detections:
+        """The same with other numbers of masks."""
+        numbers = tuple(tuple(dict.fromkeys(origin.get(n, n) for n in each)) for each in self.numbers)
+        return replace(self, numbers=numbers)
 
 
 def detect(

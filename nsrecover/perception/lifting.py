@@ -45,6 +45,13 @@ LEVEL_M = 0.02
 
 def view_points(observation: Observation, view: int) -> tuple[FloatArray, npt.NDArray[np.int32]]:
     """Points (M, 3) on objects in the world, from one view, and the instance of each (M,)."""
+    return view_pixels(observation, view)[2:]
+
+
+def view_pixels(
+    observation: Observation, view: int
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], FloatArray, npt.NDArray[np.int32]]:
+    """Rows and columns (M,) of the pixels of one view that show objects, their points (M, 3), and instances (M,)."""
     depth, instances = observation.depth_m[view], observation.instances[view]
     kept = (depth > 0) & (instances > 0)
     kept &= ~_doubtful(instances)
@@ -55,7 +62,8 @@ def view_points(observation: Observation, view: int) -> tuple[FloatArray, npt.ND
     kept[rows[~above], columns[~above]] = False
     rows, columns, points = rows[above], columns[above], points[above]
     solid = _in_large_parts(depth, instances, kept, rows, columns)
-    return points[solid], instances[rows[solid], columns[solid]]
+    rows, columns = rows[solid], columns[solid]
+    return rows, columns, points[solid], instances[rows, columns]
 
 
 def lift_points(observation: Observation, view: int) -> tuple[FloatArray, npt.NDArray[np.int32]]:

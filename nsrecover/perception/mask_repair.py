@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
+from nsrecover.core.observation import Observation
 from nsrecover.core.scene import FloatArray
 from nsrecover.perception.detections import Detections
-from nsrecover.perception.lifting import MIN_PIXELS, box_around
+from nsrecover.perception.lifting import MIN_PIXELS, box_around, view_pixels
 
 LARGER_M = 0.012
 """A detection is too large for its object if a side is longer than it can be by more than this."""
 
-AROUND_M = 0.005
-"""Points that are this close to a box belong to it."""
+AROUND_M = 0.008
+"""Points that are this close to a box may belong to it."""
+
+SAMPLE = 200
+"""So many points of a mask are enough to see whether it shows several objects."""
+
+LEAST_SHARE = 0.12
+"""Smallest share of a mask's points that makes another object of it."""
 
 ALIKE = 0.5
 """Parts of one object look at least this much alike (cosine)."""
@@ -49,49 +58,65 @@ def absorb_fragments(
 
 
 def separate_merged(
-    detections: Detections, found: npt.NDArray[np.intp], sizes: FloatArray, expected: FloatArray
-) -> tuple[Detections, npt.NDArray[np.intp]]:
-    """Take out of detections that are too large for their object the points on other objects.
+    observation: Observation, places: FloatArray, sizes: FloatArray
+) -> tuple[Observation, dict[int, int]]:
+    """Give masks that show several objects as many numbers.
+
+    A mask that is too large for any object whose place it covers is divided by these places; what lies in none of them
+    keeps the number.
 
     Args:
-        detections: M of them.
-        found: (N,) the detection of each object, -1 for none.
-        sizes: (N, K, 3) sides that each object may have.
-        expected: (N, 6) where each should be.
+        observation: the views.
+        places: (N, P, 6) boxes at which each of N objects may be.
+        sizes: (N, K, 3) sides that each may have.
 
     Returns:
-        Detections, with one more for every object that only a mask of two shows; and `found` for them.
+        The observation with new numbers, and for each of these the number of the mask that it is a part of.
     """
-    found = found.copy()
-    for row, own in enumerate(found.tolist()):
-        if own < 0 or fits(detections.boxes[own], sizes[row]):
-            continue
-        points = detections.points[own]
-        for other, theirs in enumerate(found.tolist()):
-            if other == row or not expected[other, 3:].all():
+    instances, origin = observation.instances.copy(), dict[int, int]()
+    for view in range(len(observation.cameras)):
+        rows, columns, points, shown = view_pixels(observation, view)
+        for number in np.unique(shown).tolist():
+            own = np.flatnonzero(shown == number)
+            some = own[:: max(len(own) // SAMPLE, 1)]
+            if len(own) < 2 * MIN_PIXELS or not np.ptp(_divided(points[some], places, sizes)):
                 continue
-            on_other = near_box(points, expected[other])
-            if theirs >= 0:
-                on_other |= near_box(points, detections.boxes[theirs])
-            surplus = on_other & ~near_box(points, expected[row])
-            if surplus.sum() < MIN_PIXELS or (~surplus).sum() < MIN_PIXELS:
-                continue
-            if not fits(box_around(points[~surplus]), sizes[row]):
-                continue
-            detections = detections.with_points(own, points[~surplus])
-            if theirs < 0:
-                detections = detections.with_copy(own, points[surplus])
-                found[other] = len(detections) - 1
-            break
-    return detections, found
+            owners = _divided(points[own], places, sizes)
+            for owner in np.unique(owners)[1:].tolist():
+                new = int(instances.max()) + 1
+                origin[new] = number
+                part = own[owners == owner]
+                instances[view, rows[part], columns[part]] = new
+    if not origin:
+        return observation, origin
+    if observation.shared_ids:  # a part of a mask in one view has no number in the others
+        apart = int(instances.max()) + 1
+        for view, image in enumerate(instances):
+            for number in np.unique(image[image > 0]).tolist():
+                origin[number + view * apart] = origin.get(number, number)
+            image[image > 0] += view * apart
+    return replace(observation, instances=instances, shared_ids=False), origin
+
+
+def _divided(points: FloatArray, places: FloatArray, sizes: FloatArray) -> npt.NDArray[np.intp]:
+    """For points (M, 3) of one mask the object on which each lies (M,); all the same if the mask shows one object."""
+    offset = np.abs(points[:, None, None] - places[None, :, :, :3]) - places[None, :, :, 3:] / 2  # (M, N, P, 3)
+    outside = np.linalg.norm(np.maximum(offset, 0.0), axis=-1).min(axis=-1)  # (M, N)
+    owners = np.where(outside.min(axis=1) < AROUND_M, outside.argmin(axis=1), -1)
+    least = max(MIN_PIXELS, LEAST_SHARE * len(points))
+    large = [owner for owner in np.unique(owners).tolist() if np.count_nonzero(owners == owner) >= least]
+    objects = [owner for owner in large if owner >= 0]
+    box = box_around(points)
+    if len(large) < 2 or any(fits(box, sizes[owner]) for owner in objects):
+        return np.zeros(len(points), dtype=np.intp)
+    distance = np.where(np.isin(np.arange(places.shape[0]), objects), outside, np.inf)
+    nearest = distance.argmin(axis=1)
+    if -1 in large:
+        return np.where(distance.min(axis=1) < AROUND_M, nearest, -1)
+    return nearest
 
 
 def fits(box: FloatArray, sizes: FloatArray) -> bool:
     """Whether a box (6,) is not larger than an object with some sides (K, 3), whichever way it lies."""
     excess = np.sort(box[3:]) - np.sort(sizes, axis=1)
     return bool((excess < LARGER_M).all(axis=1).any())
-
-
-def near_box(points: FloatArray, box: FloatArray) -> npt.NDArray[np.bool_]:
-    """(M,) whether points (M, 3) are inside a box (6,), or close to it."""
-    return np.asarray((np.abs(points - box[:3]) <= box[3:] / 2 + AROUND_M).all(axis=1))

@@ -129,11 +129,13 @@ class ScenePerceiver:
             detections = detect(observation, self._appearance)
             found = _by_label(memory.names, detections)
         else:
-            detections = detect(observation, self._appearance, costs=partial(_costs, memory, guesses))
-            found = associate(_costs(memory, guesses, detections))
             sizes = np.stack([memory.first_sizes, memory.sizes], axis=1)
+            places = np.stack([memory.boxes, guesses], axis=1)
+            divided, origin = separate_merged(observation, places, sizes)
+            detections = detect(divided, self._appearance, costs=partial(_costs, memory, guesses))
+            found = associate(_costs(memory, guesses, detections))
             detections, found = absorb_fragments(detections, found, sizes)
-            detections, found = separate_merged(detections, found, sizes, guesses)
+            detections = detections.renumbered(origin)
         through = partial(seen_through, observation) if self._remember else _opaque
         earlier = memory if self._remember else replace(memory, pixels=0 * memory.pixels)
         self._memory = earlier.look(detections.boxes, detections.visual, detections.pixels, found, through, guesses)

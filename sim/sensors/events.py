@@ -29,6 +29,8 @@ class EventKind(StrEnum):
     """Its images arrive as those of the next camera, and the other way round."""
     RESCALED = "rescaled"
     """Its depth changes scale."""
+    MERGED = "merged"
+    """Two of its masks that touch, others at every observation, are one."""
     PASSING = "passing"
     """Something nearer than the objects is seen, with a mask of its own (a hand)."""
 

@@ -118,6 +118,15 @@ class MaskErrors:
         instances[blob & (instances == 0)] = instances.max() + 1
 
 
+def with_merged_pair(instances: Instances, rng: np.random.Generator) -> Instances:
+    """Masks (H, W) of which two that touch are one; as they are if none touch."""
+    pairs = touching(instances)
+    if not pairs:
+        return instances
+    first, second = pairs[rng.integers(len(pairs))]
+    return np.where(instances == second, first, instances)
+
+
 def touching(instances: Instances) -> list[tuple[int, int]]:
     """Pairs of masks that share a border, the smaller number first."""
     pairs = set()

@@ -15,7 +15,7 @@ from nsrecover.core.observation import Observation
 from sim.sensors.colour import ColourErrors
 from sim.sensors.depth import DepthErrors
 from sim.sensors.events import CameraEvent, EventKind, with_passing_object
-from sim.sensors.masks import MaskErrors
+from sim.sensors.masks import MaskErrors, with_merged_pair
 
 ID_RANGE = 1000
 """Numbers of the masks of one view lie in a range of this size where every view gives its own."""
@@ -113,7 +113,10 @@ class SensorStream:
                 errors = replace(errors, scale=event.size) if event.view == view else errors
             focal, phase = float(camera.intrinsics[0, 0]), float(self._phases[view])
             depth.append(errors.apply(exact.depth_m[view], exact.rgb[view], focal, exact.time_s, phase, rng))
-            masks.append(sensor.masks.apply(exact.instances[view], rng))
+            shown = exact.instances[view]
+            if any(event.view == view for event in self._active(EventKind.MERGED)):
+                shown = with_merged_pair(shown, rng)
+            masks.append(sensor.masks.apply(shown, rng))
             rgb.append(sensor.colour.apply(exact.rgb[view], rng))
         seen = replace(exact, rgb=np.stack(rgb), depth_m=np.stack(depth))
         return self._numbered(seen, masks, rng)

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from nsrecover.core.observation import Observation
 from nsrecover.perception.detections import Detections
 from nsrecover.perception.mask_repair import absorb_fragments, fits, separate_merged
+from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
+from sim.tabletop.world import TabletopWorld
 
 SIDE = 0.05
 SIZES = np.full((2, 1, 3), SIDE, dtype=np.float32)
 PLACES = {0: (0.5, 0.0), 1: (0.5, 0.052)}
 EXPECTED = np.array([[*PLACES[i], SIDE / 2, SIDE, SIDE, SIDE] for i in PLACES], dtype=np.float32)
+
+
+def two_cubes() -> Observation:
+    """Two cubes side by side, as two cameras see them."""
+    sides = (SIDE, SIDE, SIDE)
+    objects = [
+        ObjectSpec(f"cube {i}", ObjectKind.CUBE, colour, sides, PLACES[i]) for i, colour in enumerate(("red", "blue"))
+    ]
+    with TabletopWorld(SceneSpec(tuple(objects))) as world:
+        return world.observe()
 
 
 def cloud(number: int, half: int | None = None) -> np.ndarray:
@@ -49,25 +64,34 @@ def test_another_object_is_no_part() -> None:
     assert len(absorb_fragments(other_colour, np.array([0, -1]), SIZES)[0]) == 2
 
 
-def test_a_mask_of_two_objects_is_separated() -> None:
-    merged = detections(np.concatenate([cloud(0), cloud(1)]), looks=(0,))
-    mended, found = separate_merged(merged, np.array([0, -1]), SIZES, EXPECTED)
-    assert found.tolist() == [0, 1]
-    assert np.abs(mended.boxes - EXPECTED).max() < 0.006
+def test_a_mask_of_two_objects_gets_two_numbers() -> None:
+    exact = two_cubes()
+    merged = replace(exact, instances=np.minimum(exact.instances, 1))
+    divided, origin = separate_merged(merged, EXPECTED[:, None], SIZES)
+    assert set(origin.values()) == {1}
+    assert not divided.shared_ids
+    for view, seen in enumerate(divided.instances):
+        assert len(np.unique(seen)) == 3
+        for number in (1, 2):  # few pixels are left out along the border
+            shown, counts = np.unique(seen[exact.instances[view] == number], return_counts=True)
+            assert counts.max() > 0.85 * counts.sum(), (view, number, shown, counts)
 
 
-def test_points_on_an_object_that_is_seen_are_left_to_it() -> None:
-    one_view = detections(np.concatenate([cloud(0), cloud(1, 1)]), cloud(1, 0), looks=(0, 1))
-    mended, found = separate_merged(one_view, np.array([0, 1]), SIZES, EXPECTED)
-    assert found.tolist() == [0, 1]
-    assert np.abs(mended.boxes[0] - EXPECTED[0]).max() < 0.006
+def test_a_mask_shows_an_object_that_moved_beside_one_that_did_not() -> None:
+    exact = two_cubes()
+    merged = replace(exact, instances=np.minimum(exact.instances, 1))
+    elsewhere = EXPECTED + np.array([[0.2, 0, 0, 0, 0, 0], [0] * 6], dtype=np.float32)
+    divided, _ = separate_merged(merged, elsewhere[:, None], SIZES)
+    assert [len(np.unique(seen)) for seen in divided.instances] == [3, 3]
 
 
-def test_what_fits_is_left_alone() -> None:
-    fine = detections(cloud(0), cloud(1), looks=(0, 1))
-    mended, found = separate_merged(fine, np.array([0, 1]), SIZES, EXPECTED)
-    assert mended is fine
-    assert found.tolist() == [0, 1]
+def test_masks_that_fit_are_left_alone() -> None:
+    exact = two_cubes()
+    moved = EXPECTED + np.array([0.02, 0, 0, 0, 0, 0], dtype=np.float32)
+    for places in (EXPECTED, moved):
+        divided, origin = separate_merged(exact, places[:, None], SIZES)
+        assert divided is exact
+        assert origin == {}
 
 
 def test_an_object_may_lie_on_any_side() -> None:

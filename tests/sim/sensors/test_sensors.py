@@ -238,3 +238,10 @@ def test_every_preset_is_at_least_as_noisy_as_clean() -> None:
         for group in ("depth", "colour", "masks", "calibration"):
             errors = getattr(preset, group)
             assert all(getattr(errors, field.name) >= 0 for field in fields(errors))
+
+
+def test_an_event_merges_two_touching_masks_of_one_camera(exact: Observation) -> None:
+    shown = with_event(exact, CameraEvent(EventKind.MERGED, start=1))
+    assert (shown[0].instances == exact.instances).all()
+    assert np.unique(shown[1].instances[0]).tolist() == [0, 1]
+    assert (shown[1].instances[1] == exact.instances[1]).all()
