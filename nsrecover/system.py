@@ -149,15 +149,23 @@ class System:
                 scores.append(float(monitor.step(monitor.next_action, after).probabilities.min()))
         threshold = conformal_threshold(lowest(scores), len(scores), alpha)
         if threshold == 0.0:
+            needed, absent = math.ceil(1 / alpha) - 1, sum(score == 0.0 for score in scores)
             raise InvalidConfiguration(
-                f"expected at least {math.ceil(1 / alpha) - 1} successful steps to promise a false-alarm rate of "
-                f"{alpha}, found {len(scores)}, or steps that did not go well among them; give more, or ask for a "
-                "higher rate"
+                f"expected at least {needed} successful steps to promise a false-alarm rate of {alpha}, found "
+                f"{len(scores)}; give more, or ask for a higher rate"
+                if len(scores) < needed
+                else f"expected steps that went well, found {absent} of {len(scores)} in which an object was gone from "
+                f"its place; leave these episodes out, or ask for a rate above {absent / len(scores):.2g}"
             )
         return replace(self, models=self.models.with_threshold(threshold))
 
 
-def load(checkpoint: str | Path | None = None, alpha: float | None = None, domain: SpatialDomain = TABLETOP) -> System:
+def load(
+    checkpoint: str | Path | None = None,
+    alpha: float | None = None,
+    domain: SpatialDomain = TABLETOP,
+    tolerance_m: float | None = None,
+) -> System:
     """Load a checkpoint.
 
     Args:
@@ -166,14 +174,23 @@ def load(checkpoint: str | Path | None = None, alpha: float | None = None, domai
             those of training; the lower, the larger a deviation has to be to be noticed. None: the checkpoint's own
             threshold, which is made for deviations of 2 cm.
         domain: what can be in a scene and what can be done to it, see `System`.
+        tolerance_m: displacement from which on an object counts as out of place, metres; the one of the training if
+            None. Below 1 cm, calibrate on good runs of your own sensor (`System.calibrated`).
 
     Raises:
         InvalidCheckpoint: it is missing, damaged or does not fit, or was calibrated on too few steps for the rate.
-        InvalidConfiguration: the rate is out of its range.
+        InvalidConfiguration: the rate or the tolerance is out of its range, or both are given.
     """
     from nsrecover.models.bundle import Bundle
 
     bundle = Bundle.load(checkpoint, domain)
+    if tolerance_m is not None:
+        if alpha is not None:
+            raise InvalidConfiguration(
+                "expected either alpha or tolerance_m, found both; a rate is promised for the tolerance of the "
+                "training: load with tolerance_m, then use System.calibrated with good runs"
+            )
+        return System(bundle.with_tolerance(tolerance_m), domain=domain)
     return System(bundle if alpha is None else bundle.with_threshold(bundle.threshold_for(alpha)), domain=domain)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -158,6 +158,8 @@ def train_transition(run: TrainingRun, budget: StageBudget) -> dict[str, float]:
 def train_discriminator(run: TrainingRun, budget: StageBudget) -> dict[str, float]:
     """Discriminator, on pairs labelled by the demonstrations; its node encoder starts from the transition model's."""
     run.bundle.discriminator.nodes.load_state_dict(run.bundle.transition.nodes.state_dict())
+    tolerance = run.pairs.tolerance_m
+    run.bundle.config = replace(run.bundle.config, trained_tolerance_m=tolerance, tolerance_m=tolerance)
     size, seed = run.processes.share_of(budget.batch_size), run.processes.seed(run.seed)
     loaders = []
     for demonstrations in (run.training, run.held_out):

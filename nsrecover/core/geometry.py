@@ -57,12 +57,18 @@ def intersects(box: npt.ArrayLike, others: npt.ArrayLike, slack_m: float = 0.004
     return np.asarray(np.all(gaps(box, others) < -slack_m, axis=-1), dtype=np.bool_)
 
 
-def turned_over(boxes: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-    """Whether boxes (..., 6) have the sides of others (..., 6) with another one upright: (...,).
+def same_side_up(boxes: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    """P(boxes (..., 6) stand on the same side as others (..., 6)): (...,); 0.5 if they differ `SAME_SIZE_M` in height.
 
-    Where the sides themselves differ nothing is said: part of an object may be hidden, or it lies askew.
+    Where the sides themselves differ nothing is said (1): part of an object may be hidden, or it lies askew.
     """
     a, b = np.asarray(boxes, dtype=np.float32)[..., 3:], np.asarray(others, dtype=np.float32)[..., 3:]
     apart = np.abs(np.sort(a, axis=-1) - np.sort(b, axis=-1)).max(axis=-1)
     higher = np.abs(a[..., 2] - b[..., 2])
-    return np.asarray((higher > SAME_SIZE_M) & (apart < np.minimum(higher / 2, SAME_SIZE_M)), dtype=np.bool_)
+    comparable = apart < np.minimum(higher / 2, SAME_SIZE_M)
+    return np.where(comparable, np.exp2(-((higher / SAME_SIZE_M) ** 4)), 1.0).astype(np.float32)
+
+
+def turned_over(boxes: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    """Whether boxes (..., 6) have the sides of others (..., 6) with another one upright: (...,)."""
+    return np.asarray(same_side_up(boxes, others) < 0.5, dtype=np.bool_)

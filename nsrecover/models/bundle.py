@@ -21,7 +21,7 @@ from nsrecover.core.atomic_write import atomic_path
 from nsrecover.core.scene import FloatArray
 from nsrecover.domains.tabletop.operators import OPERATORS, TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
-from nsrecover.errors import InvalidCheckpoint
+from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 from nsrecover.models.conformal import conformal_threshold
 from nsrecover.models.discriminator import Discriminator
 from nsrecover.models.encoder import ObjectEncoder
@@ -50,6 +50,8 @@ class BundleConfig:
         free_hypotheses: places that it proposes for every box of a scene.
         operators: operator names in the order of the action embedding.
         threshold: probability under which an object counts as wrong.
+        trained_tolerance_m: displacement from which on the discriminator was taught to see two places, metres.
+        tolerance_m: the same in use; `Bundle.with_tolerance` changes it.
         calibration: the lowest scores of successful held-out steps, ascending; a step's score is the lowest P(as
             expected) of its objects.
         calibration_steps: how many such steps there were.
@@ -69,6 +71,8 @@ class BundleConfig:
     free_hypotheses: int = 4
     operators: tuple[str, ...] = tuple(OPERATORS)
     threshold: float = 0.5
+    trained_tolerance_m: float = 0.02
+    tolerance_m: float = 0.02
     calibration: tuple[float, ...] = ()
     calibration_steps: int = 0
     workspace: tuple[float, float, float, float] = (0.30, -0.35, 0.75, 0.35)
@@ -102,6 +106,23 @@ class Bundle(nn.Module):
         other = copy(self)
         other.config = replace(self.config, threshold=threshold)
         return other
+
+    def with_tolerance(self, tolerance_m: float) -> Bundle:
+        """The same learned parts, which are shared, with another tolerance.
+
+        Raises:
+            InvalidConfiguration: it is not from 2 to 100 mm.
+        """
+        if not 0.002 <= tolerance_m <= 0.1:
+            raise InvalidConfiguration(f"expected a tolerance_m from 0.002 to 0.1 metres, found {tolerance_m}")
+        other = copy(self)
+        other.config = replace(self.config, tolerance_m=tolerance_m)
+        return other
+
+    @property
+    def tolerance_m(self) -> float:
+        """Displacement from which on an object is more likely than not to count as wrong, metres."""
+        return self.config.tolerance_m
 
     @property
     def operators(self) -> tuple[str, ...]:
@@ -187,8 +208,15 @@ class Bundle(nn.Module):
     def same(
         self, visual_a: npt.ArrayLike, boxes_a: npt.ArrayLike, visual_b: npt.ArrayLike, boxes_b: npt.ArrayLike
     ) -> FloatArray:
-        """P(same object in the same place) for M pairs of nodes: (M,), from (M, D), (M, 6), (M, D), (M, 6)."""
-        arrays = (self._tensor(array) for array in (visual_a, boxes_a, visual_b, boxes_b))
+        """P(same object in the same place) for M pairs of nodes: (M,), from (M, D), (M, 6), (M, D), (M, 6).
+
+        The discriminator has learned one tolerance; for another one, it is shown the distances in proportion.
+        """
+        places_a, places_b = (np.array(boxes, dtype=np.float32) for boxes in (boxes_a, boxes_b))
+        more = (self.config.trained_tolerance_m / self.config.tolerance_m - 1) / 2 * (places_b - places_a)[..., :3]
+        places_a[..., :3] -= more
+        places_b[..., :3] += more
+        arrays = (self._tensor(array) for array in (visual_a, places_a, visual_b, places_b))
         return np.asarray(torch.sigmoid(self.discriminator(*arrays)).cpu().numpy(), dtype=np.float32)
 
     @torch.inference_mode()

@@ -56,6 +56,10 @@ class GeometricModels:
         """The same with another decision threshold."""
         return replace(self, threshold=threshold)
 
+    def with_tolerance(self, tolerance_m: float) -> GeometricModels:
+        """The same with another tolerance."""
+        return replace(self, tolerance_m=tolerance_m)
+
     def same(
         self, visual_a: npt.ArrayLike, boxes_a: npt.ArrayLike, visual_b: npt.ArrayLike, boxes_b: npt.ArrayLike
     ) -> FloatArray:

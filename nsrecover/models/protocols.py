@@ -33,8 +33,15 @@ class SceneModels(RecoveryModels, Protocol):
     def feature_size(self) -> int | None:
         """D, the length that appearance features must have; None if appearance plays no part."""
 
+    @property
+    def tolerance_m(self) -> float:
+        """Displacement from which on an object is more likely than not to count as wrong, metres."""
+
     def with_threshold(self, threshold: float) -> Self:
         """The same models with another decision threshold; these stay as they are."""
+
+    def with_tolerance(self, tolerance_m: float) -> Self:
+        """The same models with another tolerance; these stay as they are."""
 
 
 @runtime_checkable

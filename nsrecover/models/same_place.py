@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nsrecover.core.geometry import turned_over
+from nsrecover.core.geometry import same_side_up
 from nsrecover.core.scene import FloatArray
 from nsrecover.models.protocols import RecoveryModels
 
@@ -25,4 +25,4 @@ def same_place(
         boxes_b: (M, 6).
     """
     same = models.same(visual_a, boxes_a, visual_b, boxes_b)
-    return np.where(turned_over(boxes_a, boxes_b), 0.0, same).astype(np.float32)
+    return np.minimum(same, same_side_up(boxes_a, boxes_b))

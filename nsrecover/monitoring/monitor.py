@@ -12,7 +12,7 @@ from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.protocols import Perceiver
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
-from nsrecover.domains.tabletop.operators import REACHED_M, TABLETOP
+from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidObservation, InvalidPlan
 from nsrecover.models.protocols import SceneModels
@@ -29,8 +29,8 @@ class Monitor(Generic[Seen]):
     """Says after each action of a plan which objects are not as expected.
 
     `System.monitor` makes one. Each step is judged from the scene that was seen before it, so an error is reported
-    once, and not again after every later step. An object that drifts slowly is reported once it is `REACHED_M` away
-    from where it was put.
+    once, and not again after every later step. An object that drifts slowly is reported once it is farther from where
+    it was put than the models' tolerance.
 
     Args:
         models: what to imagine and compare with.
@@ -247,7 +247,7 @@ class Monitor(Generic[Seen]):
 
     def _expect_drifted_in_place(self, step: int, moved: str) -> bool:
         """Expect objects that have drifted to be where they were put; returns whether there are any."""
-        drifted = self._places.drifted(self._graph, REACHED_M)
+        drifted = self._places.drifted(self._graph, self._models.tolerance_m)
         drifted.pop(moved, None)
         graph = self._expected.up_to(step).graphs[step]
         for name, box in drifted.items():

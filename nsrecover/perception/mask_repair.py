@@ -110,10 +110,8 @@ def _divided(points: FloatArray, places: FloatArray, sizes: FloatArray) -> npt.N
     if len(large) < 2 or any(fits(box, sizes[owner]) for owner in objects):
         return np.zeros(len(points), dtype=np.intp)
     distance = np.where(np.isin(np.arange(places.shape[0]), objects), outside, np.inf)
-    nearest = distance.argmin(axis=1)
-    if -1 in large:
-        return np.where(distance.min(axis=1) < AROUND_M, nearest, -1)
-    return nearest
+    known = distance.min(axis=1) < AROUND_M if -1 in large else True
+    return np.asarray(np.where(known, distance.argmin(axis=1), -1), dtype=np.intp)
 
 
 def fits(box: FloatArray, sizes: FloatArray) -> bool:

@@ -34,7 +34,7 @@ def test_a_box_is_turned_over_if_its_sides_are_the_same_and_another_one_is_uprig
     there, here = np.array([[0.5, 0, 0.02, *BRICK]], np.float32), np.array([[0.5, 0, 0.02, *sides]], np.float32)
     assert turned_over(here, there).tolist() == turned_over(there, here).tolist() == [turned]
     probability = same_place(GeometricModels(), NOWHERE, here, NOWHERE, there)
-    assert probability.tolist() == [0.0 if turned else 1.0]
+    assert (probability < 0.2).tolist() == [turned]
 
 
 def test_a_bit_of_occlusion_is_not_taken_for_a_turn() -> None:

@@ -1,0 +1,47 @@
+"""The tolerance is a setting: the same models detect smaller or only larger displacements."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import nsrecover
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.models.bundle import Bundle
+from nsrecover.system import System
+
+
+def displaced(system: System, distance_m: float) -> np.ndarray:
+    """P(as expected) of cubes that are displaced along each axis."""
+    boxes = np.array([[0.5, 0.0, 0.1, 0.04, 0.04, 0.04]] * 3, dtype=np.float32)
+    looks = np.full((3, system.bundle.feature_size), system.bundle.feature_size**-0.5, dtype=np.float32)
+    moved = boxes.copy()
+    moved[:, :3] += distance_m * np.eye(3, dtype=np.float32)
+    return system.models.same(looks, boxes, looks, moved)
+
+
+@pytest.mark.parametrize("tolerance_m", [0.01, 0.02, 0.04])
+def test_half_the_tolerance_is_accepted_and_twice_is_not(tolerance_m: float) -> None:
+    system = nsrecover.load(tolerance_m=tolerance_m)
+    assert system.models.tolerance_m == tolerance_m
+    assert (displaced(system, tolerance_m / 2) > system.models.threshold).all()
+    assert (displaced(system, 2 * tolerance_m) < system.models.threshold).all()
+
+
+def test_another_tolerance_leaves_the_checkpoint_as_it_is() -> None:
+    bundle = Bundle.load()
+    stricter = bundle.with_tolerance(0.01)
+    assert bundle.tolerance_m == 0.02
+    assert stricter.config.trained_tolerance_m == 0.02
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"tolerance_m": 0.0}, "tolerance_m from 0.002 to 0.1"),
+        ({"tolerance_m": 0.01, "alpha": 0.01}, "either alpha or"),
+    ],
+)
+def test_what_cannot_be_is_refused(settings: dict[str, float], message: str) -> None:
+    with pytest.raises(InvalidConfiguration, match=message):
+        nsrecover.load(**settings)
