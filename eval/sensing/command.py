@@ -25,7 +25,7 @@ from nsrecover.errors import InvalidConfiguration
 from sim.common.folder import claim_folder, read_ledger
 from sim.datasets.spec import ErrorEpisode
 
-FORMAT = 1
+FORMAT = 2
 """Version of the ledger of steps."""
 
 
@@ -35,6 +35,7 @@ class SensingConfig(EpisodesConfig):
 
     conditions: dict[str, Any] = field(default_factory=dict)
     views: list[str] = field(default_factory=lambda: ["left", "right"])
+    looks: int = 3
     out: str = "outputs/sensing"
 
 
@@ -56,6 +57,8 @@ def measure(config: SensingConfig) -> dict[str, Any]:
     Raises:
         NsrecoverError: a setting or a checkpoint cannot be used, or the folder holds other results.
     """
+    if config.looks < 1:
+        raise InvalidConfiguration(f"expected looks of at least 1, found {config.looks}")
     if not config.conditions:
         raise InvalidConfiguration("expected at least one condition, found none; choose a group: conditions=table")
     system_of(config.checkpoint)
@@ -100,7 +103,12 @@ def _all_steps(
         _Task(name, number) for number in range(len(episodes)) for name in conditions if _Task(name, number) not in done
     ]
     task = partial(
-        _judge, conditions=conditions, episodes=episodes, folder=config.footage, checkpoint=config.checkpoint
+        _judge,
+        conditions=conditions,
+        episodes=episodes,
+        looks=config.looks,
+        folder=config.footage,
+        checkpoint=config.checkpoint,
     )
     with ledger.open("a", encoding="utf-8") as file, closing(_in_order(task, left, config.workers)) as results:
         for each, rows in results:
@@ -118,9 +126,14 @@ def _in_order(
 
 
 def _judge(
-    task: _Task, conditions: dict[str, Condition], episodes: list[ErrorEpisode], folder: str, checkpoint: str | None
+    task: _Task,
+    conditions: dict[str, Condition],
+    episodes: list[ErrorEpisode],
+    looks: int,
+    folder: str,
+    checkpoint: str | None,
 ) -> list[SensedStep]:
-    return judge(episodes[task.number], conditions[task.condition], folder, checkpoint)
+    return judge(episodes[task.number], conditions[task.condition], looks, folder, checkpoint)
 
 
 def _parsed(line: str) -> tuple[_Task, list[SensedStep]]:
@@ -134,5 +147,6 @@ def _manifest(config: SensingConfig, conditions: dict[str, Condition], episodes:
         "format": FORMAT,
         "episodes": hashlib.sha256(lines.encode()).hexdigest()[:16],
         "weights": fingerprint(config.checkpoint),
+        "looks": config.looks,
         "conditions": json.loads(json.dumps({name: asdict(each) for name, each in conditions.items()})),
     }

@@ -43,12 +43,13 @@ class SensedStep:
         during_event: whether something happens to a camera.
         wrong: truly deviating objects; none if the step went well.
         blamed: objects that deviate according to the monitor.
-        verdict: of the monitor, or `REFUSED`.
-        note: what it says of the sensor, or why it refuses.
+        verdict: of the monitor (`nsrecover.core.discrepancy.Verdict`), or `REFUSED`.
+        note: what it says of the sensor or what is missing to tell, or why it refuses.
         shown: number of masks that are taken for a known object.
         matched: how many of them show it.
         errors_mm: distance of the centre of each visible object from the true one.
-        seconds: time of the step.
+        seconds: time of the first observation of the step.
+        looks: number of observations behind the verdict.
     """
 
     dataset: str
@@ -63,25 +64,33 @@ class SensedStep:
     matched: int = 0
     errors_mm: list[float] = field(default_factory=list)
     seconds: float = 0.0
+    looks: int = 1
 
 
-def judge(episode: ErrorEpisode, condition: Condition, folder: str, checkpoint: str | None) -> list[SensedStep]:
-    """The verdicts on all steps of an episode in one condition; the episode is recorded first if necessary."""
+def judge(
+    episode: ErrorEpisode, condition: Condition, looks: int, folder: str, checkpoint: str | None
+) -> list[SensedStep]:
+    """The verdicts on all steps of an episode in one condition; the episode is recorded first if necessary.
+
+    Args:
+        episode: the episode.
+        condition: what it is seen through.
+        looks: largest number of observations of one step.
+        folder: of the recordings.
+        checkpoint: folder of the checkpoint; the shipped one if None.
+    """
     exact = load_recording(episode, record_episode(episode, Path(folder))).through(condition.views or [])
-    return list(_judged(exact, condition, system_of(checkpoint)))
+    return list(_judged(exact, condition, looks, system_of(checkpoint)))
 
 
-def _judged(exact: RecordedEpisode, condition: Condition, system: System) -> Iterator[SensedStep]:
+def _judged(exact: RecordedEpisode, condition: Condition, looks: int, system: System) -> Iterator[SensedStep]:
     episode = exact.episode
     views = len(exact.successes[0].cameras)
     sensor = condition.drawn(len(episode.plan), np.random.default_rng(episode.seed))
     stream = sensor.stream(views, episode.seed)
-    perceiver = system.perceiver()
     wrong = {error.step: sorted(error.deviations) for error in episode.errors}
 
-    def judged(
-        monitor: Monitor[Observation], perceiver: ScenePerceiver, stream: SensorStream, step: int, scene: Observation
-    ) -> SensedStep:
+    def judged(monitor: Monitor[Observation], stream: SensorStream, step: int, scene: Observation) -> SensedStep:
         row = SensedStep(episode.dataset, episode.number, step, active(sensor.events, stream.count))
         seen = stream.observe(recorded(scene))
         action = monitor.next_action
@@ -93,16 +102,19 @@ def _judged(exact: RecordedEpisode, condition: Condition, system: System) -> Ite
             row.verdict, row.note = REFUSED, str(problem)
             return row
         row.seconds = time.perf_counter() - began
-        row.blamed, row.verdict = list(found.deviating), "deviating" if found else "as_expected"
         names = _names_of_masks(scene, seen)
-        taken = [(name, names[number]) for name, numbers in perceiver.masks.items() for number in numbers]
+        assert isinstance(monitor.perceiver, ScenePerceiver)
+        taken = [(name, names[number]) for name, numbers in monitor.perceiver.masks.items() for number in numbers]
         row.shown, row.matched = len(taken), sum(name == shown for name, shown in taken)
+        found = monitor.confirm(lambda: stream.observe(recorded(scene)), looks)
+        row.blamed, row.verdict, row.looks = list(found.deviating), found.verdict.value, found.looks
+        row.note = "; ".join(dict.fromkeys(map(str, (*found.missing_to_tell, *found.sensors))))
         return row
 
     monitor = None
     for _ in range(LOOKS_AT_START):
         try:
-            monitor = system.monitor(episode.plan, stream.observe(recorded(exact.successes[0])), perceiver)
+            monitor = system.monitor(episode.plan, stream.observe(recorded(exact.successes[0])))
             break
         except NsrecoverError as problem:
             note = str(problem)
@@ -111,13 +123,13 @@ def _judged(exact: RecordedEpisode, condition: Condition, system: System) -> Ite
         return
     for step in range(len(episode.plan)):
         if step in exact.failures:
-            fork = copy.deepcopy((monitor, perceiver), {id(system.models): system.models})
-            row = judged(*fork, copy.copy(stream), step, exact.failures[step])
+            fork = copy.deepcopy(monitor, {id(system.models): system.models})
+            row = judged(fork, copy.copy(stream), step, exact.failures[step])
             row.wrong = wrong[step]
             yield row
         if step + 1 >= len(exact.successes):
             return
-        row = judged(monitor, perceiver, stream, step, exact.successes[step + 1])
+        row = judged(monitor, stream, step, exact.successes[step + 1])
         row.errors_mm = _errors_mm(exact, step + 1, monitor)
         yield row
         if row.verdict == REFUSED:

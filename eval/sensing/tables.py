@@ -10,6 +10,7 @@ import numpy as np
 from eval.common.statistics import grouped, p95, share, share_of, spread
 from eval.common.tables import document, markdown_table, number, percent_of
 from eval.sensing.judge import REFUSED, SensedStep
+from nsrecover.core.discrepancy import Verdict
 
 
 def summary(steps: Sequence[SensedStep]) -> dict[str, Any]:
@@ -34,6 +35,8 @@ def _metrics(every: Sequence[SensedStep]) -> dict[str, Any]:
         "recall": share_of(bool(step.blamed) for step in bad),
         "accuracy": share_of(bool(step.blamed) == bool(step.wrong) for step in steps),
         "culprits_exact": share_of(set(step.blamed) == set(step.wrong) for step in detected),
+        "cannot_tell": share_of(step.verdict == Verdict.CANNOT_TELL for step in good if not step.during_event),
+        "looks": spread([step.looks for step in steps if step.verdict != REFUSED], 2, mean=np.mean),
         "sensor_named": share_of(bool(step.note) or step.verdict not in ("as_expected", "deviating") for step in told),
         "association": share(sum(step.matched for step in quiet), sum(step.shown for step in quiet)),
         "box_error_mm": spread(errors, 2, median=np.median, p95=p95),
@@ -53,6 +56,8 @@ def markdown(conditions: Mapping[str, Mapping[str, Any]]) -> str:
             percent_of(found["culprits_exact"], 1),
             f"{number(found['box_error_mm']['median'], 1)} / {number(found['box_error_mm']['p95'], 1)}",
             percent_of(found["association"], 1),
+            percent_of(found["cannot_tell"], 1),
+            number(found["looks"]["mean"], 2),
             percent_of(found["sensor_named"], 1),
             percent_of(found["refused"], 1),
         ]
@@ -65,6 +70,8 @@ def markdown(conditions: Mapping[str, Mapping[str, Any]]) -> str:
         "culprits exact",
         "box error median / p95, mm",
         "masks matched",
+        "cannot tell, good steps",
+        "observations per step",
         "sensor named during events",
         "observations refused",
     ]

@@ -9,6 +9,7 @@ from typing import Self
 from nsrecover.core.actions import Action
 from nsrecover.core.explanation import Fact
 from nsrecover.core.scene import Box, FloatArray, SceneGraph
+from nsrecover.core.sensing import SensorFinding
 
 
 class Phase(StrEnum):
@@ -75,9 +76,56 @@ class Deviation:
     subgoal: int | None = None
 
 
+class Verdict(StrEnum):
+    """The result of a comparison. The codes are stable."""
+
+    AS_EXPECTED = "as_expected"
+    """Nothing deviates, and what the action was to move has been seen in its place."""
+    DEVIATING = "deviating"
+    """Something deviates, or a precondition of the action does not hold."""
+    CANNOT_TELL = "cannot_tell"
+    """Nothing that is seen deviates, and what matters is not seen: `Discrepancy.missing_to_tell` says what."""
+
+
+class UnseenReason(CodeWithMeaning):
+    """Why nothing can be said of an object. The codes are stable.
+
+    A member is its code; its docstring (`meaning`) says in words what it means.
+    """
+
+    OCCLUDED = "occluded", "Something stands in front of its place, or its place is outside every image."
+    NO_MASK = "no_mask", "Something is in its place, but no mask shows it."
+    NO_DEPTH = "no_depth", "No camera has depth readings at its place."
+    MERGED_MASKS = "merged_masks", "A mask at its place shows another object, too."
+    LOOKS_DISAGREE = "looks_disagree", "The observations disagree on whether it is in its place."
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """An object of which nothing can be said; it is assumed to be where it is expected.
+
+    Attributes:
+        name: the object.
+        reason: why it is not seen.
+        other: the object whose mask is at its place, if there is one.
+        moved: whether an action was to move it, and it has not been seen since.
+    """
+
+    name: str
+    reason: UnseenReason
+    other: str | None = None
+    moved: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.reason}"
+
+
 @dataclass(frozen=True, eq=False)
 class Discrepancy:
     """The comparison of the expected with the observed scene; true in a condition if something is wrong.
+
+    False in a condition does not mean that all is well: the `verdict` may be that nobody can tell. Ask `as_expected`
+    before going on.
 
     Attributes:
         step: number of the action in the plan (from 0) before or after which it was made.
@@ -90,6 +138,14 @@ class Discrepancy:
         threshold: probability under which an object counts as wrong.
         deviations: the objects that are wrong, and how.
         unmet: what keeps the preconditions of the action from holding (only before an action).
+        unseen: objects that are not seen and may be in their places, whether they matter or not. What no action was to
+            move since it was seen last is taken to be where it was.
+        missing_to_tell: what is missing for a verdict: those of `unseen` that the action was to move, or that the next
+            action needs and an earlier one was to move; and the cameras that fail.
+        sensors: what is wrong with cameras, whether it matters for the verdict or not.
+        newcomers: objects that are neither in the first scene nor in the plan, such as a hand, or masks that show
+            nothing. They may be in the way, but they never deviate, and a recovery must not move them.
+        looks: number of observations that the verdict is based on.
     """
 
     step: int
@@ -102,9 +158,26 @@ class Discrepancy:
     threshold: float
     deviations: tuple[Deviation, ...]
     unmet: tuple[Fact, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+    missing_to_tell: tuple[Unseen | SensorFinding, ...] = ()
+    sensors: tuple[SensorFinding, ...] = ()
+    newcomers: tuple[str, ...] = ()
+    looks: int = 1
 
     def __bool__(self) -> bool:
-        return bool(self.deviations or self.unmet)
+        return self.verdict is Verdict.DEVIATING
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the scene is as expected, deviates, or cannot be judged."""
+        if self.deviations or self.unmet:
+            return Verdict.DEVIATING
+        return Verdict.CANNOT_TELL if self.missing_to_tell else Verdict.AS_EXPECTED
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether nothing deviates and everything that matters was seen."""
+        return self.verdict is Verdict.AS_EXPECTED
 
     @property
     def deviating(self) -> tuple[str, ...]:

@@ -29,6 +29,8 @@ class ReasonCode(StrEnum):
     """Objects have to get out of the way and there is no free place for them."""
     BLOCKED_OUT_OF_REACH = "blocked_out_of_reach"
     """Objects in the way are out of the robot's reach."""
+    BLOCKED_BY_NEWCOMER = "blocked_by_newcomer"
+    """Objects in the way appeared during the run, so the robot does not touch them."""
     PRECONDITION_UNMET = "precondition_unmet"
     """Every object is in place, and a precondition of the next action does not hold."""
     NO_SEQUENCE = "no_sequence"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,19 @@ from nsrecover.errors import InvalidObservation, UnknownObject, did_you_mean
 FloatArray = npt.NDArray[np.float32]
 Box = tuple[float, float, float, float, float, float]
 """Axis-aligned box: centre x, y, z and size x, y, z, in metres."""
+
+
+class Visibility(StrEnum):
+    """Whether an object is visible, and if not, what is known of its place."""
+
+    SEEN = "seen"
+    """It is visible."""
+    OCCLUDED = "occluded"
+    """It is not visible; something stands in front of its place."""
+    UNKNOWN = "unknown"
+    """It is not visible although its place is in view and not empty: its mask may be missing."""
+    MISSING = "missing"
+    """It is not visible, and its place is empty."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +41,7 @@ class SceneGraph:
         occluded: (N,) whether an invisible object may be in its remembered place, behind another object.
         held: index of the object in the gripper, if any.
         states: object name -> state, for objects that have one.
+        unknown: (N,) whether an invisible object may be in its remembered place, in view, without a mask.
     """
 
     names: tuple[str, ...]
@@ -36,13 +51,15 @@ class SceneGraph:
     occluded: npt.NDArray[np.bool_] | None = None
     held: int | None = None
     states: Mapping[str, str] = field(default_factory=dict)
+    unknown: npt.NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         n = len(self.names)
         if len(set(self.names)) != n:
             raise InvalidObservation(f"expected different object names, found {list(self.names)}")
-        if self.occluded is not None and np.shape(self.occluded) != (n,):
-            raise InvalidObservation(f"expected occluded ({n},) for {n} names, found {np.shape(self.occluded)}")
+        for label, flags in (("occluded", self.occluded), ("unknown", self.unknown)):
+            if flags is not None and np.shape(flags) != (n,):
+                raise InvalidObservation(f"expected {label} ({n},) for {n} names, found {np.shape(flags)}")
         if self.visual.ndim != 2 or len(self.visual) != n or self.boxes.shape != (n, 6) or self.seen.shape != (n,):
             raise InvalidObservation(
                 f"expected visual ({n}, D), boxes ({n}, 6) and seen ({n},) for {n} names, found "
@@ -67,42 +84,61 @@ class SceneGraph:
 
     @property
     def missing(self) -> npt.NDArray[np.bool_]:
-        """(N,) objects that are neither visible nor occluded in their place; their places are unknown."""
+        """(N,) objects that are not visible and not in their remembered places, which are visibly empty."""
         gone = ~self.seen
-        return gone if self.occluded is None else gone & ~self.occluded
+        for may_be_there in (self.occluded, self.unknown):
+            if may_be_there is not None:
+                gone = gone & ~may_be_there
+        return gone
+
+    def visibility(self, index: int) -> Visibility:
+        """Whether an object is visible, and if not, what is known of its place."""
+        if self.seen[index]:
+            return Visibility.SEEN
+        if self.missing[index]:
+            return Visibility.MISSING
+        in_view = self.unknown is not None and bool(self.unknown[index])
+        return Visibility.UNKNOWN if in_view else Visibility.OCCLUDED
 
     def with_objects_of(self, other: SceneGraph) -> SceneGraph:
         """A copy with the objects that only another scene has, as they are there."""
         new = [i for i, name in enumerate(other.names) if name not in self.names]
         if not new:
             return self
-        occluded = [
-            np.zeros(len(graph), np.bool_) if graph.occluded is None else graph.occluded for graph in (self, other)
-        ]
         return replace(
             self,
             names=self.names + tuple(other.names[i] for i in new),
             visual=np.concatenate([self.visual, other.visual[new]]),
             boxes=np.concatenate([self.boxes, other.boxes[new]]),
             seen=np.concatenate([self.seen, other.seen[new]]),
-            occluded=np.concatenate([occluded[0], occluded[1][new]]),
+            occluded=np.concatenate([_flags(self.occluded, self), _flags(other.occluded, other)[new]]),
+            unknown=np.concatenate([_flags(self.unknown, self), _flags(other.unknown, other)[new]]),
             states={**{name: other.states[name] for name in other.states if name not in self.names}, **self.states},
         )
 
     def without(self, names: Collection[str]) -> SceneGraph:
         """A copy without some objects."""
-        kept = [i for i, name in enumerate(self.names) if name not in names]
-        if len(kept) == len(self.names):
+        return self.chosen([name for name in self.names if name not in names])
+
+    def chosen(self, names: Sequence[str]) -> SceneGraph:
+        """A copy with some objects, in a given order.
+
+        Raises:
+            UnknownObject: a name is not in the scene.
+        """
+        if tuple(names) == self.names:
             return self
+        rows = [self.index(name) for name in names]
         return replace(
             self,
-            names=tuple(self.names[i] for i in kept),
-            visual=self.visual[kept],
-            boxes=self.boxes[kept],
-            seen=self.seen[kept],
-            occluded=None if self.occluded is None else self.occluded[kept],
-            held=None if self.held not in kept else kept.index(self.held),
-            states={name: state for name, state in self.states.items() if name not in names},
+            names=tuple(names),
+            visual=self.visual[rows],
+            boxes=self.boxes[rows],
+            seen=self.seen[rows],
+            occluded=None if self.occluded is None else self.occluded[rows],
+            unknown=None if self.unknown is None else self.unknown[rows],
+            held=None if self.held not in rows else rows.index(self.held),
+            states={name: state for name, state in self.states.items() if name in names},
         )
 
     def with_node(self, index: int, box: npt.ArrayLike, visual: npt.ArrayLike | None = None) -> SceneGraph:
@@ -114,3 +150,32 @@ class SceneGraph:
             features = self.visual.copy()
             features[index] = visual
         return replace(self, boxes=boxes, visual=features)
+
+    def doubted(self, names: Collection[str]) -> SceneGraph:
+        """A copy in which some objects count as not seen, and may be in their places."""
+        doubtful = np.array([name in names for name in self.names], np.bool_)
+        occluded, unknown = _flags(self.occluded, self), _flags(self.unknown, self)
+        return replace(self, seen=self.seen & ~doubtful, occluded=occluded & ~doubtful, unknown=unknown | doubtful)
+
+    def with_nodes_of(self, other: SceneGraph, names: Collection[str]) -> SceneGraph:
+        """A copy in which some objects are as in another scene: place, appearance and visibility.
+
+        Objects that one of the two scenes does not have stay as they are.
+        """
+        pairs = [
+            (row, other.index(name)) for row, name in enumerate(self.names) if name in names and name in other.names
+        ]
+        if not pairs:
+            return self
+        rows, theirs = (list(column) for column in zip(*pairs, strict=True))
+        visual, boxes, seen = self.visual.copy(), self.boxes.copy(), self.seen.copy()
+        visual[rows], boxes[rows], seen[rows] = other.visual[theirs], other.boxes[theirs], other.seen[theirs]
+        occluded, unknown = _flags(self.occluded, self).copy(), _flags(self.unknown, self).copy()
+        occluded[rows] = _flags(other.occluded, other)[theirs]
+        unknown[rows] = _flags(other.unknown, other)[theirs]
+        return replace(self, visual=visual, boxes=boxes, seen=seen, occluded=occluded, unknown=unknown)
+
+
+def _flags(flags: npt.NDArray[np.bool_] | None, graph: SceneGraph) -> npt.NDArray[np.bool_]:
+    """Flags (N,) of a scene's objects; none of them set if there are none."""
+    return np.zeros(len(graph), np.bool_) if flags is None else flags

@@ -17,6 +17,7 @@ _SCENE = {
     ReasonCode.OUT_OF_REACH: "{objects} {are} out of the robot's reach",
     ReasonCode.NO_ROOM: "there is no room on the table to put {objects} down",
     ReasonCode.BLOCKED_OUT_OF_REACH: "{objects} {are} in the way and out of the robot's reach",
+    ReasonCode.BLOCKED_BY_NEWCOMER: "{objects} {are} in the way and {have} appeared only during the run",
     ReasonCode.PRECONDITION_UNMET: "everything is where the plan has it, and still its next action cannot be run",
     ReasonCode.NO_SEQUENCE: "no sequence of moves brings {objects} back to where the plan has {it}",
 }
@@ -42,6 +43,6 @@ def reason_text(found: Recovery | Repair) -> str:
         way = "no way to the goal" if symbolic else "no way back"
         start = "the search stopped because" if found.found else f"{way} was found before the search stopped:"
         return f"{start} {STOPPED[code]}"
-    it, are = ("it", "is") if len(blamed) == 1 else ("them", "are")
+    it, are, have = ("it", "is", "has") if len(blamed) == 1 else ("them", "are", "have")
     template = (_SYMBOLIC if symbolic else _SCENE)[code]
-    return template.format(objects=objects(blamed), it=it, are=are, facts=", ".join(blamed))
+    return template.format(objects=objects(blamed), it=it, are=are, have=have, facts=", ".join(blamed))

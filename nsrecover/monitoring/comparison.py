@@ -2,17 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
 import numpy as np
 
-from nsrecover.core.actions import Trace
-from nsrecover.core.discrepancy import Deviation, Discrepancy, Phase
+from nsrecover.core.actions import Action, Trace
+from nsrecover.core.discrepancy import Deviation, Discrepancy, Phase, Unseen, UnseenReason
 from nsrecover.core.explanation import Fact
-from nsrecover.core.scene import SceneGraph
+from nsrecover.core.scene import SceneGraph, Visibility
+from nsrecover.core.sensing import SensorFinding
 from nsrecover.domains.tabletop.operators import TABLETOP, moved_object
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.models.protocols import RecoveryModels
 from nsrecover.monitoring.causes import Situation, cause_of
 from nsrecover.monitoring.imagination import as_expected
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What is known of an observation besides the scene that was made of it.
+
+    Attributes:
+        unseen: why objects are not seen, as far as perception says so.
+        unconfirmed: objects that an action was to move, and that have not been seen since.
+        newcomers: objects that are neither in the first scene nor in the plan.
+        sensors: what is wrong with the cameras.
+        looks: number of observations behind the scene.
+    """
+
+    unseen: Mapping[str, Unseen] = field(default_factory=dict)
+    unconfirmed: Collection[str] = ()
+    newcomers: Collection[str] = ()
+    sensors: tuple[SensorFinding, ...] = ()
+    looks: int = 1
+
+
+NOTHING_KNOWN = Circumstances()
 
 
 class Comparison:
@@ -29,32 +55,44 @@ class Comparison:
         self._models = models
         self._domain = domain
 
-    def before(self, graph: SceneGraph, trace: Trace, step: int) -> Discrepancy:
+    def before(
+        self, graph: SceneGraph, trace: Trace, step: int, circumstances: Circumstances = NOTHING_KNOWN
+    ) -> Discrepancy:
         """The discrepancy before an action, with the unmet preconditions of the action.
 
         Args:
             graph: the scene as it is now.
             trace: the expected scenes.
             step: number of the action, from 0.
+            circumstances: what is known besides the scene.
 
         Returns:
-            A discrepancy that is false in a condition if the scene is as expected and the preconditions hold.
+            A discrepancy that is false in a condition if nothing deviates and the preconditions hold.
         """
         action = trace.plan[step]
         unmet = self._domain.operator_of(action).violated(graph, action)
-        return self._compare(graph, trace, step, Phase.BEFORE, unmet)
+        return self._compare(graph, trace, step, Phase.BEFORE, unmet, circumstances)
 
-    def after(self, graph: SceneGraph, trace: Trace, step: int) -> Discrepancy:
+    def after(
+        self, graph: SceneGraph, trace: Trace, step: int, circumstances: Circumstances = NOTHING_KNOWN
+    ) -> Discrepancy:
         """The discrepancy after an action, over all objects; arguments as for `before`."""
-        return self._compare(graph, trace, step, Phase.AFTER, ())
+        return self._compare(graph, trace, step, Phase.AFTER, (), circumstances)
 
     def _compare(
-        self, graph: SceneGraph, trace: Trace, step: int, phase: Phase, unmet: tuple[Fact, ...]
+        self,
+        graph: SceneGraph,
+        trace: Trace,
+        step: int,
+        phase: Phase,
+        unmet: tuple[Fact, ...],
+        known: Circumstances,
     ) -> Discrepancy:
         action = trace.plan[step]
         done = step + 1 if phase is Phase.AFTER else step
         probabilities = as_expected(self._models, trace.graphs[done], graph)
-        wrong = tuple(int(i) for i in np.flatnonzero(probabilities < self._models.threshold))
+        judged = np.array([name not in known.newcomers for name in graph.names])
+        wrong = tuple(int(i) for i in np.flatnonzero(judged & (probabilities < self._models.threshold)))
         deviations: tuple[Deviation, ...] = ()
         if wrong:
             later = np.zeros((len(trace.graphs), len(graph)), dtype=np.bool_)
@@ -70,6 +108,7 @@ class Comparison:
                 later=later,
             )
             deviations = tuple(cause_of(situation, index) for index in wrong)
+        unseen = _unseen(graph, action if phase is Phase.AFTER else None, known, {each.name for each in deviations})
         return Discrepancy(
             step=step,
             phase=phase,
@@ -81,4 +120,44 @@ class Comparison:
             threshold=self._models.threshold,
             deviations=deviations,
             unmet=unmet,
+            unseen=unseen,
+            missing_to_tell=_missing_to_tell(graph, action, phase, unseen, known),
+            sensors=known.sensors,
+            newcomers=tuple(name for name in graph.names if name in known.newcomers),
+            looks=known.looks,
         )
+
+
+def _unseen(
+    graph: SceneGraph, action: Action | None, known: Circumstances, deviating: Collection[str]
+) -> tuple[Unseen, ...]:
+    """The objects that are not seen, do not deviate and may be in their places, in scene order."""
+    unseen = []
+    moved = {*known.unconfirmed, *(action.arguments[:1] if action is not None else ())}
+    reasons = {Visibility.OCCLUDED: UnseenReason.OCCLUDED, Visibility.UNKNOWN: UnseenReason.NO_MASK}
+    for row, name in enumerate(graph.names):
+        visibility = graph.visibility(row)
+        if visibility in reasons and name not in deviating and name not in known.newcomers:
+            why = known.unseen.get(name) or Unseen(name, reasons[visibility])
+            unseen.append(replace(why, moved=name in moved))
+    return tuple(unseen)
+
+
+def _missing_to_tell(
+    graph: SceneGraph, action: Action, phase: Phase, unseen: tuple[Unseen, ...], known: Circumstances
+) -> tuple[Unseen | SensorFinding, ...]:
+    """What keeps one from saying that the scene is as expected.
+
+    Objects that were moved and not seen since matter, and those on which observations disagree; before an action only
+    if it uses them. Every object matters if none at all is seen.
+    """
+    matters = [
+        each
+        for each in unseen
+        if not graph.seen.any()
+        or (
+            (each.moved or each.reason is UnseenReason.LOOKS_DISAGREE)
+            and (phase is Phase.AFTER or each.name in action.arguments)
+        )
+    ]
+    return (*matters, *known.sensors) if matters else ()

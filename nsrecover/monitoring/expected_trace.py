@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
@@ -29,6 +30,10 @@ class ExpectedTrace:
         self._imagination = imagination
         self._trace = trace
         self._up_to_date = len(trace.plan)  # number of the last scene that follows from the scenes before it
+
+    def copy(self) -> ExpectedTrace:
+        """A copy that changes independently."""
+        return copy.copy(self)
 
     @property
     def plan(self) -> Plan:
@@ -65,6 +70,12 @@ class ExpectedTrace:
         """Add the objects that only `graph` has; they are expected to stay where they are."""
         self._trace = self._trace.with_objects_of(graph)
 
+    def place(self, graph: SceneGraph, names: Collection[str]) -> None:
+        """Expect some objects to be where they are in a scene, at every step."""
+        if names:
+            graphs = tuple(each.with_nodes_of(graph, names) for each in self._trace.graphs)
+            self._trace = replace(self._trace, graphs=graphs)
+
     def forget(self, names: Collection[str], num_executed: int) -> None:
         """Remove objects, and the actions with them that are still to be done."""
         kept = [
@@ -84,6 +95,10 @@ class RestingPlaces:
 
     def __init__(self, graph: SceneGraph) -> None:
         self._boxes = _boxes_of(graph)
+
+    def copy(self) -> RestingPlaces:
+        """A copy that changes independently."""
+        return copy.copy(self)
 
     def update(self, graph: SceneGraph, names: Iterable[str]) -> None:
         """Take the places of the named objects, and of objects that are new, from a scene."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.scene import SceneGraph
+from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.errors import InvalidObservation
 
 Boxes = Mapping[str, npt.ArrayLike | None]
@@ -56,6 +57,10 @@ class BoxesPerceiver:
     def __init__(self) -> None:
         self._last: SceneGraph | None = None
 
+    def fork(self) -> BoxesPerceiver:
+        """An independent copy of the perceiver with the same memory."""
+        return copy.copy(self)
+
     def reset(self, observation: Given) -> SceneGraph:
         """The first scene of an episode; arguments and errors as for `step`."""
         self._last = None
@@ -90,16 +95,18 @@ def _continued(last: SceneGraph, now: SceneGraph, expected: SceneGraph | None) -
         )
     known = last.with_objects_of(now)
     boxes, visual = known.boxes.copy(), known.visual.copy()
-    seen, occluded = np.zeros(len(known), np.bool_), np.zeros(len(known), np.bool_)
+    seen, occluded, unknown = np.zeros((3, len(known)), np.bool_)
     for row, name in enumerate(known.names):
         if name not in now.names:
             continue
         i = now.index(name)
         seen[row] = now.seen[i]
-        occluded[row] = now.occluded is not None and bool(now.occluded[i]) and not now.seen[i]
-        if seen[row] or (occluded[row] and now.boxes[i, 3:].any()):
+        occluded[row] = now.visibility(i) is Visibility.OCCLUDED
+        unknown[row] = now.visibility(i) is Visibility.UNKNOWN
+        may_be_there = occluded[row] or unknown[row]
+        if seen[row] or (may_be_there and now.boxes[i, 3:].any()):
             boxes[row], visual[row] = now.boxes[i], now.visual[i]
-        elif occluded[row] and expected is not None and name in expected.names:
+        elif may_be_there and expected is not None and name in expected.names:
             boxes[row] = expected.boxes[expected.index(name)]
     held = None if now.held is None else known.index(now.names[now.held])
-    return SceneGraph(known.names, visual, boxes, seen, occluded, held, {**known.states, **now.states})
+    return SceneGraph(known.names, visual, boxes, seen, occluded, held, {**known.states, **now.states}, unknown)

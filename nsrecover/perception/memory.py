@@ -8,7 +8,7 @@ is unknown. Boxes replace the accumulated point clouds of the paper, as all obje
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields, replace
 from itertools import permutations, product
 
@@ -16,12 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.perception.visibility import TOLERATED
 
 NOISE_M = 0.004
 """How far the side of a camera box may be off without meaning anything."""
-
-TOLERATED = 0.15
-"""Share of a box's surface that may be seen through by mistake, at its edges."""
 
 TOLERATED_ADDED = 0.05
 """The same of what completion adds at one side of a visible box."""
@@ -38,6 +36,9 @@ _STEPS = 7
 SeenThrough = Callable[[FloatArray], FloatArray]
 """Boxes (C, 6) -> share of the surface of each at which a camera sees something farther away (C,)."""
 
+Empty = Callable[[FloatArray], npt.NDArray[np.bool_]]
+"""Boxes (C, 6) -> whether the cameras show that each place is empty (C,)."""
+
 
 @dataclass(frozen=True, eq=False)
 class Memory:
@@ -52,7 +53,8 @@ class Memory:
         first_sizes: (N, 3) sides of each when it was first seen, which identify it once it lies askew.
         first_visual: (N, D) appearance of each when it was first seen.
         seen: (N,) whether it is visible now.
-        occluded: (N,) whether it is not visible and something stands in front of its place.
+        occluded: (N,) whether it is not visible and may be in its place.
+        unknown: (N,) whether it is not visible although its place is in view and not empty; not occluded then.
     """
 
     names: tuple[str, ...]
@@ -64,6 +66,7 @@ class Memory:
     first_visual: FloatArray
     seen: npt.NDArray[np.bool_]
     occluded: npt.NDArray[np.bool_]
+    unknown: npt.NDArray[np.bool_]
 
     @classmethod
     def empty(cls, features: int) -> Memory:
@@ -71,16 +74,22 @@ class Memory:
         sizes, visual = np.zeros((0, 3), np.float32), np.zeros((0, features), np.float32)
         nothing = np.zeros(0, np.bool_)
         boxes, pixels = np.zeros((0, 6), np.float32), np.zeros(0, np.float32)
-        return cls((), boxes, sizes, visual, pixels, sizes, visual, nothing, nothing)
+        return cls((), boxes, sizes, visual, pixels, sizes, visual, nothing, nothing, nothing)
 
     def graph(self) -> SceneGraph:
         """The scene graph of all objects."""
-        return SceneGraph(self.names, self.visual.copy(), self.boxes.copy(), self.seen.copy(), self.occluded.copy())
+        visual, boxes, seen, occluded = self.visual.copy(), self.boxes.copy(), self.seen.copy(), self.occluded.copy()
+        return SceneGraph(self.names, visual, boxes, seen, occluded, unknown=self.unknown.copy())
+
+    def in_view(self, names: Collection[str]) -> Memory:
+        """The memory if some of the occluded objects are not occluded, but in view without a mask."""
+        unknown = self.occluded & np.isin(np.array(self.names, dtype=object), list(names))
+        return replace(self, occluded=self.occluded & ~unknown, unknown=unknown)
 
     def add(self, names: tuple[str, ...], boxes: FloatArray, visual: FloatArray, pixels: FloatArray) -> Memory:
         """The memory with new objects."""
         shown, sizes = np.ones(len(names), np.bool_), boxes[:, 3:]
-        new = Memory(names, boxes, sizes, visual, pixels, sizes, visual, shown, ~shown)
+        new = Memory(names, boxes, sizes, visual, pixels, sizes, visual, shown, ~shown, ~shown)
         arrays = [(getattr(self, field.name), getattr(new, field.name)) for field in fields(self)[1:]]
         return Memory(self.names + names, *map(np.concatenate, arrays))
 
@@ -92,6 +101,7 @@ class Memory:
         found: npt.NDArray[np.intp],
         seen_through: SeenThrough,
         expected: FloatArray | None = None,
+        empty: Empty | None = None,
     ) -> Memory:
         """The memory of the same objects after another observation.
 
@@ -102,6 +112,7 @@ class Memory:
             found: (N,) index of the detection that shows each object, -1 for none.
             seen_through: distinguishes visibly empty places from occluded ones.
             expected: (N, 6) where each object should be now, which is assumed for an occluded object.
+            empty: distinguishes them for places of objects that no detection shows; by `seen_through` if None.
         """
         expected = self.boxes if expected is None else expected
         new_boxes, new_sizes = self.boxes.copy(), self.sizes.copy()
@@ -117,11 +128,13 @@ class Memory:
                 new_pixels[i] = max(pixels[detection], self.pixels[i])
             else:
                 places = np.stack([expected[i], self.boxes[i]])
-                possible = np.flatnonzero((seen_through(places) < TOLERATED) & (places[:, 3:] > 0).all(axis=1))
+                gone = seen_through(places) >= TOLERATED if empty is None else empty(places)
+                possible = np.flatnonzero(~gone & (places[:, 3:] > 0).all(axis=1))
                 if len(possible):
                     new_boxes[i], occluded[i] = places[possible[0]], True
         boxes, sizes, visual, pixels = new_boxes, new_sizes, new_visual, new_pixels
-        return replace(self, boxes=boxes, sizes=sizes, visual=visual, pixels=pixels, seen=seen, occluded=occluded)
+        changed = replace(self, boxes=boxes, sizes=sizes, visual=visual, pixels=pixels)
+        return replace(changed, seen=seen, occluded=occluded, unknown=np.zeros_like(seen))
 
 
 def blend(now: FloatArray, pixels_now: float, earlier: FloatArray, pixels_earlier: float) -> FloatArray:

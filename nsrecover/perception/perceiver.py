@@ -14,6 +14,7 @@ from itertools import chain, count
 import numpy as np
 import numpy.typing as npt
 
+from nsrecover.core.discrepancy import Unseen, UnseenReason
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.errors import InvalidObservation
@@ -21,7 +22,7 @@ from nsrecover.perception.association import associate, association_costs
 from nsrecover.perception.detections import AppearanceModel, Detections, detect
 from nsrecover.perception.mask_repair import absorb_fragments, separate_merged
 from nsrecover.perception.memory import Memory
-from nsrecover.perception.visibility import seen_through
+from nsrecover.perception.visibility import seen_through, visibly_empty, why_unseen
 
 
 def object_names(observation: Observation) -> tuple[str, ...]:
@@ -59,6 +60,7 @@ class ScenePerceiver:
         self._remember = remember
         self._memory: Memory | None = None
         self._masks: dict[str, tuple[int, ...]] = {}
+        self._unseen: dict[str, Unseen] = {}
 
     @property
     def instances(self) -> dict[str, int]:
@@ -70,10 +72,15 @@ class ScenePerceiver:
         """Objects that are visible in the last observation, and the numbers of all masks that show each."""
         return dict(self._masks)
 
+    @property
+    def unseen(self) -> dict[str, Unseen]:
+        """Objects that the last observation does not show and that may be in their places; why they are not seen."""
+        return dict(self._unseen)
+
     def fork(self) -> ScenePerceiver:
         """An independent copy of the perceiver with the same memory."""
         other = ScenePerceiver(self._appearance, self._association, self._remember)
-        other._memory, other._masks = self._memory, dict(self._masks)
+        other._memory, other._masks, other._unseen = self._memory, dict(self._masks), dict(self._unseen)
         return other
 
     def reset(self, observation: Observation) -> SceneGraph:
@@ -96,6 +103,7 @@ class ScenePerceiver:
 
     def __call__(self, observation: Observation, expected: SceneGraph | None = None) -> SceneGraph:
         """Same as `step`."""
+        self._unseen = {}
         if self._memory is None:
             detections = detect(observation, self._appearance)
             self._memory = self._begin(observation, detections)
@@ -138,7 +146,18 @@ class ScenePerceiver:
             detections = detections.renumbered(origin)
         through = partial(seen_through, observation) if self._remember else _opaque
         earlier = memory if self._remember else replace(memory, pixels=0 * memory.pixels)
-        self._memory = earlier.look(detections.boxes, detections.visual, detections.pixels, found, through, guesses)
+        empty = partial(visibly_empty, observation) if self._remember else None
+        now = earlier.look(detections.boxes, detections.visual, detections.pixels, found, through, guesses, empty)
+        shows = {
+            number: name
+            for name, index in zip(now.names, found, strict=True)
+            if index >= 0
+            for number in detections.numbers[index]
+        }
+        hidden = np.flatnonzero(now.occluded)
+        self._unseen = {now.names[i]: why_unseen(observation, now.names[i], now.boxes[i], shows) for i in hidden}
+        in_view = [name for name, why in self._unseen.items() if why.reason is not UnseenReason.OCCLUDED]
+        self._memory = now.in_view(in_view)
         return detections, found
 
     def _admit(

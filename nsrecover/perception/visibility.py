@@ -1,20 +1,32 @@
-"""Whether the cameras see through a place, or something stands in front of it."""
+"""Whether the cameras see through a place, or something is there, or stands in front of it."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
+from nsrecover.core.discrepancy import Unseen, UnseenReason
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import FloatArray
 
 DEPTH_SLACK_M = 0.012
 """How much farther than a surface a reading must be to show that the surface is not there."""
 
+TOLERATED = 0.15
+"""Share of a box's surface that may be seen through by mistake, at its edges."""
+
 _INSET = 0.8
 """The samples lie on a box that is smaller by this factor: near an edge, rays pass by an object that is slightly turned
 or measured slightly too large."""
 
 _GRID = 6
+
+IN_VIEW = 0.25
+"""Share of the samples of a surface that must have the right depth, or no reading, to count as in view."""
 
 
 def _face_samples() -> FloatArray:
@@ -27,6 +39,8 @@ def _face_samples() -> FloatArray:
 
 
 _SAMPLES = _face_samples()
+_NORMALS = np.array([[0, 0, 1], [1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0]], dtype=np.float32)
+"""(5, 3) outward normal of each face that the samples lie on."""
 
 
 def seen_through(observation: Observation, boxes: FloatArray) -> FloatArray:
@@ -43,14 +57,96 @@ def seen_through(observation: Observation, boxes: FloatArray) -> FloatArray:
     """
     points = boxes[:, None, :3] + _SAMPLES * boxes[:, None, 3:]  # (C, S, 3)
     empty = np.zeros(points.shape[:2], dtype=np.bool_)
-    for camera, depth_m in zip(observation.cameras, observation.depth_m, strict=True):
-        rotation, origin = camera.world_from_camera[:3, :3], camera.world_from_camera[:3, 3]
-        x, y, z = np.moveaxis((points - origin) @ rotation, -1, 0)
-        k, (height, width) = camera.intrinsics, depth_m.shape
-        ahead = np.maximum(z, 1e-6)
-        column = np.floor(k[0, 0] * x / ahead + k[0, 2]).astype(int)
-        row = np.floor(k[1, 1] * y / ahead + k[1, 2]).astype(int)
-        inside = (z > 0) & (column >= 0) & (column < width) & (row >= 0) & (row < height)
-        reading = np.where(inside, depth_m[np.clip(row, 0, height - 1), np.clip(column, 0, width - 1)], 0.0)
-        empty |= reading > z + DEPTH_SLACK_M
+    for view in range(len(observation.cameras)):
+        empty |= _readings(observation, view, points).through
     return np.asarray(empty.mean(axis=1), dtype=np.float32)
+
+
+def visibly_empty(observation: Observation, boxes: FloatArray) -> npt.NDArray[np.bool_]:
+    """Whether the cameras show that no object is in each of some places (C, 6) where none is detected: (C,).
+
+    They do if they see through the surface that an object would have there, and do not see as much of that surface:
+    of an object that is mostly occluded little is seen, and its box is a little wrong.
+    """
+    empty = seen_through(observation, boxes) >= TOLERATED
+    for row in np.flatnonzero(empty):
+        faces = _faces_in_view(observation, boxes[row])
+        empty[row] = sum(int(each.through.sum() - each.fits.sum()) for each in faces) > 0
+    return np.asarray(empty)
+
+
+def why_unseen(observation: Observation, name: str, box: FloatArray, masks: Mapping[int, str]) -> Unseen:
+    """Why an object that may be in a place is not seen there.
+
+    Args:
+        observation: the views.
+        name: the object.
+        box: (6,) its place.
+        masks: number of each mask -> the object that it is taken to show.
+    """
+    shows = Counter[UnseenReason]()
+    others = Counter[str]()
+    for seen in _faces_in_view(observation, box):
+        others.update(masks[number] for number in seen.instances[seen.fits].tolist() if number in masks)
+        shows[UnseenReason.NO_MASK] += int(seen.fits.sum())
+        shows[UnseenReason.NO_DEPTH] += int((seen.inside & (seen.depth_m <= 0)).sum())
+        shows[UnseenReason.OCCLUDED] += int((seen.inside & (seen.depth_m > 0) & ~seen.fits).sum())
+    if shows[UnseenReason.NO_MASK] > IN_VIEW * shows.total():
+        other, pixels = next(iter(others.most_common(1)), ("", 0))
+        if 2 * pixels > shows[UnseenReason.NO_MASK]:
+            return Unseen(name, UnseenReason.MERGED_MASKS, other)
+        return Unseen(name, UnseenReason.NO_MASK)
+    no_depth = shows[UnseenReason.NO_DEPTH] > max(IN_VIEW * shows.total(), shows[UnseenReason.OCCLUDED])
+    return Unseen(name, UnseenReason.NO_DEPTH if no_depth else UnseenReason.OCCLUDED)
+
+
+@dataclass(frozen=True, eq=False)
+class _Readings:
+    """What one view shows where points would be.
+
+    Attributes:
+        inside: (...,) whether a point is in front of the camera and inside the image.
+        expected_m: (...,) depth of the point.
+        depth_m: (...,) reading there; 0 outside the image and where there is none.
+        instances: (...,) mask there; 0 outside the image and on the background.
+    """
+
+    inside: npt.NDArray[np.bool_]
+    expected_m: FloatArray
+    depth_m: FloatArray
+    instances: npt.NDArray[np.int32]
+
+    @property
+    def fits(self) -> npt.NDArray[np.bool_]:
+        """(...,) whether something is at the point."""
+        return np.asarray(self.inside & (np.abs(self.depth_m - self.expected_m) <= DEPTH_SLACK_M))
+
+    @property
+    def through(self) -> npt.NDArray[np.bool_]:
+        """(...,) whether the camera sees something farther away."""
+        return np.asarray(self.depth_m > self.expected_m + DEPTH_SLACK_M)
+
+
+def _faces_in_view(observation: Observation, box: FloatArray) -> list[_Readings]:
+    """What each view shows where the faces of a box (6,) that are turned to it would be."""
+    faces, found = _SAMPLES.reshape(5, -1, 3), []
+    for view, camera in enumerate(observation.cameras):
+        away = camera.world_from_camera[:3, 3] - (box[:3] + faces.mean(axis=1) * box[3:])
+        points = box[:3] + faces[(away * _NORMALS).sum(axis=1) > 0].reshape(-1, 3) * box[3:]
+        found.append(_readings(observation, view, points))
+    return found
+
+
+def _readings(observation: Observation, view: int, points: FloatArray) -> _Readings:
+    """What a view shows where points (..., 3) would be."""
+    camera, depth_m = observation.cameras[view], observation.depth_m[view]
+    rotation, origin = camera.world_from_camera[:3, :3], camera.world_from_camera[:3, 3]
+    x, y, z = np.moveaxis((points - origin) @ rotation, -1, 0)
+    k, (height, width) = camera.intrinsics, depth_m.shape
+    ahead = np.maximum(z, 1e-6)
+    column = np.floor(k[0, 0] * x / ahead + k[0, 2]).astype(int)
+    row = np.floor(k[1, 1] * y / ahead + k[1, 2]).astype(int)
+    inside = (z > 0) & (column >= 0) & (column < width) & (row >= 0) & (row < height)
+    pixel = np.clip(row, 0, height - 1), np.clip(column, 0, width - 1)
+    instances = observation.instances[view][pixel]
+    return _Readings(inside, z, np.where(inside, depth_m[pixel], 0.0), np.where(inside, instances, 0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
@@ -125,13 +125,14 @@ class RecoveryPlanner:
             )
         traces = self._traces(graph, trace, discrepancy)
         beyond = ~within_reach(graph.boxes, self._models) | (graph.boxes[:, 2] < BELOW_TABLE_M)
+        newcomers = frozenset(graph.index(name) for name in discrepancy.newcomers if name in graph.names)
         model = NeuralModel(
             self._models,
             graph,
             traces,
             chosen_subgoals(self._models, graph, traces, discrepancy, subgoals),
             recovery_order(graph.names, trace.plan.actions[: discrepancy.step + 1]),
-            fixed=frozenset(np.flatnonzero(beyond).tolist()),
+            fixed=newcomers | frozenset(np.flatnonzero(beyond).tolist()),
             ignored=frozenset(graph.index(name) for name in missing),
             action_cost=self._action_cost,
             placement_sampler=self._placement_sampler,
@@ -139,7 +140,7 @@ class RecoveryPlanner:
         )
 
         def recovery_of(result: SearchResult[State, Move]) -> Recovery:
-            return replace(_recovery(model, result), seconds=time.perf_counter() - began)
+            return replace(_recovery(model, result, newcomers), seconds=time.perf_counter() - began)
 
         result = search(
             model,
@@ -231,10 +232,10 @@ def _missing(graph: SceneGraph, discrepancy: Discrepancy) -> tuple[str, ...]:
     return tuple(name for name, gone in zip(graph.names, unseen, strict=True) if gone or name in missing)
 
 
-def _recovery(model: NeuralModel, result: SearchResult[State, Move]) -> Recovery:
+def _recovery(model: NeuralModel, result: SearchResult[State, Move], newcomers: Collection[int]) -> Recovery:
     """The answer of the search, as actions that the robot can carry out."""
     if result.subgoal is None:
-        code, blamed = _reason(model, result)
+        code, blamed = _reason(model, result, newcomers)
         return Recovery(
             result.status,
             expansions=result.expansions,
@@ -269,12 +270,15 @@ def _staying(model: NeuralModel, subgoal: Subgoal) -> tuple[str, ...]:
     return tuple(model.graph.names[i] for i in np.flatnonzero(elsewhere))
 
 
-def _reason(model: NeuralModel, result: SearchResult[State, Move]) -> tuple[ReasonCode, Sequence[int]]:
+def _reason(
+    model: NeuralModel, result: SearchResult[State, Move], newcomers: Collection[int]
+) -> tuple[ReasonCode, Sequence[int]]:
     """Why there is no way, and the objects to blame."""
     if result.reason_code is not None:
         return result.reason_code, ()
     wrong = model.nearest()
     candidates = (
+        (ReasonCode.BLOCKED_BY_NEWCOMER, [i for i in sorted(newcomers) if i in wrong or model.blocks(i)]),
         (ReasonCode.OUT_OF_REACH, [i for i in wrong if i in model.fixed]),
         (ReasonCode.NO_ROOM, sorted(model.no_room)),
         (ReasonCode.BLOCKED_OUT_OF_REACH, [i for i in sorted(model.fixed) if model.blocks(i)]),

@@ -17,11 +17,12 @@ import numpy as np
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.atomic_write import atomic_write
-from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase
+from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase, Unseen, UnseenReason
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.explanation import Explanation, Fact, Sentence
 from nsrecover.core.recovery import Recovery, RecoveryStatus
-from nsrecover.core.scene import Box, SceneGraph
+from nsrecover.core.scene import Box, SceneGraph, Visibility
+from nsrecover.core.sensing import SensorFinding, SensorProblem
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.errors import InvalidRecording, NsrecoverError
 from nsrecover.explanation.facts import violated_texts
@@ -128,6 +129,10 @@ def _plain(value: Any) -> Any:
             return _graph(value)
         case Deviation():
             return _fields(value, "name", "cause", "probability", "expected", "observed", "other", "subgoal")
+        case Unseen():
+            return _fields(value, "name", "reason", "other", "moved")
+        case SensorFinding():
+            return _fields(value, "problem", "camera", "found")
         case Recovery():
             return _recovery(value)
         case Explanation():
@@ -146,11 +151,14 @@ def _fields(value: object, *names: str) -> dict[str, Any]:
 
 
 def _graph(graph: SceneGraph) -> dict[str, Any]:
-    hidden = np.zeros(len(graph), np.bool_) if graph.occluded is None else graph.occluded
+    by_visibility = {each: list[str]() for each in Visibility}
+    for row, name in enumerate(graph.names):
+        by_visibility[graph.visibility(row)].append(name)
     return {
         "boxes": {name: _plain(tuple(box)) for name, box in zip(graph.names, graph.boxes.tolist(), strict=True)},
         "unseen": [name for name, seen in zip(graph.names, graph.seen, strict=True) if not seen],
-        "hidden": [name for name, is_hidden in zip(graph.names, hidden, strict=True) if is_hidden],
+        "hidden": by_visibility[Visibility.OCCLUDED],
+        "unknown": by_visibility[Visibility.UNKNOWN],
         "held": None if graph.held is None else graph.names[graph.held],
         "states": dict(graph.states),
     }
@@ -166,6 +174,8 @@ def _record(record: StepRecord) -> dict[str, Any]:
             **_fields(found, "total", "threshold"),
             "violated": list(violated_texts(found)),
             "culprits": _plain(found.deviations),
+            "verdict": found.verdict.value,
+            **_fields(found, "unseen", "missing_to_tell", "sensors", "newcomers", "looks"),
         },
         **_fields(record, "recovery", "explanation"),
     }
@@ -185,6 +195,7 @@ def _recovery(recovery: Recovery) -> dict[str, Any]:
 
 Read = TypeVar("Read")
 _CAUSES = {cause.value: cause for cause in Cause}
+_REASONS = {reason.value: reason for reason in UnseenReason}
 
 
 def _optional(read: Callable[[Any], Read], value: Any) -> Read | None:
@@ -207,7 +218,7 @@ def _read_plan(data: Sequence[Mapping[str, Any]]) -> Plan:
 def _read_graph(data: Mapping[str, Any]) -> SceneGraph:
     names = tuple(data["boxes"])
     boxes = np.array([_box(box) for box in data["boxes"].values()], np.float32).reshape(-1, 6)
-    unseen, hidden = set(data["unseen"]), set(data["hidden"])
+    unseen, hidden, unknown = set(data["unseen"]), set(data["hidden"]), set(data.get("unknown", ()))
     return SceneGraph(
         names,
         np.zeros((len(names), 0), np.float32),
@@ -216,6 +227,7 @@ def _read_graph(data: Mapping[str, Any]) -> SceneGraph:
         np.array([name in hidden for name in names], np.bool_) if hidden else None,
         _optional(names.index, data["held"]),
         dict(data["states"]),
+        np.array([name in unknown for name in names], np.bool_) if unknown else None,
     )
 
 
@@ -232,6 +244,11 @@ def _read_record(data: Mapping[str, Any]) -> StepRecord:
         threshold=float(found["threshold"]),
         deviations=tuple(_read_culprit(culprit) for culprit in found["culprits"]),
         unmet=tuple(map(TABLETOP.fact, found["violated"])),
+        unseen=tuple(map(_read_unseen, found.get("unseen", ()))),
+        missing_to_tell=tuple(map(_read_missing, found.get("missing_to_tell", ()))),
+        sensors=tuple(map(_read_finding, found.get("sensors", ()))),
+        newcomers=tuple(map(str, found.get("newcomers", ()))),
+        looks=int(found.get("looks", 1)),
     )
     return StepRecord(
         _optional(_read_action, data["action"]),
@@ -257,6 +274,18 @@ def _read_culprit(data: Mapping[str, Any]) -> Deviation:
         other=data["other"],
         subgoal=data["subgoal"],
     )
+
+
+def _read_unseen(data: Mapping[str, Any]) -> Unseen:
+    return Unseen(str(data["name"]), _REASONS[data["reason"]], data["other"], bool(data["moved"]))
+
+
+def _read_finding(data: Mapping[str, Any]) -> SensorFinding:
+    return SensorFinding(SensorProblem(data["problem"]), str(data["camera"]), str(data["found"]))
+
+
+def _read_missing(data: Mapping[str, Any]) -> Unseen | SensorFinding:
+    return _read_finding(data) if "problem" in data else _read_unseen(data)
 
 
 def _read_recovery(data: Mapping[str, Any]) -> Recovery:

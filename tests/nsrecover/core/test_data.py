@@ -1,5 +1,7 @@
 """Bad input: one clear error each, saying what was expected and what was found."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -143,3 +145,24 @@ def test_objects_that_appear_join_every_scene_of_a_course() -> None:
         np.testing.assert_array_equal(graph.boxes[:2], expected.boxes)
         assert graph.missing.tolist() == [False, True, False]
     assert trace.with_objects_of(observed) is trace
+
+
+def test_the_visibility_of_an_object_is_one_of_four() -> None:
+    flags = {name: np.array([name == each for each in ("seen", "occluded", "unknown", "gone")]) for name in
+             ("seen", "occluded", "unknown")}  # fmt: skip
+    scene = replace(graph("a", "b", "c", "d"), **flags)
+    assert [str(scene.visibility(i)) for i in range(4)] == ["seen", "occluded", "unknown", "missing"]
+    assert scene.missing.tolist() == [False, False, False, True]
+    assert [str(scene.chosen(["d", "c"]).visibility(i)) for i in range(2)] == ["missing", "unknown"]
+    assert [str(scene.doubted(["a"]).visibility(i)) for i in range(2)] == ["unknown", "occluded"]
+    with pytest.raises(InvalidObservation, match=r"expected unknown \(4,\)"):
+        replace(scene, unknown=np.zeros(3, np.bool_))
+
+
+def test_nodes_of_another_scene_come_with_their_visibility() -> None:
+    scene = graph("a", "b")
+    other = replace(scene.with_node(0, [1, 2, 3, 4, 5, 6]), seen=np.zeros(2, np.bool_), unknown=np.array([True, False]))
+    mixed = scene.with_nodes_of(other.chosen(["b", "a"]), ["a", "no such object"])
+    assert mixed.boxes[0].tolist() == [1, 2, 3, 4, 5, 6]
+    assert [str(mixed.visibility(i)) for i in range(2)] == ["unknown", "seen"]
+    assert scene.with_nodes_of(other, []) is scene

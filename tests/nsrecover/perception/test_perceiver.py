@@ -5,11 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from nsrecover.core.discrepancy import Unseen, UnseenReason
 from nsrecover.core.observation import Observation
+from nsrecover.core.scene import Visibility
 from nsrecover.errors import InvalidObservation
 from nsrecover.models.bundle import Bundle
 from nsrecover.perception.detections import crop_objects, lift_boxes
 from nsrecover.perception.perceiver import Association, ScenePerceiver, object_names
+from nsrecover.perception.visibility import why_unseen
 from sim.tabletop.sampling import sample_scene
 from sim.tabletop.truth import Truth
 from sim.tabletop.world import TabletopWorld
@@ -132,6 +135,48 @@ def test_an_object_out_of_sight_is_remembered_where_it_was(seen: tuple[Observati
     np.testing.assert_array_equal(after.boxes[2], before.boxes[2])
     np.testing.assert_array_equal(after.visual[2], before.visual[2])
     np.testing.assert_allclose(np.delete(after.boxes, 2, 0), np.delete(before.boxes, 2, 0))
+
+
+def merged(observation: Observation, name: str, other: str) -> Observation:
+    """The same picture, with the mask of one object counted to another one."""
+    numbers = {value: key for key, value in observation.labels.items()}
+    instances = np.where(observation.instances == numbers[name], numbers[other], observation.instances)
+    return replace(observation, instances=instances)
+
+
+def without_depth(observation: Observation, name: str) -> Observation:
+    mask = without(observation, name).instances != observation.instances
+    return replace(without(observation, name), depth_m=np.where(mask, 0, observation.depth_m).astype(np.float32))
+
+
+def test_an_object_without_a_mask_is_unknown_and_not_missing(seen: tuple[Observation, Truth]) -> None:
+    observation = seen[0]
+    name = object_names(observation)[2]
+    for change, visibility, reason in (
+        (without, Visibility.UNKNOWN, UnseenReason.NO_MASK),
+        (without_depth, Visibility.UNKNOWN, UnseenReason.NO_DEPTH),
+        (behind_a_board, Visibility.OCCLUDED, UnseenReason.OCCLUDED),
+    ):
+        perceive = ScenePerceiver(Bundle.load())
+        before = perceive(observation)
+        after = perceive(change(observation, name))
+        assert [after.visibility(i) for i in range(5)] == 2 * [Visibility.SEEN] + [visibility] + 2 * [Visibility.SEEN]
+        assert not after.missing.any()
+        assert perceive.unseen == {name: Unseen(name, reason)}
+        np.testing.assert_allclose(after.boxes[2], before.boxes[2], atol=1e-6)
+        assert perceive.fork().unseen == perceive.unseen
+        assert perceive(observation).seen.all()
+        assert perceive.unseen == {}
+
+
+def test_the_mask_at_the_place_of_an_unseen_object_is_named(seen: tuple[Observation, Truth]) -> None:
+    observation = seen[0]
+    name, other = object_names(observation)[2], object_names(observation)[0]
+    box = ScenePerceiver(Bundle())(observation).boxes[2]
+    number = next(key for key, value in observation.labels.items() if value == other)
+    why = why_unseen(merged(observation, name, other), name, box, {number: other})
+    assert why == Unseen(name, UnseenReason.MERGED_MASKS, other)
+    assert why_unseen(observation, name, box + np.array([5, 0, 0, 0, 0, 0], np.float32), {}).reason == "occluded"
 
 
 def test_perceivers_do_not_share_memory(seen: tuple[Observation, Truth]) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from nsrecover.core.discrepancy import Cause
+from nsrecover.core.discrepancy import Cause, Unseen, UnseenReason
 from nsrecover.core.episode import Episode, EpisodeStatus
+from nsrecover.core.scene import Visibility
+from nsrecover.core.sensing import SensorFinding, SensorProblem
 from nsrecover.errors import InvalidRecording
 from nsrecover.explanation import facts_of
 from nsrecover.records import episode_log
@@ -38,6 +41,35 @@ def test_what_is_written_is_read_back(reviewed: Episode, tmp_path: Path) -> None
         assert (new.explanation and new.explanation.text) == (old.explanation and old.explanation.text)
     assert {c.cause for c in back.records[-1].discrepancy.deviations} >= {Cause.TOPPLED, Cause.DROPPED}
     assert back.status is EpisodeStatus.REVIEWED
+
+
+def test_what_was_not_seen_is_kept_and_older_logs_without_it_are_read(reviewed: Episode) -> None:
+    first = reviewed.records[0]
+    doubted = first.graph.doubted(first.graph.names[:1])
+    unseen = Unseen(first.graph.names[0], UnseenReason.NO_MASK, moved=True)
+    finding = SensorFinding(SensorProblem.NO_DEPTH, "left", "0 depth readings")
+    found = replace(
+        first.discrepancy,
+        observed=doubted,
+        unseen=(unseen,),
+        missing_to_tell=(unseen, finding),
+        sensors=(finding,),
+        newcomers=("hand",),
+        looks=3,
+    )
+    episode = replace(reviewed, records=(replace(first, graph=doubted, discrepancy=found),))
+    document = json.loads(json.dumps(episode_log.to_document(episode)))
+    assert document["records"][0]["discrepancy"]["verdict"] == "cannot_tell"
+    (record,) = episode_log.from_document(document).records
+    assert record.graph.visibility(0) is Visibility.UNKNOWN
+    for name in ("unseen", "missing_to_tell", "sensors", "newcomers", "looks", "verdict"):
+        assert getattr(record.discrepancy, name) == getattr(found, name)
+    for name in ("unseen", "missing_to_tell", "sensors", "newcomers", "looks", "verdict"):
+        del document["records"][0]["discrepancy"][name]
+    del document["records"][0]["graph"]["unknown"]
+    (record,) = episode_log.from_document(document).records
+    assert record.discrepancy.as_expected
+    assert not record.graph.seen[0]
 
 
 def test_it_is_small_and_has_no_images(reviewed: Episode, tmp_path: Path) -> None:

@@ -1,0 +1,254 @@
+"""Verdicts from several observations: alarms that the next looks do not confirm, and objects that nobody has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nsrecover
+from nsrecover import Plan, SceneGraph, System
+from nsrecover.core.discrepancy import Cause, Discrepancy, Unseen, UnseenReason, Verdict
+from nsrecover.core.explanation import Fact
+from nsrecover.core.recovery import ReasonCode, RecoveryStatus
+from nsrecover.core.scene import Visibility
+from nsrecover.core.sensing import SensorFinding, SensorProblem
+from nsrecover.errors import InvalidObservation, InvalidPlan
+from nsrecover.monitoring.monitor import Monitor
+
+SIDE = 0.04
+PLACES = {"red": (0.45, -0.1), "green": (0.45, 0.0), "blue": (0.55, 0.1), "grey": (0.6, -0.15)}
+PLAN = Plan.parse("top(green, red); top(blue, green)")
+Boxes = dict[str, tuple[float, ...] | None]
+
+
+def table(**changed: tuple[float, ...] | None) -> Boxes:
+    """Four cubes; those that are named have another centre (x, y, z), or None if they are not visible."""
+    centres: Boxes = {name: (*place, SIDE / 2) for name, place in PLACES.items()}
+    centres |= changed
+    return {name: None if centre is None else (*centre, SIDE, SIDE, SIDE) for name, centre in centres.items()}
+
+
+def on(name: str, level: int = 1) -> tuple[float, ...]:
+    return (*PLACES[name], SIDE / 2 + level * SIDE)
+
+
+DONE = table(green=on("red"))
+SHIFTED = table(green=on("red"), grey=(0.6, -0.2, SIDE / 2))
+FALLEN = table(green=(0.5, -0.05, SIDE / 2))
+
+
+@pytest.fixture
+def system() -> System:
+    return nsrecover.geometric()
+
+
+@pytest.fixture(params=["fork", "no fork"])
+def monitor(system: System, request: pytest.FixtureRequest) -> Monitor[Any]:
+    class Plain:
+        """A perceiver of a user, which cannot be forked."""
+
+        def __init__(self) -> None:
+            self.inner = nsrecover.BoxesPerceiver()
+
+        def reset(self, observation: Boxes) -> SceneGraph:
+            return self.inner.reset(observation)
+
+        def step(self, observation: Boxes, expected: SceneGraph | None = None) -> SceneGraph:
+            return self.inner.step(observation, expected)
+
+    perceiver = nsrecover.BoxesPerceiver() if request.param == "fork" else Plain()
+    return system.monitor(PLAN, table(), perceiver=perceiver)
+
+
+def judged(monitor: Monitor[Any], *looks: Boxes) -> Discrepancy:
+    found = monitor.step(PLAN[0], looks[0])
+    for look in looks[1:]:
+        found = monitor.look_again(look)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("looks", "verdict"),
+    [
+        ((DONE,), Verdict.AS_EXPECTED),
+        ((SHIFTED,), Verdict.DEVIATING),
+        ((SHIFTED, SHIFTED), Verdict.DEVIATING),
+        ((SHIFTED, DONE), Verdict.CANNOT_TELL),
+        ((SHIFTED, DONE, DONE), Verdict.AS_EXPECTED),
+        ((SHIFTED, DONE, SHIFTED), Verdict.DEVIATING),
+        ((SHIFTED, table(green=on("red"), grey=None)), Verdict.CANNOT_TELL),
+        ((SHIFTED, SHIFTED, DONE, DONE), Verdict.AS_EXPECTED),
+    ],
+)
+def test_what_most_looks_or_the_last_two_agree_on_is_so(
+    monitor: Monitor[Any], looks: tuple[Boxes, ...], verdict: Verdict
+) -> None:
+    found = judged(monitor, *looks)
+    assert found.verdict is verdict
+    assert found.looks == len(looks)
+    assert found.deviating == (("grey",) if verdict is Verdict.DEVIATING else ())
+    if verdict is Verdict.CANNOT_TELL:
+        assert found.missing_to_tell == (Unseen("grey", UnseenReason.LOOKS_DISAGREE),)
+    assert bool(found) is (verdict is Verdict.DEVIATING)
+    assert found.as_expected is (verdict is Verdict.AS_EXPECTED)
+    assert monitor.num_executed == 1
+    assert monitor.next_action == PLAN[1]
+
+
+def test_after_a_withdrawn_alarm_the_plan_goes_on_from_the_true_scene(monitor: Monitor[Any]) -> None:
+    judged(monitor, SHIFTED, DONE, DONE)
+    assert monitor.check().as_expected
+    assert monitor.step(PLAN[1], table(green=on("red"), blue=on("red", 2))).as_expected
+
+
+def test_different_errors_of_different_looks_are_all_withdrawn(monitor: Monitor[Any]) -> None:
+    found = judged(monitor, SHIFTED, table(green=on("red"), blue=(0.6, 0.1, SIDE / 2)), DONE)
+    assert found.as_expected
+    np.testing.assert_allclose(monitor.graph.boxes[monitor.graph.index("blue"), :2], PLACES["blue"], atol=1e-6)
+
+
+def test_a_confirmed_alarm_has_the_cause_and_the_way_back_of_a_single_look(
+    monitor: Monitor[Any], system: System
+) -> None:
+    found = judged(monitor, FALLEN, FALLEN)
+    assert [(each.name, each.cause) for each in found.deviations] == [("green", Cause.DROPPED)]
+    recovery = system.planner.recover(found.observed, monitor.trace, found)
+    assert [str(action) for action in monitor.rejoin(recovery)] == ["top(green, red)", "top(blue, green)"]
+
+
+def test_what_was_moved_and_is_not_seen_is_never_as_expected(monitor: Monitor[Any]) -> None:
+    found = judged(monitor, table(green=None))
+    assert not found, "nothing that is seen deviates"
+    assert found.verdict is Verdict.CANNOT_TELL
+    assert found.missing_to_tell == (Unseen("green", UnseenReason.OCCLUDED, moved=True),)
+    assert found.unseen == found.missing_to_tell
+    assert monitor.unconfirmed == ("green",)
+    # the next action uses it
+    assert monitor.check().verdict is Verdict.CANNOT_TELL
+    # it stays unconfirmed until it is seen, whatever else happens
+    assert monitor.step(PLAN[1], table(green=None, blue=on("red", 2))).verdict is Verdict.CANNOT_TELL
+    assert monitor.look_again(table(green=on("red"), blue=on("red", 2))).as_expected
+    assert monitor.unconfirmed == ()
+
+
+def test_what_one_look_does_not_show_the_next_one_may(monitor: Monitor[Any]) -> None:
+    assert judged(monitor, table(green=None), DONE).as_expected
+    assert monitor.check().as_expected
+
+
+def test_a_bystander_out_of_sight_is_listed_and_taken_to_be_where_it_was(monitor: Monitor[Any]) -> None:
+    found = judged(monitor, table(green=on("red"), grey=None))
+    assert found.as_expected
+    assert found.unseen == (Unseen("grey", UnseenReason.OCCLUDED),)
+    assert monitor.check().as_expected
+
+
+def test_nothing_can_be_told_if_nothing_is_seen(monitor: Monitor[Any]) -> None:
+    found = judged(monitor, dict.fromkeys(PLACES))
+    assert found.verdict is Verdict.CANNOT_TELL
+    assert {each.name for each in found.missing_to_tell if isinstance(each, Unseen)} == set(PLACES)
+    assert monitor.check(dict.fromkeys(PLACES)).verdict is Verdict.CANNOT_TELL
+
+
+def test_it_looks_again_until_the_verdict_is_settled_and_no_longer(monitor: Monitor[Any]) -> None:
+    def looks_of(*scenes: Boxes | None) -> tuple[Discrepancy, int]:
+        waiting: Iterator[Boxes | None] = iter(scenes)
+        made = 0
+
+        def observe() -> Boxes:
+            nonlocal made
+            made += 1
+            scene = next(waiting)
+            if scene is None:
+                return {"red": (float("nan"),) * 6}
+            return scene
+
+        return monitor.confirm(observe), made
+
+    assert monitor.step(PLAN[0], DONE).as_expected
+    assert looks_of() == (monitor.confirm(lambda: DONE), 0)
+    monitor.set_plan(PLAN, observation=table())
+    monitor.step(PLAN[0], SHIFTED)
+    found, made = looks_of(SHIFTED)
+    assert (found.deviating, made) == (("grey",), 1)
+    monitor.set_plan(PLAN, observation=table())
+    monitor.step(PLAN[0], SHIFTED)
+    found, made = looks_of(None, DONE)
+    assert (found.verdict, made, found.looks) == (Verdict.CANNOT_TELL, 2, 2), "an unusable observation counts as made"
+
+
+def test_there_must_be_something_to_look_at_again(monitor: Monitor[Any]) -> None:
+    with pytest.raises(InvalidPlan, match="expected a step or a check"):
+        monitor.look_again(DONE)
+    monitor.step(PLAN[0], DONE)
+    with pytest.raises(InvalidObservation):
+        monitor.look_again({**DONE, "red": (float("nan"),) * 6})
+    assert monitor.look_again(DONE).as_expected
+    monitor.set_plan(PLAN)
+    with pytest.raises(InvalidPlan, match="expected a step or a check"):
+        monitor.confirm(lambda: DONE)
+
+
+def test_an_unmet_precondition_that_was_an_error_of_perception_is_withdrawn(monitor: Monitor[Any]) -> None:
+    covered = table(green=on("red"), grey=on("red", 2))
+    assert monitor.step(PLAN[0], covered).deviating == ("grey",)
+    assert monitor.check().unmet
+    assert monitor.look_again(DONE).unmet == ()
+
+
+def test_a_newcomer_never_deviates_and_is_forgotten_when_it_leaves(monitor: Monitor[Any], system: System) -> None:
+    hand = {"hand": (0.6, 0.0, 0.05, 0.08, 0.08, 0.1)}
+    found = monitor.step(PLAN[0], DONE | hand)
+    assert (found.as_expected, found.newcomers) == (True, ("hand",))
+    elsewhere = {"hand": (0.6, 0.25, 0.05, 0.08, 0.08, 0.1)}
+    assert monitor.check(DONE | elsewhere).as_expected
+    found = monitor.step(PLAN[1], table(green=on("red"), blue=on("red", 2)))
+    assert (found.as_expected, found.newcomers) == (True, ())
+    assert "hand" not in monitor.graph.names
+    assert all("hand" not in graph.names for graph in monitor.trace.graphs)
+
+
+def test_a_newcomer_in_the_way_is_not_touched(system: System) -> None:
+    monitor = system.monitor(PLAN, table())
+    in_the_way = {"hand": (*PLACES["red"], SIDE + 0.05, 0.06, 0.06, 0.1)}
+    found = monitor.check(table() | in_the_way)
+    assert found.unmet == (Fact("occupied", ("hand", "red")),)
+    recovery = system.planner.recover(found.observed, monitor.trace, found)
+    assert recovery.status is RecoveryStatus.IMPOSSIBLE
+    assert (recovery.reason_code, recovery.blamed) == (ReasonCode.BLOCKED_BY_NEWCOMER, ("hand",))
+
+
+def test_newcomers_that_come_and_go_do_not_confuse_the_known_objects(system: System) -> None:
+    monitor = system.monitor(PLAN, table())
+    first, second = ({name: (x, 0.3, 0.02, SIDE, SIDE, SIDE)} for name, x in (("one", 0.4), ("two", 0.6)))
+    assert monitor.check(table() | first | second).as_expected
+    assert monitor.check(table() | second).as_expected
+    found = monitor.step(PLAN[0], DONE | first | second)
+    assert found.as_expected
+    assert found.observed.names == found.expected.names == (*PLACES, "two", "one")
+
+
+def test_cameras_that_fail_are_named(system: System) -> None:
+    finding = SensorFinding(SensorProblem.NO_DEPTH, "left", "0 depth readings")
+
+    class Watching(nsrecover.BoxesPerceiver):
+        findings = (finding,)
+
+    monitor = system.monitor(PLAN, table(), perceiver=Watching())
+    found = monitor.step(PLAN[0], DONE)
+    assert (found.verdict, found.sensors, found.missing_to_tell) == (Verdict.AS_EXPECTED, (finding,), ())
+    found = monitor.step(PLAN[1], table(green=on("red"), blue=None))
+    assert found.missing_to_tell == (Unseen("blue", UnseenReason.OCCLUDED, moved=True), finding)
+
+
+def test_objects_that_a_function_leaves_out_are_missing(system: System) -> None:
+    def perceive(boxes: Mapping[str, Any], expected: SceneGraph | None = None) -> SceneGraph:
+        return nsrecover.scene_of_boxes(boxes)
+
+    monitor = system.monitor(PLAN, table(), perceiver=perceive)
+    found = monitor.step(PLAN[0], {name: box for name, box in DONE.items() if name != "grey"})
+    assert [(each.name, each.cause) for each in found.deviations] == [("grey", Cause.MISSING)]
+    assert found.observed.visibility(found.observed.index("grey")) is Visibility.MISSING
