@@ -29,7 +29,12 @@ _USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]  # UsageError, whi
 FULL_ERROR = "HYDRA_FULL_ERROR"
 """Environment variable: with 1, Hydra raises its errors instead of printing them."""
 RENAMED = {
-    "collect": {r"rig=": "sensor=", r"rig\.": "sensor.rig."},
+    "collect": {
+        r"rig=": "cameras=",
+        r"rig\.": "cameras.",
+        r"sensor=(?=(opposed|front|three)$)": "cameras=",
+        r"sensor\.rig\.": "cameras.",
+    },
     "train": {
         r"data=(?!simulated$)": "data.train=",
         r"held_out=": "data.held_out=",

@@ -31,7 +31,8 @@ from sim.common.cameras import DEFAULT_RIG
 from sim.common.folder import claim_folder, read_ledger, write_json
 from sim.common.groups import instantiate_group
 from sim.common.parallel import Backend, run_parallel
-from sim.tabletop.demonstrations import DemonstrationMix, EpisodeOutcome, demonstrate, part_path
+from sim.sensors.presets import sensor_of
+from sim.tabletop.demonstrations import DemonstrationMix, EpisodeOutcome, demonstrate, for_demonstrations, part_path
 from sim.tabletop.scene_mix import DEFAULT_MIX
 
 FORMAT = 2
@@ -58,6 +59,7 @@ class CollectConfig:
     vary_light: bool = True
     fidelity: str = "physics"
     scene: Any = None
+    cameras: Any = None
     sensor: Any = None
 
     def mix(self) -> DemonstrationMix:
@@ -72,8 +74,9 @@ class CollectConfig:
             tuple(self.structures),
             self.vary_light,
             DEFAULT_MIX if self.scene is None else instantiate_group(self.scene),
-            DEFAULT_RIG if self.sensor is None else instantiate_group(self.sensor["rig"]),
+            DEFAULT_RIG if self.cameras is None else instantiate_group(self.cameras),
             self.fidelity,
+            for_demonstrations(sensor_of(self.sensor)),
         )
 
 

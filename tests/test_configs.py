@@ -152,8 +152,10 @@ def test_tracebacks_are_shown_on_request(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize(
     ("arguments", "now"),
     [
-        ("sim.collect rig=front", "sensor=front"),
-        ("sim.collect rig.width=640", "sensor.rig.width=640"),
+        ("sim.collect rig=front", "cameras=front"),
+        ("sim.collect rig.width=640", "cameras.width=640"),
+        ("sim.collect sensor=three", "cameras=three"),
+        ("sim.collect sensor.rig.width=640", "cameras.width=640"),
         ("train data=mine.h5", "data.train=mine.h5"),
         ("train held_out=mine.h5", "data.held_out=mine.h5"),
         ("train episodes=3", "data.episodes=3"),

@@ -10,6 +10,9 @@ import numpy.typing as npt
 from PIL import Image
 from scipy import ndimage
 
+from nsrecover.errors import InvalidConfiguration
+from sim.sensors.values import check_values
+
 
 @dataclass(frozen=True)
 class ColourErrors:
@@ -28,6 +31,11 @@ class ColourErrors:
     noise: float = 0.0
     blur_px: float = 0.0
     jpeg_quality: int = 0
+
+    def __post_init__(self) -> None:
+        check_values(self, ("exposure", "white_balance"))
+        if self.jpeg_quality > 95:
+            raise InvalidConfiguration(f"expected a jpeg_quality from 0 to 95, found {self.jpeg_quality}")
 
     def apply(self, rgb: npt.NDArray[np.uint8], rng: np.random.Generator) -> npt.NDArray[np.uint8]:
         """A colour image (H, W, 3) with these errors."""

@@ -9,6 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import ndimage
 
+from nsrecover.errors import InvalidConfiguration
+from sim.sensors.values import check_values
+
 Image = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.bool_]
 
@@ -56,6 +59,13 @@ class DepthErrors:
     material_holes: float = 0.0
     random_holes: float = 0.0
     shadow: bool = False
+
+    def __post_init__(self) -> None:
+        check_values(self, ("edge_holes_share", "flying_share", "material_holes", "random_holes"), signed=("scale",))
+        if not self.bias_period_s > 0:
+            raise InvalidConfiguration(f"expected a bias_period_s above 0, found {self.bias_period_s}")
+        if (self.quantum_px or self.shadow) and not self.baseline_m:
+            raise InvalidConfiguration("expected a baseline_m above 0 for quantum_px and shadow, found 0")
 
     def apply(
         self,

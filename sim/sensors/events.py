@@ -61,6 +61,11 @@ class CameraEvent:
             raise InvalidConfiguration(
                 f"expected what happens to a camera as one of {', '.join(EventKind)}, found {self.kind!r}"
             ) from None
+        if self.start < 0 or self.view < 0 or (self.end is not None and self.end < self.start):
+            raise InvalidConfiguration(
+                f"expected start and view of at least 0 and an end after the start, found start={self.start}, "
+                f"end={self.end}, view={self.view}"
+            )
 
     def active(self, number: int) -> bool:
         """Whether it affects an observation."""

@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import ndimage
 
+from sim.sensors.values import check_values
+
 Instances = npt.NDArray[np.int32]
 
 MARGIN_PX = 6
@@ -39,6 +41,9 @@ class MaskErrors:
     split: float = 0.0
     phantoms: float = 0.0
     ids_per_view: bool = False
+
+    def __post_init__(self) -> None:
+        check_values(self, ("missing", "merged", "split"), signed=("grow_px",))
 
     def apply(self, instances: Instances, rng: np.random.Generator) -> Instances:
         """Masks (H, W) with these errors; pieces and phantoms have numbers above those that were there."""

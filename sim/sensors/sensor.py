@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,12 @@ import numpy.typing as npt
 from scipy.spatial.transform import Rotation
 
 from nsrecover.core.observation import Observation
+from nsrecover.errors import InvalidConfiguration, did_you_mean
 from sim.sensors.colour import ColourErrors
 from sim.sensors.depth import DepthErrors
 from sim.sensors.events import CameraEvent, EventKind, with_passing_object
 from sim.sensors.masks import MaskErrors, with_merged_pair
+from sim.sensors.values import check_values
 
 ID_RANGE = 1000
 """Numbers of the masks of one view lie in a range of this size where every view gives its own."""
@@ -35,6 +38,9 @@ class Calibration:
     position_m: float = 0.0
     rotation_deg: float = 0.0
 
+    def __post_init__(self) -> None:
+        check_values(self)
+
     def offset(self, rng: np.random.Generator) -> Pose:
         """(4, 4) motion of this size from the believed to the true pose, in the camera's frame."""
         return motion(self.position_m, self.rotation_deg, rng)
@@ -50,7 +56,8 @@ class Sensor:
         colour: errors of the colour images.
         masks: errors of the instance masks.
         calibration: errors of the cameras' poses.
-        events: what happens to single cameras during an episode.
+        events: what happens to single cameras during an episode; mappings with the arguments of `CameraEvent` are
+            accepted.
     """
 
     name: str = "clean"
@@ -60,9 +67,39 @@ class Sensor:
     calibration: Calibration = field(default_factory=Calibration)
     events: tuple[CameraEvent, ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "events", tuple(_event(each) for each in self.events))
+
+    @property
+    def exact(self) -> bool:
+        """Whether it has no errors at all."""
+        return replace(self, name=EXACT.name) == EXACT
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON: everything that decides what it delivers."""
+        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return plain
+
     def stream(self, views: int, seed: int) -> SensorStream:
-        """The sensor during one episode."""
+        """The sensor during one episode.
+
+        Args:
+            views: number of cameras.
+            seed: of all errors.
+
+        Raises:
+            InvalidConfiguration: something happens to a camera that does not exist.
+        """
+        for event in self.events:
+            if event.view >= views:
+                raise InvalidConfiguration(
+                    f"expected events of the views 0 to {views - 1}, found {event.kind} of view {event.view}"
+                )
         return SensorStream(self, views, seed)
+
+
+EXACT = Sensor()
+"""A sensor without errors."""
 
 
 class SensorStream:
@@ -97,6 +134,9 @@ class SensorStream:
             render: what an exact sensor sees if its cameras are moved by `offsets`; cameras as they are believed to be.
         """
         exact = render(self.offsets())
+        if self.sensor.exact:
+            self.count += 1
+            return exact
         rng = np.random.default_rng([self.seed, self.count + 1])
         for event in self._active(EventKind.PASSING):
             exact = with_passing_object(exact, event.size, rng)
@@ -178,6 +218,19 @@ def recorded(observation: Observation) -> Callable[[list[Pose]], Observation]:
         return replace(observation, cameras=cameras)
 
     return render
+
+
+def _event(given: CameraEvent | Mapping[str, Any]) -> CameraEvent:
+    if isinstance(given, CameraEvent):
+        return given
+    known = list(CameraEvent.__dataclass_fields__)
+    wrong = [key for key in given if key not in known]
+    if wrong or "kind" not in given:
+        raise InvalidConfiguration(
+            f"expected an event with a kind and, if needed, {', '.join(known[1:])}, found {dict(given)}."
+            f"{did_you_mean(wrong[0], known) if wrong else ''}"
+        )
+    return CameraEvent(**given)
 
 
 def motion(distance_m: float, angle_deg: float, rng: np.random.Generator) -> Pose:

@@ -20,18 +20,23 @@ from nsrecover.records.archive import write_archive
 from nsrecover.records.recording import Recording
 from sim.common.cameras import DEFAULT_RIG, CameraRig
 from sim.common.journal import Journal
+from sim.sensors.sensor import EXACT, Sensor
+from sim.sensors.world import SensedWorld
 from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.placing import place_for, true_graph
 from sim.tabletop.poses import PoseEstimates
 from sim.tabletop.sampling import Structure, sample_plan, sample_scene
 from sim.tabletop.scene_mix import DEFAULT_MIX, MOST, SceneMix
 from sim.tabletop.scenes import SceneSpec
-from sim.tabletop.world import TabletopWorld
+from sim.tabletop.world import SavedWorld, TabletopWorld
 
 PLACED_M = 0.02
 """A moved object counts as placed within this distance of its goal."""
 DISTURBED_M = 0.01
 """Another object that moved farther than this counts as disturbed."""
+
+LOOKS_AT_START = 3
+"""Greatest number of first observations; the first one that shows every object of the plan is kept."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,7 @@ class DemonstrationMix:
         scene: distribution of scenes.
         rig: the cameras, and the light if it does not vary.
         fidelity: whether the arm does everything, or objects are carried without one.
+        sensor: errors of the images; from `for_demonstrations`.
     """
 
     objects: tuple[int, ...] | None = None
@@ -55,6 +61,7 @@ class DemonstrationMix:
     scene: SceneMix = DEFAULT_MIX
     rig: CameraRig = DEFAULT_RIG
     fidelity: str = "physics"
+    sensor: Sensor = EXACT
 
     def __post_init__(self) -> None:
         counts = self.counts
@@ -82,7 +89,9 @@ class DemonstrationMix:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON: everything that decides the episode of a seed and number."""
-        data = vars(self) | {"scene": self.scene.to_dict(), "rig": asdict(self.rig)}
+        data = vars(self) | {"scene": self.scene.to_dict(), "rig": asdict(self.rig), "sensor": self.sensor.to_dict()}
+        if self.sensor.exact:  # collections without errors do not depend on what sensors can do
+            del data["sensor"]
         plain: dict[str, Any] = json.loads(json.dumps(data))
         return plain
 
@@ -125,6 +134,23 @@ class EpisodeOutcome:
     detail: str = ""
     objects: int = 0
     operators: dict[str, int] | None = None
+
+
+def for_demonstrations(sensor: Sensor) -> Sensor:
+    """The sensor for demonstrations: as it is, but every object has one number in all images.
+
+    Training follows objects by these numbers; they are the ground truth of a demonstration.
+
+    Raises:
+        InvalidConfiguration: something happens to its cameras, which would give objects the numbers of others.
+    """
+    if sensor.events:
+        raise InvalidConfiguration(
+            f"expected a sensor without events for demonstrations, found {', '.join(e.kind for e in sensor.events)}; "
+            "use events in python -m eval.sensing"
+        )
+    masks = replace(sensor.masks, merged=0.0, split=0.0, phantoms=0.0, ids_per_view=False)
+    return replace(sensor, masks=masks)
 
 
 def specify(mix: DemonstrationMix, seed: int, episode: int) -> DemonstrationSpec:
@@ -191,8 +217,13 @@ def perform(
     except InvalidConfiguration as problem:
         return EpisodeOutcome(episode, "", 0, "no_plan", str(problem)), None
     count = len(spec.scene.objects)
+    stream = mix.sensor.stream(len(spec.rig.views), _sensor_seed(seed, episode))
     with TabletopWorld(spec.scene, rig=spec.rig, seed=episode, fidelity=Fidelity(mix.fidelity)) as world:
-        observations = [_observe(world, journal, 0)]
+        sensed = SensedWorld(world, stream)
+        observations = [_observe(world, sensed, spec.plan, journal, 0)]
+        unseen = _unseen(spec.plan, observations[0])
+        if unseen and not mix.sensor.exact:
+            return EpisodeOutcome(episode, spec.structure, 0, "unseen", f"no mask of {unseen[0]}", objects=count), None
         for number, action in enumerate(spec.plan, start=1):
             if journal is not None:
                 journal.begin(number)
@@ -201,7 +232,7 @@ def perform(
             wrong = action_failure(action, before, world.estimates())
             if wrong is not None:
                 return EpisodeOutcome(episode, spec.structure, 0, *wrong, objects=count), None
-            observations.append(_observe(world, journal, number))
+            observations.append(_observe(world, sensed, spec.plan, journal, number))
     notes = {
         "source": "sim.collect",
         "seed": seed,
@@ -211,6 +242,8 @@ def perform(
         "light": asdict(spec.rig.light),
         "fidelity": mix.fidelity,
     }
+    if not mix.sensor.exact:
+        notes["sensor"] = mix.sensor.to_dict()
     counts = Counter(action.operator for action in spec.plan)
     outcome = EpisodeOutcome(
         episode, spec.structure, len(spec.plan), objects=count, operators=dict(sorted(counts.items()))
@@ -223,16 +256,34 @@ def part_path(parts: Path, episode: int) -> Path:
     return parts / f"{episode:06d}.h5"
 
 
-def _observe(world: TabletopWorld, journal: Journal | None, index: int) -> Observation:
+def _observe(
+    world: TabletopWorld, sensed: SensedWorld[SavedWorld], plan: Plan, journal: Journal | None, index: int
+) -> Observation:
     """An observation from the journal, or else from the cameras."""
-    if journal is None:
-        return world.observe()
-    state = _state(world)
-    observation = journal.recall(index, state)
+    state = "" if journal is None else _state(world)
+    observation = None if journal is None else journal.recall(index, state)
     if observation is None:
-        observation = world.observe()
-        journal.keep(index, state, observation)
+        # the errors of an observation depend on its number alone, not on those that the journal has
+        sensed.stream.count = index * LOOKS_AT_START
+        observation = sensed.observe()
+        for _ in range(LOOKS_AT_START - 1):
+            if index or sensed.stream.sensor.exact or not _unseen(plan, observation):
+                break
+            observation = sensed.observe()
+        if journal is not None:
+            journal.keep(index, state, observation)
     return observation
+
+
+def _unseen(plan: Plan, observation: Observation) -> list[str]:
+    """Objects of a plan without a mask in an observation."""
+    names = {name for action in plan for name in action.arguments}
+    return sorted(names - set(observation.labels.values()))
+
+
+def _sensor_seed(seed: int, episode: int) -> int:
+    """Seed of the sensor in an episode, independent of the generators of its scene and its faults."""
+    return int(np.random.SeedSequence([seed, episode], spawn_key=(1,)).generate_state(1)[0])
 
 
 def _state(world: TabletopWorld) -> str:

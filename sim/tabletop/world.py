@@ -17,7 +17,6 @@ from nsrecover.domains.tabletop.operators import REACHED_M, operator_of
 from nsrecover.errors import InvalidConfiguration
 from sim.common.arm import OPEN_M
 from sim.common.cameras import DEFAULT_RIG, VIDEO, CameraRig, View, take_picture
-from sim.sensors.sensor import Sensor
 from sim.tabletop.execution import Execution
 from sim.tabletop.external_agent import ExternalAgent
 from sim.tabletop.fault_context import FaultContext
@@ -75,7 +74,6 @@ class TabletopWorld(PhysicsScene):
         on_frame: OnFrame | None = None,
         frame_steps: int = 20,
         fidelity: Fidelity = Fidelity.PHYSICS,
-        sensor: Sensor | None = None,
     ) -> None:
         """Build the scene and let it come to rest.
 
@@ -91,7 +89,6 @@ class TabletopWorld(PhysicsScene):
                 videos; it may call `render`.
             frame_steps: at 20, a video with 10 frames a second runs in real time.
             fidelity: whether the arm does everything, or objects are carried without one (see `kinematic`).
-            sensor: errors of the cameras and masks, drawn with the same seed; None: exact images.
 
         Raises:
             InvalidConfiguration: the scene does not fit, the message names the object; or a fault needs an arm.
@@ -115,20 +112,23 @@ class TabletopWorld(PhysicsScene):
         self.external_agent = ExternalAgent(self)
         self.fault_context = FaultContext(self, self.external_agent, self._grip)
         self._instances = {body: i + 1 for i, body in enumerate(self._bodies.values())}
-        self._sensor = None if sensor is None else sensor.stream(len(rig.views), seed)
         self.settle()
 
     def observe(self) -> Observation:
-        """Images of all cameras, as the sensor delivers them, and the state of the gripper."""
-        return self._rendered(None) if self._sensor is None else self._sensor.observe(self._rendered)
+        """Exact images of all cameras, and the state of the gripper; `sim.sensors.world` adds errors of sensors."""
+        return self.observe_from([None] * len(self.rig.views))
 
-    def _rendered(self, moved: Sequence[npt.NDArray[np.float64]] | None) -> Observation:
-        """Exact images of all cameras, each of which has moved from where it is believed to be."""
+    def observe_from(self, offsets: Sequence[npt.NDArray[np.float64] | None]) -> Observation:
+        """What the cameras see where they truly are, with the poses that their user believes.
+
+        Args:
+            offsets: for every camera the motion (4, 4) from its believed to its true pose, in the camera's frame; None:
+                there is none.
+        """
         rig = self.rig
-        moves = [None] * len(rig.views) if moved is None else moved
         pictures = [
-            take_picture(self.client, view, rig.width, rig.height, rig.light, move)
-            for view, move in zip(rig.views, moves, strict=True)
+            take_picture(self.client, view, rig.width, rig.height, rig.light, offset)
+            for view, offset in zip(rig.views, offsets, strict=True)
         ]
         number = np.zeros(max(self._instances) + 2, dtype=np.int32)
         for body, instance in self._instances.items():

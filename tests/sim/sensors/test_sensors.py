@@ -13,7 +13,7 @@ from sim.sensors.colour import ColourErrors
 from sim.sensors.depth import DepthErrors, depth_edges, shadowed
 from sim.sensors.events import CameraEvent, EventKind, ball_depth
 from sim.sensors.masks import MaskErrors, touching
-from sim.sensors.presets import PRESETS, sensor
+from sim.sensors.presets import presets, sensor
 from sim.sensors.sensor import Sensor, recorded
 
 SHAPE = (60, 80)
@@ -142,10 +142,10 @@ def test_a_sensor_without_errors_changes_nothing(exact: Observation) -> None:
     assert seen.labels == exact.labels
 
 
-@pytest.mark.parametrize("name", sorted(set(PRESETS) - {"clean"}))
+@pytest.mark.parametrize("name", sorted(set(presets()) - {"clean"}))
 def test_the_same_seed_gives_the_same_images(name: str, exact: Observation) -> None:
     def two(seed: int) -> list[Observation]:
-        stream = PRESETS[name].stream(2, seed)
+        stream = sensor(name).stream(2, seed)
         return [stream.observe(recorded(exact)) for _ in range(2)]
 
     first, again, other = two(1), two(1), two(2)
@@ -234,7 +234,7 @@ def test_a_wrong_setting_is_named(arguments: dict[str, object], message: str) ->
 
 
 def test_every_preset_is_at_least_as_noisy_as_clean() -> None:
-    for preset in PRESETS.values():
+    for preset in map(sensor, presets()):
         for group in ("depth", "colour", "masks", "calibration"):
             errors = getattr(preset, group)
             assert all(getattr(errors, field.name) >= 0 for field in fields(errors))

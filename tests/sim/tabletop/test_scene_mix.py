@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hydra import compose, initialize_config_dir
 from hydra.utils import instantiate
-from omegaconf import OmegaConf
 
 from nsrecover.core.actions import Action
 from nsrecover.errors import InvalidConfiguration
@@ -36,12 +35,12 @@ def test_every_saved_mix_holds_its_largest_scene(name):
 
 def test_the_default_configuration_is_the_default_mix():
     assert configured("scene", "default") == DEFAULT_MIX
-    assert configured("sensor", "opposed")["rig"] == DEFAULT_RIG
+    assert configured("cameras", "opposed") == DEFAULT_RIG
 
 
 @pytest.mark.parametrize(("name", "views"), [("opposed", 2), ("front", 1), ("three", 3)])
 def test_every_rig_takes_pictures(name, views):
-    rig = OmegaConf.to_object(configured("sensor", name))["rig"]
+    rig = configured("cameras", name)
     with TabletopWorld(sample_scene(np.random.default_rng(1), 3), rig=rig, fidelity=Fidelity.KINEMATIC) as world:
         seen = world.observe()
     assert seen.rgb.shape == (views, 240, 320, 3)

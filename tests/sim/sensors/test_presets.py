@@ -1,0 +1,85 @@
+"""Sensors are configuration: every file of conf/sensor is a preset, and a wrong value is named."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+from hydra import compose, initialize_config_dir
+
+from conf.command import register
+from nsrecover.errors import InvalidConfiguration
+from sim.collect import CollectConfig
+from sim.sensors.events import CameraEvent, EventKind
+from sim.sensors.presets import presets, sensor, sensor_of
+from sim.sensors.sensor import EXACT, Sensor
+
+CONF = Path(__file__).parents[3] / "conf"
+
+
+def configured(*overrides: str) -> Sensor:
+    """The sensor of sim.collect with some settings."""
+    register("collect", CollectConfig)
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        return sensor_of(compose("collect", list(overrides))["sensor"])
+
+
+def test_the_files_are_the_presets() -> None:
+    assert {"clean", "d435", "tof", "stereo", "harsh"} <= set(presets())
+    assert sensor() == EXACT
+    assert sensor_of(None) == EXACT
+    assert EXACT.exact
+    assert [name for name in presets() if sensor(name).exact] == ["clean"]
+
+
+@pytest.mark.parametrize("name", presets())
+def test_a_preset_is_the_same_by_name_and_as_a_setting(name: str) -> None:
+    assert sensor(name) == configured(f"sensor={name}")
+    assert sensor(name).name == name
+
+
+def test_clean_lists_every_value_so_that_all_can_be_set() -> None:
+    values = yaml.safe_load((CONF / "sensor" / "clean.yaml").read_text())
+    assert values.keys() - {"_target_", "_convert_"} == EXACT.to_dict().keys()
+    for group in ("depth", "colour", "masks", "calibration"):
+        assert values[group].keys() - {"_target_"} == EXACT.to_dict()[group].keys()
+
+
+def test_values_and_events_can_be_set() -> None:
+    found = configured("sensor=d435", "sensor.masks.merged=0.1", "sensor.events=[{kind: frozen, view: 1, start: 3}]")
+    preset = sensor("d435")
+    assert found.masks == replace(preset.masks, merged=0.1)
+    assert found.events == (CameraEvent(EventKind.FROZEN, start=3, view=1),)
+    assert found.depth == preset.depth
+    assert found == sensor("d435", [{"kind": "frozen", "view": 1, "start": 3}], masks={"merged": 0.1})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"masks": {"missing": 1.5}}, "missing of MaskErrors between 0 and 1, found 1.5"),
+        ({"masks": {"shift_px": -1}}, "shift_px of MaskErrors of at least 0, found -1"),
+        ({"masks": {"ids_per_view": "sometimes"}}, "ids_per_view of MaskErrors as true or false, found 'sometimes'"),
+        ({"depth": {"noise_m": "much"}}, "noise_m of DepthErrors as a number, found 'much'"),
+        ({"depth": {"flying_px": 1.5}}, "flying_px of DepthErrors as a whole number, found 1.5"),
+        ({"depth": {"shadow": True}}, "baseline_m above 0"),
+        ({"depth": {"bias_period_s": 0.0}}, "bias_period_s above 0"),
+        ({"colour": {"jpeg_quality": 100}}, "from 0 to 95"),
+        ({"calibration": {"position_m": -0.1}}, "position_m of Calibration of at least 0"),
+        ({"events": [{"kind": "frozen", "veiw": 1}]}, "Did you mean 'view'"),
+        ({"events": [{"view": 1}]}, "an event with a kind"),
+        ({"events": [{"kind": "frozen", "start": 3, "end": 1}]}, "an end after the start"),
+    ],
+)
+def test_a_value_out_of_range_is_named(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(InvalidConfiguration, match=message):
+        sensor("clean", **changes)  # type: ignore[arg-type]
+
+
+def test_what_is_no_sensor_is_refused() -> None:
+    with pytest.raises(InvalidConfiguration, match="settings of a sensor"):
+        sensor_of({"_target_": "sim.sensors.masks.MaskErrors"})
+    with pytest.raises(InvalidConfiguration, match="views 0 to 1, found frozen of view 2"):
+        sensor("clean", [{"kind": "frozen", "view": 2}]).stream(2, seed=0)
