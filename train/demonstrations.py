@@ -129,7 +129,8 @@ def recordings(data: str | Path, count: int | None = None) -> list[EpisodeSource
     path = Path(data)
     if path.is_file():
         return _of_archive(path, count)
-    archives, files = sorted(path.glob("*.h5")), sorted(path.glob("*.npz"))
+    # hidden files are parts of what was not written to the end
+    archives, files = (sorted(path.glob(f"[!.]*.{kind}")) for kind in ("h5", "npz"))
     found = [str(archive) for archive in archives] + [f"{len(files)} .npz files"] * bool(files)
     if len(found) > 1:
         raise InvalidRecording(

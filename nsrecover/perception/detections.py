@@ -190,21 +190,26 @@ def detect(
         costs: how badly each of M detections of one view fits each of N known objects (N, M). It helps to join views;
             labels do not count then.
     """
+    single = detect_masks(observation, appearance)
+    if not observation.shared_ids:
+        single = _joined(observation, single, costs)
+    return single.chosen([i for i in range(len(single)) if len(single.points[i]) >= MIN_PIXELS])
+
+
+def detect_masks(observation: Observation, appearance: AppearanceModel) -> Detections:
+    """One detection for every number of a mask; arguments as for `detect`."""
     numbers = detected_numbers(observation)
     lifted = [view_points(observation, view) for view in range(len(observation.cameras))]
     points = np.concatenate([part[0] for part in lifted])
     shown = np.concatenate([part[1] for part in lifted])
     crops, owners, pixels = crop_objects(observation, numbers, appearance.crop_size)
-    single = Detections(
+    return Detections(
         tuple((number,) for number in numbers),
         tuple(observation.labels.get(number) for number in numbers),
         tuple(points[shown == number] for number in numbers),
         fuse_views(appearance.encode(crops), owners, pixels, len(numbers)),
         count_pixels(owners, pixels, len(numbers)),
     )
-    if not observation.shared_ids:
-        single = _joined(observation, single, costs)
-    return single.chosen([i for i in range(len(single)) if len(single.points[i]) >= MIN_PIXELS])
 
 
 def detected_numbers(observation: Observation) -> tuple[int, ...]:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 import numpy.typing as npt
 
+from nsrecover.core.geometry import gaps
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import FloatArray
 from nsrecover.perception.detections import Detections
 from nsrecover.perception.lifting import MIN_PIXELS, box_around, view_pixels
+
+SAME_LOOKS = 0.8
+"""Masks of one view that touch and look as much alike as this may be parts of one object."""
+
+TOUCH_M = 0.01
+"""Boxes with a smaller gap touch."""
 
 LARGER_M = 0.012
 """A detection is too large for its object if a side is longer than it can be by more than this."""
@@ -57,31 +66,91 @@ def absorb_fragments(
     return (detections if len(kept) == len(detections) else detections.joined(kept)), moved
 
 
+def join_parts(detections: Detections) -> Detections:
+    """Detections without a label become parts of one that touches them and looks like them, if there is one."""
+    groups: list[list[int]] = [[i] for i in range(len(detections))]
+    named = [i for i, label in enumerate(detections.labels) if label is not None]
+    for part in np.setdiff1d(np.arange(len(detections)), named).tolist():
+        likeness = detections.visual[named] @ detections.visual[part]
+        touching = (gaps(detections.boxes[part], detections.boxes[named]) < TOUCH_M).all(axis=-1)
+        likeness[~touching] = -1.0
+        if len(named) and likeness.max() > ALIKE:
+            groups[named[int(likeness.argmax())]].append(part)
+            groups[part] = []
+    return detections.joined([group for group in groups if group])
+
+
+def separate_by_other_views(observation: Observation, masks: Detections) -> tuple[Observation, dict[int, int]]:
+    """Give masks that show what another view shows as several objects as many numbers.
+
+    Args:
+        observation: the views; every one has its own numbers.
+        masks: one detection for each mask.
+
+    Returns:
+        As for `separate_merged`.
+    """
+    origin = dict[int, int]()
+    by_view = [[i for i, numbers in enumerate(masks.numbers) if numbers[0] in image] for image in observation.instances]
+    for view, other in permutations(range(len(by_view)), 2):
+        shown = [i for i in by_view[other] if len(masks.points[i]) >= MIN_PIXELS]
+        # the label of a mask that is divided belongs to the part that has no other one
+        places = _whole(masks.chosen(sorted(shown, key=lambda i: masks.labels[i] is not None))).boxes
+        if len(places) > 1:
+            observation, parts = separate_merged(
+                observation, places[:, None], places[:, None, 3:], (view,), elsewhere=False
+            )
+            origin |= {new: origin.get(old, old) for new, old in parts.items()}
+    return observation, origin
+
+
+def _whole(masks: Detections) -> Detections:
+    """Masks of one view, those that touch and look alike together: they may be parts of one object."""
+    groups: list[list[int]] = []
+    for i, box in enumerate(masks.boxes):
+        for group in groups:
+            together = (gaps(box, masks.boxes[group]) < TOUCH_M).all(axis=-1) & (
+                masks.visual[group] @ masks.visual[i] > SAME_LOOKS
+            )
+            if together.any():
+                group.append(i)
+                break
+        else:
+            groups.append([i])
+    return masks.joined(groups)
+
+
 def separate_merged(
-    observation: Observation, places: FloatArray, sizes: FloatArray
+    observation: Observation,
+    places: FloatArray,
+    sizes: FloatArray,
+    views: Sequence[int] | None = None,
+    elsewhere: bool = True,
 ) -> tuple[Observation, dict[int, int]]:
     """Give masks that show several objects as many numbers.
 
     A mask that is too large for any object whose place it covers is divided by these places; what lies in none of them
-    keeps the number.
+    keeps the number, or else what is on the first of the objects.
 
     Args:
         observation: the views.
         places: (N, P, 6) boxes at which each of N objects may be.
         sizes: (N, K, 3) sides that each may have.
+        views: numbers of the views to look at; all of them if None.
+        elsewhere: whether an object may be in none of the places.
 
     Returns:
         The observation with new numbers, and for each of these the number of the mask that it is a part of.
     """
     instances, origin = observation.instances.copy(), dict[int, int]()
-    for view in range(len(observation.cameras)):
+    for view in range(len(observation.cameras)) if views is None else views:
         rows, columns, points, shown = view_pixels(observation, view)
         for number in np.unique(shown).tolist():
             own = np.flatnonzero(shown == number)
             some = own[:: max(len(own) // SAMPLE, 1)]
-            if len(own) < 2 * MIN_PIXELS or not np.ptp(_divided(points[some], places, sizes)):
+            if len(own) < 2 * MIN_PIXELS or not np.ptp(_divided(points[some], places, sizes, elsewhere)):
                 continue
-            owners = _divided(points[own], places, sizes)
+            owners = _divided(points[own], places, sizes, elsewhere)
             for owner in np.unique(owners)[1:].tolist():
                 new = int(instances.max()) + 1
                 origin[new] = number
@@ -98,7 +167,7 @@ def separate_merged(
     return replace(observation, instances=instances, shared_ids=False), origin
 
 
-def _divided(points: FloatArray, places: FloatArray, sizes: FloatArray) -> npt.NDArray[np.intp]:
+def _divided(points: FloatArray, places: FloatArray, sizes: FloatArray, elsewhere: bool) -> npt.NDArray[np.intp]:
     """For points (M, 3) of one mask the object on which each lies (M,); all the same if the mask shows one object."""
     offset = np.abs(points[:, None, None] - places[None, :, :, :3]) - places[None, :, :, 3:] / 2  # (M, N, P, 3)
     outside = np.linalg.norm(np.maximum(offset, 0.0), axis=-1).min(axis=-1)  # (M, N)
@@ -106,6 +175,7 @@ def _divided(points: FloatArray, places: FloatArray, sizes: FloatArray) -> npt.N
     least = max(MIN_PIXELS, LEAST_SHARE * len(points))
     large = [owner for owner in np.unique(owners).tolist() if np.count_nonzero(owners == owner) >= least]
     objects = [owner for owner in large if owner >= 0]
+    large = large if elsewhere else objects
     box = box_around(points)
     if len(large) < 2 or any(fits(box, sizes[owner]) for owner in objects):
         return np.zeros(len(points), dtype=np.intp)

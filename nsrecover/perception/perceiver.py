@@ -19,8 +19,8 @@ from nsrecover.core.observation import Observation
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.association import associate, association_costs
-from nsrecover.perception.detections import AppearanceModel, Detections, detect
-from nsrecover.perception.mask_repair import absorb_fragments, separate_merged
+from nsrecover.perception.detections import AppearanceModel, Detections, detect, detect_masks
+from nsrecover.perception.mask_repair import absorb_fragments, join_parts, separate_by_other_views, separate_merged
 from nsrecover.perception.memory import Memory
 from nsrecover.perception.visibility import seen_through, visibly_empty, why_unseen
 
@@ -105,7 +105,11 @@ class ScenePerceiver:
         """Same as `step`."""
         self._unseen = {}
         if self._memory is None:
-            detections = detect(observation, self._appearance)
+            origin = dict[int, int]()
+            if not observation.shared_ids:
+                masks = detect_masks(observation, self._appearance)
+                observation, origin = separate_by_other_views(observation, masks)
+            detections = join_parts(detect(observation, self._appearance)).renumbered(origin)
             self._memory = self._begin(observation, detections)
             found = _by_label(self._memory.names, detections)
         else:

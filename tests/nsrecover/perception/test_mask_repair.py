@@ -5,10 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from nsrecover.core.observation import Observation
-from nsrecover.perception.detections import Detections
-from nsrecover.perception.mask_repair import absorb_fragments, fits, separate_merged
+from nsrecover.models.bundle import Bundle
+from nsrecover.perception.detections import Detections, detect_masks
+from nsrecover.perception.mask_repair import (
+    absorb_fragments,
+    fits,
+    join_parts,
+    separate_by_other_views,
+    separate_merged,
+)
 from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
 from sim.tabletop.world import TabletopWorld
 
@@ -98,3 +106,45 @@ def test_an_object_may_lie_on_any_side() -> None:
     brick = np.array([[0.03, 0.05, 0.08]], dtype=np.float32)
     assert fits(np.array([0, 0, 0, 0.08, 0.03, 0.05], np.float32), brick)
     assert not fits(np.array([0, 0, 0, 0.08, 0.08, 0.05], np.float32), brick)
+
+
+def test_a_part_without_a_label_belongs_to_what_it_touches_and_looks_like() -> None:
+    split = detections(cloud(0, 0), cloud(1), cloud(0, 1), looks=(0, 1, 0))
+    named = replace(split, labels=("red cube", "blue cube", None))
+    assert join_parts(named).numbers == ((1, 3), (2,))
+    assert join_parts(replace(named, visual=np.eye(4, dtype=np.float32)[[0, 1, 2]])).numbers == ((1,), (2,), (3,))
+    assert join_parts(replace(split, labels=("red cube", "blue cube", "green cube"))).numbers == ((1,), (2,), (3,))
+
+
+def test_what_another_view_shows_as_two_objects_is_two(seen_apart: Observation, appearance: Bundle) -> None:
+    merged = seen_apart.instances.copy()
+    merged[0] = np.where(merged[0] > 0, 1, 0)
+    first = replace(seen_apart, instances=merged, labels={1: "cube 0", 1002: "cube 1"})
+    divided, origin = separate_by_other_views(first, detect_masks(first, appearance))
+    assert set(origin.values()) == {1}
+    assert len(np.unique(divided.instances[0])) == 3
+    kept = divided.instances[0][seen_apart.instances[0] == 1]
+    assert np.mean(kept == 1) > 0.8  # the label stays with the cube that has no other one
+
+
+def test_the_parts_of_one_mask_in_another_view_are_one_object(seen_apart: Observation, appearance: Bundle) -> None:
+    split = seen_apart.instances.copy()
+    rows, columns = np.nonzero(split[1] == 1001)
+    half = columns > np.median(columns)
+    split[1][rows[half], columns[half]] = 1003
+    first = replace(seen_apart, instances=split)
+    assert separate_by_other_views(first, detect_masks(first, appearance))[1] == {}
+
+
+@pytest.fixture(scope="module")
+def seen_apart() -> Observation:
+    """Two cubes as two cameras see them that number their masks by themselves."""
+    exact = two_cubes()
+    instances = exact.instances.copy()
+    instances[1][instances[1] > 0] += 1000
+    return replace(exact, instances=instances, labels={1: "cube 0", 2: "cube 1"}, shared_ids=False)
+
+
+@pytest.fixture(scope="module")
+def appearance() -> Bundle:
+    return Bundle.load()
