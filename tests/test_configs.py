@@ -41,6 +41,7 @@ COMMANDS = {
     "train_sac": "eval.train_sac",
     "panda_gym": "eval.panda_gym",
     "timing": "eval.timing",
+    "displacement": "eval.displacement",
 }
 """Primary config -> the module that runs it."""
 

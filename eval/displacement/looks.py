@@ -1,0 +1,134 @@
+"""Scenes in which one object is displaced by a known distance, and what it takes to notice it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from eval.common.systems import system_of
+from nsrecover.core.geometry import intersects
+from nsrecover.core.observation import Observation
+from nsrecover.core.scene import SceneGraph
+from nsrecover.models.bundle import Bundle
+from nsrecover.monitoring.imagination import as_expected
+from sim.common.cameras import CameraRig, View
+from sim.sensors.presets import sensor
+from sim.sensors.sensor import recorded
+from sim.tabletop.kinematic import Fidelity
+from sim.tabletop.sampling import sample_scene
+from sim.tabletop.world import TabletopWorld
+
+TOLERANCES_M = tuple(np.geomspace(0.002, 0.1, 60).round(5).tolist())
+"""Tolerances that are tried."""
+
+LOOKS_AT_START = 5
+"""Observations of the start until one shows every object."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What one observation of a scene says.
+
+    Attributes:
+        scene: number of the scene.
+        sensor: name of the preset.
+        distance_mm: true displacement of one object; 0 if nothing has moved.
+        ours_mm: largest tolerance at which an object deviates; 0 if none deviates at any.
+        rule_mm: largest distance of an object from where it was.
+        missing: whether an object counts as gone.
+    """
+
+    scene: int
+    sensor: str
+    distance_mm: float
+    ours_mm: float
+    rule_mm: float
+    missing: bool
+
+
+def looks_at(
+    scene: int,
+    seed: int,
+    objects: int,
+    distances_mm: Sequence[float],
+    repeats: int,
+    sensors: Sequence[str],
+    views: Sequence[View],
+    checkpoint: str | None,
+) -> list[Look]:
+    """All looks at one scene.
+
+    Args:
+        scene: its number.
+        seed: of all scenes.
+        objects: how many are on the table.
+        distances_mm: displacements of one object, each from the same start.
+        repeats: looks at the scene as it was.
+        sensors: names of presets.
+        views: the cameras.
+        checkpoint: folder; the shipped one if None.
+    """
+    bundle = system_of(checkpoint).bundle
+    images = _images(scene, seed, objects, distances_mm, views)
+    looks = []
+    for name in sensors:
+        stream = sensor(name, masks={"ids_per_view": True}).stream(len(views), seed=seed + scene)
+        perceiver = system_of(checkpoint).perceiver()
+        known = set(images[0.0].labels.values())
+        for _ in range(LOOKS_AT_START):
+            start = perceiver.reset(stream.observe(recorded(images[0.0])))
+            start = start.without(set(start.names) - known)
+            if len(start) == objects and start.seen.all():
+                break
+        else:
+            continue  # a scene in which an object is hidden
+        for distance, exact in [(0.0, images[0.0])] * repeats + [(d, images[d]) for d in distances_mm if d in images]:
+            seen = perceiver.fork().step(stream.observe(recorded(exact)), start)
+            looks.append(_look(bundle, scene, name, distance, start, seen))
+    return looks
+
+
+def _images(
+    scene: int, seed: int, objects: int, distances_mm: Sequence[float], views: Sequence[View]
+) -> dict[float, Observation]:
+    """Displacement, mm -> exact images of it; without those for which the table has no room."""
+    rng = np.random.default_rng([seed, scene])
+    with TabletopWorld(
+        sample_scene(rng, objects, seed=scene), rig=CameraRig(tuple(views)), fidelity=Fidelity.KINEMATIC
+    ) as world:
+        poses = world.estimates()
+        sides = np.abs(Rotation.from_quat(poses.orientations).as_matrix()) @ poses.sizes[..., None]
+        boxes = np.concatenate([poses.positions, sides[..., 0]], axis=1)
+        moved = int(rng.integers(objects))
+        place, attitude = world.pose(poses.names[moved])
+        angle = rng.uniform(0, 2 * np.pi)
+        images = {0.0: world.observe()}
+        for distance in distances_mm:
+            offset = distance / 1000 * np.array([np.cos(angle), np.sin(angle), 0.0])
+            there = boxes[moved] + np.append(offset, np.zeros(3))
+            if intersects(there, np.delete(boxes, moved, axis=0), slack_m=0.0).any():
+                continue
+            world.put(poses.names[moved], place + offset, attitude)
+            images[float(distance)] = world.observe()
+    return images
+
+
+def _look(bundle: Bundle, scene: int, name: str, distance_mm: float, start: SceneGraph, seen: SceneGraph) -> Look:
+    now = seen.without(set(seen.names) - set(start.names))
+    deviates = [
+        tolerance
+        for tolerance in TOLERANCES_M
+        if as_expected(bundle.with_tolerance(tolerance), start, now).min() < bundle.threshold
+    ]
+    offsets = np.linalg.norm(now.boxes[:, :3] - start.boxes[:, :3], axis=1)
+    return Look(
+        scene,
+        name,
+        distance_mm,
+        1000 * max(deviates, default=0.0),
+        float(1000 * offsets.max()),
+        bool(now.missing.any()),
+    )
