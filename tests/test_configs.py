@@ -21,6 +21,7 @@ CONF = ROOT / "conf"
 
 COMMANDS = {
     "collect": "sim.collect",
+    "sense": "sim.sense",
     "datasets": "sim.datasets",
     "fidelity": "sim.fidelity",
     "train": "train",
