@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-import time
+from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
-from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import World
 from nsrecover.core.recovery import Recovery
+from nsrecover.errors import InvalidObservation, UnknownObject
 from nsrecover.explanation.facts import violated_texts
+from nsrecover.explanation.grammar import objects
 from nsrecover.explanation.reasons import reason_text
+from nsrecover.explanation.unseen import missing_texts
+from nsrecover.monitoring.observing import ClockedSensors, patiently
 from nsrecover.system import System
 
 MAX_RECOVERIES = 10
 """After this many recoveries in one episode the agent asks for help instead of trying again."""
 
+SAME_ALARM = 3
+"""At the same alarm with the same way back for this time the agent asks for help instead."""
+
 
 class RecoveryAgent:
     """Executes a plan, detects deviations from the imagined scenes, and recovers onto the plan.
+
+    Before it acts on a verdict other than "as expected" it looks again, twice at most. If it still cannot tell, it goes
+    on as long as the next action does not use what it has not seen, and asks for help otherwise.
 
     Args:
         system: from `nsrecover.load()` or `nsrecover.geometric()`.
@@ -51,61 +61,71 @@ class RecoveryAgent:
 
         Raises:
             InvalidAction: the plan has an unknown operator or wrong arguments.
-            UnknownObject: the plan names an object that is not in the scene.
-            InvalidObservation: the world's observations cannot be used.
+            UnknownObject: the plan names an object that is not in the first scene, which was looked at three times.
+            InvalidObservation: none of these observations can be used.
         """
-        began = time.monotonic()
-        seen = self.world.observe()
-        start_s = time_s = _time_of(seen, began)
-        monitor = self.system.monitor(plan, seen)
-        start, records = monitor.graph, list[StepRecord]()
-        recoveries = recovery_actions = 0
-        while (action := monitor.next_action) is not None:
-            step = monitor.num_executed
-            discrepancy = monitor.check()
-            executed = not discrepancy
-            if executed:
-                self.world.execute(action)
-                seen = self.world.observe()
-                time_s = _time_of(seen, began)
-                discrepancy = monitor.step(action, seen)
+        sensors = ClockedSensors(self.world)
+        monitor = patiently(lambda: self.system.monitor(plan, sensors.observe()))
+        start, start_s, records = monitor.graph, sensors.time_s, list[StepRecord]()
+        alarms, recovery_actions, reason = Counter[object](), 0, ""
+        while not reason and (action := monitor.next_action) is not None:
+            step, found, executed = monitor.num_executed, monitor.check(), False
+            try:
+                found = monitor.confirm(sensors.observe)
+                if found.as_expected:
+                    self.world.execute(action)
+                    executed = True
+                    patiently(partial(sensors.judge, monitor, action))
+                    found = monitor.confirm(sensors.observe)
+            except (InvalidObservation, UnknownObject) as problem:
+                reason = f"it cannot be told how the scene is {'after' if executed else 'before'} {action}: {problem}"
+                break
             recovery = explanation = None
-            if discrepancy:
+            if found:
                 recovery = monitor.accepted() or self.system.planner.recover(
-                    discrepancy.observed, monitor.trace, discrepancy, budget_s=self.budget_s
+                    found.observed, monitor.trace, found, budget_s=self.budget_s
                 )
-                explanation = self.system.explainer(discrepancy, recovery)
+            if not found.as_expected:
+                explanation = self.system.explainer(found, recovery)
             record = StepRecord(
                 action=action if executed else None,
                 recovering=step < recovery_actions,
                 graph=monitor.graph,
-                discrepancy=discrepancy,
+                discrepancy=found,
                 plan=monitor.plan,
                 recovery=recovery,
                 explanation=explanation,
-                time_s=time_s,
+                time_s=sensors.time_s,
             )
             records.append(record)
             if on_record is not None:
                 on_record(record)
-            if recovery is None:
-                continue
-            recoveries += 1
-            reason = self._why_stop(recoveries, discrepancy, recovery)
-            if reason:
-                return Episode(plan, EpisodeStatus.ASKED_FOR_HELP, reason, start, tuple(records), start_s)
-            monitor.rejoin(recovery)
-            recovery_actions = len(recovery.actions)
-        return Episode(plan, EpisodeStatus.COMPLETED, "", start, tuple(records), start_s)
+            if recovery is not None:
+                alarms[_alarm(found, recovery)] += 1
+                reason = self._why_stop(alarms, found, recovery)
+                if not reason:
+                    monitor.rejoin(recovery)
+                    recovery_actions = len(recovery.actions)
+            elif not executed:
+                reason = f"it cannot be told whether {action} can be done: {'; '.join(missing_texts(found))}"
+        if not reason and monitor.unconfirmed:
+            reason = f"every action is done, but {objects(monitor.unconfirmed)} could not be seen in place afterwards"
+        status = EpisodeStatus.ASKED_FOR_HELP if reason else EpisodeStatus.COMPLETED
+        return Episode(plan, status, reason, start, tuple(records), start_s)
 
-    def _why_stop(self, recoveries: int, discrepancy: Discrepancy, recovery: Recovery) -> str:
+    def _why_stop(self, alarms: Counter[object], found: Discrepancy, recovery: Recovery) -> str:
         """The reason to ask for help; empty to go on."""
-        if recoveries > self.max_recoveries:
-            last = discrepancy.deviating or violated_texts(discrepancy, self.system.domain)
-            return f"something went wrong {recoveries} times, the last time with {', '.join(last)}"
-        return "" if recovery.found else reason_text(recovery)
+        what = ", ".join(found.deviating or violated_texts(found, self.system.domain))
+        if alarms.total() > self.max_recoveries:
+            return f"something went wrong {alarms.total()} times, the last time with {what}"
+        if not recovery.found:
+            return reason_text(recovery)
+        times = alarms[_alarm(found, recovery)]
+        return f"the same went wrong {times} times, and the same way back did not help: {what}" * (times >= SAME_ALARM)
 
 
-def _time_of(seen: object, began: float) -> float:
-    """When an observation was made, by its own clock if it has one, else in seconds since the episode began."""
-    return seen.time_s if isinstance(seen, Observation) else time.monotonic() - began
+def _alarm(found: Discrepancy, recovery: Recovery) -> object:
+    """What was wrong and what is done about it, without places, which vary a little."""
+    deviations = frozenset((each.name, each.cause) for each in found.deviations)
+    actions = tuple((action.operator, action.arguments) for action in recovery.actions)
+    return deviations, found.unmet, recovery.status, actions

@@ -20,9 +20,7 @@ from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE, support_name
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.explanation.reasons import reason_text
-
-NOWHERE = "nowhere"
-"""Argument of a fact if an object has no partner, support or place."""
+from nsrecover.explanation.unseen import NOWHERE, missing_facts
 
 DIRECTION_M = 0.01
 """Smallest shift along an axis that gets a direction, metres."""
@@ -43,15 +41,17 @@ def facts_of(
     Returns:
         Facts in the order of the text. The predicates are `step` (number from 1, action, phase), `violated` (a
         precondition as text), each `Cause` (object, explaining object or `nowhere`, detail), `unachieved` or `achieved`
-        (the action), `should_be_on` (object, support), `recovery` (status, number of actions), `does` (number from 1,
-        action, support of the object afterwards), `rejoins` (number of steps done then), `stays` (displaced object
-        that may stay), `steps_done` (before the recovery), `optimal`, `searched` (seconds, states), `reason` (text)
-        and `blamed` (object).
+        (the action), `should_be_on` (object, support), `unseen` (object, reason, the object whose mask is there or
+        `nowhere`), `sensor` (problem, camera, what was found), `recovery` (status, number of actions), `does` (number
+        from 1, action, support of the object afterwards), `rejoins` (number of steps done then), `stays` (displaced
+        object that may stay), `steps_done` (before the recovery), `optimal`, `searched` (seconds, states), `reason`
+        (text) and `blamed` (object).
     """
     facts = [Fact("step", (str(discrepancy.step + 1), str(discrepancy.action), discrepancy.phase.value))]
     facts += [Fact("violated", (text,)) for text in violated_texts(discrepancy, domain)]
     facts += [_deviation_fact(discrepancy, deviation) for deviation in discrepancy.deviations]
     facts += _consequences(discrepancy, domain)
+    facts += missing_facts(discrepancy)
     return (*facts, *(_recovery_facts(discrepancy, recovery) if recovery else ()))
 
 
@@ -107,14 +107,14 @@ def swap_groups(swaps: Iterable[Sequence[str]]) -> list[list[str]]:
 def _consequences(discrepancy: Discrepancy, domain: SpatialDomain) -> list[Fact]:
     """Return the facts about the lost effect of the step and the lost supports."""
     facts = []
-    names = set(discrepancy.deviating)
+    names, unseen = set(discrepancy.deviating), {each.name for each in discrepancy.unseen}
     if discrepancy.phase is Phase.AFTER and set(discrepancy.action.arguments) <= set(discrepancy.observed.names):
         moved = discrepancy.action.arguments[0]
         operator = domain.operators.get(discrepancy.action.operator)
         if operator is not None:
             achieved = operator.achieved(discrepancy.observed, discrepancy.action)
             # Neither fact if the relation holds, but at another place than intended.
-            if not achieved or moved not in names:
+            if moved not in unseen and (not achieved or moved not in names):
                 facts.append(Fact("achieved" if achieved else "unachieved", (str(discrepancy.action),)))
     for deviation in discrepancy.deviations:
         # The causes SWAPPED and HELPED already say where an object is.

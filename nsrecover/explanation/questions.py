@@ -15,7 +15,7 @@ from nsrecover.core.discrepancy import Cause, Deviation, Phase
 from nsrecover.core.episode import Episode
 from nsrecover.core.geometry import intersects
 from nsrecover.core.recovery import Recovery
-from nsrecover.core.scene import SceneGraph
+from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.domains.tabletop.relations import resting_on, support_name
 from nsrecover.explanation.audience import Audience, Phrasing
 from nsrecover.explanation.counterfactuals import Location, shortest_moves
@@ -337,7 +337,9 @@ def _where(episode: Episode, name: str) -> str:
     index = graph.index(name)
     x, y = (round(100 * float(value)) for value in graph.boxes[index, :2])
     side = f"{abs(y)} cm to the {'left' if y > 0 else 'right'}" if y else "straight ahead"
-    seen = "" if graph.seen[index] else ", hidden behind something"
+    visibility = graph.visibility(index)
+    unseen = {Visibility.OCCLUDED: ", hidden behind something", Visibility.UNKNOWN: ", although I did not see it there"}
+    seen = unseen.get(visibility, "")
     return (
         f"When I last looked, {the(name)} stood on {the(support_name(graph, index))}{seen}, "
         f"{x} cm in front of the robot and {side}."
@@ -345,7 +347,7 @@ def _where(episode: Episode, name: str) -> str:
 
 
 def _wrong(every: Sequence[Turn], named: Sequence[str], phrasing: Phrasing) -> str:
-    errors = [turn for turn in every if turn.discrepancy]
+    errors = [turn for turn in every if not turn.discrepancy.as_expected]
     if not named:
         texts = [GroundedExplainer(audience=phrasing.audience)(turn.discrepancy, None).text for turn in errors]
         return " ".join(texts) or "Nothing went wrong."
@@ -355,6 +357,9 @@ def _wrong(every: Sequence[Turn], named: Sequence[str], phrasing: Phrasing) -> s
                 when = "Before" if turn.discrepancy.phase is Phase.BEFORE else "After"
                 step = f"{when} {phrasing.step(turn.step)}, " if turn.step else "On the way back, "
                 return f"{step}{_state(deviation, turn.record.graph)}."
+    for turn in every:
+        if any(each.name == named[0] and each.moved for each in turn.discrepancy.unseen):
+            return f"I do not know: {the(named[0])} was not seen after {phrasing.step(turn.step or 1)}."
     return f"Nothing happened to {the(named[0])}: it was always as expected."
 
 

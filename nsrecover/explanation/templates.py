@@ -13,8 +13,9 @@ from nsrecover.domains.base import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.relations import TABLE
 from nsrecover.explanation.audience import Audience, Phrasing, seed_of
-from nsrecover.explanation.facts import NOWHERE, swap_groups
+from nsrecover.explanation.facts import swap_groups
 from nsrecover.explanation.grammar import capital, counted, instruction, listed, not_achieved, objects, the
+from nsrecover.explanation.unseen import NOWHERE, missing_text
 
 _IN_SHORT = {
     Cause.TOPPLED: ("{0} fell over", "the tower fell"),
@@ -56,6 +57,7 @@ def verbalize(
         _headline(known, phrasing),
         *(sentence for cause in WORST_FIRST for sentence in _happened(cause, known[cause.value], elsewhere, phrasing)),
         *_consequences(known, phrasing),
+        *_missing_to_tell(known),
         *_recovery(known, phrasing),
     )
 
@@ -66,8 +68,14 @@ def _headline(known: dict[str, list[Fact]], phrasing: Phrasing) -> Sentence:
     number, action, phase = step.arguments
     causes = [cause for cause in WORST_FIRST if known[cause.value]]
     deviating = [fact for cause in causes for fact in known[cause.value]]
-    violated = known["violated"]
+    violated, missing = known["violated"], [*known["unseen"], *known["sensor"]]
     step_phrase = phrasing.step_with_action(number, action)
+    if missing and not causes and not violated:
+        if phase == Phase.BEFORE:
+            doubt = phrasing.choose("cannot be told whether it can be done", "is not certain that it can be done")
+            return Sentence(f"Before {step_phrase} it {doubt}.", (step, *missing))
+        doubt = phrasing.choose("cannot be told whether all is as expected", "is not certain that all went well")
+        return Sentence(f"After {step_phrase} it {doubt}.", (step, *missing))
     if causes == [Cause.HELPED]:
         when = "Before" if phase == Phase.BEFORE else "After"
         return Sentence(f"{when} {step_phrase} the scene is already ahead of the plan.", (step, *deviating))
@@ -183,6 +191,13 @@ def _consequences(known: dict[str, list[Fact]], phrasing: Phrasing) -> list[Sent
         ]
         sentences.append(Sentence(f"{capital(listed(pairs))}.", tuple(lost)))
     return sentences
+
+
+def _missing_to_tell(known: dict[str, list[Fact]]) -> list[Sentence]:
+    """Return one sentence for each thing that is missing for a verdict."""
+    return [
+        Sentence(f"{capital(missing_text(fact))}.", (fact,)) for kind in ("unseen", "sensor") for fact in known[kind]
+    ]
 
 
 def _recovery(known: dict[str, list[Fact]], phrasing: Phrasing) -> list[Sentence]:

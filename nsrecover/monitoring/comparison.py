@@ -90,7 +90,10 @@ class Comparison:
     ) -> Discrepancy:
         action = trace.plan[step]
         done = step + 1 if phase is Phase.AFTER else step
+        moved = moved_object(graph, action) if phase is Phase.AFTER else None
         probabilities = as_expected(self._models, trace.graphs[done], graph)
+        known_gone = graph.missing & trace.graphs[done].missing  # reported when it was noticed
+        probabilities[[i for i in np.flatnonzero(known_gone) if i != moved]] = 1.0
         judged = np.array([name not in known.newcomers for name in graph.names])
         wrong = tuple(int(i) for i in np.flatnonzero(judged & (probabilities < self._models.threshold)))
         deviations: tuple[Deviation, ...] = ()
@@ -101,7 +104,7 @@ class Comparison:
             situation = Situation(
                 trace=trace,
                 done=done,
-                moved=moved_object(graph, action) if phase is Phase.AFTER else None,
+                moved=moved,
                 observed=graph,
                 probabilities=probabilities,
                 wrong=wrong,

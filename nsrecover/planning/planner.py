@@ -114,13 +114,15 @@ class RecoveryPlanner:
         began = time.perf_counter()
         _check(graph, trace, subgoals)
         missing = _missing(graph, discrepancy)
+        in_the_way = {name for fact in discrepancy.unmet for name in fact.arguments if name in discrepancy.newcomers}
         needed = {name for action in trace.plan for name in action.arguments}
-        if lost := tuple(name for name in missing if name in needed):
+        lost = tuple(name for name in missing if name in needed)
+        if lost or in_the_way:
             return Recovery(
                 RecoveryStatus.IMPOSSIBLE,
                 seconds=time.perf_counter() - began,
-                reason_code=ReasonCode.MISSING_OBJECTS,
-                blamed=lost,
+                reason_code=ReasonCode.MISSING_OBJECTS if lost else ReasonCode.BLOCKED_BY_NEWCOMER,
+                blamed=lost or tuple(sorted(in_the_way)),
                 lower_bound=float("inf"),
             )
         traces = self._traces(graph, trace, discrepancy)

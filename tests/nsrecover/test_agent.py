@@ -14,6 +14,9 @@ from nsrecover.core.observation import Observation
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.errors import InvalidAction, UnknownObject
 from nsrecover.system import System
+from sim.sensors.events import CameraEvent, EventKind
+from sim.sensors.presets import sensor
+from sim.sensors.world import SensedWorld
 from sim.tabletop.faults import Displaced
 from sim.tabletop.sampling import Structure, sample_plan, sample_scene
 from sim.tabletop.truth import deviations
@@ -123,3 +126,30 @@ def test_a_plan_that_does_not_fit_is_refused_before_anything_moves(
         with pytest.raises(error):
             RecoveryAgent(system, world).run(Plan.parse(plan))
     assert world.attempts == 0
+
+
+def test_behind_a_realistic_sensor_a_run_without_errors_needs_no_recovery(system: System) -> None:
+    rng = np.random.default_rng(35)
+    scene = sample_scene(rng, 6)
+    plan = sample_plan(rng, scene, Structure.TOWER, 3)
+    with TabletopWorld(scene) as world:
+        sensed = SensedWorld(world, sensor("d435", masks={"missing": 0.1}).stream(2, seed=1))
+        episode = RecoveryAgent(system, sensed).run(plan)
+    assert episode.status is EpisodeStatus.COMPLETED
+    assert [record.action for record in episode.records] == list(plan)
+    assert all(record.discrepancy.as_expected for record in episode.records)
+
+
+@pytest.mark.parametrize("kind", [EventKind.DROPPED, EventKind.FROZEN, EventKind.SWAPPED, EventKind.BUMPED])
+def test_a_camera_that_fails_during_the_run_is_no_exception(system: System, kind: EventKind) -> None:
+    rng = np.random.default_rng(36)
+    scene = sample_scene(rng, 5)
+    plan = sample_plan(rng, scene, Structure.TOWER, 2)
+    events = [CameraEvent(kind=kind, start=2, view=1, size=0.05)]
+    with TabletopWorld(scene) as world:
+        episode = RecoveryAgent(system, SensedWorld(world, sensor("harsh", events=events).stream(2, seed=2))).run(plan)
+    known = {item.name for item in scene.objects}
+    actions = [action for record in episode.records if record.recovery for action in record.recovery.actions]
+    assert {name for action in actions for name in action.arguments} <= known
+    assert episode.status in (EpisodeStatus.COMPLETED, EpisodeStatus.ASKED_FOR_HELP)
+    assert bool(episode.reason) == (episode.status is EpisodeStatus.ASKED_FOR_HELP)

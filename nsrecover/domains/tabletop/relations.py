@@ -95,9 +95,9 @@ def support_name(graph: SceneGraph, index: int) -> str:
 
 
 def resting_on(graph: SceneGraph, index: int) -> tuple[int, ...]:
-    """Indices of the objects that rest on another one, directly."""
+    """Indices of the objects that rest on another one, directly; those that are missing do not."""
     box = graph.boxes[index]
-    touching = np.flatnonzero(np.abs(bottom(graph.boxes) - top(box)) < CONTACT_M)
+    touching = np.flatnonzero((np.abs(bottom(graph.boxes) - top(box)) < CONTACT_M) & ~graph.missing)
     if not len(touching):
         return ()
     share = footprint_overlap(box, graph.boxes[touching]) >= SUPPORT_OVERLAP
@@ -110,7 +110,7 @@ def is_clear(graph: SceneGraph, index: int) -> bool:
 
 
 def beside(graph: SceneGraph, relation: Relation, reference: int) -> tuple[int, ...]:
-    """Indices of the objects that stand on one side of another: next to it, roughly in line, and at its height."""
+    """Indices of the objects on one side of another: next to it, roughly in line, at its height, and not missing."""
     axis, sign = DIRECTIONS[relation]
     boxes, other = graph.boxes, graph.boxes[reference]
     gap = gaps(other, boxes)
@@ -118,7 +118,7 @@ def beside(graph: SceneGraph, relation: Relation, reference: int) -> tuple[int, 
     in_line = gap[:, 1 - axis] < 0
     level = np.abs(bottom(boxes).astype(np.float64) - float(bottom(other))) < 2 * CONTACT_M
     near = (gap[:, axis] > -CONTACT_M) & (gap[:, axis] < NEAR_M)
-    return tuple(int(i) for i in np.flatnonzero(in_order & in_line & level & near))
+    return tuple(int(i) for i in np.flatnonzero(in_order & in_line & level & near & ~graph.missing))
 
 
 class SpatialRelation(NamedTuple):

@@ -13,7 +13,8 @@ from nsrecover.core.explanation import Fact
 from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.domains.tabletop.operators import PUT_BACK, STACK
 from nsrecover.domains.tabletop.relations import TABLE
-from nsrecover.explanation.facts import NOWHERE, swap_groups
+from nsrecover.explanation.facts import swap_groups
+from nsrecover.explanation.unseen import NOWHERE
 
 SEVERAL = "several"
 """Predicate of events that concern more than one object."""

@@ -8,13 +8,15 @@ from dataclasses import replace
 import pytest
 
 from nsrecover.core.actions import Trace
-from nsrecover.core.discrepancy import Phase
-from nsrecover.core.episode import EpisodeStatus, StepRecord
+from nsrecover.core.discrepancy import Phase, Unseen, UnseenReason
+from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.explanation import Fact
+from nsrecover.core.sensing import SensorFinding, SensorProblem
 from nsrecover.explanation import Audience
 from nsrecover.explanation.counterfactuals import Location, shortest_moves
 from nsrecover.explanation.episodes import report_of_episode
 from nsrecover.explanation.grammar import ordinal
+from nsrecover.explanation.grounded import GroundedExplainer
 from nsrecover.explanation.questions import ask
 from tests.nsrecover.explanation.made_episodes import FIRST, ON_RED, PLAN, SECOND, compared, fallen, flawless, scene
 
@@ -139,3 +141,51 @@ def test_the_search_without_an_object_finds_the_shortest_way() -> None:
     still = shortest_moves(SECOND, SECOND, set(SECOND.names))
     assert still is not None
     assert still == ()
+
+
+def doubtful() -> Episode:
+    """The second step puts the green die where no camera sees it."""
+    episode = flawless()
+    last = episode.records[-1]
+    unseen = Unseen("green die", UnseenReason.NO_MASK, moved=True)
+    graph = last.graph.doubted(["green die"])
+    found = replace(last.discrepancy, observed=graph, unseen=(unseen,), missing_to_tell=(unseen,), looks=3)
+    words = GroundedExplainer()(found, None)
+    record = replace(last, graph=graph, discrepancy=found, explanation=words)
+    reason = "every action is done, but the green die could not be seen in place afterwards"
+    records = (*episode.records[:-1], record)
+    return replace(episode, records=records, status=EpisodeStatus.ASKED_FOR_HELP, reason=reason)
+
+
+def test_what_could_not_be_seen_is_neither_an_error_nor_as_expected() -> None:
+    report = report_of_episode(doubtful(), Audience.ENGINEER)
+    assert (report["kind"], report["root_cause"], report["objects"]) == ("sensing", "cannot_tell", ["green die"])
+    (error,) = report["errors"]
+    assert (error["verdict"], error["looks"], error["verified"]) == ("cannot_tell", 3, True)
+    assert report["text"] == (
+        "No error was noticed, but not everything could be seen. "
+        "After step 2, top(green die, blue cube), it cannot be told whether all is as expected. "
+        "Something is where the green die should be, but the segmenter gives no mask of it. "
+        "The robot stopped there and asked for help: every action is done, but the green die could not be seen in "
+        "place afterwards."
+    )
+    lay = report_of_episode(doubtful())["text"]
+    assert "second step" in lay
+    assert "top(" not in lay
+    for question, part in (
+        ("what went wrong?", "no mask of it"),
+        ("what happened to the green die?", "I do not know: the green die was not seen after the second step."),
+        ("where is the green die?", "although I did not see it there"),
+    ):
+        assert part in ask(doubtful(), [question])[-1].text
+
+
+@pytest.mark.parametrize("reason", list(UnseenReason))
+def test_every_reason_not_to_see_something_has_words_that_claim_no_cause(reason: UnseenReason) -> None:
+    record = doubtful().records[-1]
+    missing = (Unseen("green die", reason, "blue cube"), SensorFinding(SensorProblem.NO_DEPTH, "left", "no reading"))
+    words = GroundedExplainer()(replace(record.discrepancy, missing_to_tell=missing), None)
+    assert words.verified
+    assert "green die" in words.sentences[1].text
+    assert words.sentences[2].text.startswith("Camera left: no reading (check that the depth")
+    assert ("blue cube" in words.sentences[1].text) == (reason is UnseenReason.MERGED_MASKS)

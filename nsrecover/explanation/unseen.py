@@ -1,0 +1,44 @@
+"""What is missing for a verdict, in words."""
+
+from __future__ import annotations
+
+from nsrecover.core.discrepancy import Discrepancy, Unseen, UnseenReason
+from nsrecover.core.explanation import Fact
+from nsrecover.core.sensing import ADVICE, SensorProblem
+from nsrecover.explanation.grammar import the
+
+NOWHERE = "nowhere"
+"""Argument of a fact if an object has no partner, support or place."""
+
+_WHY = {
+    UnseenReason.OCCLUDED: "no camera sees where {0} should be",
+    UnseenReason.NO_MASK: "something is where {0} should be, but the segmenter gives no mask of it",
+    UnseenReason.NO_DEPTH: "no camera has depth readings where {0} should be",
+    UnseenReason.MERGED_MASKS: "{0} and {1} share one mask",
+    UnseenReason.LOOKS_DISAGREE: "the observations disagree on whether {0} is in its place",
+}
+
+
+def missing_facts(discrepancy: Discrepancy) -> list[Fact]:
+    """Facts about what is missing: `unseen` (object, reason, other object) and `sensor` (problem, camera, finding)."""
+    return [
+        Fact("unseen", (each.name, each.reason.value, each.other or NOWHERE))
+        if isinstance(each, Unseen)
+        else Fact("sensor", (each.problem.value, each.camera, each.found))
+        for each in discrepancy.missing_to_tell
+    ]
+
+
+def missing_text(fact: Fact) -> str:
+    """A fact of `missing_facts` as a clause without a full stop."""
+    if fact.predicate == "sensor":
+        problem, camera, found = fact.arguments
+        whose = f"camera {camera}" if camera else "the cameras"
+        return f"{whose}: {found} ({ADVICE[SensorProblem(problem)]})"
+    name, reason, other = fact.arguments
+    return next(words for code, words in _WHY.items() if code.value == reason).format(the(name), the(other))
+
+
+def missing_texts(discrepancy: Discrepancy) -> tuple[str, ...]:
+    """What is missing for a verdict, as clauses without full stops."""
+    return tuple(map(missing_text, missing_facts(discrepancy)))
