@@ -1,4 +1,4 @@
-"""What the cameras see: calibrated RGB-D views with instance masks, checked when they are made."""
+"""What the robot sees and hears: calibrated RGB-D views with instance masks and a recording, checked when made."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ import numpy.typing as npt
 
 from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidObservation
+
+AUDIO_RATES_HZ = (4_000, 384_000)
+"""Lowest and highest sampling rate of a microphone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +43,7 @@ class Camera:
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """What the robot sees at one moment; nothing in it comes from a simulator's state.
+    """What the robot sees at one moment, and what it heard until then; nothing comes from a simulator's state.
 
     Attributes:
         rgb: (V, H, W, 3) uint8.
@@ -54,6 +57,8 @@ class Observation:
         shared_ids: whether an instance number means the same object in every view. If not (one detector for each
             camera), every number belongs to one view, and perception joins the views; numbers need no labels then, and
             labels with the same name in different views are one object.
+        audio: (S,) float32 from -1 to 1, mono, of one microphone since the last observation; None without a microphone.
+        audio_rate_hz: samples a second; 0 without a microphone.
     """
 
     rgb: npt.NDArray[np.uint8]
@@ -65,6 +70,8 @@ class Observation:
     holding: bool = False
     time_s: float = 0.0
     shared_ids: bool = True
+    audio: FloatArray | None = None
+    audio_rate_hz: int = 0
 
     def __post_init__(self) -> None:
         rgb = np.asarray(self.rgb)
@@ -102,3 +109,35 @@ class Observation:
             raise InvalidObservation(
                 f"expected a different name for every instance, found {sorted(self.labels.values())}"
             )
+        _check_audio(self.audio, self.audio_rate_hz)
+
+
+def _check_audio(audio: FloatArray | None, rate_hz: int) -> None:
+    """Check a recording and its rate.
+
+    Raises:
+        InvalidObservation: they cannot be used.
+    """
+    if audio is None:
+        if rate_hz:
+            raise InvalidObservation(
+                f"expected audio_rate_hz of 0 without audio, found {rate_hz}; pass the samples, or no rate"
+            )
+        return
+    samples = np.asarray(audio)
+    if samples.ndim != 1 or not np.issubdtype(samples.dtype, np.floating):
+        raise InvalidObservation(
+            f"expected audio as (samples,) float32, found {samples.shape} {samples.dtype}; mix the channels into one, "
+            "and divide integers of 16 bits by 32768"
+        )
+    low, high = AUDIO_RATES_HZ
+    if not low <= rate_hz <= high or int(rate_hz) != rate_hz:
+        raise InvalidObservation(
+            f"expected audio_rate_hz as a whole number from {low} to {high}, found {rate_hz}; pass the sampling rate "
+            "of the microphone in hertz"
+        )
+    loudest = float(np.abs(samples).max(initial=0.0))
+    if not loudest <= 1.0:  # false for NaN, too
+        raise InvalidObservation(
+            f"expected audio from -1 to 1, found {loudest:g}; divide the samples by the full scale of the microphone"
+        )

@@ -82,7 +82,7 @@ class Client:
 
 
 def observation_message(observation: Any) -> dict[str, Any]:
-    """Return an observation as JSON: images as PNG files in base64, depth in tenths of a millimetre."""
+    """Return an observation as JSON: PNG and WAV files in base64, depth in tenths of a millimetre."""
     depth = np.rint(np.asarray(observation.depth_m) * 10_000)
     depth = np.where((depth < 0) | (depth > 65_535), 0, depth).astype(np.uint16)
     views = [
@@ -98,7 +98,10 @@ def observation_message(observation: Any) -> dict[str, Any]:
         }
         for view, camera in enumerate(observation.cameras)
     ]
+    audio = getattr(observation, "audio", None)
+    heard = {} if audio is None else {"audio_wav": base64.b64encode(wav(audio, observation.audio_rate_hz)).decode()}
     return {
+        **heard,
         "views": views,
         "labels": {str(number): name for number, name in observation.labels.items()},
         "depth_unit_m": 0.0001,
@@ -106,6 +109,15 @@ def observation_message(observation: Any) -> dict[str, Any]:
         "holding": bool(observation.holding),
         "time_s": float(observation.time_s),
     }
+
+
+def wav(samples: Any, rate_hz: int) -> bytes:
+    """Encode (S,) samples from -1 to 1 as a WAV file, mono with 16 bits."""
+    data = np.clip(np.rint(np.asarray(samples, np.float64) * 32_768), -32_768, 32_767).astype("<i2").tobytes()
+    form = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, rate_hz, 2 * rate_hz, 2, 16)
+    return (
+        struct.pack("<4sI4s", b"RIFF", 36 + len(data), b"WAVE") + form + struct.pack("<4sI", b"data", len(data)) + data
+    )
 
 
 def png(pixels: Any) -> bytes:

@@ -13,11 +13,11 @@ The file, version 1 (docs/demonstrations.md describes it for other languages):
                          those of the writer (`python -m sim.collect`: command, seed, mix)
     /episodes/000123     a group for every episode, named by its number, six digits or more
         plan, targets, rgb, depth, instances, intrinsics, world_from_camera, camera_names, labels,
-        gripper_opening_m, holding, time_s, notes
+        gripper_opening_m, holding, time_s, notes; with a microphone also audio, audio_samples, audio_rate_hz
                          the arrays of `nsrecover.records.arrays`; texts are UTF-8, `notes` and `labels` are JSON
 
-The images are chunked by observation and compressed (shuffle, then gzip level 1), so that every HDF5 library can read
-them, and one observation can be read without the others. Files are written atomically.
+Images and audio are chunked by observation and compressed (shuffle, then gzip level 1), so that every HDF5 library can
+read them, and one observation can be read without the others. Files are written atomically.
 
 Needs h5py: `pip install 'nsrecover[hdf5]'`.
 """
@@ -49,6 +49,7 @@ from nsrecover.records.arrays import (
     arrays_to_observations,
     digest,
     episode_to_arrays,
+    stored_names,
 )
 from nsrecover.records.recording import Recording
 
@@ -60,7 +61,7 @@ COMPRESSION = 1
 """Level of gzip; higher levels save 2 % of a rendered observation and take more time."""
 
 _GZIP = {"compression": "gzip", "compression_opts": COMPRESSION, "shuffle": True}
-_IMAGES = ("rgb", "depth", "instances")
+_LARGE = ("rgb", "depth", "instances", "audio")
 _GROUP = "episodes"
 
 
@@ -165,7 +166,7 @@ class Archive(ClosedByWith):
         """Return a hash of an episode as it is stored; fast, because nothing is decompressed."""
         found = hashlib.sha256()
         group = self._group[self._names[self._known(episode)]]
-        for name in DTYPES:
+        for name in stored_names(group):
             data = self._dataset(group, name, episode)
             found.update(f"{name} {data.shape} {data.dtype.str};".encode())
             if data.chunks is None:
@@ -202,7 +203,7 @@ class Archive(ClosedByWith):
         """Read arrays of an episode, or a part of each along its first axis."""
         group = self._group[self._names[self._known(episode)]]
         arrays = {}
-        for name in names:
+        for name in stored_names(group, names):
             data = self._dataset(group, name, episode)
             try:
                 if DTYPES[name] == "U":
@@ -294,7 +295,7 @@ def _write_array(group: Any, name: str, array: np.ndarray[Any, Any]) -> None:
         encoded = np.char.encode(array, "utf-8")
         kind = _h5py().string_dtype("utf-8", max(encoded.dtype.itemsize, 1))
         group.create_dataset(name, data=encoded.astype(kind), dtype=kind)
-    elif name in _IMAGES:
+    elif name in _LARGE and array.size:
         group.create_dataset(name, data=array, chunks=(1, *array.shape[1:]), **_GZIP)
     else:
         group.create_dataset(name, data=array)

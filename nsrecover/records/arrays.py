@@ -14,14 +14,19 @@ The arrays of T actions and T + 1 observations of V views with H x W pixels:
     gripper_opening_m   (T+1,)           float   metres
     holding             (T+1,)           bool
     time_s              (T+1,)           float   seconds
+    audio               (T+1, S)         int16   samples of a microphone times 32768, zeros after the last one
+    audio_samples       (T+1,)           integer number of samples; -1 without a recording
+    audio_rate_hz       (T+1,)           integer samples a second; 0 without a recording
     notes               ()               text    JSON
+
+The arrays of the microphone are missing if no observation has audio.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,6 +40,9 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 DEPTH_STEPS_PER_M = 10_000
 """Depth is stored in tenths of a millimetre; values beyond 6.5535 m are stored as 0, no reading."""
+
+AUDIO_STEPS = 32_768
+"""Audio is stored with 16 bits: in steps of 1 / AUDIO_STEPS."""
 
 _LAYOUT = {
     "plan": ("U", "T"),
@@ -50,14 +58,26 @@ _LAYOUT = {
     "holding": ("b", "O"),
     "time_s": ("f", "O"),
     "notes": ("U", ""),
+    "audio": ("i", "OS"),
+    "audio_samples": ("i", "O"),
+    "audio_rate_hz": ("i", "O"),
 }
-"""Array of an episode -> allowed kinds of its dtype, and its axes: T actions, O observations, V views, H x W pixels."""
+"""Array of an episode -> allowed kinds of its dtype, and its axes: T actions, O observations, V views, H x W pixels, S
+samples."""
 
 DTYPES = {name: kinds for name, (kinds, _) in _LAYOUT.items()}
 """Array of an episode -> allowed kinds of its dtype."""
 
+OPTIONAL = ("audio", "audio_samples", "audio_rate_hz")
+"""The arrays that are missing if no observation has audio."""
+
 PER_OBSERVATION = tuple(name for name, (_, axes) in _LAYOUT.items() if axes.startswith("O"))
 """The arrays whose first axis is the observation."""
+
+
+def stored_names(available: Container[str], names: Iterable[str] = tuple(DTYPES)) -> tuple[str, ...]:
+    """Return the names of arrays to read: all but the optional ones that are not available."""
+    return tuple(name for name in names if name not in OPTIONAL or name in available)
 
 
 def episode_to_arrays(plan: Plan, observations: Sequence[Observation], notes: Mapping[str, Any]) -> Arrays:
@@ -93,7 +113,7 @@ def episode_to_arrays(plan: Plan, observations: Sequence[Observation], notes: Ma
 
 
 def observations_to_arrays(observations: Sequence[Observation]) -> Arrays:
-    """Return the arrays `PER_OBSERVATION` of observations of the same shape."""
+    """Return the arrays `PER_OBSERVATION` of observations of the same shape; those of audio only if there is any."""
     instances = np.stack([observation.instances for observation in observations])
     smallest = np.uint8 if instances.min(initial=0) >= 0 and instances.max(initial=0) < 256 else np.int32
     cameras = [observation.cameras for observation in observations]
@@ -109,6 +129,24 @@ def observations_to_arrays(observations: Sequence[Observation]) -> Arrays:
         "gripper_opening_m": np.array([observation.gripper_opening_m for observation in observations], np.float64),
         "holding": np.array([observation.holding for observation in observations], np.bool_),
         "time_s": np.array([observation.time_s for observation in observations], np.float64),
+        **_audio_to_arrays(observations),
+    }
+
+
+def _audio_to_arrays(observations: Sequence[Observation]) -> Arrays:
+    counts = [-1 if observation.audio is None else len(observation.audio) for observation in observations]
+    if max(counts, default=-1) < 0:
+        return {}
+    audio = np.zeros((len(counts), max(counts)), np.int16)
+    for row, count, observation in zip(audio, counts, observations, strict=True):
+        if observation.audio is not None:
+            steps = np.rint(np.asarray(observation.audio, np.float64) * AUDIO_STEPS)
+            row[:count] = np.clip(steps, -AUDIO_STEPS, AUDIO_STEPS - 1)
+    rates = [observation.audio_rate_hz for observation in observations]
+    return {
+        "audio": audio,
+        "audio_samples": np.array(counts, np.int64),
+        "audio_rate_hz": np.array(rates, np.int64),
     }
 
 
@@ -120,7 +158,7 @@ def arrays_to_episode(arrays: Mapping[str, npt.NDArray[Any]], source: str) -> tu
         source: origin of the arrays, for errors.
 
     Returns:
-        Plan, observations, notes.
+        Plan, observations, notes; audio is exact to 1 / `AUDIO_STEPS`.
 
     Raises:
         InvalidRecording: the arrays do not fit together.
@@ -159,15 +197,24 @@ def arrays_to_observations(arrays: Mapping[str, npt.NDArray[Any]]) -> tuple[Obse
             gripper_opening_m=float(arrays["gripper_opening_m"][t]),
             holding=bool(arrays["holding"][t]),
             time_s=float(arrays["time_s"][t]),
+            audio=_audio(arrays, t),
+            audio_rate_hz=int(arrays["audio_rate_hz"][t]) if "audio" in arrays else 0,
         )
         for t in range(len(depth_m))
     )
 
 
+def _audio(arrays: Mapping[str, npt.NDArray[Any]], t: int) -> npt.NDArray[np.float32] | None:
+    if "audio" not in arrays or arrays["audio_samples"][t] < 0:
+        return None
+    samples: npt.NDArray[np.float32] = arrays["audio"][t, : arrays["audio_samples"][t]].astype(np.float32)
+    return samples / np.float32(AUDIO_STEPS)
+
+
 def digest(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
     """Return a hash of the content of an episode, independent of the file format: 64 hexadecimal digits."""
     found = hashlib.sha256()
-    for name in DTYPES:
+    for name in stored_names(arrays):
         array = arrays[name]
         values = json.dumps(array.tolist()).encode() if array.dtype.kind == "U" else array.tobytes()
         kind = "text" if array.dtype.kind == "U" else array.dtype.str
@@ -185,11 +232,20 @@ def _check(arrays: Mapping[str, npt.NDArray[Any]], source: str) -> None:
     """Check that shapes and dtypes are consistent."""
     frames = len(arrays["plan"]) + 1 if arrays["plan"].ndim == 1 else 0
     views, height, width = arrays["rgb"].shape[1:4] if arrays["rgb"].ndim == 5 else (0, 0, 0)
-    sizes = {"T": frames - 1, "O": frames, "V": views, "H": height, "W": width}
-    for name, (kinds, axes) in _LAYOUT.items():
+    most = arrays["audio"].shape[1] if "audio" in arrays and arrays["audio"].ndim == 2 else 0
+    sizes = {"T": frames - 1, "O": frames, "V": views, "H": height, "W": width, "S": most}
+    if 0 < sum(name in arrays for name in OPTIONAL) < len(OPTIONAL):
+        raise InvalidRecording(f"expected all or none of the arrays {', '.join(OPTIONAL)} in {source}; record it again")
+    for name in stored_names(arrays):
+        kinds, axes = _LAYOUT[name]
         array, shape = arrays[name], tuple(sizes[axis] if axis in sizes else int(axis) for axis in axes)
         if array.shape != shape or array.dtype.kind not in kinds:
             raise InvalidRecording(
                 f"expected {name} in {source} of shape {shape} for {frames - 1} actions, found {array.shape} "
                 f"{array.dtype}; record it again"
             )
+    counts = arrays.get("audio_samples", np.zeros(0, np.int64))
+    if counts.min(initial=-1) < -1 or counts.max(initial=-1) > most:
+        raise InvalidRecording(
+            f"expected audio_samples in {source} from -1 to {most}, found {counts.tolist()}; record it again"
+        )

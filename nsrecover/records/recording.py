@@ -20,7 +20,7 @@ from nsrecover.core.actions import Plan
 from nsrecover.core.atomic_write import atomic_write
 from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidRecording, did_you_mean
-from nsrecover.records.arrays import DTYPES, arrays_to_episode, episode_to_arrays
+from nsrecover.records.arrays import arrays_to_episode, episode_to_arrays, stored_names
 
 SCHEMA = 1
 """Version of the file format; readers refuse any other."""
@@ -95,7 +95,7 @@ def load(path: str | Path) -> Recording:
         path: a file written by `save`.
 
     Returns:
-        The recording; depth is exact to 0.05 mm.
+        The recording; depth is exact to 0.05 mm, audio to 1 / 32768 of the full scale.
 
     Raises:
         InvalidRecording: the file does not exist, is damaged, of another version, or inconsistent.
@@ -108,7 +108,7 @@ def load(path: str | Path) -> Recording:
     try:
         with np.load(path, allow_pickle=False) as archive:
             _check_members(path, archive)
-            arrays = {name: archive[name] for name in DTYPES}
+            arrays = {name: archive[name] for name in stored_names(archive.files)}
     except (OSError, TypeError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as problem:
         raise InvalidRecording(
             f"expected a recorded episode in {path}, found a file that cannot be read ({problem}); "
@@ -150,6 +150,6 @@ def _check_members(path: Path, archive: Any) -> None:
             f"expected schema version {SCHEMA} in {path}, found {version.tolist()}; "
             "record it again, or read it with the version of nsrecover that wrote it"
         )
-    missing = sorted(set(DTYPES) - set(archive.files))
+    missing = sorted(set(stored_names(archive.files)) - set(archive.files))
     if missing:
         raise InvalidRecording(f"expected the arrays {', '.join(missing)} in {path}, found none; record it again")

@@ -27,7 +27,7 @@ import numpy as np
 from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidObservation
-from nsrecover.records.arrays import PER_OBSERVATION, arrays_to_observations, observations_to_arrays
+from nsrecover.records.arrays import PER_OBSERVATION, arrays_to_observations, observations_to_arrays, stored_names
 
 
 class Journal:
@@ -86,7 +86,8 @@ class Journal:
         try:
             with np.load(self._file(index), allow_pickle=False) as stored:
                 if str(stored["state"]) == state:
-                    observation = arrays_to_observations({name: stored[name] for name in PER_OBSERVATION})[0]
+                    names = stored_names(stored.files, PER_OBSERVATION)
+                    observation = arrays_to_observations({name: stored[name] for name in names})[0]
                     self.recalled += 1
                     return observation
         except FileNotFoundError:

@@ -261,6 +261,18 @@ def test_an_interrupted_episode_has_the_same_errors_of_the_sensor(tmp_path, lost
     assert texts[0] == texts[1]
 
 
+def test_a_journal_keeps_what_was_heard(tmp_path):
+    mix = DemonstrationMix(objects=(3,), lengths=(1,), fidelity="kinematic")
+    quiet = perform(mix, 5, 0)[1].observations[0]
+    heard = replace(quiet, audio=np.linspace(-1, 0.5, 7).astype(np.float32), audio_rate_hz=16_000)
+    with Journal(tmp_path / "journal") as journal:
+        for number, observation in enumerate((quiet, heard)):
+            journal.keep(number, "state", observation)
+    with Journal(tmp_path / "journal") as journal:
+        assert journal.recall(0, "state").audio is None
+        np.testing.assert_allclose(journal.recall(1, "state").audio, heard.audio, atol=1.01 / 32_768)
+
+
 def test_the_start_is_looked_at_again_until_it_shows_every_object_of_the_plan():
     def drops(missing: float) -> list[str]:
         mix = DemonstrationMix(

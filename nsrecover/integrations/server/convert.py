@@ -15,6 +15,8 @@ from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.integrations.server import messages
 from nsrecover.integrations.server.images import DEPTH, INSTANCES, RGB, from_base64, read_png
+from nsrecover.integrations.server.limits import AUDIO_S
+from nsrecover.records.wav import read_wav
 
 RIGID = 1e-2
 """Tolerance for rounding errors in rotation matrices."""
@@ -44,6 +46,7 @@ def observation_of(
     cameras: Sequence[messages.Camera],
     images: Sequence[Sequence[bytes]],
     max_pixels: int,
+    audio_wav: bytes | None = None,
 ) -> Observation:
     """Return an observation.
 
@@ -52,6 +55,7 @@ def observation_of(
         cameras: V cameras.
         images: RGB, depth and instances of each view, as PNG files.
         max_pixels: largest number of pixels of all views together.
+        audio_wav: a WAV file with what the microphone heard since the last observation; None without a microphone.
 
     Raises:
         InvalidObservation: the parts are invalid or do not fit together.
@@ -67,6 +71,7 @@ def observation_of(
     if len(sizes) != 1:
         found = ", ".join(f"{width} x {height}" for height, width in sorted(sizes))
         raise InvalidObservation(f"expected all images of one size, found {found}; scale them and their intrinsics")
+    audio, rate_hz = (None, 0) if audio_wav is None else read_wav(audio_wav, max_s=AUDIO_S)
     rgb, depth, instances = map(np.stack, zip(*views, strict=True))
     return Observation(
         rgb=rgb.astype(np.uint8, copy=False),
@@ -77,16 +82,19 @@ def observation_of(
         gripper_opening_m=look.gripper_opening_m,
         holding=look.holding,
         time_s=look.time_s,
+        audio=audio,
+        audio_rate_hz=rate_hz,
     )
 
 
 def json_observation(message: messages.Observation, max_pixels: int) -> Observation:
-    """Return an observation whose images were sent as base64."""
+    """Return an observation whose images and audio were sent as base64."""
     images = [
         [from_base64(getattr(view, f"{name}_png"), f"view {number}, {name}") for name, _ in IMAGES]
         for number, view in enumerate(message.views)
     ]
-    return observation_of(message, [view.camera for view in message.views], images, max_pixels)
+    audio = None if message.audio_wav is None else from_base64(message.audio_wav, "audio", "a WAV file")
+    return observation_of(message, [view.camera for view in message.views], images, max_pixels, audio)
 
 
 def _camera(message: messages.Camera) -> Camera:

@@ -30,8 +30,8 @@ INSTANCES: Kinds = {(GREY, 8): "L", (PALETTE, 8): "P", (GREY, 16): "I;16"}
 NAMES = {(COLOUR, 8): "8-bit RGB", (GREY, 16): "16-bit grey", (GREY, 8): "8-bit grey", (PALETTE, 8): "8-bit palette"}
 
 
-def from_base64(text: str, label: str) -> bytes:
-    """Decode base64.
+def from_base64(text: str, label: str, kind: str = "a PNG") -> bytes:
+    """Decode base64; `kind` is what it should hold.
 
     Raises:
         InvalidObservation: the text is not base64.
@@ -40,7 +40,7 @@ def from_base64(text: str, label: str) -> bytes:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         raise InvalidObservation(
-            f"{label}: expected a PNG as base64, found other text; encode the bytes of the file, without line breaks "
+            f"{label}: expected {kind} as base64, found other text; encode the bytes of the file, without line breaks "
             "and without a data: prefix"
         ) from None
 

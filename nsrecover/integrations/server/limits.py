@@ -6,6 +6,8 @@ from dataclasses import dataclass, fields
 
 from nsrecover.errors import InvalidConfiguration
 
+AUDIO_S = 120.0
+"""Longest recording of an observation, seconds."""
 VIEWS, OBJECTS, ACTIONS, FEATURES, NAME_LENGTH = 8, 64, 100, 4096, 100
 """Limits in the schema: views of an observation, objects of a scene, actions of a plan, length of an appearance
 feature, characters of a name."""

@@ -22,6 +22,8 @@ Row3 = tuple[Number, Number, Number]
 Row4 = tuple[Number, Number, Number, Number]
 Image = Annotated[str, Field(min_length=1, description="A PNG, base64.", json_schema_extra={"format": "base64"})]
 
+Recording = Annotated[str, Field(min_length=1, json_schema_extra={"format": "base64"})]
+
 
 class Message(BaseModel):
     """Base class of all requests; unknown fields are refused."""
@@ -103,6 +105,9 @@ class Observation(Look):
     """An observation of the robot at one time."""
 
     views: list[View] = Field(min_length=1, max_length=VIEWS)
+    audio_wav: Recording | None = Field(
+        default=None, description="What the microphone heard since the last observation: WAV, mono, 16 bits. Base64."
+    )
 
 
 class SceneObject(Message):

@@ -128,8 +128,11 @@ async def observe_files(
     instances: Annotated[
         list[UploadFile], File(min_length=1, max_length=VIEWS, description="8- or 16-bit PNG of each view.")
     ],
+    audio: Annotated[
+        UploadFile | None, File(description="WAV, mono, 16 bits: what the microphone heard since the last observation.")
+    ] = None,
 ) -> messages.Verdict:
-    """Send an observation as files: one of each kind for each view, in the order of the cameras."""
+    """Send an observation as files: one image of each kind for each view, in the order of the cameras."""
     try:
         parsed = messages.MultipartLook.model_validate_json(look)
     except ValidationError as error:
@@ -142,8 +145,9 @@ async def observe_files(
             "each kind for each view, in the order of the cameras",
         )  # fmt: skip
     images = [[await file.read() for file in view] for view in zip(rgb, depth, instances, strict=True)]
+    wav = None if audio is None else await audio.read()
     pixels = service.limits.pixels
-    return await judge(lambda watch: convert.observation_of(parsed, parsed.cameras, images, pixels))
+    return await judge(lambda watch: convert.observation_of(parsed, parsed.cameras, images, pixels, wav))
 
 
 @router.post("/sessions/{session}/scenes", tags=["observations"], responses=refusals(404, 409))

@@ -48,6 +48,13 @@ def with_nan() -> np.ndarray:
         ({"instances": np.zeros((2, 6, 8))}, "integer type, found float64"),
         ({"cameras": ()}, "expected one camera for each of the 2 views, found 0"),
         ({"labels": {1: "red cube", 2: "red cube"}}, "expected a different name"),
+        ({"audio_rate_hz": 16_000}, "expected audio_rate_hz of 0 without audio, found 16000"),
+        ({"audio": np.zeros(9, np.float32)}, "expected audio_rate_hz as a whole number from 4000 to 384000, found 0"),
+        ({"audio": np.zeros(9, np.float32), "audio_rate_hz": 16}, "found 16; pass the sampling rate"),
+        ({"audio": np.zeros((9, 2), np.float32), "audio_rate_hz": 16_000}, r"found \(9, 2\) float32; mix the channels"),
+        ({"audio": np.zeros(9, np.int16), "audio_rate_hz": 16_000}, r"found \(9,\) int16; .* divide integers"),
+        ({"audio": np.full(9, 300.0), "audio_rate_hz": 16_000}, "expected audio from -1 to 1, found 300"),
+        ({"audio": np.full(9, np.nan), "audio_rate_hz": 16_000}, "expected audio from -1 to 1, found nan"),
     ],
 )
 def test_observations_that_cannot_be_used_are_refused(changes: dict[str, object], message: str) -> None:
@@ -57,6 +64,8 @@ def test_observations_that_cannot_be_used_are_refused(changes: dict[str, object]
 
 def test_a_good_observation_is_accepted() -> None:
     assert Observation(**arrays()).labels[1] == "red cube"
+    heard = Observation(**arrays(audio=np.zeros(0, np.float32), audio_rate_hz=48_000))
+    assert heard.audio is not None
 
 
 def test_cameras_need_finite_matrices_of_the_right_shape() -> None:

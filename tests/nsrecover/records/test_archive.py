@@ -56,6 +56,55 @@ def _same(one: Recording, other: Recording) -> None:
         assert [camera.name for camera in a.cameras] == [camera.name for camera in b.cameras]
 
 
+def _heard(seed: int) -> Recording:
+    rng, quiet = np.random.default_rng(seed), _recording(seed)
+    lengths = (0, 500, 2000)
+    audio = [(rng.integers(-32_768, 32_768, n) / 32_768).astype(np.float32) for n in lengths]
+    seen = zip(quiet.observations, audio, strict=True)
+    return replace(quiet, observations=tuple(replace(each, audio=a, audio_rate_hz=16_000) for each, a in seen))
+
+
+def test_audio_is_read_whole_and_one_observation_at_a_time(tmp_path):
+    write_archive(tmp_path / "mixed.h5", [_recording(1), _heard(2)])
+    pack_archives(tmp_path / "packed.h5", [tmp_path / "mixed.h5"])
+    with Archive(tmp_path / "packed.h5") as archive, Archive(tmp_path / "mixed.h5") as before:
+        assert all(seen.audio is None for seen in archive[0].observations)
+        for number, expected in enumerate(_heard(2).observations):
+            for seen in (archive[1].observations[number], archive.observation(1, number)):
+                np.testing.assert_array_equal(seen.audio, expected.audio)
+                assert seen.audio_rate_hz == 16_000
+        assert archive.fingerprint(1) == before.fingerprint(1)
+        assert archive.digest(1) == before.digest(1)
+
+
+def test_the_digest_covers_the_audio(tmp_path):
+    loud, quiet = _heard(2), _recording(2)
+    write_archive(
+        tmp_path / "two.h5",
+        [
+            loud,
+            quiet,
+            replace(
+                loud,
+                observations=loud.observations[:1]
+                + tuple(replace(seen, audio=-seen.audio.clip(-0.99, 0.99)) for seen in loud.observations[1:]),
+            ),
+        ],
+    )
+    with Archive(tmp_path / "two.h5") as archive:
+        assert len({archive.digest(number) for number in archive.episodes}) == 3
+        assert len({archive.fingerprint(number) for number in archive.episodes}) == 3
+
+
+def test_empty_audio_can_be_stored(tmp_path):
+    silent = replace(
+        _heard(3), observations=tuple(replace(seen, audio=seen.audio[:0]) for seen in _heard(3).observations)
+    )
+    write_archive(tmp_path / "silent.h5", [silent])
+    with Archive(tmp_path / "silent.h5") as archive:
+        assert [seen.audio.shape for seen in archive[0].observations] == [(0,)] * 3
+
+
 def test_episodes_are_read_as_they_were_written(path):
     with Archive(path) as archive:
         assert (len(archive), archive.episodes) == (3, (4, 7, 1_000_000))

@@ -68,6 +68,56 @@ def test_what_is_saved_is_read_back(episode, tmp_path):
         np.testing.assert_array_equal(a.cameras[1].intrinsics, b.cameras[1].intrinsics)
 
 
+def _heard(seed: int, samples: int | None, rate_hz: int = 16_000) -> Observation:
+    if samples is None:
+        return _observation(seed)
+    audio = np.random.default_rng(seed).uniform(-1, 1, samples).astype(np.float32)
+    return replace(_observation(seed), audio=audio, audio_rate_hz=rate_hz)
+
+
+def test_audio_of_different_lengths_is_read_back(episode, tmp_path):
+    observations = (_heard(0, None), _heard(1, 1000), _heard(2, 0, 48_000))
+    save(replace(episode, observations=observations), tmp_path / "heard.npz")
+    again = load(tmp_path / "heard.npz").observations
+    assert again[0].audio is None
+    assert [seen.audio_rate_hz for seen in again] == [0, 16_000, 48_000]
+    assert again[1].audio.dtype == np.float32
+    np.testing.assert_allclose(again[1].audio, observations[1].audio, atol=1.01 / 32_768)
+    assert again[2].audio.shape == (0,)
+
+
+def test_audio_of_16_bits_is_exact(episode, tmp_path):
+    audio = np.arange(-32_768, 32_768, 7, dtype=np.float32) / 32_768
+    heard = tuple(replace(seen, audio=audio, audio_rate_hz=16_000) for seen in episode.observations)
+    save(replace(episode, observations=heard), tmp_path / "heard.npz")
+    for seen in load(tmp_path / "heard.npz").observations:
+        np.testing.assert_array_equal(seen.audio, audio)
+
+
+def test_a_recording_without_audio_has_no_arrays_of_it(arrays):
+    assert not [name for name in arrays if name.startswith("audio")]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda arrays: arrays.pop("audio_rate_hz"), "all or none of the arrays audio, audio_samples, audio_rate_hz"),
+        (lambda arrays: arrays["audio_samples"].__setitem__(1, 1001), "audio_samples .* from -1 to 1000"),
+        (lambda arrays: arrays.update(audio=arrays["audio"][:2]), r"audio .* of shape \(3, 1000\)"),
+        (lambda arrays: arrays["audio_rate_hz"].__setitem__(1, 0), "audio_rate_hz as a whole number"),
+    ],
+)
+def test_inconsistent_audio_is_refused(episode, tmp_path, change, message):
+    path = tmp_path / "heard.npz"
+    save(replace(episode, observations=(_heard(0, None), _heard(1, 1000), _heard(2, 10))), path)
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    change(arrays)
+    np.savez(path, **arrays)
+    with pytest.raises(InvalidRecording, match=message):
+        load(path)
+
+
 def test_the_same_recording_gives_the_same_bytes(episode, tmp_path):
     save(episode, tmp_path / "a.npz")
     save(episode, tmp_path / "b.npz")

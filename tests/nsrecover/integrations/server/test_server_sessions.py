@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from nsrecover.integrations.client import png
+from nsrecover.core.observation import Observation
+from nsrecover.integrations.client import observation_message, png
+from nsrecover.integrations.server import convert
 from nsrecover.records.recording import Recording
 from nsrecover.records.review import review
 from nsrecover.system import System
@@ -171,6 +175,44 @@ def test_a_refused_observation_changes_nothing(http: TestClient, plan: list[str]
     assert http.post(f"{path}/observations", json=damaged).status_code == 422
     assert http.get(path).json()["step"] == 0
     assert http.post(f"{path}/observations", json=seen[1]).json()["as_expected"]
+
+
+@pytest.mark.parametrize("files", [False, True])
+def test_audio_comes_with_the_images(
+    http: TestClient, plan: list[str], episode: Recording, files: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    audio = (np.arange(-800, 800) / 800).astype(np.float32)
+    message = observation_message(replace(episode.observations[0], audio=audio, audio_rate_hz=16_000))
+    heard: list[Observation] = []
+    judged = convert.observation_of
+
+    def note(*given: Any) -> Observation:
+        heard.append(judged(*given))
+        return heard[-1]
+
+    monkeypatch.setattr(convert, "observation_of", note)
+
+    def send(message: dict[str, Any]) -> Any:
+        path = opened(http, plan)
+        if not files:
+            return http.post(f"{path}/observations", json=message)
+        views, wav = message["views"], base64.b64decode(message["audio_wav"])
+        look = {key: value for key, value in message.items() if key not in ("views", "audio_wav")}
+        parts = [
+            (kind, (f"{kind}.png", base64.b64decode(view[f"{kind}_png"])))
+            for kind in ("rgb", "depth", "instances")
+            for view in views
+        ]
+        look["cameras"] = [view["camera"] for view in views]
+        form = {"look": json.dumps(look)}
+        return http.post(f"{path}/observations/multipart", data=form, files=[*parts, ("audio", ("audio.wav", wav))])
+
+    assert send(message).status_code == 200
+    np.testing.assert_allclose(heard[-1].audio, audio, atol=1.01 / 32_768)
+    assert heard[-1].audio_rate_hz == 16_000
+    refused = send({**message, "audio_wav": base64.b64encode(b"no sound").decode()})
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid_observation")
+    assert "audio: expected a WAV file with PCM samples, found 8 bytes" in refused.json()["message"]
 
 
 def test_there_are_only_so_many(system: System) -> None:
