@@ -165,6 +165,7 @@ def load(
     alpha: float | None = None,
     domain: SpatialDomain = TABLETOP,
     tolerance_m: float | None = None,
+    sensor: str | None = None,
 ) -> System:
     """Load a checkpoint.
 
@@ -176,14 +177,18 @@ def load(
         domain: what can be in a scene and what can be done to it, see `System`.
         tolerance_m: displacement from which on an object counts as out of place, metres; the one of the training if
             None. Below 1 cm, calibrate on good runs of your own sensor (`System.calibrated`).
+        sensor: the sensor for which `alpha` is promised, such as "d435"; all of the training's together if None.
 
     Raises:
         InvalidCheckpoint: it is missing, damaged or does not fit, or was calibrated on too few steps for the rate.
-        InvalidConfiguration: the rate or the tolerance is out of its range, or both are given.
+        InvalidConfiguration: the rate or the tolerance is out of its range, both are given, the checkpoint was not
+            calibrated with the sensor, or a sensor is given without a rate.
     """
     from nsrecover.models.bundle import Bundle
 
     bundle = Bundle.load(checkpoint, domain)
+    if sensor is not None and alpha is None:
+        raise InvalidConfiguration(f"expected alpha with sensor={sensor!r}, found none; the rate to promise for it")
     if tolerance_m is not None:
         if alpha is not None:
             raise InvalidConfiguration(
@@ -191,7 +196,9 @@ def load(
                 "training: load with tolerance_m, then use System.calibrated with good runs"
             )
         return System(bundle.with_tolerance(tolerance_m), domain=domain)
-    return System(bundle if alpha is None else bundle.with_threshold(bundle.threshold_for(alpha)), domain=domain)
+    return System(
+        bundle if alpha is None else bundle.with_threshold(bundle.threshold_for(alpha, sensor)), domain=domain
+    )
 
 
 def geometric(

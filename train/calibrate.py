@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from nsrecover.core.scene import FloatArray
-from nsrecover.models.bundle import Bundle
+from nsrecover.models.bundle import Bundle, SensorCalibration
 from nsrecover.models.conformal import conformal_threshold, lowest
 from nsrecover.models.same_place import same_place
 from train.demonstrations import Demonstration
@@ -44,17 +44,50 @@ def calibrate(
     scores = lowest_probabilities([held_out[i] for i in others], [visual[i] for i in others], bundle)
     fresh = lowest_probabilities(test, test_visual, bundle)
     kept = lowest(scores.tolist())
+    sensors = _by_sensor([held_out[i] for i in others], scores), _by_sensor(test, fresh)
+    calibrations = {name: SensorCalibration(lowest(own), len(own)) for name, own in sensors[0].items() if name}
     thresholds = {rate: conformal_threshold(kept, len(scores), rate) for rate in FALSE_ALARM_RATES}
     threshold = min(NEUTRAL_THRESHOLD, conformal_threshold(kept, len(scores), alpha))
-    bundle.config = replace(bundle.config, threshold=threshold, calibration=kept, calibration_steps=len(scores))
+    bundle.config = replace(
+        bundle.config,
+        threshold=threshold,
+        calibration=kept,
+        calibration_steps=len(scores),
+        sensors=calibrations,
+    )
     return {
         "threshold": threshold,
         "calibration_steps": len(scores),
         "test_steps": len(fresh),
         "false_alarm_rate": float((fresh < threshold).mean()),
         "false_alarms": {str(rate): float((fresh < found).mean()) for rate, found in thresholds.items()},
+        "sensors": {
+            name: _measured(calibrations[name], sensors[1][name], threshold, alpha)
+            for name in calibrations
+            if sensors[1].get(name)
+        },
         "box_error_mm": box_errors_mm(test, test_visual, bundle, (1, 3, 5)),
         "displacement_recall_by_mm": displacement_recall(test, test_visual, bundle),
+    }
+
+
+def _by_sensor(demonstrations: Sequence[Demonstration], scores: FloatArray) -> dict[str, list[float]]:
+    """Scores of the steps of some demonstrations, by the sensor that they were seen through."""
+    names = [demo.sensor for demo in demonstrations for _ in demo.plan]
+    found: dict[str, list[float]] = {}
+    for name, score in zip(names, scores.tolist(), strict=True):
+        found.setdefault(name, []).append(score)
+    return found
+
+
+def _measured(calibration: SensorCalibration, fresh: Sequence[float], threshold: float, alpha: float) -> dict[str, Any]:
+    """False alarms of one sensor on steps that did not set its threshold."""
+    own = conformal_threshold(calibration.scores, calibration.steps, alpha)
+    return {
+        "steps": len(fresh),
+        "false_alarm_rate": float(np.mean(np.asarray(fresh) < threshold)),
+        "own_threshold": own,
+        "own_false_alarm_rate": float(np.mean(np.asarray(fresh) < own)),
     }
 
 

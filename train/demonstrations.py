@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +27,7 @@ from nsrecover.perception.visibility import seen_through
 from nsrecover.records.archive import Archive
 from nsrecover.records.recording import Recording, load
 
-PERCEPTION = 2
+PERCEPTION = 3
 """Version of the perceived episodes; raise it when perception changes, so that cached episodes are made anew."""
 
 
@@ -42,6 +43,7 @@ class Demonstration:
         crops: (B, S, S, 3) uint8, every object in every view of every frame.
         owners: (B, 2) frame and object of each crop.
         pixels: (B,) visible pixels of each crop.
+        sensor: name of the sensor that it was seen through; empty if the recording does not say.
     """
 
     names: tuple[str, ...]
@@ -51,6 +53,7 @@ class Demonstration:
     crops: npt.NDArray[np.uint8]
     owners: npt.NDArray[np.intp]
     pixels: FloatArray
+    sensor: str = ""
 
     def appearance(self, bundle: Bundle) -> FloatArray:
         """Features (T + 1, N, D): over the views and from memory, by visible pixels, as in `perceiver`."""
@@ -91,7 +94,14 @@ def perceive_recording(recording: Recording, crop_size: int) -> Demonstration:
         crops=np.concatenate(crops),
         owners=np.concatenate(owners),
         pixels=np.concatenate(pixels),
+        sensor=_sensor(recording.notes),
     )
+
+
+def _sensor(notes: Mapping[str, Any]) -> str:
+    """Name of the sensor in the notes of a recording, as `python -m sim.collect` writes them."""
+    found = notes.get("sensor")
+    return str(found.get("name", "")) if isinstance(found, Mapping) else str(found or "")
 
 
 def _numbers(observation: Observation, names: tuple[str, ...]) -> list[int]:
@@ -204,6 +214,7 @@ def _write(demonstration: Demonstration, path: Path) -> None:
             file,
             names=np.array(demonstration.names),
             plan=np.array([str(action) for action in demonstration.plan]),
+            sensor=demonstration.sensor,
             **{name: getattr(demonstration, name) for name in ("boxes", "seen", "crops", "owners", "pixels")},
         )
 
@@ -213,5 +224,6 @@ def _read(path: Path) -> Demonstration:
         return Demonstration(
             names=tuple(str(name) for name in stored["names"]),
             plan=Plan.parse([str(line) for line in stored["plan"]]),
+            sensor=str(stored["sensor"]),
             **{name: stored[name] for name in ("boxes", "seen", "crops", "owners", "pixels")},
         )

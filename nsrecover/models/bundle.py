@@ -21,7 +21,7 @@ from nsrecover.core.atomic_write import atomic_path
 from nsrecover.core.scene import FloatArray
 from nsrecover.domains.tabletop.operators import OPERATORS, TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
-from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
+from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration, did_you_mean
 from nsrecover.models.conformal import conformal_threshold
 from nsrecover.models.discriminator import Discriminator
 from nsrecover.models.encoder import ObjectEncoder
@@ -33,6 +33,19 @@ FORMAT = 2
 
 WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
 SHIPPED = Path(__file__).parent.parent / "checkpoints" / "tabletop"
+
+
+@dataclass(frozen=True)
+class SensorCalibration:
+    """Calibration scores of successful held-out steps behind one sensor.
+
+    Attributes:
+        scores: the lowest ones, ascending (see `nsrecover.models.conformal.lowest`).
+        steps: how many such steps there were.
+    """
+
+    scores: tuple[float, ...]
+    steps: int
 
 
 @dataclass(frozen=True)
@@ -55,6 +68,7 @@ class BundleConfig:
         calibration: the lowest scores of successful held-out steps, ascending; a step's score is the lowest P(as
             expected) of its objects.
         calibration_steps: how many such steps there were.
+        sensors: the same for each sensor that held-out steps were seen through.
         workspace: x_min, y_min, x_max, y_max of the table, metres.
         reach_m: nearest and farthest distance from the robot's base at which it can grasp from the table, metres.
         metrics: measurements on held-out data after training.
@@ -75,6 +89,7 @@ class BundleConfig:
     tolerance_m: float = 0.02
     calibration: tuple[float, ...] = ()
     calibration_steps: int = 0
+    sensors: Mapping[str, SensorCalibration] = field(default_factory=dict)
     workspace: tuple[float, float, float, float] = (0.30, -0.35, 0.75, 0.35)
     reach_m: tuple[float, float] = (0.28, 0.81)
     metrics: Mapping[str, Any] = field(default_factory=dict)
@@ -139,20 +154,40 @@ class Bundle(nn.Module):
         """D, length of an appearance feature."""
         return self.config.feature_size
 
-    def threshold_for(self, alpha: float) -> float:
-        """The threshold that keeps false alarms to a rate `alpha` per step, by split-conformal calibration.
+    def calibration_for(self, sensor: str | None = None) -> SensorCalibration:
+        """The calibration scores, of one sensor if it is named.
 
         Raises:
-            InvalidConfiguration: the rate is out of its range.
+            InvalidConfiguration: the checkpoint was not calibrated with this sensor.
+        """
+        if sensor is None:
+            return SensorCalibration(self.config.calibration, self.config.calibration_steps)
+        known = self.config.sensors
+        if sensor not in known:
+            raise InvalidConfiguration(
+                f"expected a sensor that the checkpoint was calibrated with ({', '.join(known) or 'none'}), found "
+                f"{sensor!r}.{did_you_mean(sensor, known)} For another sensor use System.calibrated with good runs."
+            )
+        return known[sensor]
+
+    def threshold_for(self, alpha: float, sensor: str | None = None) -> float:
+        """The threshold that keeps false alarms to a rate `alpha` per step, by split-conformal calibration.
+
+        Args:
+            alpha: the rate.
+            sensor: name of the sensor that will be used; all of the training's together if None.
+
+        Raises:
+            InvalidConfiguration: the rate is out of its range, or there is no such sensor.
             InvalidCheckpoint: the checkpoint was not calibrated, or on too few steps to promise so low a rate.
         """
-        threshold = conformal_threshold(self.config.calibration, self.config.calibration_steps, alpha)
+        calibration = self.calibration_for(sensor)
+        threshold = conformal_threshold(calibration.scores, calibration.steps, alpha)
         if threshold == 0.0:
-            steps = self.config.calibration_steps
             raise InvalidCheckpoint(
                 f"expected a checkpoint calibrated on at least {math.ceil(1 / alpha) - 1} successful steps to promise "
-                f"a false-alarm rate of {alpha}, found one calibrated on {steps}; ask for a higher rate, or train with "
-                "more held-out demonstrations"
+                f"a false-alarm rate of {alpha}, found one calibrated on {calibration.steps}; ask for a higher rate, "
+                "or train with more held-out demonstrations"
             )
         return threshold
 
@@ -295,8 +330,10 @@ def _read_config(path: Path, domain: SpatialDomain) -> BundleConfig:
         )
     document = {name: tuple(value) if isinstance(value, list) else value for name, value in document.items()}
     try:
-        config = BundleConfig(**document)
-    except TypeError as error:
+        sensors = document.pop("sensors", {}).items()
+        calibrations = {name: SensorCalibration(tuple(each["scores"]), each["steps"]) for name, each in sensors}
+        config = BundleConfig(**document, sensors=calibrations)
+    except (TypeError, KeyError, AttributeError) as error:
         raise InvalidCheckpoint(f"expected the settings of a checkpoint in {path}, found others ({error})") from error
     known = tuple(domain.operators)
     if config.operators != known[: len(config.operators)]:

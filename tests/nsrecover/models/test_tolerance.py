@@ -1,13 +1,16 @@
-"""The tolerance is a setting: the same models detect smaller or only larger displacements."""
+"""Tolerance and sensor are settings: smaller displacements are detected, and a rate is promised for one sensor."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import nsrecover
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.models.bundle import Bundle
+from nsrecover.models.bundle import Bundle, SensorCalibration
 from nsrecover.system import System
 
 
@@ -45,3 +48,17 @@ def test_another_tolerance_leaves_the_checkpoint_as_it_is() -> None:
 def test_what_cannot_be_is_refused(settings: dict[str, float], message: str) -> None:
     with pytest.raises(InvalidConfiguration, match=message):
         nsrecover.load(**settings)
+
+
+def test_a_rate_is_promised_for_one_sensor(tmp_path: Path) -> None:
+    bundle = Bundle.load()
+    steps = {"quiet": SensorCalibration((0.9, 0.95), 99), "noisy": SensorCalibration((0.2, 0.3), 99)}
+    bundle.config = replace(bundle.config, sensors=steps)
+    folder = bundle.save(tmp_path / "mine")
+    assert Bundle.load(folder).config.sensors == steps
+    assert nsrecover.load(folder, alpha=0.01, sensor="quiet").models.threshold == 0.9
+    assert nsrecover.load(folder, alpha=0.02, sensor="noisy").models.threshold == 0.3
+    with pytest.raises(InvalidConfiguration, match=r"calibrated with \(quiet, noisy\), found 'noise'"):
+        nsrecover.load(folder, alpha=0.01, sensor="noise")
+    with pytest.raises(InvalidConfiguration, match="expected alpha with sensor"):
+        nsrecover.load(folder, sensor="noisy")
