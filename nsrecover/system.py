@@ -16,7 +16,7 @@ from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation import GroundedExplainer
-from nsrecover.models.conformal import conformal_threshold, lowest
+from nsrecover.models.conformal import Calibration, CalibrationWatch, conformal_threshold, lowest
 from nsrecover.models.geometric import GeometricModels
 from nsrecover.models.protocols import SceneModels
 from nsrecover.monitoring.comparison import Comparison
@@ -42,12 +42,14 @@ class System:
         explainer: explains discrepancies; by default a `GroundedExplainer` for the domain.
         rejoin: what counts as being back on the plan.
         domain: what can be in a scene and what can be done to it; another one may only add operators to the tabletop's.
+        calibration: what the threshold was set on, if `calibrated` or `load(alpha=)` did that.
     """
 
     models: SceneModels
     explainer: Explainer = None  # type: ignore[assignment]  # __post_init__ sets it
     rejoin: Rejoin = Rejoin.POSE
     domain: SpatialDomain = TABLETOP
+    calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
         if self.explainer is None:
@@ -157,7 +159,20 @@ class System:
                 else f"expected steps that went well, found {absent} of {len(scores)} in which an object was gone from "
                 f"its place; leave these episodes out, or ask for a rate above {absent / len(scores):.2g}"
             )
-        return replace(self, models=self.models.with_threshold(threshold))
+        calibration = Calibration(lowest(scores), len(scores))
+        return replace(self, models=self.models.with_threshold(threshold), calibration=calibration)
+
+    def calibration_watch(self) -> CalibrationWatch:
+        """A watch for steps that no longer look like those of the calibration; one for all episodes of a robot.
+
+        Raises:
+            InvalidConfiguration: the system was not calibrated.
+        """
+        if self.calibration is None:
+            raise InvalidConfiguration(
+                "expected a calibrated system, found none; use System.calibrated with good runs, or load(alpha=)"
+            )
+        return CalibrationWatch(self.calibration)
 
 
 def load(
@@ -196,9 +211,10 @@ def load(
                 "training: load with tolerance_m, then use System.calibrated with good runs"
             )
         return System(bundle.with_tolerance(tolerance_m), domain=domain)
-    return System(
-        bundle if alpha is None else bundle.with_threshold(bundle.threshold_for(alpha, sensor)), domain=domain
-    )
+    if alpha is None:
+        return System(bundle, domain=domain)
+    threshold, calibration = bundle.threshold_for(alpha, sensor), bundle.calibration_for(sensor)
+    return System(bundle.with_threshold(threshold), domain=domain, calibration=calibration)
 
 
 def geometric(

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from nsrecover.core.scene import FloatArray
-from nsrecover.models.bundle import Bundle, SensorCalibration
-from nsrecover.models.conformal import conformal_threshold, lowest
+from nsrecover.models.bundle import Bundle
+from nsrecover.models.conformal import Calibration, conformal_threshold, lowest
 from nsrecover.models.same_place import same_place
 from train.demonstrations import Demonstration
 
@@ -45,7 +45,7 @@ def calibrate(
     fresh = lowest_probabilities(test, test_visual, bundle)
     kept = lowest(scores.tolist())
     sensors = _by_sensor([held_out[i] for i in others], scores), _by_sensor(test, fresh)
-    calibrations = {name: SensorCalibration(lowest(own), len(own)) for name, own in sensors[0].items() if name}
+    calibrations = {name: Calibration(lowest(own), len(own)) for name, own in sensors[0].items() if name}
     thresholds = {rate: conformal_threshold(kept, len(scores), rate) for rate in FALSE_ALARM_RATES}
     threshold = min(NEUTRAL_THRESHOLD, conformal_threshold(kept, len(scores), alpha))
     bundle.config = replace(
@@ -80,7 +80,7 @@ def _by_sensor(demonstrations: Sequence[Demonstration], scores: FloatArray) -> d
     return found
 
 
-def _measured(calibration: SensorCalibration, fresh: Sequence[float], threshold: float, alpha: float) -> dict[str, Any]:
+def _measured(calibration: Calibration, fresh: Sequence[float], threshold: float, alpha: float) -> dict[str, Any]:
     """False alarms of one sensor on steps that did not set its threshold."""
     own = conformal_threshold(calibration.scores, calibration.steps, alpha)
     return {

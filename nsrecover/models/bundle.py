@@ -22,7 +22,7 @@ from nsrecover.core.scene import FloatArray
 from nsrecover.domains.tabletop.operators import OPERATORS, TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration, did_you_mean
-from nsrecover.models.conformal import conformal_threshold
+from nsrecover.models.conformal import Calibration, conformal_threshold
 from nsrecover.models.discriminator import Discriminator
 from nsrecover.models.encoder import ObjectEncoder
 from nsrecover.models.free_space import FreeSpaceTransformer
@@ -33,19 +33,6 @@ FORMAT = 2
 
 WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
 SHIPPED = Path(__file__).parent.parent / "checkpoints" / "tabletop"
-
-
-@dataclass(frozen=True)
-class SensorCalibration:
-    """Calibration scores of successful held-out steps behind one sensor.
-
-    Attributes:
-        scores: the lowest ones, ascending (see `nsrecover.models.conformal.lowest`).
-        steps: how many such steps there were.
-    """
-
-    scores: tuple[float, ...]
-    steps: int
 
 
 @dataclass(frozen=True)
@@ -89,7 +76,7 @@ class BundleConfig:
     tolerance_m: float = 0.02
     calibration: tuple[float, ...] = ()
     calibration_steps: int = 0
-    sensors: Mapping[str, SensorCalibration] = field(default_factory=dict)
+    sensors: Mapping[str, Calibration] = field(default_factory=dict)
     workspace: tuple[float, float, float, float] = (0.30, -0.35, 0.75, 0.35)
     reach_m: tuple[float, float] = (0.28, 0.81)
     metrics: Mapping[str, Any] = field(default_factory=dict)
@@ -154,14 +141,14 @@ class Bundle(nn.Module):
         """D, length of an appearance feature."""
         return self.config.feature_size
 
-    def calibration_for(self, sensor: str | None = None) -> SensorCalibration:
+    def calibration_for(self, sensor: str | None = None) -> Calibration:
         """The calibration scores, of one sensor if it is named.
 
         Raises:
             InvalidConfiguration: the checkpoint was not calibrated with this sensor.
         """
         if sensor is None:
-            return SensorCalibration(self.config.calibration, self.config.calibration_steps)
+            return Calibration(self.config.calibration, self.config.calibration_steps)
         known = self.config.sensors
         if sensor not in known:
             raise InvalidConfiguration(
@@ -331,7 +318,7 @@ def _read_config(path: Path, domain: SpatialDomain) -> BundleConfig:
     document = {name: tuple(value) if isinstance(value, list) else value for name, value in document.items()}
     try:
         sensors = document.pop("sensors", {}).items()
-        calibrations = {name: SensorCalibration(tuple(each["scores"]), each["steps"]) for name, each in sensors}
+        calibrations = {name: Calibration(tuple(each["scores"]), each["steps"]) for name, each in sensors}
         config = BundleConfig(**document, sensors=calibrations)
     except (TypeError, KeyError, AttributeError) as error:
         raise InvalidCheckpoint(f"expected the settings of a checkpoint in {path}, found others ({error})") from error

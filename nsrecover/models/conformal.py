@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,6 +11,75 @@ from nsrecover.errors import InvalidConfiguration
 
 KEPT = 0.2
 """Share of the lowest calibration scores that a checkpoint keeps, which is the highest rate it can guarantee."""
+
+DETECTION_LIMIT = 1000.0
+"""Evidence at which a change is reported: without a change, once in at least so many steps on average."""
+
+_STAKE = 2.5
+"""Share of the evidence that is staked on a low score, relative to the stake that could lose everything (5)."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Scores of successful held-out steps: for each the lowest P(as expected) of its objects.
+
+    Attributes:
+        scores: the lowest ones, ascending (see `lowest`).
+        steps: how many such steps there were.
+    """
+
+    scores: tuple[float, ...]
+    steps: int
+
+
+class CalibrationWatch:
+    """Notices that good steps no longer look like those of the calibration, so that its promise does not hold.
+
+    A score among the lowest fifth of the calibration scores should be seen in one of five steps. Every step multiplies
+    the evidence for more of them by 1 + 2.5 (low - 1/5), and it never falls below 1: an e-detector (Shin, Ramdas and
+    Rinaldo, "E-detectors: a nonparametric framework for sequential change detection", 2022), which without a change
+    reports one in `DETECTION_LIMIT` steps or fewer on average.
+
+    Args:
+        calibration: what the threshold was set on.
+
+    Raises:
+        InvalidConfiguration: there are fewer than 20 calibration steps.
+    """
+
+    def __init__(self, calibration: Calibration) -> None:
+        if calibration.steps < 20:
+            raise InvalidConfiguration(
+                f"expected a calibration on at least 20 steps, found {calibration.steps}; calibrate on more good runs"
+            )
+        rank = int(np.floor(KEPT * (calibration.steps + 1)))
+        self._low, self.evidence, self.steps = calibration.scores[rank - 1], 1.0, 0
+
+    def update(self, score: float) -> bool:
+        """Take in a step that was as expected.
+
+        Args:
+            score: the lowest P(as expected) of its objects.
+
+        Returns:
+            Whether the steps no longer look like those of the calibration.
+        """
+        self.steps += 1
+        self.evidence = max(self.evidence, 1.0) * (1 + _STAKE * ((score < self._low) - KEPT))
+        return self.changed
+
+    @property
+    def changed(self) -> bool:
+        """Whether the steps no longer look like those of the calibration."""
+        return self.evidence >= DETECTION_LIMIT
+
+    def __str__(self) -> str:
+        if not self.changed:
+            return f"{self.steps} steps look like those of the calibration"
+        return (
+            f"{self.steps} steps that were as expected do not look like those of the calibration: the promised rate of "
+            "false alarms does not hold; check the sensor, and calibrate again on good runs"
+        )
 
 
 def lowest(scores: Sequence[float]) -> tuple[float, ...]:

@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import nsrecover
 from nsrecover import load
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 from nsrecover.models.bundle import Bundle
-from nsrecover.models.conformal import conformal_threshold, lowest
+from nsrecover.models.conformal import Calibration, CalibrationWatch, conformal_threshold, lowest
 
 
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
@@ -46,3 +47,31 @@ def test_load_takes_the_rate(tmp_path) -> None:
     bundle.save(tmp_path)
     assert load(tmp_path).bundle.threshold == 0.5
     assert load(tmp_path, alpha=0.05).bundle.threshold == pytest.approx(0.04)
+
+
+def scores(rng: np.random.Generator, count: int, shift: float = 0.0) -> list[float]:
+    return (rng.random(count) - shift).tolist()
+
+
+def test_a_change_of_good_steps_is_noticed_and_its_absence_is_not_reported() -> None:
+    rng = np.random.default_rng(0)
+    early = 0
+    for _ in range(200):
+        held_out = scores(rng, 500)
+        watch = CalibrationWatch(Calibration(lowest(held_out), 500))
+        early += sum(watch.update(score) for score in scores(rng, 50)) > 0
+        while not watch.update(scores(rng, 1, shift=0.5)[0]):
+            assert watch.steps < 150
+        assert "do not look like" in str(watch)
+    assert early <= 20  # one in 1000 steps, and 50 steps each: 10 are expected at most
+
+
+def test_a_watch_needs_enough_steps() -> None:
+    with pytest.raises(InvalidConfiguration, match="at least 20 steps, found 3"):
+        CalibrationWatch(Calibration((0.5,), 3))
+
+
+def test_only_a_calibrated_system_can_be_watched() -> None:
+    with pytest.raises(InvalidConfiguration, match="expected a calibrated system"):
+        nsrecover.geometric().calibration_watch()
+    assert nsrecover.load(alpha=0.05).calibration_watch().steps == 0

@@ -10,7 +10,8 @@ import pytest
 
 import nsrecover
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.models.bundle import Bundle, SensorCalibration
+from nsrecover.models.bundle import Bundle
+from nsrecover.models.conformal import Calibration
 from nsrecover.system import System
 
 
@@ -52,7 +53,7 @@ def test_what_cannot_be_is_refused(settings: dict[str, float], message: str) -> 
 
 def test_a_rate_is_promised_for_one_sensor(tmp_path: Path) -> None:
     bundle = Bundle.load()
-    steps = {"quiet": SensorCalibration((0.9, 0.95), 99), "noisy": SensorCalibration((0.2, 0.3), 99)}
+    steps = {"quiet": Calibration((0.9, 0.95), 99), "noisy": Calibration((0.2, 0.3), 99)}
     bundle.config = replace(bundle.config, sensors=steps)
     folder = bundle.save(tmp_path / "mine")
     assert Bundle.load(folder).config.sensors == steps
