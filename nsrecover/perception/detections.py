@@ -14,7 +14,7 @@ from scipy.ndimage import find_objects
 
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import FloatArray
-from nsrecover.perception.lifting import MIN_PIXELS, box_around, view_points
+from nsrecover.perception.lifting import MIN_PIXELS, ViewPixels, box_around, lift_views, view_points
 from nsrecover.perception.views import Sighting, join_views
 
 CROP_MARGIN = 2
@@ -181,6 +181,7 @@ def detect(
     observation: Observation,
     appearance: AppearanceModel,
     costs: Callable[[Detections], FloatArray] | None = None,
+    lifted: Sequence[ViewPixels] | None = None,
 ) -> Detections:
     """The objects that are visible in an observation; views that number their masks by themselves are joined.
 
@@ -189,19 +190,22 @@ def detect(
         appearance: encodes object crops.
         costs: how badly each of M detections of one view fits each of N known objects (N, M). It helps to join views;
             labels do not count then.
+        lifted: pixels of each view that show objects, if they are known; their instances are those of the observation.
     """
-    single = detect_masks(observation, appearance)
+    single = detect_masks(observation, appearance, lifted)
     if not observation.shared_ids:
         single = _joined(observation, single, costs)
     return single.chosen([i for i in range(len(single)) if len(single.points[i]) >= MIN_PIXELS])
 
 
-def detect_masks(observation: Observation, appearance: AppearanceModel) -> Detections:
+def detect_masks(
+    observation: Observation, appearance: AppearanceModel, lifted: Sequence[ViewPixels] | None = None
+) -> Detections:
     """One detection for every number of a mask; arguments as for `detect`."""
     numbers = detected_numbers(observation)
-    lifted = [view_points(observation, view) for view in range(len(observation.cameras))]
-    points = np.concatenate([part[0] for part in lifted])
-    shown = np.concatenate([part[1] for part in lifted])
+    lifted = lift_views(observation) if lifted is None else lifted
+    points = np.concatenate([part[2] for part in lifted])
+    shown = np.concatenate([observation.instances[view][part[0], part[1]] for view, part in enumerate(lifted)])
     crops, owners, pixels = crop_objects(observation, numbers, appearance.crop_size)
     return Detections(
         tuple((number,) for number in numbers),

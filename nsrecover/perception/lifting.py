@@ -43,15 +43,22 @@ LEVEL_M = 0.02
 """How far from z = 0 the table is looked for."""
 
 
+ViewPixels = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], FloatArray, npt.NDArray[np.int32]]
+"""Rows and columns (M,) of the pixels of one view that show objects, their points (M, 3), and instances (M,)."""
+
+
+def lift_views(observation: Observation) -> list[ViewPixels]:
+    """The pixels of every view that show objects."""
+    return [view_pixels(observation, view) for view in range(len(observation.cameras))]
+
+
 def view_points(observation: Observation, view: int) -> tuple[FloatArray, npt.NDArray[np.int32]]:
     """Points (M, 3) on objects in the world, from one view, and the instance of each (M,)."""
     return view_pixels(observation, view)[2:]
 
 
-def view_pixels(
-    observation: Observation, view: int
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], FloatArray, npt.NDArray[np.int32]]:
-    """Rows and columns (M,) of the pixels of one view that show objects, their points (M, 3), and instances (M,)."""
+def view_pixels(observation: Observation, view: int) -> ViewPixels:
+    """The pixels of one view that show objects."""
     depth, instances = observation.depth_m[view], observation.instances[view]
     kept = (depth > 0) & (instances > 0)
     kept &= ~_doubtful(instances)
@@ -105,7 +112,9 @@ def depth_noise(depth: FloatArray, valid: npt.NDArray[np.bool_]) -> float:
 
 def box_around(points: FloatArray) -> FloatArray:
     """Axis-aligned box (6,) around points (M, 3) without the outermost few of each axis."""
-    low, high = np.quantile(points, [TRIM, 1 - TRIM], axis=0)
+    cut = int(TRIM * (len(points) - 1))
+    ordered = np.partition(points, (cut, len(points) - 1 - cut), axis=0)
+    low, high = ordered[cut].copy(), ordered[len(points) - 1 - cut]
     if low[2] < STANDS_M:
         low[2] = 0.0
     return np.concatenate([(low + high) / 2, high - low]).astype(np.float32)

@@ -13,7 +13,7 @@ from nsrecover.core.geometry import gaps
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import FloatArray
 from nsrecover.perception.detections import Detections
-from nsrecover.perception.lifting import MIN_PIXELS, box_around, view_pixels
+from nsrecover.perception.lifting import MIN_PIXELS, ViewPixels, box_around, lift_views
 
 SAME_LOOKS = 0.8
 """Masks of one view that touch and look as much alike as this may be parts of one object."""
@@ -90,7 +90,7 @@ def separate_by_other_views(observation: Observation, masks: Detections) -> tupl
     Returns:
         As for `separate_merged`.
     """
-    origin = dict[int, int]()
+    origin, lifted = dict[int, int](), lift_views(observation)
     by_view = [[i for i, numbers in enumerate(masks.numbers) if numbers[0] in image] for image in observation.instances]
     for view, other in permutations(range(len(by_view)), 2):
         shown = [i for i in by_view[other] if len(masks.points[i]) >= MIN_PIXELS]
@@ -98,7 +98,7 @@ def separate_by_other_views(observation: Observation, masks: Detections) -> tupl
         places = _whole(masks.chosen(sorted(shown, key=lambda i: masks.labels[i] is not None))).boxes
         if len(places) > 1:
             observation, parts = separate_merged(
-                observation, places[:, None], places[:, None, 3:], (view,), elsewhere=False
+                observation, lifted, places[:, None], places[:, None, 3:], (view,), elsewhere=False
             )
             origin |= {new: origin.get(old, old) for new, old in parts.items()}
     return observation, origin
@@ -122,6 +122,7 @@ def _whole(masks: Detections) -> Detections:
 
 def separate_merged(
     observation: Observation,
+    lifted: Sequence[ViewPixels],
     places: FloatArray,
     sizes: FloatArray,
     views: Sequence[int] | None = None,
@@ -134,6 +135,7 @@ def separate_merged(
 
     Args:
         observation: the views.
+        lifted: pixels of each that show objects.
         places: (N, P, 6) boxes at which each of N objects may be.
         sizes: (N, K, 3) sides that each may have.
         views: numbers of the views to look at; all of them if None.
@@ -144,7 +146,8 @@ def separate_merged(
     """
     instances, origin = observation.instances.copy(), dict[int, int]()
     for view in range(len(observation.cameras)) if views is None else views:
-        rows, columns, points, shown = view_pixels(observation, view)
+        rows, columns, points = lifted[view][:3]
+        shown = observation.instances[view][rows, columns]
         for number in np.unique(shown).tolist():
             own = np.flatnonzero(shown == number)
             some = own[:: max(len(own) // SAMPLE, 1)]
@@ -169,6 +172,10 @@ def separate_merged(
 
 def _divided(points: FloatArray, places: FloatArray, sizes: FloatArray, elsewhere: bool) -> npt.NDArray[np.intp]:
     """For points (M, 3) of one mask the object on which each lies (M,); all the same if the mask shows one object."""
+    box = box_around(points)
+    near = (np.abs(places[..., :3] - box[:3]) < (places[..., 3:] + box[3:]) / 2 + AROUND_M).all(axis=-1).any(axis=-1)
+    if all(fits(box, each) for each in sizes[near]):
+        return np.zeros(len(points), dtype=np.intp)
     offset = np.abs(points[:, None, None] - places[None, :, :, :3]) - places[None, :, :, 3:] / 2  # (M, N, P, 3)
     outside = np.linalg.norm(np.maximum(offset, 0.0), axis=-1).min(axis=-1)  # (M, N)
     owners = np.where(outside.min(axis=1) < AROUND_M, outside.argmin(axis=1), -1)
@@ -176,7 +183,6 @@ def _divided(points: FloatArray, places: FloatArray, sizes: FloatArray, elsewher
     large = [owner for owner in np.unique(owners).tolist() if np.count_nonzero(owners == owner) >= least]
     objects = [owner for owner in large if owner >= 0]
     large = large if elsewhere else objects
-    box = box_around(points)
     if len(large) < 2 or any(fits(box, sizes[owner]) for owner in objects):
         return np.zeros(len(points), dtype=np.intp)
     distance = np.where(np.isin(np.arange(places.shape[0]), objects), outside, np.inf)

@@ -20,6 +20,7 @@ from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.association import associate, association_costs
 from nsrecover.perception.detections import AppearanceModel, Detections, detect, detect_masks
+from nsrecover.perception.lifting import lift_views
 from nsrecover.perception.mask_repair import absorb_fragments, join_parts, separate_by_other_views, separate_merged
 from nsrecover.perception.memory import Memory
 from nsrecover.perception.visibility import seen_through, visibly_empty, why_unseen
@@ -143,8 +144,9 @@ class ScenePerceiver:
         else:
             sizes = np.stack([memory.first_sizes, memory.sizes], axis=1)
             places = np.stack([memory.boxes, guesses], axis=1)
-            divided, origin = separate_merged(observation, places, sizes)
-            detections = detect(divided, self._appearance, costs=partial(_costs, memory, guesses))
+            lifted = lift_views(observation)
+            divided, origin = separate_merged(observation, lifted, places, sizes)
+            detections = detect(divided, self._appearance, partial(_costs, memory, guesses), lifted)
             found = associate(_costs(memory, guesses, detections))
             detections, found = absorb_fragments(detections, found, sizes)
             detections = detections.renumbered(origin)

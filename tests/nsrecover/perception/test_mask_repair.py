@@ -10,6 +10,7 @@ import pytest
 from nsrecover.core.observation import Observation
 from nsrecover.models.bundle import Bundle
 from nsrecover.perception.detections import Detections, detect_masks
+from nsrecover.perception.lifting import lift_views
 from nsrecover.perception.mask_repair import (
     absorb_fragments,
     fits,
@@ -75,7 +76,7 @@ def test_another_object_is_no_part() -> None:
 def test_a_mask_of_two_objects_gets_two_numbers() -> None:
     exact = two_cubes()
     merged = replace(exact, instances=np.minimum(exact.instances, 1))
-    divided, origin = separate_merged(merged, EXPECTED[:, None], SIZES)
+    divided, origin = separate_merged(merged, lift_views(merged), EXPECTED[:, None], SIZES)
     assert set(origin.values()) == {1}
     assert not divided.shared_ids
     for view, seen in enumerate(divided.instances):
@@ -89,7 +90,7 @@ def test_a_mask_shows_an_object_that_moved_beside_one_that_did_not() -> None:
     exact = two_cubes()
     merged = replace(exact, instances=np.minimum(exact.instances, 1))
     elsewhere = EXPECTED + np.array([[0.2, 0, 0, 0, 0, 0], [0] * 6], dtype=np.float32)
-    divided, _ = separate_merged(merged, elsewhere[:, None], SIZES)
+    divided, _ = separate_merged(merged, lift_views(merged), elsewhere[:, None], SIZES)
     assert [len(np.unique(seen)) for seen in divided.instances] == [3, 3]
 
 
@@ -97,7 +98,7 @@ def test_masks_that_fit_are_left_alone() -> None:
     exact = two_cubes()
     moved = EXPECTED + np.array([0.02, 0, 0, 0, 0, 0], dtype=np.float32)
     for places in (EXPECTED, moved):
-        divided, origin = separate_merged(exact, places[:, None], SIZES)
+        divided, origin = separate_merged(exact, lift_views(exact), places[:, None], SIZES)
         assert divided is exact
         assert origin == {}
 
