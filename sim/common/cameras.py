@@ -154,6 +154,7 @@ def take_picture(
     height: int,
     light: Light,
     moved: npt.NDArray[np.float64] | None = None,
+    far_m: float = FAR_M,
 ) -> Picture:
     """One rendered view of the current state of a physics client.
 
@@ -164,12 +165,13 @@ def take_picture(
         height: of the image, pixels.
         light: how the scene is lit.
         moved: (4, 4) motion from there to where it is, in the camera's frame (OpenCV); None: it is there.
+        far_m: nothing farther away is drawn.
     """
     matrix = view._view_matrix()
     if moved is not None:
         flip = np.diag([1.0, -1.0, -1.0, 1.0])
         matrix = tuple((flip @ np.linalg.inv(moved) @ flip @ np.array(matrix).reshape(4, 4).T).T.ravel())
-    projection = pybullet.computeProjectionMatrixFOV(math.degrees(view.fov), width / height, NEAR_M, FAR_M)
+    projection = pybullet.computeProjectionMatrixFOV(math.degrees(view.fov), width / height, NEAR_M, far_m)
     _, _, rgba, buffer, segments = pybullet.getCameraImage(
         width,
         height,
@@ -188,6 +190,6 @@ def take_picture(
     rgb = np.ascontiguousarray(np.asarray(rgba, dtype=np.uint8).reshape(height, width, 4)[..., :3])
     depth = np.asarray(buffer, dtype=np.float64).reshape(height, width)
     bodies = np.array(segments, dtype=np.int32).reshape(height, width)
-    metres = FAR_M * NEAR_M / (FAR_M - (FAR_M - NEAR_M) * depth)
+    metres = far_m * NEAR_M / (far_m - (far_m - NEAR_M) * depth)
     metres[depth >= 1.0] = 0.0
     return Picture(rgb, metres.astype(np.float32), bodies)

@@ -1,0 +1,199 @@
+"""A kitchen with its robot: physics, states and laws advance together, one physics step at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pybullet
+
+from sim.common.arm import STEP_S
+from sim.common.rotations import matrix_of
+from sim.kitchen.clearance import Obstacles
+from sim.kitchen.fixtures import Control, Fixture
+from sim.kitchen.floor_plan import FloorPlan, Obstacle
+from sim.kitchen.laws import breaks
+from sim.kitchen.physics import KitchenPhysics
+from sim.kitchen.processes import LAW_TICKS, Process
+from sim.kitchen.robot import Robot
+from sim.kitchen.scenes import KitchenSpec
+from sim.kitchen.shapes import hold_joint
+from sim.kitchen.states import ObjectState
+from sim.kitchen.visuals import Visuals
+
+Array = npt.NDArray[np.float64]
+
+_TALL_M = 1.0
+"""What is higher than this can touch the stowed arm."""
+_INSIDE_M = 0.004
+
+
+class KitchenCell(KitchenPhysics):
+    """Physics, robot and states of one kitchen.
+
+    Attributes:
+        robot: the robot.
+        states: name -> state of every fixture and thing; the simulator's truth.
+        on_tick: called after every physics step.
+    """
+
+    def __init__(self, spec: KitchenSpec) -> None:
+        super().__init__(spec)
+        self.on_tick: Callable[[], None] | None = None
+        self.robot = Robot(self.client)
+        self.states: dict[str, ObjectState] = {name: ObjectState() for name in self.fixtures}
+        self.states |= {name: thing.state for name, thing in self.things.items()}
+        self.visuals = Visuals(self)
+        self._process = Process(self)
+        self._velocities: dict[str, Array] = {}
+        self._pressed: set[str] = set()
+        for name, state in self.states.items():
+            if state.on and name in self.fixtures:
+                self._start(self.fixtures[name])
+        self.settle()
+
+    def _start(self, fixture: Fixture) -> None:
+        """Turn the knob of what runs at the start."""
+        for other in self.fixtures.values():
+            if other.switch is not None and (other.operates or other.name) == fixture.name:
+                self.set_joint(other.name, other.switch.joint, other.switch.travel)
+
+    def advance(self) -> None:
+        """Run one physics step; the laws follow at every few of them."""
+        super().advance()
+        if not hasattr(self, "_process"):
+            return
+        if self.robot.check_latch():
+            self.note(f"the {self.robot.held} was torn out of the gripper")
+            self.robot.held = ""
+        self._watch_impacts()
+        if self.ticks % LAW_TICKS == 0:
+            self._process.run(LAW_TICKS * STEP_S)
+        if self.on_tick is not None:
+            self.on_tick()
+
+    def tick(self, _: float = 0.0) -> None:
+        """Run one physics step during a motion."""
+        self.advance()
+
+    def change(self, name: str, **changes: object) -> None:
+        """Replace fields of a state."""
+        self.states[name] = replace(self.states[name], **changes)  # type: ignore[arg-type]
+
+    def position_of(self, fixture: Fixture, control: Control) -> float:
+        """Joint position of a control."""
+        return self.joint(fixture.name, control.joint)
+
+    def release_joints(self, fixture: Fixture) -> None:
+        """Apply the ordinary friction and springs of a fixture's joints."""
+        for number, joint in enumerate(fixture.assembly.joints):
+            hold_joint(self.client, self.body(fixture.name), number, joint)
+
+    def floor_plan(self) -> FloorPlan:
+        """What stands on the floor now, with open doors and drawers."""
+        return FloorPlan(tuple(self._obstacles()))
+
+    def _obstacles(self) -> Iterator[Obstacle]:
+        for fixture in self.fixtures.values():
+            if fixture.footprint is not None:
+                x0, x1, y0, y1 = fixture.footprint
+                tall = fixture.kind in ("fridge", "cabinet")
+                yield _rectangle(fixture, x0, x1, y0, y1, tall)
+            if fixture.door is None:
+                continue
+            opened = self.position_of(fixture, fixture.door)
+            joint = fixture.assembly.joints[fixture.door.joint]
+            if joint.kind == "prismatic" and opened > 0.02:
+                part = joint.link.parts[0]
+                half = part.size[1] / 2
+                yield _rectangle(fixture, 0.0, opened + 0.07, -half, half, False)
+            elif joint.kind == "revolute" and opened > 0.1:
+                panel = joint.link.parts[0]
+                middle, rotation = self.grip_of(fixture, fixture.door.joint, panel.at)
+                # the panel, with the handle in front of it
+                yaw = math.atan2(rotation[1, 0], rotation[0, 0])
+                centre = middle + 0.03 * rotation[:, 0]
+                yield Obstacle((float(centre[0]), float(centre[1])), (0.05, panel.size[1] / 2), yaw, True)
+
+    def arm_obstacles(self, ignored: Collection[str]) -> Obstacles:
+        """Boxes around what the arm must not touch: furniture as it stands now, and things but those ignored."""
+        centres, rotations, halves = [], [], []
+        for name, fixture in self.fixtures.items():
+            frame = fixture.rotation()
+            moving = [] if name in ignored else [(joint.link, n) for n, joint in enumerate(fixture.assembly.joints)]
+            for link, number in [(fixture.assembly.base, -1), *moving]:
+                origin, turn = (np.array(fixture.position), frame)
+                if number >= 0:
+                    origin, turn = self.grip_of(fixture, number, (0.0, 0.0, 0.0))
+                for part in link.parts:
+                    tilted = matrix_of(pybullet.getQuaternionFromEuler(part.turn))
+                    half = np.asarray(part.size) / (2.0 if part.shape == "box" else 1.0)
+                    if part.shape == "cylinder":
+                        half = np.array([part.size[0], part.size[1], part.size[2] / 2])
+                    centres.append(origin + turn @ np.asarray(part.at))
+                    rotations.append(turn @ tilted)
+                    halves.append(half)
+        for name, thing in self.things.items():
+            if name in ignored:
+                continue
+            position, rotation = self.pose(name)
+            kind = thing.kind
+            size = kind.size if kind.form not in ("loaf", "knife") else tuple(side / 2 for side in kind.size)
+            centres.append(position)
+            rotations.append(rotation)
+            halves.append(np.array([size[0], size[1], kind.height_m / 2]))
+        return Obstacles(np.array(centres), np.array(rotations), np.array(halves))
+
+    def contents(self, name: str) -> list[str]:
+        """Things that lie inside a vessel or on a plate, directly."""
+        outer = self.things[name].kind
+        if not outer.capacity_l:
+            return []
+        position, rotation = self.pose(name)
+        found = []
+        for other in self.things:
+            if other == name or other == self.robot.held:
+                continue
+            local = rotation.T @ (self.pose(other)[0] - position)
+            inner = self.things[other].kind
+            if inner.radius_m > outer.radius_m and inner.form != "knife":
+                continue
+            low = local[2] + outer.height_m / 2
+            if math.hypot(local[0], local[1]) < outer.size[0] and -0.02 < low < outer.height_m + inner.height_m / 2:
+                found.append(other)
+        return found
+
+    def carried(self) -> list[int]:
+        """Body numbers of what the robot holds, with what lies in it."""
+        if not self.robot.held:
+            return []
+        names = [self.robot.held]
+        for name in names:
+            names += [other for other in self.contents(name) if other not in names]
+        return [self.body(name) for name in names]
+
+    def _watch_impacts(self) -> None:
+        """Break what is fragile and changes its speed in one or two physics steps by too much."""
+        for name, thing in self.things.items():
+            if thing.kind.material not in ("shell", "glass", "ceramic") or self.states[name].broken:
+                continue
+            now = np.array(pybullet.getBaseVelocity(self._bodies[name], physicsClientId=self.client)[0])
+            before = self._velocities.get(name)
+            self._velocities[name] = now
+            if before is None or name == self.robot.held:
+                continue
+            change = float(np.linalg.norm(now - before)) - 9.81 * STEP_S
+            if breaks(thing.kind.material, change):
+                self.note(f"the {name} broke in an impact of {change:.1f} m/s")
+                if thing.kind.material == "shell":
+                    self.change(name, cracked=True, broken=True)
+                else:
+                    self.change(name, broken=True, volume_l=0.0, liquid="")
+
+
+def _rectangle(fixture: Fixture, x0: float, x1: float, y0: float, y1: float, tall: bool) -> Obstacle:
+    centre = fixture.to_world([(x0 + x1) / 2, (y0 + y1) / 2, 0.0])
+    return Obstacle((float(centre[0]), float(centre[1])), ((x1 - x0) / 2, (y1 - y0) / 2), fixture.yaw, tall)

@@ -1,0 +1,93 @@
+"""Whether the arm keeps away from furniture and things: spheres along its links against boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.common import kinematics
+from sim.kitchen.robot import BASE_HEIGHT_M, BasePose
+
+Array = npt.NDArray[np.float64]
+
+_UPPER_M, _LOWER_M, _ELBOW_M, _WRIST_M, _HAND_M = 0.075, 0.070, 0.085, 0.055, 0.034
+"""Radii around upper arm, forearm, its end at the wrist, wrist and hand: a little less than the widest of each."""
+_SHARES = np.linspace(0.0, 1.0, 5)
+_HAND_ACROSS = (-0.075, 0.0, 0.075)
+_NEAR_M = 1.2
+"""Obstacles farther from the base than this are out of reach."""
+
+
+class Obstacles(NamedTuple):
+    """Boxes that the arm must not touch.
+
+    Attributes:
+        centres: (M, 3) metres.
+        rotations: (M, 3, 3).
+        halves: (M, 3) half sides, metres.
+    """
+
+    centres: Array
+    rotations: Array
+    halves: Array
+
+
+def arm_spheres(joints: Array) -> tuple[Array, Array]:
+    """Spheres along the arm in the frame of its base.
+
+    Args:
+        joints: (N, 7) angles.
+
+    Returns:
+        Centres (N, P, 3) and radii (P,), metres.
+    """
+    frames = kinematics.frames(joints)
+    origins, tool = frames[:, :, :3, 3], frames[:, 7]
+    flange = tool[:, :3, 3] - kinematics.FLANGE_TO_TCP_M * tool[:, :3, 2]
+    points, radii = [], []
+    for start, end, radius in (
+        (origins[:, 0], origins[:, 2], _UPPER_M),
+        (origins[:, 3], origins[:, 4], _LOWER_M),
+        (0.1 * origins[:, 3] + 0.9 * origins[:, 4], origins[:, 4], _ELBOW_M),
+        (origins[:, 4], origins[:, 6], _WRIST_M),
+        (origins[:, 6], flange + 0.107 * tool[:, :3, 2], _WRIST_M),
+    ):
+        points.append(start[:, None] + _SHARES[:, None] * (end - start)[:, None])
+        radii += [radius] * len(_SHARES)
+    for back in (0.075, 0.11):
+        middle = tool[:, :3, 3] - back * tool[:, :3, 2]
+        for across in _HAND_ACROSS:
+            points.append((middle + across * tool[:, :3, 1])[:, None])
+            radii.append(_HAND_M)
+    return np.concatenate(points, axis=1), np.array(radii)
+
+
+def clear(bases: Sequence[BasePose], joints: Array, obstacles: Obstacles) -> npt.NDArray[np.bool_]:
+    """Whether the arm touches nothing.
+
+    Args:
+        bases: B places of the base.
+        joints: (B, K, 7) angles.
+        obstacles: what it must not touch.
+
+    Returns:
+        For each base, whether that holds for all K postures, (B,).
+    """
+    count, postures = joints.shape[:2]
+    local, radii = arm_spheres(joints.reshape(-1, 7))
+    local = local.reshape(count, -1, 3)
+    radii = np.tile(radii, postures)
+    result = np.ones(count, dtype=bool)
+    for number, base in enumerate(bases):
+        points = local[number] @ base.rotation().T + [base.x, base.y, BASE_HEIGHT_M]
+        gaps = np.hypot(obstacles.centres[:, 0] - base.x, obstacles.centres[:, 1] - base.y)
+        near = gaps - np.hypot(obstacles.halves[:, 0], obstacles.halves[:, 1]) < _NEAR_M
+        offsets = points[:, None] - obstacles.centres[near]
+        inside = np.abs(np.einsum("pmi,mij->pmj", offsets, obstacles.rotations[near]))
+        outside = np.maximum(inside - obstacles.halves[near], 0.0)
+        squares = (outside * outside).sum(axis=2)
+        result[number] = not (squares < (radii * radii)[:, None]).any()
+    return result

@@ -1,0 +1,158 @@
+"""Which place of the base lets the arm make a whole motion: many bases follow its tool poses one after the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.common import kinematics
+from sim.kitchen.clearance import Obstacles, clear
+from sim.kitchen.floor_plan import FloorPlan
+from sim.kitchen.robot import BASE_HEIGHT_M, BasePose
+
+Array = npt.NDArray[np.float64]
+
+_DISTANCES_M = (0.50, 0.56, 0.44, 0.62, 0.38, 0.68)
+"""From the base to the first tool pose, most comfortable first."""
+_SIDES = tuple(math.radians(angle) for angle in (0, 25, -25, 50, -50, 75, -75))
+_HEADINGS = tuple(math.radians(angle) for angle in (0, 30, -30))
+_JUMP = 0.9
+"""Joints that move farther than this between two tool poses have changed the posture, radians."""
+_LIMIT_MARGIN = 0.06
+
+
+@dataclass(frozen=True, eq=False)
+class ToolPose:
+    """A pose of the tool in the world.
+
+    Attributes:
+        position: (3,) metres.
+        rotation: (3, 3).
+    """
+
+    position: Array
+    rotation: Array
+
+    def moved(self, shift: npt.ArrayLike) -> ToolPose:
+        """The pose, shifted by (3,) metres in the world."""
+        return ToolPose(self.position + np.asarray(shift, float), self.rotation)
+
+    def backed(self, distance_m: float) -> ToolPose:
+        """The pose, drawn back along the direction in which the tool points."""
+        return ToolPose(self.position - distance_m * self.rotation[:, 2], self.rotation)
+
+
+def tool_rotation(azimuth: float, pitch: float) -> Array:
+    """Rotation (3, 3) of a tool that points forwards and down and closes sideways.
+
+    Args:
+        azimuth: horizontal direction in which it points, radians.
+        pitch: angle between where it points and straight down, radians; 90 degrees is horizontal.
+    """
+    cos, sin = math.cos(azimuth), math.sin(azimuth)
+    z = np.array([cos * math.sin(pitch), sin * math.sin(pitch), -math.cos(pitch)])
+    # as for the tool that points straight down, the fingers' axis is on its right
+    y = np.array([sin, -cos, 0.0])
+    return np.stack([np.cross(y, z), y, z], axis=1)
+
+
+def candidates(plan: FloorPlan, target: Array, azimuth: float) -> list[BasePose]:
+    """Free places of the base near a target (3,), most comfortable first; the robot looks along `azimuth`."""
+    found = []
+    for side in _SIDES:
+        for distance in _DISTANCES_M:
+            direction = azimuth + side
+            x, y = target[0] - distance * math.cos(direction), target[1] - distance * math.sin(direction)
+            found += [BasePose(float(x), float(y), direction + heading) for heading in _HEADINGS]
+    free = plan.free(np.array([[base.x, base.y] for base in found]))
+    return [base for base, good in zip(found, free, strict=True) if good]
+
+
+def following(bases: Sequence[BasePose], poses: Sequence[ToolPose]) -> tuple[Array, npt.NDArray[np.bool_]]:
+    """Follow tool poses with the arm from each of several bases.
+
+    Args:
+        bases: B places.
+        poses: K poses of the tool, in their order.
+
+    Returns:
+        Joint angles (B, K, 7), and whether all poses are reached without a change of posture, (B,).
+    """
+    frames = np.stack([base.rotation() for base in bases])
+    origins = np.array([[base.x, base.y, BASE_HEIGHT_M] for base in bases])
+    good = np.ones(len(bases), dtype=bool)
+    result = np.zeros((len(bases), len(poses), 7))
+    joints: Array | None = None
+    for number, pose in enumerate(poses):
+        positions = np.einsum("bij,bi->bj", frames, pose.position - origins)
+        rotations = np.einsum("bji,jk->bik", frames, pose.rotation)
+        before = joints
+        if before is None:
+            seeds = np.broadcast_to(kinematics.REST, (len(bases), 7)).copy()
+            seeds[:, 0] = np.arctan2(positions[:, 1], positions[:, 0])
+            tilt = np.arccos(np.clip(-rotations[:, 2, 2], -1.0, 1.0))
+            seeds[:, 5] = np.clip(2.0 + 0.9 * tilt, 0.1, 3.6)
+        else:
+            seeds = before
+        joints, reached = kinematics.solve(positions, rotations, seeds, iterations=50 if before is None else 30)
+        inside = ((joints > kinematics.LOWER + _LIMIT_MARGIN) & (joints < kinematics.UPPER - _LIMIT_MARGIN)).all(axis=1)
+        good &= reached & inside
+        if before is not None:
+            good &= np.abs(joints - before).max(axis=1) < _JUMP
+        result[:, number] = joints
+        if not good.any():
+            break
+    return result, good
+
+
+def find_base(
+    plan: FloorPlan,
+    poses: Sequence[ToolPose],
+    azimuth: float,
+    obstacles: Obstacles,
+    rest: Array,
+    here: BasePose | None = None,
+) -> tuple[BasePose, Array] | None:
+    """A place of the base from which the arm can follow tool poses.
+
+    Args:
+        plan: of the floor.
+        poses: of the tool, in their order; the first one decides where to look.
+        azimuth: direction in which the robot should look, radians.
+        obstacles: what the arm must not touch on the way.
+        rest: joint angles (7,) from which the arm comes to the first pose.
+        here: where the base stands; preferred if it serves.
+
+    Returns:
+        The base and the joint angles (K, 7); None if there is none.
+    """
+    if here is not None:
+        joints, good = _tested([here], poses, obstacles, rest)
+        if good[0]:
+            return here, joints[0]
+    middle = np.mean([pose.position for pose in poses], axis=0)
+    bases = candidates(plan, middle, azimuth)
+    # in portions: mostly one of the first serves
+    for start in range(0, len(bases), 24):
+        joints, good = _tested(bases[start : start + 24], poses, obstacles, rest)
+        if good.any():
+            best = int(np.argmax(good))
+            return bases[start + best], joints[best]
+    return None
+
+
+def _tested(
+    bases: Sequence[BasePose], poses: Sequence[ToolPose], obstacles: Obstacles, rest: Array
+) -> tuple[Array, npt.NDArray[np.bool_]]:
+    """Like `following`; also the way from a rest posture to the first pose and all postures must be clear."""
+    joints, good = following(bases, poses)
+    rows = np.flatnonzero(good)
+    if len(rows):
+        way = rest + np.array([0.5, 0.8])[:, None] * (joints[rows, :1] - rest)
+        postures = np.concatenate([way, joints[rows]], axis=1)
+        good[rows] = clear([bases[row] for row in rows.tolist()], postures, obstacles)
+    return joints, good

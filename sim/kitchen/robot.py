@@ -1,0 +1,228 @@
+"""A Panda on a mobile base: it drives, moves its arm, and holds what its fingers touch."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pybullet
+
+from sim.common import kinematics
+from sim.common.arm import DOWN, OPEN_M, Arm, Leg
+from sim.common.rotations import matrix_of, quaternion_of, rotation_about
+from sim.kitchen.shapes import Assembly, Link, box, create_body, cylinder
+
+Array = npt.NDArray[np.float64]
+
+BASE_HEIGHT_M = 0.72
+"""Height of the arm's base over the floor."""
+BASE_RADIUS_M = 0.22
+"""Of the round mobile base."""
+STOW_M = (0.24, -0.20, 0.46)
+"""The tool while the base drives and the cameras look, in the frame of the arm's base."""
+CARRY_M = (0.36, -0.08, 0.40)
+"""The same with something in the gripper."""
+LATCH_FORCE_N = 80.0
+"""A constraint that holds a thin thing breaks above this force."""
+_LATCH_TICKS = 4
+"""It breaks if the force is exceeded for so many physics steps in a row; single steps of a contact exceed it."""
+_HAND = 8
+_FINGERS = (9, 10)
+_SPEED_M_S = 0.5
+
+
+@dataclass(frozen=True)
+class BasePose:
+    """Where the base stands.
+
+    Attributes:
+        x: metres.
+        y: metres.
+        yaw: heading, radians.
+    """
+
+    x: float = 0.0
+    y: float = 0.0
+    yaw: float = 0.0
+
+    def rotation(self) -> Array:
+        """Rotation (3, 3) from the frame of the arm's base to the world."""
+        return rotation_about((0.0, 0.0, 1.0), self.yaw)
+
+    def origin(self) -> Array:
+        """Origin (3,) of the frame of the arm's base."""
+        return np.array([self.x, self.y, BASE_HEIGHT_M])
+
+
+class Robot:
+    """The robot in one physics client.
+
+    Attributes:
+        arm: it plans and moves in the frame of its base.
+        base: where the base stands.
+        held: name of what the fingers hold; empty for nothing.
+    """
+
+    def __init__(self, client: int) -> None:
+        self._client = client
+        self.arm = Arm(client)
+        parts = (
+            cylinder(BASE_RADIUS_M, 0.30, (0.0, 0.0, 0.17), (0.25, 0.26, 0.28)),
+            box((0.26, 0.26, BASE_HEIGHT_M - 0.32), (0.0, 0.0, BASE_HEIGHT_M / 2 + 0.16), (0.35, 0.36, 0.38)),
+        )
+        self.stand = create_body(client, Assembly(Link(parts, 0.0)), (0.0, 0.0, 0.0), fixed=True)
+        self._middle = np.array(pybullet.getDynamicsInfo(self.arm.body, -1, physicsClientId=client)[3])
+        stowed, reached = kinematics.solve(np.array([STOW_M]), DOWN[None], kinematics.REST)
+        assert reached[0], "the stowed pose is out of reach"
+        self.arm.home = stowed[0]
+        self.arm.reset()
+        self.base = BasePose()
+        self.held = ""
+        self._latch: int | None = None
+        self._strained = 0
+        # the stand carries the arm; they do not push each other apart
+        for link in range(-1, pybullet.getNumJoints(self.arm.body, physicsClientId=client)):
+            pybullet.setCollisionFilterPair(self.stand, self.arm.body, -1, link, 0, physicsClientId=client)
+        self.place(BasePose())
+
+    def place(self, base: BasePose, carried: Sequence[int] = ()) -> None:
+        """Put the base somewhere at once, together with the bodies that it carries."""
+        turn = base.rotation() @ self.base.rotation().T
+        shift = base.origin() - turn @ self.base.origin()
+        quaternion = quaternion_of(base.rotation()).tolist()
+        # a body is placed by its centre of mass
+        middle = base.origin() + base.rotation() @ self._middle
+        pybullet.resetBasePositionAndOrientation(
+            self.arm.body, middle.tolist(), quaternion, physicsClientId=self._client
+        )
+        pybullet.resetBasePositionAndOrientation(
+            self.stand, [base.x, base.y, 0.0], quaternion, physicsClientId=self._client
+        )
+        for body in carried:
+            position, orientation = pybullet.getBasePositionAndOrientation(body, physicsClientId=self._client)
+            linear, angular = pybullet.getBaseVelocity(body, physicsClientId=self._client)
+            pybullet.resetBasePositionAndOrientation(
+                body,
+                (turn @ np.array(position) + shift).tolist(),
+                quaternion_of(turn @ matrix_of(orientation)).tolist(),
+                physicsClientId=self._client,
+            )
+            pybullet.resetBaseVelocity(
+                body, (turn @ np.array(linear)).tolist(), (turn @ np.array(angular)).tolist(),
+                physicsClientId=self._client,
+            )  # fmt: skip
+        self.base = base
+
+    def drive(self, path: Sequence[BasePose], carried: Callable[[], Sequence[int]], tick: Callable[[], None]) -> None:
+        """Drive along a path; between its points the base goes straight, about 2 cm at a time.
+
+        Args:
+            path: from the present pose on.
+            carried: gives the bodies that move along.
+            tick: runs one physics step.
+        """
+        for before, after in itertools.pairwise(path):
+            turn = math.remainder(after.yaw - before.yaw, 2 * math.pi)
+            seconds = max(math.hypot(after.x - before.x, after.y - before.y) / _SPEED_M_S, abs(turn) / 1.5)
+            steps = max(1, math.ceil(seconds / 0.04))
+            for step in range(1, steps + 1):
+                share = step / steps
+                pose = BasePose(
+                    before.x + share * (after.x - before.x),
+                    before.y + share * (after.y - before.y),
+                    before.yaw + share * turn,
+                )
+                self.place(pose, carried())
+                for _ in range(8):
+                    self.arm.hold_still() if not self.held else self.arm.wait(0, _nothing, True)
+                    tick()
+
+    def to_base(self, position: Array, rotation: Array, base: BasePose | None = None) -> tuple[Array, Array]:
+        """A world pose of the tool in the frame of the arm's base: positions (..., 3) and rotations (..., 3, 3)."""
+        base = base or self.base
+        frame = base.rotation()
+        return (position - base.origin()) @ frame, frame.T @ rotation
+
+    def tool(self) -> tuple[Array, Array]:
+        """Measured world pose of the tool: position (3,) and rotation (3, 3)."""
+        position, rotation = self.arm.tool()
+        frame = self.base.rotation()
+        return self.base.origin() + frame @ position, frame @ rotation
+
+    def leg_to(self, position: Array, rotation: Array, start: Array, speed_m_s: float) -> Leg | None:
+        """Plan a straight motion of the tool to a world pose; None if the arm cannot make it."""
+        return self.arm.straight(*self.to_base(position, rotation), start, speed_m_s)
+
+    def opening_m(self) -> float:
+        """Distance between the fingers."""
+        return min(OPEN_M, max(0.0, self.arm.measured_opening_m()))
+
+    def pressed(self, body: int) -> bool:
+        """Whether both fingers press on a body."""
+        return all(
+            any(
+                point[9] > 0.0
+                for point in pybullet.getContactPoints(self.arm.body, body, finger, physicsClientId=self._client)
+            )
+            for finger in _FINGERS
+        )
+
+    def latch(self, body: int, link: int = -1) -> None:
+        """Hold a body by a constraint between it and the hand; both fingers must touch it."""
+        hand = pybullet.getLinkState(self.arm.body, _HAND, physicsClientId=self._client)
+        if link < 0:
+            place, turn = pybullet.getBasePositionAndOrientation(body, physicsClientId=self._client)
+        else:
+            place, turn = pybullet.getLinkState(body, link, physicsClientId=self._client)[:2]
+        inverse = pybullet.invertTransform(hand[0], hand[1])
+        position, orientation = pybullet.multiplyTransforms(*inverse, place, turn)
+        self._latch = pybullet.createConstraint(
+            self.arm.body,
+            _HAND,
+            body,
+            link,
+            pybullet.JOINT_FIXED,
+            [0, 0, 0],
+            position,
+            [0, 0, 0],
+            orientation,
+            physicsClientId=self._client,
+        )
+        pybullet.changeConstraint(self._latch, maxForce=400.0, physicsClientId=self._client)
+        self._strained = 0
+
+    def unlatch(self) -> None:
+        """Remove the constraint that holds something, if there is one."""
+        if self._latch is not None:
+            pybullet.removeConstraint(self._latch, physicsClientId=self._client)
+            self._latch = None
+
+    @property
+    def latched(self) -> bool:
+        """Whether a constraint holds something."""
+        return self._latch is not None
+
+    def strain(self) -> float:
+        """Force on the constraint, newtons; 0 without one."""
+        if self._latch is None:
+            return 0.0
+        state = pybullet.getConstraintState(self._latch, physicsClientId=self._client)
+        return float(np.linalg.norm(state[:3]))
+
+    def check_latch(self) -> bool:
+        """Remove the constraint if the force on it is too great for some steps; whether that happened."""
+        if self._latch is None:
+            return False
+        self._strained = self._strained + 1 if self.strain() > LATCH_FORCE_N else 0
+        if self._strained < _LATCH_TICKS:
+            return False
+        self.unlatch()
+        return True
+
+
+def _nothing(_: float) -> None:
+    """A tick that does nothing."""

@@ -1,0 +1,137 @@
+"""What states look like: liquids as coloured surfaces, dirt as stains, flames, lamps, and food that changes colour."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pybullet
+
+from sim.common.rotations import quaternion_of
+from sim.kitchen.physics import KitchenPhysics
+from sim.kitchen.shapes import Assembly, Colour, Link, Part, Shape, create_body
+from sim.kitchen.states import ObjectState
+from sim.kitchen.things import Form, ThingKind
+
+LIQUID_COLOURS: Mapping[str, Colour] = {
+    "water": (0.45, 0.68, 0.90),
+    "coffee": (0.20, 0.11, 0.06),
+    "wine": (0.42, 0.03, 0.14),
+    "milk": (0.97, 0.96, 0.92),
+    "tea": (0.62, 0.33, 0.10),
+    "juice": (0.95, 0.62, 0.12),
+    "soup": (0.80, 0.45, 0.20),
+}
+"""Clear water would be invisible to the renderer; it is shown light blue."""
+_STAIN: Colour = (0.36, 0.24, 0.10)
+_GLOW: Colour = (1.0, 0.35, 0.08)
+_OFF: Colour = (0.16, 0.16, 0.18)
+_STREAM: Colour = (0.60, 0.78, 0.95)
+_BROWN: Colour = (0.55, 0.33, 0.12)
+_BLACK: Colour = (0.08, 0.06, 0.05)
+_AWAY = [0.0, 0.0, -40.0]
+
+
+class Visuals:
+    """Markers without physics that show the states of a kitchen to its cameras.
+
+    Attributes:
+        owners: body number of a marker -> name of the thing whose state it shows.
+    """
+
+    def __init__(self, physics: KitchenPhysics) -> None:
+        self._physics, self._client = physics, physics.client
+        self.owners: dict[int, str] = {}
+        self._liquids = {
+            name: self._marker(name, Part(Shape.CYLINDER, (_inside(spec.kind), _inside(spec.kind), 0.003)))
+            for name, spec in physics.things.items()
+            if spec.kind.form is Form.VESSEL
+        }
+        self._stains = {
+            name: [
+                self._marker(name, Part(Shape.CYLINDER, (0.32 * spec.kind.size[0],) * 2 + (0.002,), colour=_STAIN)),
+                self._marker(name, Part(Shape.BOX, (0.3 * spec.kind.size[0], 0.004, 0.4 * spec.kind.size[2]),
+                                        colour=_STAIN)),
+            ]
+            for name, spec in physics.things.items()
+            if spec.kind.form is Form.VESSEL
+        }  # fmt: skip
+        self._streams = {
+            name: self._marker(name, Part(Shape.CYLINDER, (0.006, 0.006, 0.30), (0.0, 0.0, -0.15), _STREAM))
+            for name, fixture in physics.fixtures.items()
+            if fixture.stream is not None
+        }
+        self._colours: dict[str, Colour] = {}
+
+    def update(self, states: Mapping[str, ObjectState]) -> None:
+        """Show these states."""
+        for name, marker in self._liquids.items():
+            self._show_liquid(name, marker, states[name])
+        for name, (floor, wall) in self._stains.items():
+            self._show_stains(name, floor, wall, states[name])
+        for name, marker in self._streams.items():
+            fixture = self._physics.fixtures[name]
+            place = fixture.to_world(fixture.stream or _AWAY) if states[name].on else np.asarray(_AWAY)
+            self._move(marker, place)
+        for name, fixture in self._physics.fixtures.items():
+            if fixture.kind == "stove burner":
+                self._paint(name, _GLOW if states[name].on else _OFF)
+        for name, spec in self._physics.things.items():
+            state = states[name]
+            if state.cooked > 0.0:
+                target = _BROWN if state.cooked <= 1.0 else _BLACK
+                share = state.cooked if state.cooked <= 1.0 else state.cooked - 1.0
+                start = spec.colour if state.cooked <= 1.0 else _BROWN
+                self._paint(name, _mixed(start, target, min(1.0, share)))
+
+    def _show_liquid(self, name: str, marker: int, state: ObjectState) -> None:
+        kind = self._physics.things[name].kind
+        if state.volume_l <= 0.0:
+            self._move(marker, np.asarray(_AWAY))
+            return
+        if self._colours.get(f"{name} liquid") != LIQUID_COLOURS[state.liquid]:
+            self._colours[f"{name} liquid"] = LIQUID_COLOURS[state.liquid]
+            rgba = [*LIQUID_COLOURS[state.liquid], 1.0]
+            pybullet.changeVisualShape(marker, -1, rgbaColor=rgba, physicsClientId=self._client)
+        level = kind.wall_m + state.volume_l / 1000.0 / (np.pi * (kind.size[0] - kind.wall_m) ** 2)
+        position, rotation = self._physics.pose(name)
+        self._move(marker, position + rotation @ [0.0, 0.0, level - kind.size[2] / 2], rotation)
+
+    def _show_stains(self, name: str, floor: int, wall: int, state: ObjectState) -> None:
+        if not state.dirty:
+            for marker in (floor, wall):
+                self._move(marker, np.asarray(_AWAY))
+            return
+        kind = self._physics.things[name].kind
+        position, rotation = self._physics.pose(name)
+        radius, _, height = kind.size
+        self._move(
+            floor, position + rotation @ [0.3 * radius, -0.2 * radius, kind.wall_m - height / 2 + 0.002], rotation
+        )
+        self._move(wall, position + rotation @ [0.0, radius + 0.001, 0.1 * height], rotation)
+
+    def _paint(self, name: str, colour: Colour) -> None:
+        if self._colours.get(name) != colour:
+            self._colours[name] = colour
+            body = self._physics.body(name)
+            pybullet.changeVisualShape(body, -1, rgbaColor=[*colour, 1.0], physicsClientId=self._client)
+
+    def _marker(self, owner: str, part: Part) -> int:
+        shown = Part(part.shape, part.size, part.at, part.colour, solid=False)
+        body = create_body(self._client, Assembly(Link((shown,), 0.0)), (0.0, 0.0, -40.0), fixed=True)
+        self.owners[body] = owner
+        return body
+
+    def _move(self, marker: int, position: np.ndarray, rotation: np.ndarray | None = None) -> None:
+        turn = [0.0, 0.0, 0.0, 1.0] if rotation is None else quaternion_of(rotation).tolist()
+        pybullet.resetBasePositionAndOrientation(marker, position.tolist(), turn, physicsClientId=self._client)
+
+
+def _inside(kind: ThingKind) -> float:
+    """Radius of the largest disc inside the walls of a vessel."""
+    return kind.size[0] - kind.wall_m
+
+
+def _mixed(first: Colour, second: Colour, share: float) -> Colour:
+    a, b, c = (one + share * (two - one) for one, two in zip(first, second, strict=True))
+    return (a, b, c)

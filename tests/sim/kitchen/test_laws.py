@@ -1,0 +1,112 @@
+"""The laws as functions: volumes against numerical integrals, heat against energy, thresholds on both sides."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sim.kitchen import laws
+from sim.kitchen.states import ROOM_C, ObjectState
+from sim.kitchen.things import Material
+
+WATER = ObjectState(liquid="water", volume_l=0.3)
+
+
+def _integrated(radius: float, height: float, tilt: float) -> float:
+    """The same volume by a sum over the floor of the cylinder."""
+    grid = np.linspace(-radius, radius, 801)
+    x, y = np.meshgrid(grid, grid)
+    inside = x**2 + y**2 <= radius**2
+    depth = np.clip(height - (radius - x) * math.tan(tilt), 0.0, height)
+    return float((depth * inside).sum() * (grid[1] - grid[0]) ** 2 * 1000.0)
+
+
+@given(st.floats(0.02, 0.12), st.floats(0.02, 0.2), st.floats(0.0, 1.5))
+def test_what_a_tilted_vessel_holds(radius: float, height: float, tilt: float) -> None:
+    assert laws.held_volume_l(radius, height, tilt) == pytest.approx(
+        _integrated(radius, height, tilt), rel=0.02, abs=2e-3 * radius * radius * height * 1000
+    )
+
+
+def test_a_vessel_on_its_side_holds_nothing() -> None:
+    assert laws.held_volume_l(0.05, 0.1, math.pi / 2) == 0.0
+    assert laws.held_volume_l(0.05, 0.1, 2.5) == 0.0
+
+
+def test_pouring_keeps_the_amount() -> None:
+    state, total = WATER, 0.0
+    for _ in range(200):
+        state, out = laws.poured(state, 0.0, 0.05)
+        total += out
+    assert total == pytest.approx(0.3)
+    assert state.volume_l == 0.0
+    assert state.liquid == ""
+
+
+def test_an_upright_vessel_pours_nothing() -> None:
+    assert laws.poured(WATER, 0.4, 1.0) == (WATER, 0.0)
+
+
+def test_a_vessel_runs_over() -> None:
+    assert laws.received(WATER, "water", 0.3, ROOM_C, 0.4).volume_l == pytest.approx(0.4)
+    full = ObjectState(liquid="water", volume_l=0.4)
+    assert laws.received(full, "wine", 0.1, ROOM_C, 0.4) == full
+
+
+def test_a_mixture_is_called_by_its_larger_part_and_has_the_mean_temperature() -> None:
+    hot = ObjectState(liquid="coffee", volume_l=0.1, temperature_c=80.0)
+    mixed = laws.received(hot, "water", 0.3, 20.0, 1.0)
+    assert mixed.liquid == "water"
+    assert mixed.temperature_c == pytest.approx((0.1 * 80 + 0.3 * 20) / 0.4)
+
+
+def test_heat_is_the_energy_that_flows_in() -> None:
+    capacity = laws.heat_capacity(Material.METAL, 0.8, 0.5)
+    assert capacity == pytest.approx(490 * 0.8 + 4186 * 0.5)
+    after = laws.heated(WATER, 1000.0, capacity, 0.1, ROOM_C)
+    gained = (after.temperature_c - WATER.temperature_c) * capacity
+    assert gained == pytest.approx(1000.0 * 0.1 * laws.TIME_LAPSE, rel=0.01)
+
+
+def test_half_a_litre_boils_within_seconds_and_not_above_100_degrees() -> None:
+    capacity = laws.heat_capacity(Material.METAL, 0.8, 0.5)
+    state, seconds = ObjectState(liquid="water", volume_l=0.5), 0.0
+    while not laws.is_boiling(state):
+        state = laws.heated(state, laws.BURNER_W, capacity, 0.05, ROOM_C)
+        seconds += 0.05
+    assert 4.0 < seconds < 10.0
+    assert laws.heated(state, laws.BURNER_W, capacity, 60.0, ROOM_C).temperature_c == laws.BOILING_C
+
+
+def test_things_cool_to_what_is_around_them() -> None:
+    warm = ObjectState(temperature_c=90.0)
+    cooled = laws.heated(warm, 0.0, 500.0, 1000.0, laws.FRIDGE_C)
+    assert cooled.temperature_c == pytest.approx(laws.FRIDGE_C, abs=0.1)
+
+
+def test_food_cooks_only_when_hot_and_burns_in_the_end() -> None:
+    cold, hot = ObjectState(temperature_c=60.0), ObjectState(temperature_c=95.0)
+    assert laws.cooks(cold, "egg", 60.0).cooked == 0.0
+    assert 0.5 < laws.cooks(hot, "egg", 3.0).cooked < 1.0
+    assert laws.cooks(hot, "egg", 60.0).cooked == 2.0
+    assert laws.cooks(hot, "mug", 60.0) == hot
+
+
+def test_setting_down_breaks_nothing_and_a_fall_from_the_worktop_does() -> None:
+    fall = math.sqrt(2 * 9.81 * 0.8)
+    for material in (Material.GLASS, Material.CERAMIC, Material.SHELL):
+        assert not laws.breaks(material, 0.3)
+        assert laws.breaks(material, fall)
+    assert not laws.breaks(Material.METAL, fall)
+
+
+def test_what_holds_much_warms_the_food_in_it() -> None:
+    pan, egg = ObjectState(temperature_c=180.0), ObjectState()
+    warmer = laws.in_contact(pan, egg, laws.heat_capacity(Material.SHELL, 0.06, 0.0), 1.0)
+    assert egg.temperature_c < warmer.temperature_c < pan.temperature_c
+
+
+def test_water_cleans() -> None:
+    assert not laws.rinsed(ObjectState(dirty=True)).dirty
