@@ -147,6 +147,11 @@ class Arm:
         states = pybullet.getJointStates(self.body, _FINGERS, physicsClientId=self._client)
         return float(states[0][0] + states[1][0])
 
+    def measured_speeds(self) -> Array:
+        """Speeds of the seven joints, (7,) rad/s."""
+        states = pybullet.getJointStates(self.body, _ARM, physicsClientId=self._client)
+        return np.array([state[1] for state in states])
+
     def tool(self) -> tuple[Array, Array]:
         """Measured pose of the tool: position (3,), metres, and rotation (3, 3)."""
         states = pybullet.getJointStates(self.body, _ARM, physicsClientId=self._client)

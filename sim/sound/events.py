@@ -21,7 +21,7 @@ class SoundKind(StrEnum):
     IMPACT = "impact"
     """Two bodies hit each other; strength: impulse, newton seconds."""
     SLIDE = "slide"
-    """A body slides on another one; strength: normal force times speed, watts."""
+    """A body slides on another one; strength: normal force times speed, watts (PyBullet: within a factor of two)."""
     ROLL = "roll"
     """A body rolls on another one; strength: normal force times speed, watts."""
     SHATTER = "shatter"

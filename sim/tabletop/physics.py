@@ -39,6 +39,7 @@ class PhysicsScene(ClosedByWith):
     Attributes:
         scene: what stood on the table at the start.
         client: number of the physics client.
+        table: body number of the table.
         arm: the robot arm; None in a scene without one.
         log: what happened, in words, for debugging.
         step: actions executed so far.
@@ -71,7 +72,7 @@ class PhysicsScene(ClosedByWith):
             enableFileCaching=0,
             physicsClientId=client,
         )
-        self._table = create_table(client, scene.table, scene.seed)
+        self.table = create_table(client, scene.table, scene.seed)
         # objects that fell off the table are kept on this ground, out of sight
         ground = pybullet.createCollisionShape(pybullet.GEOM_PLANE, physicsClientId=client)
         pybullet.createMultiBody(0.0, ground, -1, [0, 0, _PIT_M], physicsClientId=client)
@@ -155,7 +156,7 @@ class PhysicsScene(ClosedByWith):
 
     def truth(self) -> Truth:
         """Poses and supports of all objects, for judging outcomes."""
-        return read_truth(self.client, self._bodies, self._table, GONE_BELOW_M)
+        return read_truth(self.client, self._bodies, self.table, GONE_BELOW_M)
 
     def note(self, text: str) -> None:
         """Add a line to the log."""

@@ -17,10 +17,12 @@ from nsrecover.domains.tabletop.operators import REACHED_M, operator_of
 from nsrecover.errors import InvalidConfiguration
 from sim.common.arm import OPEN_M
 from sim.common.cameras import DEFAULT_RIG, VIDEO, CameraRig, View, take_picture
+from sim.sound.microphone import Microphone
 from sim.tabletop.execution import Execution
 from sim.tabletop.external_agent import ExternalAgent
 from sim.tabletop.fault_context import FaultContext
 from sim.tabletop.faults.base import Fault
+from sim.tabletop.hearing import Hearing, SavedHearing
 from sim.tabletop.kinematic import Fidelity, FrictionGrip, KinematicPickAndPlace
 from sim.tabletop.physics import SOLVER_ITERATIONS, PhysicsScene
 from sim.tabletop.scenes import SceneSpec
@@ -40,6 +42,7 @@ class SavedWorld:
         time_s: simulated time.
         ticks: physics steps by then: faults are called at every few of them.
         generator: state of the random generator.
+        sound: what was heard until then; None without a microphone.
     """
 
     state: int
@@ -48,6 +51,7 @@ class SavedWorld:
     time_s: float
     ticks: int
     generator: Mapping[str, Any]
+    sound: SavedHearing | None = None
 
 
 class TabletopWorld(PhysicsScene):
@@ -62,6 +66,7 @@ class TabletopWorld(PhysicsScene):
         fidelity: how much of a pick-and-place is simulated.
         external_agent: moves objects without the robot.
         last_faults: the faults that struck at the last action.
+        hearing: what is heard; None without a microphone.
     """
 
     def __init__(
@@ -74,6 +79,7 @@ class TabletopWorld(PhysicsScene):
         on_frame: OnFrame | None = None,
         frame_steps: int = 20,
         fidelity: Fidelity = Fidelity.PHYSICS,
+        microphone: Microphone | None = None,
     ) -> None:
         """Build the scene and let it come to rest.
 
@@ -89,6 +95,7 @@ class TabletopWorld(PhysicsScene):
                 videos; it may call `render`.
             frame_steps: at 20, a video with 10 frames a second runs in real time.
             fidelity: whether the arm does everything, or objects are carried without one (see `kinematic`).
+            microphone: if given, observations have the sound since the last one; it changes nothing else.
 
         Raises:
             InvalidConfiguration: the scene does not fit, the message names the object; or a fault needs an arm.
@@ -112,10 +119,11 @@ class TabletopWorld(PhysicsScene):
         self.external_agent = ExternalAgent(self)
         self.fault_context = FaultContext(self, self.external_agent, self._grip)
         self._instances = {body: i + 1 for i, body in enumerate(self._bodies.values())}
+        self.hearing = None if microphone is None else Hearing(self, microphone)
         self.settle()
 
     def observe(self) -> Observation:
-        """Exact images of all cameras, and the state of the gripper; `sim.sensors.world` adds errors of sensors."""
+        """Exact images of all cameras, gripper and sound; `sim.sensors.world` adds errors of the cameras."""
         return self.observe_from([None] * len(self.rig.views))
 
     def observe_from(self, offsets: Sequence[npt.NDArray[np.float64] | None]) -> Observation:
@@ -137,6 +145,7 @@ class TabletopWorld(PhysicsScene):
         instances = np.stack([number[picture.bodies] for picture in pictures])
         names = list(self._bodies)
         visible = [int(i) for i in np.unique(instances) if i > 0]
+        audio, audio_rate_hz = (None, 0) if self.hearing is None else self.hearing.listen()
         return Observation(
             rgb=np.stack([picture.rgb for picture in pictures]),
             depth_m=np.stack([picture.depth_m for picture in pictures]),
@@ -146,6 +155,8 @@ class TabletopWorld(PhysicsScene):
             gripper_opening_m=OPEN_M if self.arm is None else self.arm.measured_opening_m(),
             holding=False,
             time_s=self.time_s,
+            audio=audio,
+            audio_rate_hz=audio_rate_hz,
         )
 
     def execute(self, action: Action) -> None:
@@ -180,6 +191,8 @@ class TabletopWorld(PhysicsScene):
     def advance(self) -> None:
         """Run one physics step."""
         super().advance()
+        if self.hearing is not None:
+            self.hearing.step()
         if self.on_frame is not None and self.ticks % self.frame_steps == 0:
             self.on_frame(self)
 
@@ -192,7 +205,8 @@ class TabletopWorld(PhysicsScene):
         state = pybullet.saveState(physicsClientId=self.client)
         self._saved.add(state)
         generator = copy.deepcopy(self._rng.bit_generator.state)
-        return SavedWorld(state, self.step, self._carried_out, self.time_s, self.ticks, generator)
+        sound = None if self.hearing is None else self.hearing.save()
+        return SavedWorld(state, self.step, self._carried_out, self.time_s, self.ticks, generator, sound)
 
     def restore(self, saved: SavedWorld) -> None:
         """Return to a saved state of this world.
@@ -209,6 +223,8 @@ class TabletopWorld(PhysicsScene):
         self.step, self._carried_out, self.time_s = saved.step, saved.carried_out, saved.time_s
         self.ticks = saved.ticks
         self._rng.bit_generator.state = copy.deepcopy(saved.generator)
+        if self.hearing is not None and saved.sound is not None:
+            self.hearing.restore(saved.sound)
 
     def release(self, saved: SavedWorld) -> None:
         """Free the memory of a saved state."""

@@ -1,0 +1,66 @@
+"""The sounds of a world: those that go on, recordings in pieces, saved states."""
+
+import math
+
+import numpy as np
+import pytest
+
+from nsrecover.errors import InvalidConfiguration
+from sim.sound.bodies import RATE_HZ
+from sim.sound.events import SoundEvent, SoundKind
+from sim.sound.microphone import STEPS, Microphone, record
+from sim.sound.soundscape import Soundscape
+
+TAP = SoundEvent(SoundKind.RUNNING_WATER, 0.5, math.inf, 1.0, (), (0.5, 0.5, 0.2))
+DING = SoundEvent(SoundKind.MICROWAVE_DING, 0.9, position_m=(0.2, -0.5, 0.3))
+
+
+def test_what_goes_on_is_heard_in_pieces_as_it_is_as_a_whole():
+    scape = Soundscape(Microphone(seed=3))
+    scape.begin("tap", TAP)
+    pieces = [scape.listen(0.8)[0]]
+    scape.add(DING)
+    scape.begin("tap", SoundEvent(SoundKind.RUNNING_WATER, 0.9, math.inf))  # it runs already
+    pieces.append(scape.listen(1.4)[0])
+    scape.end("tap", 1.9)
+    scape.end("tap", 2.5)
+    pieces += [scape.listen(at)[0] for at in (2.0, 2.6, 4.0)]
+    assert [event.kind for event in scape.events] == [SoundKind.RUNNING_WATER, SoundKind.MICROWAVE_DING]
+    assert scape.events[0].duration_s == pytest.approx(1.4)
+    whole, _ = record(scape.events, 0.0, 4.0, Microphone(seed=3))
+    np.testing.assert_allclose(np.concatenate(pieces), whole, atol=1.01 / STEPS)
+
+
+def test_no_time_is_no_sound():
+    scape = Soundscape(Microphone(), 1.0)
+    assert scape.listen(1.0)[0].shape == (0,)
+    assert scape.listen(0.5)[0].shape == (0,)
+    assert scape.listen(1.5)[0].shape == (RATE_HZ // 2,)
+
+
+def test_set_follows_a_state():
+    scape = Soundscape(Microphone())
+    for step, strength in enumerate((None, 1.0, 1.05, 2.0, 2.0, None, None)):
+        event = None if strength is None else SoundEvent(SoundKind.BOILING, 0.0, 1.0, strength)
+        scape.set("pot", event, 0.5 * step)
+    assert [(event.start_s, event.end_s, event.strength) for event in scape.events] == [
+        (0.5, 1.5, 1.0),
+        (1.5, 2.5, 2.0),
+    ]
+
+
+def test_a_restored_state_is_heard_again():
+    scape = Soundscape(Microphone())
+    scape.begin("tap", TAP)
+    scape.listen(1.0)
+    saved = scape.save()
+    first = scape.listen(2.0)[0]
+    scape.end("tap", 2.0)
+    scape.restore(saved)
+    assert scape.events == (TAP,)
+    np.testing.assert_array_equal(scape.listen(2.0)[0], first)
+
+
+def test_an_event_without_an_end_has_to_be_begun():
+    with pytest.raises(InvalidConfiguration, match="use `begin` and `end`"):
+        Soundscape(Microphone()).add(TAP)
