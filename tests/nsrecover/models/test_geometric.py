@@ -105,13 +105,14 @@ def test_what_is_not_mentioned_is_missing_and_what_is_none_is_where_it_should_be
     assert not hidden.step(PLAN[0], {**AFTER, "red": None}), "it may well be where it should be"
 
 
-def test_what_appears_takes_part_from_then_on() -> None:
+def test_what_appears_is_named_and_no_deviation() -> None:
     plan = Plan.parse("top(red, blue); top(grey, red)")
     monitor = nsrecover.geometric().monitor(plan, BEFORE)
-    # at the table's edge: as expected from then on
-    assert not monitor.step(plan[0], {**AFTER, "cup": cube(0.7, -0.3)})
+    found = monitor.step(plan[0], {**AFTER, "cup": cube(0.7, -0.3)})
+    assert (found.as_expected, found.newcomers) == (True, ("cup",))
     done = {**AFTER, "grey": cube(0.6, 0.1, 2.5 * SIDE), "cup": cube(0.7, 0.3)}
-    assert monitor.step(plan[1], done).deviating == ("cup",)
+    found = monitor.step(plan[1], done)
+    assert (found.as_expected, found.newcomers) == (True, ("cup",))
 
 
 @pytest.mark.parametrize(
