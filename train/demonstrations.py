@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -183,7 +184,9 @@ def fingerprint(sources: Sequence[EpisodeSource]) -> str:
 
 
 def load_demonstrations(sources: Sequence[EpisodeSource], crop_size: int, cache: str | Path) -> list[Demonstration]:
-    """All demonstrations, perceived once and cached by their contents.
+    """All usable demonstrations, perceived once and cached by their contents.
+
+    Episodes whose first observation does not show every object of the plan are left out, with a warning.
 
     Args:
         sources: see `recordings`.
@@ -191,9 +194,22 @@ def load_demonstrations(sources: Sequence[EpisodeSource], crop_size: int, cache:
         cache: folder for the perceived episodes; safe to delete.
 
     Raises:
-        InvalidRecording: one is damaged.
+        InvalidRecording: one is damaged, or none can be used.
     """
-    return list(_perceived(sources, crop_size, Path(cache)))
+    every = list(_perceived(sources, crop_size, Path(cache)))
+    usable = [demo for demo in every if all(name in demo.names for action in demo.plan for name in action.arguments)]
+    if every and not usable:
+        raise InvalidRecording(
+            f"expected recordings whose first observation shows every object of the plan, found none among "
+            f"{len(every)}; check the labels of the masks"
+        )
+    if len(usable) < len(every):
+        warnings.warn(
+            f"{len(every) - len(usable)} of {len(every)} episodes are left out: their first observation does not show "
+            "every object of the plan",
+            stacklevel=2,
+        )
+    return usable
 
 
 def _perceived(sources: Sequence[EpisodeSource], crop_size: int, cache: Path) -> Iterator[Demonstration]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
@@ -170,11 +170,6 @@ class Detections:
             _units(np.array([self.pixels[list(group)] @ self.visual[list(group)] for group in groups]), self.visual),
             np.array([self.pixels[list(group)].sum() for group in groups], dtype=np.float32),
         )
-
-    def renumbered(self, origin: Mapping[int, int]) -> Detections:
-        """The same with other numbers of masks."""
-        numbers = tuple(tuple(dict.fromkeys(origin.get(n, n) for n in each)) for each in self.numbers)
-        return replace(self, numbers=numbers)
 
 
 def detect(

@@ -23,6 +23,7 @@ from nsrecover.perception.detections import AppearanceModel, Detections, detect,
 from nsrecover.perception.lifting import lift_views
 from nsrecover.perception.mask_repair import absorb_fragments, join_parts, separate_by_other_views, separate_merged
 from nsrecover.perception.memory import Memory
+from nsrecover.perception.oriented import OrientedBox, oriented_box
 from nsrecover.perception.visibility import seen_through, visibly_empty, why_unseen
 
 
@@ -62,6 +63,7 @@ class ScenePerceiver:
         self._memory: Memory | None = None
         self._masks: dict[str, tuple[int, ...]] = {}
         self._unseen: dict[str, Unseen] = {}
+        self._shown: tuple[Observation, dict[str, tuple[int, ...]]] | None = None
 
     @property
     def instances(self) -> dict[str, int]:
@@ -78,10 +80,21 @@ class ScenePerceiver:
         """Objects that the last observation does not show and that may be in their places; why they are not seen."""
         return dict(self._unseen)
 
+    @property
+    def oriented(self) -> dict[str, OrientedBox]:
+        """Oriented boxes of the objects that are visible in the last observation, such as to grasp them."""
+        if self._shown is None:
+            return {}
+        observation, masks = self._shown
+        lifted = lift_views(observation)
+        boxes = {name: oriented_box(observation, lifted, numbers) for name, numbers in masks.items()}
+        return {name: box for name, box in boxes.items() if box is not None}
+
     def fork(self) -> ScenePerceiver:
         """An independent copy of the perceiver with the same memory."""
         other = ScenePerceiver(self._appearance, self._association, self._remember)
         other._memory, other._masks, other._unseen = self._memory, dict(self._masks), dict(self._unseen)
+        other._shown = self._shown
         return other
 
     def reset(self, observation: Observation) -> SceneGraph:
@@ -105,19 +118,24 @@ class ScenePerceiver:
     def __call__(self, observation: Observation, expected: SceneGraph | None = None) -> SceneGraph:
         """Same as `step`."""
         self._unseen = {}
+        origin = dict[int, int]()
         if self._memory is None:
-            origin = dict[int, int]()
             if not observation.shared_ids:
                 masks = detect_masks(observation, self._appearance)
                 observation, origin = separate_by_other_views(observation, masks)
-            detections = join_parts(detect(observation, self._appearance)).renumbered(origin)
+            detections = join_parts(detect(observation, self._appearance))
             self._memory = self._begin(observation, detections)
             found = _by_label(self._memory.names, detections)
         else:
-            detections, found = self._follow(self._memory, observation, _expected_boxes(self._memory, expected))
+            guesses = _expected_boxes(self._memory, expected)
+            observation, origin, detections, found = self._follow(self._memory, observation, guesses)
         self._memory, found = self._admit(self._memory, detections, found)
-        self._masks = {
+        masks_of: dict[str, tuple[int, ...]] = {
             name: detections.numbers[index] for name, index in zip(self._memory.names, found, strict=True) if index >= 0
+        }
+        self._shown = observation, masks_of
+        self._masks = {
+            name: tuple(dict.fromkeys(origin.get(each, each) for each in numbers)) for name, numbers in masks_of.items()
         }
         return self._memory.graph()
 
@@ -136,8 +154,13 @@ class ScenePerceiver:
 
     def _follow(
         self, memory: Memory, observation: Observation, guesses: FloatArray
-    ) -> tuple[Detections, npt.NDArray[np.intp]]:
-        """Match what is visible to the remembered objects (-1: none), and remember it."""
+    ) -> tuple[Observation, dict[int, int], Detections, npt.NDArray[np.intp]]:
+        """Match what is visible to the remembered objects (-1: none), and remember it.
+
+        Returns:
+            The observation with merged masks divided, of which mask each new one is a part, detections and matches.
+        """
+        origin = dict[int, int]()
         if self._association is Association.KNOWN:
             detections = detect(observation, self._appearance)
             found = _by_label(memory.names, detections)
@@ -145,11 +168,10 @@ class ScenePerceiver:
             sizes = np.stack([memory.first_sizes, memory.sizes], axis=1)
             places = np.stack([memory.boxes, guesses], axis=1)
             lifted = lift_views(observation)
-            divided, origin = separate_merged(observation, lifted, places, sizes)
-            detections = detect(divided, self._appearance, partial(_costs, memory, guesses), lifted)
+            observation, origin = separate_merged(observation, lifted, places, sizes)
+            detections = detect(observation, self._appearance, partial(_costs, memory, guesses), lifted)
             found = associate(_costs(memory, guesses, detections))
             detections, found = absorb_fragments(detections, found, sizes)
-            detections = detections.renumbered(origin)
         through = partial(seen_through, observation) if self._remember else _opaque
         earlier = memory if self._remember else replace(memory, pixels=0 * memory.pixels)
         empty = partial(visibly_empty, observation) if self._remember else None
@@ -164,7 +186,7 @@ class ScenePerceiver:
         self._unseen = {now.names[i]: why_unseen(observation, now.names[i], now.boxes[i], shows) for i in hidden}
         in_view = [name for name, why in self._unseen.items() if why.reason is not UnseenReason.OCCLUDED]
         self._memory = now.in_view(in_view)
-        return detections, found
+        return observation, origin, detections, found
 
     def _admit(
         self, memory: Memory, detections: Detections, found: npt.NDArray[np.intp]

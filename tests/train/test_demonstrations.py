@@ -75,3 +75,18 @@ def test_what_is_perceived_is_cached_by_contents(folder: Path, episode: Recordin
     single = load_demonstrations(recordings(folder / "single"), 32, cache)
     np.testing.assert_allclose(first[0].boxes, single[0].boxes, atol=1e-6)
     assert first[0].plan == single[0].plan
+
+
+def test_an_episode_that_hides_an_object_of_its_plan_at_first_is_left_out(
+    folder: Path, episode: Recording, tmp_path: Path
+) -> None:
+    moved = episode.plan[0].arguments[0]
+    first = episode.observations[0]
+    labels = {number: name for number, name in first.labels.items() if name != moved}
+    hidden = replace(episode, observations=(replace(first, labels=labels), *episode.observations[1:]))
+    write_archive(tmp_path / "mixed.h5", [episode, hidden])
+    with pytest.warns(UserWarning, match="1 of 2 episodes are left out"):
+        assert len(load_demonstrations(recordings(tmp_path / "mixed.h5"), 16, tmp_path / "cache")) == 1
+    write_archive(tmp_path / "hidden.h5", [hidden])
+    with pytest.raises(InvalidRecording, match="found none among 1"):
+        load_demonstrations(recordings(tmp_path / "hidden.h5"), 16, tmp_path / "cache")
