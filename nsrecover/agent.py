@@ -39,15 +39,22 @@ class RecoveryAgent:
             boxes by name.
         budget_s: planning time for one recovery, seconds.
         max_recoveries: recoveries in one episode before it asks for help.
+        check_sensors: whether the first camera images are checked before anything moves, see `System.monitor`.
     """
 
     def __init__(
-        self, system: System, world: World[Any], budget_s: float = 1.0, max_recoveries: int = MAX_RECOVERIES
+        self,
+        system: System,
+        world: World[Any],
+        budget_s: float = 1.0,
+        max_recoveries: int = MAX_RECOVERIES,
+        check_sensors: bool = True,
     ) -> None:
         self.system = system
         self.world = world
         self.budget_s = budget_s
         self.max_recoveries = max_recoveries
+        self.check_sensors = check_sensors
 
     def run(self, plan: Plan, on_record: Callable[[StepRecord], None] | None = None) -> Episode:
         """Carry out a plan.
@@ -62,10 +69,10 @@ class RecoveryAgent:
         Raises:
             InvalidAction: the plan has an unknown operator or wrong arguments.
             UnknownObject: the plan names an object that is not in the first scene, which was looked at three times.
-            InvalidObservation: none of these observations can be used.
+            InvalidObservation: none of these observations can be used, or they are implausible.
         """
         sensors = ClockedSensors(self.world)
-        monitor = patiently(lambda: self.system.monitor(plan, sensors.observe()))
+        monitor = patiently(lambda: self.system.monitor(plan, sensors.observe(), check_sensors=self.check_sensors))
         start, start_s, records = monitor.graph, sensors.time_s, list[StepRecord]()
         alarms, recovery_actions, reason = Counter[object](), 0, ""
         while not reason and (action := monitor.next_action) is not None:

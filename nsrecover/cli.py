@@ -1,4 +1,4 @@
-"""The command line: `nsrecover info`, `check`, `explain`, `check-world`, `export` and `serve`.
+"""The command line: `nsrecover info`, `check`, `explain`, `check-observation`, `check-world`, `export` and `serve`.
 
 `export` needs the extra `onnx`, and `serve` the extra `server`.
 """
@@ -67,6 +67,9 @@ def check(
     log: Annotated[
         Path | None, typer.Option(help="Write the results to this file, for `nsrecover explain`.", dir_okay=False)
     ] = None,
+    check_sensors: Annotated[
+        bool, typer.Option(help="Refuse a recording whose first observation is implausible, see check-observation.")
+    ] = True,
     as_json: AsJson = False,
 ) -> None:
     """Check a recorded episode: print the discrepancy, its explanation and the recovery after each step."""
@@ -74,7 +77,7 @@ def check(
     # Imported here, because it loads torch, which help and usage errors do not need.
     from nsrecover.records.review import episode_of, review
 
-    reviews: Iterable[Review] = review(nsrecover.load(checkpoint), episode, budget_s)
+    reviews: Iterable[Review] = review(nsrecover.load(checkpoint), episode, budget_s, check_sensors)
     if log is not None:
         reviews = list(reviews)
         episode_log.save(episode_of(reviews, episode), log)
@@ -150,6 +153,39 @@ def explain(
         prefix = f"{number}. " if len(documents) > 1 else ""
         for line in lines:
             print(f"{prefix}{line}")
+
+
+@app.command("check-observation")
+def check_observation(
+    file: Annotated[
+        str,
+        typer.Argument(
+            help="A recorded episode (.npz, or `example`), or a file of many episodes (.h5; needs the extra h5py)."
+        ),
+    ],
+    every: Annotated[bool, typer.Option("--every", help="Check all observations, not just the first ones.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Check that camera images are plausible, before a robot moves by them; exit with 1 if some are not.
+
+    Depth has to be in metres, camera poses `world_from_camera` in OpenCV's convention (x right, y down, z forward), the
+    table's top at z = 0, the robot's base at the origin, and all cameras have to show the same scene. For each mistake
+    the likely fix is printed. `nsrecover.RecoveryAgent` and `System.monitor` check the first observation likewise.
+    """
+    from nsrecover.records.check_file import check_file
+
+    checked = check_file(file, every)
+    wrong = sum(bool(each.findings) for each in checked)
+    if as_json:
+        print(json.dumps([each.to_json() for each in checked], indent=2))
+    else:
+        for each in checked:
+            print(f"{each.where}: {'implausible' if each.findings else 'plausible'}")
+            for line in each.findings or (each.views if len(checked) == 1 else ()):
+                print(f"  {line}")
+        print(f"{wrong} of {len(checked)} observations are implausible")
+    if wrong:
+        raise typer.Exit(1)
 
 
 @app.command("check-world")

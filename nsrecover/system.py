@@ -25,6 +25,7 @@ from nsrecover.monitoring.monitor import Monitor
 from nsrecover.perception.boxes import BoxesPerceiver, Given
 from nsrecover.perception.function import as_perceiver
 from nsrecover.perception.perceiver import ScenePerceiver
+from nsrecover.perception.sensor_checks import require_plausible
 from nsrecover.planning.planner import RecoveryPlanner, Rejoin
 
 if TYPE_CHECKING:
@@ -97,14 +98,24 @@ class System:
 
     @overload
     def monitor(
-        self, plan: Plan, observation: Seen, perceiver: Perceiver[Seen] | Callable[..., SceneGraph]
+        self,
+        plan: Plan,
+        observation: Seen,
+        perceiver: Perceiver[Seen] | Callable[..., SceneGraph],
+        *,
+        check_sensors: bool = True,
     ) -> Monitor[Seen]: ...
     @overload
-    def monitor(self, plan: Plan, observation: Observation) -> Monitor[Observation]: ...
+    def monitor(self, plan: Plan, observation: Observation, *, check_sensors: bool = True) -> Monitor[Observation]: ...
     @overload
-    def monitor(self, plan: Plan, observation: Given) -> Monitor[Given]: ...
+    def monitor(self, plan: Plan, observation: Given, *, check_sensors: bool = True) -> Monitor[Given]: ...
     def monitor(
-        self, plan: Plan, observation: Any, perceiver: Perceiver[Any] | Callable[..., SceneGraph] | None = None
+        self,
+        plan: Plan,
+        observation: Any,
+        perceiver: Perceiver[Any] | Callable[..., SceneGraph] | None = None,
+        *,
+        check_sensors: bool = True,
     ) -> Monitor[Any]:
         """Return a monitor of a plan that another program executes.
 
@@ -113,17 +124,27 @@ class System:
             observation: the observation before its first action: camera images, a scene graph, or boxes by name. Later
                 observations are of the same type.
             perceiver: converts other observations into scene graphs; a fresh one for each episode.
+            check_sensors: whether camera images are refused if units, poses or masks are implausible; see
+                `nsrecover.perception.sensor_checks`.
 
         Raises:
             InvalidAction: the plan has an unknown operator or wrong arguments.
             UnknownObject: it names an object that is not in the scene.
-            InvalidObservation: the observation cannot be used.
+            InvalidObservation: the observation cannot be used, or is implausible.
         """
+        if check_sensors and isinstance(observation, Observation):
+            require_plausible(observation)
         if perceiver is None:
             perceiver = self.perceiver() if isinstance(observation, Observation) else BoxesPerceiver()
         return Monitor(self.models, as_perceiver(perceiver), plan, observation, self.domain)
 
-    def calibrated(self, successes: Iterable[tuple[Plan, Sequence[Observation | Given]]], alpha: float) -> System:
+    def calibrated(
+        self,
+        successes: Iterable[tuple[Plan, Sequence[Observation | Given]]],
+        alpha: float,
+        *,
+        check_sensors: bool = True,
+    ) -> System:
         """The same system with a threshold that keeps false alarms to a rate, from episodes that went well.
 
         Split-conformal: if the steps to come are like those of the episodes, an alarm is raised at no more than a share
@@ -132,6 +153,7 @@ class System:
         Args:
             successes: plans of T actions, and what was to be seen before, between and after them, T + 1 times.
             alpha: promised rate of false alarms per step, above 0 and at most 0.2.
+            check_sensors: as for `monitor`.
 
         Raises:
             InvalidConfiguration: the rate is out of its range, there are too few steps to promise it, or an episode has
@@ -145,7 +167,7 @@ class System:
                     f"expected {len(plan) + 1} observations for {len(plan)} actions, found {len(seen)}; give one "
                     "before the first action and one after each"
                 )
-            monitor: Monitor[Any] = self.monitor(plan, seen[0])
+            monitor: Monitor[Any] = self.monitor(plan, seen[0], check_sensors=check_sensors)
             for after in seen[1:]:
                 assert monitor.next_action is not None
                 scores.append(float(monitor.step(monitor.next_action, after).probabilities.min()))

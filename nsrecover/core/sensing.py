@@ -29,7 +29,9 @@ ADVICE = {
     SensorProblem.EXCHANGED_CAMERAS: "give the cameras in the order of their images",
     SensorProblem.TABLE_PLANE: "calibrate the camera again; the table's top has to be at z = 0",
     SensorProblem.OUT_OF_REACH: "check the frame of the poses: the robot's base is the origin",
-    SensorProblem.VIEWS_DISAGREE: "calibrate the cameras to each other again",
+    SensorProblem.VIEWS_DISAGREE: (
+        "check that all cameras deliver images of the same moment, and calibrate them to each other again"
+    ),
 }
 
 

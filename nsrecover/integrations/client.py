@@ -25,7 +25,7 @@ class Client:
         url: address of the server.
         token: token of the server, if it has one.
         timeout_s: time limit for one answer, seconds.
-        options: further fields of `NewSession`: checkpoint, rejoin.
+        options: further fields of `NewSession`: checkpoint, rejoin, check_sensors.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class Client:
         url: str = "http://127.0.0.1:8765",
         token: str = "",
         timeout_s: float = 60,
-        **options: str,
+        **options: str | bool,
     ) -> None:
         self._root, self._timeout_s = url.rstrip("/"), timeout_s
         self._headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})

@@ -3,6 +3,9 @@
 The table must be at z = 0 where the cameras see it, and a robot that is in view at the origin. If it is not, other
 readings of the same numbers are tried (depth in millimetres, poses in OpenGL's convention, inverted poses, exchanged
 cameras); the one that puts everything into its place is named as the likely mistake.
+
+A camera that is turned about the vertical, or moved along the table, sees the table where it should be. Only another
+camera tells.
 """
 
 from __future__ import annotations
@@ -18,27 +21,38 @@ from nsrecover.core.scene import FloatArray
 from nsrecover.core.sensing import SensorFinding, SensorProblem
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.lifting import MIN_PIXELS, to_world
+from nsrecover.perception.view_agreement import contradicted, unmasked
 
 DEPTH_M = (0.1, 5.0)
 """Range of plausible distances of the table from a camera."""
 
 PLANE_M = 0.02
+"""How far from the plane of the table its points may seem to be."""
+
+HEIGHT_M = 0.03
 """How far from z = 0 the table may seem to be."""
 
 TABLE_SHARE = 0.3
 """Share of the readings beside the objects that show the table in a plausible view."""
 
+TILT_DEG = 2.0
+"""How far from horizontal the table may seem to be."""
+
 REACH_M = 1.5
 """No object that matters is farther from the robot's base."""
 
-AGREE_M = 0.04
-"""Tops of one object are at most this far apart in two views."""
+AGREE_M = 0.07
+"""Tops of one object are at most this far apart in two views, whose calibrations may be off by a degree each."""
 
 ROBOT_M = 0.15
 """Radius of the robot's lowest part around the origin."""
 
 READINGS = 400
 """Fewest depth readings of a working camera."""
+
+UNMASKED = 3
+"""A view without masks that sees so many objects of the other views has no working segmenter; one or two may be missing
+by chance."""
 
 _FLIP = np.diag([1.0, -1.0, -1.0, 1.0]).astype(np.float32)
 
@@ -50,7 +64,8 @@ def check_observation(observation: Observation) -> tuple[SensorFinding, ...]:
         return broken
     if _plausible(observation):
         robot = _robot_seen(observation)
-        return tuple(f for f, changed in _exchanged(observation) if robot < 5 and _robot_seen(changed) > 20)[:1]
+        exchanged = (f for f, changed in _exchanged(observation) if robot < 5 and _robot_seen(changed) > 20)
+        return (*exchanged,)[:1] or (*_without_masks(observation),)
     likely = next((finding for finding, changed in _other_readings(observation) if _plausible(changed)), None)
     return (likely,) if likely else tuple(_remaining(observation))
 
@@ -71,12 +86,21 @@ def require_plausible(observation: Observation) -> None:
 
 
 def _broken_views(observation: Observation) -> Iterator[SensorFinding]:
-    for camera, depth, instances in zip(observation.cameras, observation.depth_m, observation.instances, strict=True):
+    for camera, depth in zip(observation.cameras, observation.depth_m, strict=True):
         readings = int(np.count_nonzero(depth > 0))
         if readings < READINGS:
             yield SensorFinding(SensorProblem.NO_DEPTH, camera.name, f"{readings} depth readings")
-        elif not (instances > 0).any():
-            yield SensorFinding(SensorProblem.NO_MASKS, camera.name, "no instance mask")
+    if not (observation.instances > 0).any():
+        yield SensorFinding(SensorProblem.NO_MASKS, "", "no instance mask")
+
+
+def _without_masks(observation: Observation) -> Iterator[SensorFinding]:
+    """Views without masks that see what has masks in other views."""
+    for view, camera in enumerate(observation.cameras):
+        if not (observation.instances[view] > 0).any() and (number := unmasked(observation, view)) >= UNMASKED:
+            yield SensorFinding(
+                SensorProblem.NO_MASKS, camera.name, f"no instance mask, although {number} objects are in sight"
+            )
 
 
 def _other_readings(observation: Observation) -> Iterator[tuple[SensorFinding, Observation]]:
@@ -130,12 +154,16 @@ def _remaining(observation: Observation) -> Iterator[SensorFinding]:
         if not DEPTH_M[0] <= median <= DEPTH_M[1]:
             yield SensorFinding(SensorProblem.DEPTH_UNIT, camera.name, f"a median depth of {median:.3g} m")
             return
-        share = table_share(observation, view)
+        height, tilt, share = table_plane(observation, view)
         if share < TABLE_SHARE:
             yield SensorFinding(
                 SensorProblem.TABLE_PLANE, camera.name,
-                f"{share:.0%} of the readings beside the objects within {100 * PLANE_M:.0f} cm of z = 0",
+                f"{share:.0%} of the readings beside the objects on a plane near z = 0",
             )  # fmt: skip
+        elif abs(height) > HEIGHT_M or tilt > TILT_DEG:
+            yield SensorFinding(
+                SensorProblem.TABLE_PLANE, camera.name, f"a table at {1000 * height:.0f} mm, tilted by {tilt:.1f}°"
+            )
         elif camera.world_from_camera[2, 3] < 0:
             yield SensorFinding(SensorProblem.INVERTED_POSE, camera.name, "a camera below the table")
         tops.append(_tops(observation, view))
@@ -150,13 +178,35 @@ def _remaining(observation: Observation) -> Iterator[SensorFinding]:
             yield SensorFinding(
                 SensorProblem.VIEWS_DISAGREE, names, f"places of the same objects {1000 * apart:.0f} mm apart"
             )
+            return
+    for one, two in permutations(range(len(observation.cameras)), 2):
+        if number := contradicted(observation, one, two):
+            names = f"{observation.cameras[one].name} and {observation.cameras[two].name}"
+            yield SensorFinding(
+                SensorProblem.VIEWS_DISAGREE, names,
+                f"{number} objects of the first where the second sees through",
+            )  # fmt: skip
+            return
 
 
-def table_share(observation: Observation, view: int) -> float:
-    """Share of one view's readings beside the objects that are near z = 0; floor and walls far away do not count."""
+def table_plane(observation: Observation, view: int) -> tuple[float, float, float]:
+    """The table as one view sees it.
+
+    Returns:
+        Its height in metres, its tilt in degrees, and the share of the readings beside the objects that show it; floor
+        and walls far away do not count. Zeros if it is not near z = 0.
+    """
     points = _beside_objects(observation, view)
     points = points[np.linalg.norm(points[:, :2], axis=1) < REACH_M]
-    return float((np.abs(points[:, 2]) < PLANE_M).mean()) if len(points) >= MIN_PIXELS else 0.0
+    middle = np.median(points[:, :2], axis=0) if len(points) else np.zeros(2)
+    terms = np.column_stack([points[:, :2] - middle, np.ones(len(points))])
+    plane, near = np.zeros(3), np.zeros(len(points), dtype=np.bool_)
+    for near_m in (0.1, 0.05, 0.03, PLANE_M, PLANE_M):
+        near = np.abs(points[:, 2] - terms @ plane) < near_m
+        if np.count_nonzero(near) < READINGS // 4:
+            return 0.0, 0.0, 0.0
+        plane = np.linalg.lstsq(terms[near], points[near, 2], rcond=None)[0]
+    return float(plane[2]), float(np.degrees(np.arctan(np.hypot(*plane[:2])))), float(near.mean())
 
 
 def _robot_seen(observation: Observation) -> int:

@@ -61,21 +61,29 @@ class Recording:
         """Read a recording; see the function `load`."""
         return load(path)
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, check_sensors: bool = True) -> None:
         """Write the recording; see the function `save`."""
-        save(self, path)
+        save(self, path, check_sensors)
 
 
-def save(recording: Recording, path: str | Path) -> None:
+def save(recording: Recording, path: str | Path, check_sensors: bool = True) -> None:
     """Write a recording atomically.
 
     Args:
         recording: the recording.
         path: the file, usually `.npz`; missing folders are created, an existing file is replaced.
+        check_sensors: whether the first observation is refused if it is implausible.
 
     Raises:
+        InvalidObservation: units, camera poses or masks of the first observation are implausible; see
+            `nsrecover.perception.sensor_checks`.
         InvalidRecording: the notes are not JSON, or an action cannot be written as text and read again.
     """
+    if check_sensors:
+        # Imported here, because it loads scipy, which reading does not need.
+        from nsrecover.perception.sensor_checks import require_plausible
+
+        require_plausible(recording.observations[0])
     arrays = {"schema": np.array(SCHEMA), **episode_to_arrays(recording.plan, recording.observations, recording.notes)}
     with (
         atomic_write(path) as file,

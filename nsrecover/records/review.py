@@ -36,7 +36,7 @@ class Review:
     explanation: Explanation | None = None
 
 
-def review(system: System, recording: Recording, budget_s: float = 1.0) -> Iterator[Review]:
+def review(system: System, recording: Recording, budget_s: float = 1.0, check_sensors: bool = True) -> Iterator[Review]:
     """Review a recording step by step.
 
     The expected scene of each step is predicted from the observed scene before it, so that an error is reported once.
@@ -45,6 +45,7 @@ def review(system: System, recording: Recording, budget_s: float = 1.0) -> Itera
         system: the learned parts.
         recording: the recording.
         budget_s: planning time for one recovery, seconds.
+        check_sensors: whether the first observation is refused if it is implausible.
 
     Yields:
         One review for each action.
@@ -52,8 +53,9 @@ def review(system: System, recording: Recording, budget_s: float = 1.0) -> Itera
     Raises:
         InvalidAction: the plan has an unknown operator or wrong arguments.
         UnknownObject: the plan names an object that was not observed.
+        InvalidObservation: the first observation is implausible.
     """
-    monitor = system.monitor(recording.plan, recording.observations[0])
+    monitor = system.monitor(recording.plan, recording.observations[0], check_sensors=check_sensors)
     for step, (action, observation) in enumerate(zip(recording.plan, recording.observations[1:], strict=True)):
         before = monitor.graph
         discrepancy = monitor.step(action, observation)

@@ -91,6 +91,7 @@ class Examination:
             observation_rules.check_table(log, now, limits)
             observation_rules.check_agreement(log, now, limits)
             observation_rules.check_sizes(log, now, limits)
+            observation_rules.check_sensors(log, observation)
         self._known |= dict.fromkeys(now.names)
         self._time_s = observation.time_s
         self.seen.append(now)

@@ -13,9 +13,11 @@ from scipy import ndimage
 from nsrecover.core.geometry import gaps
 from nsrecover.core.observation import Camera, Observation
 from nsrecover.core.scene import FloatArray
+from nsrecover.core.sensing import ADVICE
 from nsrecover.domains.tabletop.relations import TABLE
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.lifting import MIN_PIXELS, box_around, lift_points, view_points
+from nsrecover.perception.sensor_checks import check_observation
 from nsrecover.testing.lifted import LiftedObservation
 from nsrecover.testing.rules import Limits, Rule, RuleLog
 
@@ -238,6 +240,16 @@ def check_sizes(log: RuleLog, lifted: LiftedObservation, limits: Limits) -> None
     log.check(
         Rule.SIZES_PLAUSIBLE, not odd, f"objects of {low} to {high} m", str(odd),
         "check the masks (do they spill onto the background?), the unit of depth and K",
+    )  # fmt: skip
+
+
+def check_sensors(log: RuleLog, observation: Observation) -> None:
+    """Check what the library checks before anything moves."""
+    findings = check_observation(observation)
+    log.check(
+        Rule.SENSORS_PLAUSIBLE, not findings, "an observation that the sensor checks accept",
+        "; ".join(f"{each.camera} {each.found}".strip() for each in findings),
+        "; ".join(ADVICE[each.problem] for each in findings),
     )  # fmt: skip
 
 

@@ -58,6 +58,11 @@ class Rule(CodeWithMeaning):
     INSTANCES_AGREE = "instances-agree", "An instance number means the same object in every view."
     CAMERAS_AGREE = "cameras-agree", "An object lifted from two views is at the same place."
     SIZES_PLAUSIBLE = "sizes-plausible", "Objects lifted from the images have the size of things that a hand can move."
+    SENSORS_PLAUSIBLE = (
+        "sensors-plausible",
+        "`nsrecover check-observation` accepts the first observation: cameras in the order of their images, the table "
+        "at z = 0.",
+    )
     SAME_VIEWS = "same-views", "Every observation has the same cameras, in the same order, with images of one size."
     OBSERVATIONS_KEPT = "observations-kept", "The arrays of an observation do not change after it was taken."
     TIME_FORWARD = "time-forward", "time_s never decreases, and increases with every action."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -64,6 +65,7 @@ def test_a_recording_without_an_error_has_none() -> None:
     ("arguments", "told"),
     [
         (("check", "nowhere.npz"), "nowhere.npz"),
+        (("check-observation", "nowhere.npz"), "nowhere.npz"),
         (("check", "example", "--checkpoint", "nowhere"), "expected a checkpoint folder"),
         (("info", "--checkpoint", "nowhere"), "expected a checkpoint folder"),
     ],
@@ -74,6 +76,29 @@ def test_a_mistake_is_one_line_and_exit_code_2(arguments: tuple[str, ...], told:
     assert done.out == ""
     assert told in done.err
     assert len(done.err.strip().splitlines()) == 1
+
+
+def test_check_observation_accepts_the_shipped_episode() -> None:
+    done = nsr("check-observation", "example", "--every", "--json")
+    assert done.code == 0, done.err
+    checked = json.loads(done.out)
+    assert len(checked) == len(example().observations)
+    assert all(each["plausible"] and not each["findings"] for each in checked)
+    assert [view["masks"] for view in checked[0]["views"]] == [5, 5]
+
+
+def test_check_observation_names_the_mistake_and_its_fix(tmp_path: Path) -> None:
+    good = example()
+    depth = [replace(seen, depth_m=seen.depth_m / 100) for seen in good.observations]
+    Recording(good.plan, tuple(depth)).save(tmp_path / "odd.npz", check_sensors=False)
+    done = nsr("check-observation", str(tmp_path / "odd.npz"))
+    assert done.code == 1, done.err
+    assert "observation 0: implausible" in done.out
+    assert "a median depth of 0.01" in done.out
+    assert "give depth_m in metres" in done.out
+    refused = nsr("check", str(tmp_path / "odd.npz"))
+    assert refused.code == 2
+    assert "give depth_m in metres" in refused.err
 
 
 def test_a_file_of_another_kind_is_named(tmp_path: Path) -> None:

@@ -56,6 +56,9 @@ class NewSession(Message):
     plan: Steps
     checkpoint: str | None = Field(default=None, max_length=NAME_LENGTH, description="A name that /v1/health lists.")
     rejoin: Rejoin = Field(default=Rejoin.POSE, description="Criterion for being back on the plan.")
+    check_sensors: bool = Field(
+        default=True, description="Whether the first camera images are refused if they are implausible."
+    )
 
 
 class NewPlan(Message):

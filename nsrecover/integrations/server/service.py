@@ -73,7 +73,7 @@ class Service:
                 f"{did_you_mean(checkpoint, self.systems.learned)}"
             )
         plan = convert.plan_of(request.plan)
-        return self.sessions.open(lambda: Watch(self.systems, checkpoint, plan, request.rejoin))
+        return self.sessions.open(lambda: Watch(self.systems, checkpoint, plan, request.rejoin, request.check_sensors))
 
     async def look(
         self, request: Request, session: Session, seeing: Seeing, phase: Phase, budget_s: float | None

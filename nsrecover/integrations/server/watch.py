@@ -69,18 +69,22 @@ class Watch:
         checkpoint: name of the system to use.
         plan: the plan.
         rejoin: criterion for being back on the plan.
+        check_sensors: whether the first camera images are refused if they are implausible.
 
     Attributes:
         found: the discrepancy of the last observation, if any.
         recovery: a recovery from it that can be followed now, if any.
     """
 
-    def __init__(self, systems: Systems, checkpoint: str, plan: Plan, rejoin: Rejoin) -> None:
+    def __init__(
+        self, systems: Systems, checkpoint: str, plan: Plan, rejoin: Rejoin, check_sensors: bool = True
+    ) -> None:
         self.checkpoint = checkpoint
         self._learned = replace(systems.learned[checkpoint], rejoin=rejoin)
         self._boxes_only = replace(systems.boxes_only, rejoin=rejoin)
         self._system = self._learned
         self._plan = plan
+        self._check_sensors = check_sensors
         self._kind: InputKind | None = None
         self._monitor: Monitor[Any] | None = None
         self.found: Discrepancy | None = None
@@ -120,7 +124,7 @@ class Watch:
         kind = _kind_of(seen)
         if self._monitor is None:
             system = self._boxes_only if kind is InputKind.BOXES else self._learned
-            self._monitor = system.monitor(self._plan, seen)
+            self._monitor = system.monitor(self._plan, seen, check_sensors=self._check_sensors)
             self._system, self._kind = system, kind
             return StepResult(None, None, self._monitor.graph, None)
         if kind is not self._kind:

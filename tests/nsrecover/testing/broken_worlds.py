@@ -127,6 +127,7 @@ CHANGED: list[tuple[Rule, Callable[[Observation], object]]] = [
     (Rule.INSTANCES_AGREE, swapped_in_second_view),
     (Rule.CAMERAS_AGREE, lambda seen: posed(seen, lambda pose: shifted(x=0.03) @ pose, (1,))),
     (Rule.SIZES_PLAUSIBLE, spilling),
+    (Rule.SENSORS_PLAUSIBLE, lambda seen: replace(seen, cameras=seen.cameras[::-1])),
 ]
 
 

@@ -1,0 +1,111 @@
+"""Sensor checks of recorded observations, for `nsrecover check-observation`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nsrecover.core.observation import Observation
+from nsrecover.core.sensing import ADVICE, SensorFinding
+from nsrecover.perception.sensor_checks import check_observation, table_plane
+from nsrecover.records.archive import Archive
+from nsrecover.records.recording import Recording, example, load
+
+
+@dataclass(frozen=True)
+class ViewSummary:
+    """What one camera sees.
+
+    Attributes:
+        camera: its name.
+        readings: share of the pixels with a depth reading.
+        masks: number of instance masks.
+        table_height_m: height of the table as it sees it.
+        table_tilt_deg: its tilt.
+    """
+
+    camera: str
+    readings: float
+    masks: int
+    table_height_m: float
+    table_tilt_deg: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.camera}: {self.readings:.0%} of the pixels with depth, {self.masks} masks, table at "
+            f"{1000 * self.table_height_m:.0f} mm, tilted by {self.table_tilt_deg:.1f}°"
+        )
+
+
+@dataclass(frozen=True)
+class CheckedObservation:
+    """The checks of one observation.
+
+    Attributes:
+        where: what observation it is.
+        views: what every camera sees.
+        findings: what is implausible about it.
+    """
+
+    where: str
+    views: tuple[ViewSummary, ...]
+    findings: tuple[SensorFinding, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON data."""
+        return {
+            "observation": self.where,
+            "plausible": not self.findings,
+            "findings": [
+                {
+                    "problem": each.problem.value, "camera": each.camera, "found": each.found,
+                    "advice": ADVICE[each.problem],
+                }
+                for each in self.findings
+            ],
+            "views": [
+                {
+                    "camera": each.camera, "readings": round(each.readings, 4), "masks": each.masks,
+                    "table_height_m": round(each.table_height_m, 4), "table_tilt_deg": round(each.table_tilt_deg, 2),
+                }
+                for each in self.views
+            ],
+        }  # fmt: skip
+
+
+def check_file(file: str, every: bool = False) -> list[CheckedObservation]:
+    """Check the observations of a file.
+
+    Args:
+        file: a recorded episode, `example` for the shipped one, or a file of many episodes (.h5).
+        every: whether all observations are checked, or only the first one of each episode.
+
+    Raises:
+        InvalidRecording: there is no such file, or it cannot be read.
+        InvalidConfiguration: h5py is needed for this file, and is not installed.
+    """
+    if file != "example" and Path(file).suffix in (".h5", ".hdf5"):
+        with Archive(file) as archive:
+            return [
+                each
+                for number in archive.episodes
+                for each in _checked(archive[number], f"episode {number}, observation", every)
+            ]
+    return list(_checked(example() if file == "example" else load(file), "observation", every))
+
+
+def _checked(recording: Recording, where: str, every: bool) -> Iterator[CheckedObservation]:
+    for number, observation in enumerate(recording.observations[: None if every else 1]):
+        views = tuple(_summary(observation, view) for view in range(len(observation.cameras)))
+        yield CheckedObservation(f"{where} {number}", views, check_observation(observation))
+
+
+def _summary(observation: Observation, view: int) -> ViewSummary:
+    height, tilt, _ = table_plane(observation, view)
+    masks = len(np.unique(observation.instances[view][observation.instances[view] > 0]))
+    readings = float((observation.depth_m[view] > 0).mean())
+    return ViewSummary(observation.cameras[view].name, readings, masks, height, tilt)

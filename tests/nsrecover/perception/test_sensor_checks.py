@@ -1,0 +1,175 @@
+"""Implausible observations are refused with the likely fix, plausible ones are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import nsrecover
+from nsrecover.core.actions import Plan
+from nsrecover.core.observation import Observation
+from nsrecover.core.sensing import SensorProblem
+from nsrecover.errors import InvalidObservation
+from nsrecover.perception.sensor_checks import check_observation, require_plausible, table_plane
+from nsrecover.perception.view_agreement import contradicted, unmasked
+from nsrecover.records.recording import Recording, example
+from sim.sensors.presets import presets, sensor
+from sim.sensors.sensor import recorded
+
+FLIP = np.diag([1.0, -1.0, -1.0, 1.0])
+
+
+@pytest.fixture(scope="module")
+def seen() -> Observation:
+    return example().observations[0]
+
+
+def posed(
+    seen: Observation, change: Callable[[np.ndarray], np.ndarray], views: tuple[int, ...] = (0, 1)
+) -> Observation:
+    cameras = [
+        replace(camera, world_from_camera=change(camera.world_from_camera).astype(np.float32)) if v in views else camera
+        for v, camera in enumerate(seen.cameras)
+    ]
+    return replace(seen, cameras=tuple(cameras))
+
+
+def one_view(seen: Observation, view: int) -> Observation:
+    rows = slice(view, view + 1)
+    return replace(
+        seen, rgb=seen.rgb[rows], depth_m=seen.depth_m[rows], instances=seen.instances[rows], cameras=seen.cameras[rows]
+    )
+
+
+def turned(degrees: float, axis: int, shift_m: float = 0.0) -> np.ndarray:
+    pose = np.eye(4)
+    pose[:3, :3] = Rotation.from_euler("xyz"[axis], degrees, degrees=True).as_matrix()
+    pose[:3, 3] = shift_m
+    return pose
+
+
+def with_image_of(seen: Observation, other: Observation, view: int) -> Observation:
+    images = {name: getattr(seen, name).copy() for name in ("rgb", "depth_m", "instances")}
+    for name, stack in images.items():
+        stack[view] = getattr(other, name)[view]
+    return replace(seen, **images)
+
+
+def without(seen: Observation, name: str, views: tuple[int, ...]) -> Observation:
+    stack = getattr(seen, name).copy()
+    stack[list(views)] = 0
+    return replace(seen, **{name: stack})
+
+
+MISTAKES: list[tuple[str, SensorProblem, Callable[[Observation], Observation]]] = [
+    ("millimetres", SensorProblem.DEPTH_UNIT, lambda seen: replace(seen, depth_m=1000 * seen.depth_m)),
+    ("centimetres", SensorProblem.DEPTH_UNIT, lambda seen: replace(seen, depth_m=100 * seen.depth_m)),
+    ("opengl", SensorProblem.CAMERA_CONVENTION, lambda seen: posed(seen, lambda pose: pose @ FLIP)),
+    ("inverted", SensorProblem.INVERTED_POSE, lambda seen: posed(seen, np.linalg.inv)),
+    ("exchanged", SensorProblem.EXCHANGED_CAMERAS, lambda seen: replace(seen, cameras=seen.cameras[::-1])),
+    ("no depth", SensorProblem.NO_DEPTH, lambda seen: without(seen, "depth_m", (0, 1))),
+    ("no depth in one view", SensorProblem.NO_DEPTH, lambda seen: without(seen, "depth_m", (1,))),
+    ("no masks", SensorProblem.NO_MASKS, lambda seen: without(seen, "instances", (0, 1))),
+    ("no masks in one view", SensorProblem.NO_MASKS, lambda seen: without(seen, "instances", (1,))),
+    ("table below", SensorProblem.TABLE_PLANE, lambda seen: posed(seen, lambda p: turned(0, 0, -0.05) @ p)),
+    ("tilted", SensorProblem.TABLE_PLANE, lambda seen: posed(seen, lambda p: p @ turned(4, 0), (1,))),
+    ("turned", SensorProblem.VIEWS_DISAGREE, lambda seen: posed(seen, lambda p: turned(15, 2) @ p, (1,))),
+    (
+        "not of this moment",
+        SensorProblem.VIEWS_DISAGREE,
+        lambda seen: with_image_of(seen, example().observations[2], 1),
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("problem", "change"), [case[1:] for case in MISTAKES], ids=[case[0] for case in MISTAKES])
+def test_a_mistake_is_named(
+    seen: Observation, problem: SensorProblem, change: Callable[[Observation], Observation]
+) -> None:
+    findings = check_observation(change(seen))
+    assert problem in {each.problem for each in findings}, findings
+
+
+@pytest.mark.parametrize("preset", presets())
+def test_what_sensors_deliver_is_plausible(seen: Observation, preset: str) -> None:
+    for seed in range(3):
+        observed = sensor(preset).stream(2, seed).observe(recorded(seen))
+        assert check_observation(observed) == ()
+        assert check_observation(one_view(observed, seed % 2)) == ()
+
+
+def test_small_calibration_errors_are_accepted(seen: Observation) -> None:
+    assert check_observation(posed(seen, lambda pose: turned(1.0, 1, 0.008) @ pose, (0,))) == ()
+
+
+def test_an_object_that_one_view_does_not_segment_is_no_fault(seen: Observation) -> None:
+    instances = seen.instances.copy()
+    instances[1][instances[1] > 2] = 0
+    assert check_observation(replace(seen, instances=instances)) == ()
+
+
+def test_the_plane_of_the_table_is_measured(seen: Observation) -> None:
+    assert table_plane(seen, 0)[:2] == pytest.approx((0.0, 0.0), abs=0.02)
+    assert table_plane(posed(seen, lambda pose: turned(0, 0, 0.01) @ pose), 1)[0] == pytest.approx(0.01, abs=2e-3)
+    assert table_plane(posed(seen, lambda pose: turned(2.0, 0) @ pose), 1)[1] == pytest.approx(2.0, abs=0.1)
+
+
+def test_views_of_one_moment_do_not_contradict_each_other(seen: Observation) -> None:
+    assert contradicted(seen, 0, 1) == contradicted(seen, 1, 0) == 0
+    later = example().observations[2]
+    mixed = with_image_of(seen, later, 1)
+    assert contradicted(mixed, 1, 0) > 0, "objects were moved away from what the first view shows"
+
+
+def test_objects_without_a_mask_are_seen_by_their_depth(seen: Observation) -> None:
+    assert unmasked(without(seen, "instances", (1,)), 1) == len(seen.labels)
+
+
+def test_the_message_says_what_to_do_and_how_to_go_on(seen: Observation) -> None:
+    with pytest.raises(InvalidObservation, match=r"millimetres.*give depth_m in metres.*check_sensors=False"):
+        require_plausible(replace(seen, depth_m=1000 * seen.depth_m))
+
+
+class Camera:
+    """A world that must not be moved."""
+
+    def __init__(self, observation: Observation) -> None:
+        self.observation = observation
+
+    def observe(self) -> Observation:
+        return self.observation
+
+    def execute(self, action: object) -> None:
+        raise AssertionError("nothing may move")
+
+
+def test_nothing_moves_before_the_sensors_are_plausible(seen: Observation) -> None:
+    system, world = nsrecover.load(), Camera(posed(seen, lambda pose: pose @ FLIP))
+    with pytest.raises(InvalidObservation, match="OpenGL"):
+        nsrecover.RecoveryAgent(system, world).run(example().plan)
+    with pytest.raises(InvalidObservation, match="OpenGL"):
+        system.monitor(example().plan, world.observe())
+    with pytest.raises(InvalidObservation, match="OpenGL"):
+        system.calibrated([(Plan(()), [world.observe()])], 0.1)
+
+
+def test_the_check_can_be_left_out(seen: Observation) -> None:
+    odd = posed(seen, lambda pose: turned(0, 0, -0.05) @ pose)
+    with pytest.raises(InvalidObservation, match="calibrate"):
+        nsrecover.load().monitor(example().plan, odd)
+    assert nsrecover.load().monitor(example().plan, odd, check_sensors=False).graph.names
+    episode = nsrecover.RecoveryAgent(nsrecover.load(), Camera(odd), check_sensors=False).run(Plan(()))
+    assert not episode.records
+
+
+def test_an_implausible_recording_is_not_written(seen: Observation, tmp_path: object) -> None:
+    path = f"{tmp_path}/odd.npz"
+    odd = Recording(Plan(()), (replace(seen, depth_m=seen.depth_m / 100),))
+    with pytest.raises(InvalidObservation, match="expected a plausible observation"):
+        odd.save(path)
+    odd.save(path, check_sensors=False)
+    assert Recording.load(path).observations[0].labels == seen.labels
