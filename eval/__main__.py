@@ -25,6 +25,11 @@ def sweep_folder(out: str | None, name: str, outputs: str = "outputs") -> str:
     return out if out is not None else f"{outputs}/eval/{name}"
 
 
+def sweep_name(planner: str, dataset: str, sensor: str = "clean") -> str:
+    """Return the name of the folder of a sweep; sensors without errors are not named."""
+    return f"{planner}-{dataset}" if sensor == "clean" else f"{planner}-{dataset}-{sensor}"
+
+
 def _main(settings: EvalConfig) -> None:
     runtime = HydraConfig.get()
     settings.planner.pop("label", None)  # used by the tables of eval.planning only
@@ -67,6 +72,7 @@ def main() -> None:
         _check_launcher(sys.argv[1:])
         _check_planner(sys.argv[1:])
     OmegaConf.register_new_resolver("sweep_folder", sweep_folder, replace=True)
+    OmegaConf.register_new_resolver("sweep_name", sweep_name, replace=True)
     run("eval", EvalConfig, _main, resumable=True)
 
 

@@ -82,6 +82,8 @@ class DemoResult:
         deviations: truly deviating object at the end -> deviation; empty if the goal is reached.
         undetected: objects that truly deviated at a step without an alarm.
         seconds: wall time of the run, without video and report.
+        episode: what the agent returned; None if the run could not continue.
+        sensor: name of the sensor that the robot sees through.
     """
 
     scenario: str
@@ -96,6 +98,7 @@ class DemoResult:
     undetected: tuple[str, ...] = ()
     seconds: float = 0.0
     episode: Episode | None = field(default=None, repr=False)
+    sensor: str = "clean"
 
     @property
     def goal_reached(self) -> bool:
@@ -118,6 +121,7 @@ class DemoResult:
         return {
             "scenario": self.scenario,
             "seed": self.seed,
+            "sensor": self.sensor,
             "goal_reached": self.goal_reached,
             "detected_step": None if first is None else first.step,
             "culprits": [] if first is None else sorted(first.discrepancy.deviating),

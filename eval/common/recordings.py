@@ -1,7 +1,8 @@
-"""Camera images of the episodes of error datasets, rendered once and stored by content."""
+"""Camera images of the episodes of error datasets, rendered once and stored by content, and sensors before them."""
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -18,9 +19,16 @@ from nsrecover.records.recording import Recording
 from sim.common.cameras import FRONT, LEFT, RIGHT, CameraRig
 from sim.datasets.replay import replay
 from sim.datasets.spec import ErrorEpisode, StepError
+from sim.sensors.sensor import Sensor, recorded
 
 RIG = CameraRig(views=(LEFT, RIGHT, FRONT))
 """All cameras that are recorded; every evaluation chooses some."""
+
+LOOKS_AT_START = 3
+"""Greatest number of observations before the first action; one that shows every object of the plan ends them."""
+
+BACKGROUND = ""
+"""Name of what a mask shows that shows no object."""
 
 _SUCCESSES, _FAILURES = 0, 1
 
@@ -34,12 +42,46 @@ class RecordedEpisode:
         successes: observations before the first action and after every action without its faults.
         failures: step -> observation after it with its errors, for the steps of `episode.errors`.
         places: (len(successes), N, 3) true centres of the objects in `successes`, metres; only for judging.
+        exact: the recording without the errors of a sensor, only for judging; None if there are none.
     """
 
     episode: ErrorEpisode
     successes: tuple[Observation, ...]
     failures: dict[int, Observation]
     places: npt.NDArray[np.float64]
+    exact: RecordedEpisode | None = None
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """Objects of the plan without a mask in the first observation."""
+        names = {name for action in self.episode.plan for name in action.arguments}
+        return tuple(sorted(names - set(self.successes[0].labels.values())))
+
+    def sensed(self, sensor: Sensor) -> RecordedEpisode:
+        """Return the recording as a sensor shows it.
+
+        The first scene is observed up to `LOOKS_AT_START` times, until every object of the plan has a mask. A step with
+        an error is observed at the same moment as its outcome without the error. The errors of the sensor follow from
+        the seed of the episode.
+
+        Args:
+            sensor: from `sim.sensors.presets`.
+        """
+        if sensor.exact:
+            return self
+        stream = sensor.stream(len(self.successes[0].cameras), self.episode.seed)
+        start, *later = self.successes
+        seen = replace(self, successes=(stream.observe(recorded(start)),), exact=self)
+        for _ in range(LOOKS_AT_START - 1):
+            if seen.unseen:
+                seen = replace(seen, successes=(stream.observe(recorded(start)),))
+        successes, failures = list(seen.successes), dict[int, Observation]()
+        for step in range(max(len(later), 1 + max(self.failures, default=-1))):
+            if step in self.failures:
+                failures[step] = copy.copy(stream).observe(recorded(self.failures[step]))
+            if step < len(later):
+                successes.append(stream.observe(recorded(later[step])))
+        return replace(seen, successes=tuple(successes), failures=failures)
 
     def through(self, views: Sequence[str]) -> RecordedEpisode:
         """Return the recording with some of the cameras.
@@ -96,6 +138,23 @@ def load_recording(episode: ErrorEpisode, path: Path) -> RecordedEpisode:
         dict(zip(steps, failures.observations[1:], strict=True)),
         np.array(successes.notes["places"]),
     )
+
+
+def names_of_masks(exact: Observation, seen: Observation) -> dict[int, str]:
+    """Return the true name of what most pixels of each mask show; `BACKGROUND` for no object.
+
+    Args:
+        exact: with exact masks and names.
+        seen: the same scene with the masks in question.
+    """
+    names = {}
+    for view, instances in enumerate(seen.instances):
+        for number in np.unique(instances[instances > 0]).tolist():
+            ids, counts = np.unique(exact.instances[view][instances == number], return_counts=True)
+            objects = ids > 0
+            most = int(ids[objects][counts[objects].argmax()]) if objects.any() else 0
+            names[number] = exact.labels.get(most, BACKGROUND)
+    return names
 
 
 def through(observation: Observation, views: Sequence[str]) -> Observation:

@@ -20,6 +20,8 @@ from nsrecover.errors import NsrecoverError
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.system import System
 from sim.common.cameras import DEFAULT_RIG
+from sim.sensors.sensor import EXACT, Sensor
+from sim.sensors.world import SensedWorld
 from sim.tabletop.scenarios import Scenario
 from sim.tabletop.world import TabletopWorld
 
@@ -61,16 +63,23 @@ class WatchedWorld:
     """World wrapper that takes pictures before and after every action, and records a video.
 
     Args:
-        world: the simulator.
+        world: the simulator, for the pictures.
+        sensed: the same world as the robot sees it.
         progress: progress in the plan.
         video_writer: video to write; None for none.
         watcher: callbacks.
     """
 
     def __init__(
-        self, world: TabletopWorld, progress: PlanProgress, video_writer: video.VideoWriter | None, watcher: Watcher
+        self,
+        world: TabletopWorld,
+        sensed: World[Observation],
+        progress: PlanProgress,
+        video_writer: video.VideoWriter | None,
+        watcher: Watcher,
     ) -> None:
-        self._world, self._progress, self._video, self._watcher = world, progress, video_writer, watcher
+        self._world, self._sensed = world, sensed
+        self._progress, self._video, self._watcher = progress, video_writer, watcher
         self.step = 0
         self.before = self.after = self.picture()
 
@@ -84,7 +93,7 @@ class WatchedWorld:
 
     def observe(self) -> Observation:
         """Return what the robot's cameras see."""
-        return self._world.observe()
+        return self._sensed.observe()
 
     def execute(self, action: Action) -> None:
         """Execute an action and record it."""
@@ -98,7 +107,7 @@ class WatchedWorld:
                 video.RECOVERING if recovering else video.PLAIN,
             )
         self.before = self.picture()
-        self._world.execute(action)
+        self._sensed.execute(action)
         self.after = self.picture()
 
 
@@ -108,6 +117,7 @@ def run_scenario(
     agent: AgentFactory,
     video_writer: video.VideoWriter | None = None,
     watcher: Watcher | None = None,
+    sensor: Sensor = EXACT,
 ) -> DemoResult:
     """Run a scenario and judge it.
 
@@ -117,6 +127,7 @@ def run_scenario(
         agent: makes the agent from the system and the world.
         video_writer: video to write; None for none.
         watcher: callbacks.
+        sensor: that the robot sees through; its errors follow from the seed of the scenario.
 
     Returns:
         The result with its ground truth. A run that cannot continue is a result with a reason.
@@ -128,7 +139,8 @@ def run_scenario(
     with TabletopWorld(
         scenario.scene, scenario.faults, rig, scenario.plan, scenario.seed, frame_steps=FRAME_STEPS
     ) as world:
-        recorder = _Recorder(scenario, world, fault_free, video_writer, watcher)
+        sensed = SensedWorld(world, sensor.stream(len(rig.views), scenario.seed))
+        recorder = _Recorder(scenario, world, sensed, fault_free, video_writer, watcher)
         if video_writer is not None:
             video_writer.caption(scenario.name.capitalize(), scenario.description)
             video_writer.add(recorder.watched.still(), 1.5)
@@ -155,6 +167,7 @@ def run_scenario(
         deviations=deviations,
         undetected=tuple(dict.fromkeys(recorder.undetected)),
         seconds=time.perf_counter() - started,
+        sensor=sensor.name,
         episode=episode,
     )
 
@@ -176,13 +189,14 @@ class _Recorder:
         self,
         scenario: Scenario,
         world: TabletopWorld,
+        sensed: World[Observation],
         fault_free: FaultFreeRun,
         video_writer: video.VideoWriter | None,
         watcher: Watcher,
     ) -> None:
         self._world, self._fault_free, self._video, self._watcher = world, fault_free, video_writer, watcher
         self._progress = PlanProgress(scenario.plan)
-        self.watched = WatchedWorld(world, self._progress, video_writer, watcher)
+        self.watched = WatchedWorld(world, sensed, self._progress, video_writer, watcher)
         self.turns: list[Turn] = []
         self.errors: list[NoticedError] = []
         self.undetected: list[str] = []

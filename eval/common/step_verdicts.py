@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eval.common.recordings import RecordedEpisode
+from eval.common.recordings import RecordedEpisode, names_of_masks
 from nsrecover.core.actions import Trace
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneGraph
@@ -105,16 +105,19 @@ def perceived_steps(recorded: RecordedEpisode, system: System, setting: MonitorS
 
     Yields:
         First the start, then the steps in the order of the steps, an error before the good outcome.
+
+    Raises:
+        UnknownObject: the first observation does not show an object of the plan; see `RecordedEpisode.unseen`.
     """
     episode = recorded.episode
     rng = np.random.default_rng(episode.seed)
     perceive = ScenePerceiver(system.bundle, setting.association, setting.remember)
     known = setting.association is Association.KNOWN
 
-    def perceived(
-        perceiver: ScenePerceiver, observation: Observation, step: int, trace: Trace, failed: bool
-    ) -> PerceivedStep:
-        shown, labels = anonymous(observation, rng, named=known)
+    def perceived(perceiver: ScenePerceiver, step: int, trace: Trace, failed: bool) -> PerceivedStep:
+        shown, labels = anonymous(_of(recorded, step, failed), rng, named=known)
+        if recorded.exact is not None:
+            labels = names_of_masks(_of(recorded.exact, step, failed), shown)
         graph = perceiver(shown, expected=trace.graphs[step + 1])
         taken = {name: labels[number] for name, number in perceiver.instances.items()}
         return PerceivedStep(step, failed, graph, trace.with_objects_of(graph), taken)
@@ -124,12 +127,17 @@ def perceived_steps(recorded: RecordedEpisode, system: System, setting: MonitorS
     yield PerceivedStep(-1, False, graph, trace, {})
     for step in range(len(episode.plan)):
         if step in recorded.failures:
-            yield perceived(perceive.fork(), recorded.failures[step], step, trace, failed=True)
+            yield perceived(perceive.fork(), step, trace, failed=True)
         if step + 1 >= len(recorded.successes):
             return
-        good = perceived(perceive, recorded.successes[step + 1], step, trace, failed=False)
+        good = perceived(perceive, step, trace, failed=False)
         yield good
         trace = system.imagination.rebase(good.trace, step + 1, good.graph) if setting.reimagine else good.trace
+
+
+def _of(recorded: RecordedEpisode, step: int, failed: bool) -> Observation:
+    """The observation after a step, with its error or without."""
+    return recorded.failures[step] if failed else recorded.successes[step + 1]
 
 
 def judge_steps(
@@ -171,7 +179,7 @@ def judge_steps(
 
 
 def anonymous(observation: Observation, rng: np.random.Generator, named: bool) -> tuple[Observation, Mapping[int, str]]:
-    """Return an observation with random instance numbers.
+    """Return an observation with random instance numbers; numbers of single views are random already and stay.
 
     Args:
         observation: with numbers and names of the simulator.
@@ -181,6 +189,8 @@ def anonymous(observation: Observation, rng: np.random.Generator, named: bool) -
     Returns:
         The observation, and the true names of the new numbers, only for judging.
     """
+    if not observation.shared_ids:
+        return replace(observation, labels=observation.labels if named else {}), observation.labels
     old = sorted(observation.labels)
     new = rng.choice(np.arange(1, 1000), len(old), replace=False)
     table = np.zeros(max([*old, int(observation.instances.max())]) + 1, dtype=np.int32)

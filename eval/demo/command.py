@@ -33,6 +33,9 @@ from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.records import episode_log
 from nsrecover.system import System
+from sim.common.cameras import DEFAULT_RIG
+from sim.sensors.presets import sensor_of
+from sim.sensors.sensor import Sensor
 from sim.tabletop.scenarios import SCENARIOS, Scenario, scenario
 
 ALL = "all"
@@ -50,6 +53,7 @@ class DemoConfig:
     checkpoint: str | None = None
     video: bool = True
     agent: Any = field(default_factory=dict)
+    sensor: Any = None
 
 
 def demo_folder(out: str | None, scenario_or_sweep: str, outputs: str = "outputs") -> str:
@@ -78,28 +82,36 @@ def run_demo(config: DemoConfig, folder: Path, console: Console) -> list[DemoRes
     with console.status("loading the checkpoint"):
         system = nsrecover.load(config.checkpoint)
     agent: AgentFactory = instantiate(config.agent)
+    sensor = sensor_of(config.sensor)
+    sensor.stream(len(DEFAULT_RIG.views), config.seed)  # rejects events of other cameras before the work begins
     results = []
     with _progress(console) as progress:
         task = progress.add_task("", total=sum(len(item.plan) for item in scenarios))
         for item in scenarios:
             place = folder / item.name if config.scenario == ALL else folder
             printer = _Printer(console, progress, task)
-            results.append(_run_one(item, system, agent, place, config.video, printer))
+            results.append(_run_one(item, system, agent, place, config.video, printer, sensor))
             OmegaConf.save(OmegaConf.structured(config), place / CONFIG)
     return results
 
 
 def _run_one(
-    item: Scenario, system: System, agent: AgentFactory, place: Path, with_video: bool, printer: _Printer
+    item: Scenario,
+    system: System,
+    agent: AgentFactory,
+    place: Path,
+    with_video: bool,
+    printer: _Printer,
+    sensor: Sensor,
 ) -> DemoResult:
     """Run one scenario and write its files; files of older runs are deleted."""
     place.mkdir(parents=True, exist_ok=True)
     for name in (REPORT, VIDEO, METRICS, LOG):
         (place / name).unlink(missing_ok=True)
-    printer.opening(item)
+    printer.opening(item, sensor)
     video_path = place / VIDEO
     with VideoWriter(video_path) if with_video else contextlib.nullcontext() as video:
-        result = run_scenario(item, system, agent, video, Watcher(printer.started, printer.turned))
+        result = run_scenario(item, system, agent, video, Watcher(printer.started, printer.turned), sensor)
     demo_report.write(result, place, video_path if with_video else None)
     if result.episode is not None:
         episode_log.save(result.episode, place / LOG)
@@ -133,10 +145,10 @@ class _Printer:
     def __init__(self, console: Console, progress: Progress, task: Any) -> None:
         self._console, self._progress, self._task = console, progress, task
 
-    def opening(self, item: Scenario) -> None:
+    def opening(self, item: Scenario, sensor: Sensor) -> None:
         """Print scenario and plan."""
         self._console.print()
-        self._console.print(Rule(f"[bold]{item.name}[/] seed {item.seed}", align="left"))
+        self._console.print(Rule(f"[bold]{item.name}[/] seed {item.seed}, sensor {sensor.name}", align="left"))
         self._console.print(item.description, style="italic")
         self._console.print("[bold]Plan[/]")
         for number, action in enumerate(item.plan, start=1):

@@ -26,6 +26,8 @@ from sim.common.folder import claim_folder, read_ledger
 from sim.common.groups import instantiate_group
 from sim.common.parallel import run_parallel
 from sim.datasets.spec import ErrorEpisode
+from sim.sensors.presets import sensor_of
+from sim.sensors.sensor import Sensor
 
 FORMAT = 2
 SCORES = "scores.jsonl"
@@ -38,6 +40,7 @@ class DetectorsConfig(EpisodesConfig):
     trunk: str = "encoder"
     views: list[str] = field(default_factory=lambda: ["left", "right"])
     detector: dict[str, Any] = field(default_factory=dict)
+    sensor: Any = None
     out: str = "outputs/detectors"
 
 
@@ -65,26 +68,34 @@ def compare(config: DetectorsConfig) -> dict[str, Any]:
     out = Path(config.out)
     decisive = {name: value for name, value in asdict(config).items() if name not in ("footage", "workers", "out")}
     decisive["detector"] = entries
+    sensor = sensor_of(decisive.pop("sensor"))
+    if not sensor.exact:
+        decisive["sensor"] = sensor.to_dict()
     content = hashlib.sha256("".join(episode.to_json() for episode in episodes).encode()).hexdigest()[:16]
     weights = f"{fingerprint(config.checkpoint)} {threshold}"
     manifest = {"format": FORMAT, **decisive, "weights": weights, "content_of_episodes": content}
     with claim_folder(out, manifest, "a comparison of detectors"):
-        judged = _judge_all(config, detectors, episodes)
-        metrics = _metrics(config, detectors, judged)
+        judged = _judge_all(config, detectors, episodes, sensor)
+        metrics = _metrics(config, detectors, judged, sensor)
         write_results(out, metrics, tables.markdown(metrics), config)
         figures.draw({name: evidence(judged, name) for name in detectors}, out)
     return metrics
 
 
 def _judge_all(
-    config: DetectorsConfig, detectors: Mapping[str, Detector], episodes: Sequence[ErrorEpisode]
+    config: DetectorsConfig, detectors: Mapping[str, Detector], episodes: Sequence[ErrorEpisode], sensor: Sensor
 ) -> list[JudgedEpisode]:
     path = Path(config.out) / SCORES
     Path(config.footage).mkdir(parents=True, exist_ok=True)
     judged = read_ledger(path, JudgedEpisode.from_json, lambda episode: episode.number)
     rest = list(enumerate(episodes))[len(judged) :]
     task = partial(
-        judge_episode, detectors=detectors, checkpoint=config.checkpoint, folder=config.footage, views=config.views
+        judge_episode,
+        detectors=detectors,
+        checkpoint=config.checkpoint,
+        folder=config.footage,
+        views=config.views,
+        sensor=sensor,
     )
     with (
         path.open("a", encoding="utf-8") as file,
@@ -100,7 +111,7 @@ def _judge_all(
 
 
 def _metrics(
-    config: DetectorsConfig, detectors: Mapping[str, Detector], judged: Sequence[JudgedEpisode]
+    config: DetectorsConfig, detectors: Mapping[str, Detector], judged: Sequence[JudgedEpisode], sensor: Sensor
 ) -> dict[str, Any]:
     every = errors(judged)
     found = {name: evidence(judged, name) for name in detectors}
@@ -121,7 +132,9 @@ def _metrics(
     later = [moment.fails_later - moment.step for _, moment in every if moment.fails_later is not None]
     return {
         "seed": config.seed,
+        "sensor": sensor.name,
         "episodes": dict(config.episodes),
+        "episodes_not_begun": sum(not episode.moments for episode in judged),
         "moments": {
             "good": len(first.good),
             "errors": len(first.bad),

@@ -16,6 +16,7 @@ from eval.detectors.base import Detector, Moment, Scores, part
 from eval.detectors.consequences import failing_later
 from eval.detectors.reference import record_references
 from sim.datasets.spec import ErrorEpisode
+from sim.sensors.sensor import EXACT, Sensor
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class JudgedEpisode:
         number: in this comparison, from 0.
         dataset: of the episode.
         episode: its number in the dataset.
-        moments: in order.
+        moments: in order; none if the first observations do not show every object of the plan.
     """
 
     number: int
@@ -80,10 +81,12 @@ def judge_episode(
     checkpoint: str | None,
     folder: str,
     views: Sequence[str],
+    sensor: Sensor = EXACT,
 ) -> JudgedEpisode:
     """Score every moment of an episode with every detector.
 
-    All detectors get the same imagined and perceived scene graphs of our learned parts.
+    All detectors get the same imagined and perceived scene graphs of our learned parts. An episode whose first
+    observations do not show every object of the plan has no moments.
 
     Args:
         item: number in the comparison, and the episode.
@@ -91,10 +94,13 @@ def judge_episode(
         checkpoint: of the learned parts; the shipped one if None.
         folder: of the recordings.
         views: names of the cameras.
+        sensor: that the episode is seen through.
     """
     number, episode = item
-    recorded = load_recording(episode, record_episode(episode, Path(folder))).through(views)
-    references = record_references(episode, Path(folder), views)
+    recorded = load_recording(episode, record_episode(episode, Path(folder))).through(views).sensed(sensor)
+    if recorded.exact is not None and recorded.unseen:
+        return JudgedEpisode(number, episode.dataset, episode.number, ())
+    references = record_references(episode, Path(folder), views, sensor)
     later = failing_later(episode, Path(folder))
     natural = set() if episode.faults else {error.step for error in episode.errors}
     judged = [

@@ -97,9 +97,12 @@ class ObjectCount:
 
 
 def visible(observation: Observation) -> int:
-    """Return the number of objects with enough visible pixels."""
-    pixels = np.bincount(observation.instances[observation.instances > 0].ravel())
-    return int((pixels >= MIN_PIXELS).sum())
+    """Return the number of objects with enough visible pixels.
+
+    Without numbers that the views share, it is the largest number of masks in one view.
+    """
+    groups = [observation.instances] if observation.shared_ids else list(observation.instances)
+    return max(int((np.bincount(masks[masks > 0].ravel()) >= MIN_PIXELS).sum()) for masks in groups)
 
 
 @lru_cache(maxsize=6)

@@ -24,6 +24,7 @@ from nsrecover.records.archive import Archive, write_archive
 from nsrecover.records.recording import Recording
 from sim.common.cameras import CameraRig
 from sim.datasets.spec import ErrorEpisode
+from sim.sensors.sensor import EXACT, Sensor, recorded
 from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.scene_mix import LightMix
 from sim.tabletop.scenes import SceneSpec
@@ -44,19 +45,33 @@ References = Mapping[ReferenceRun, Observation]
 """The same moment in each successful run."""
 
 
-def record_references(episode: ErrorEpisode, folder: Path, views: Sequence[str]) -> list[References]:
+def record_references(
+    episode: ErrorEpisode, folder: Path, views: Sequence[str], sensor: Sensor = EXACT
+) -> list[References]:
     """Return the images of successful runs of an episode's plan.
 
     Args:
         episode: of an error dataset.
         folder: of the stored images.
         views: names of the cameras.
+        sensor: that the runs are seen through, without its events; other errors in each run.
 
     Returns:
         The references before the first action and after each action.
     """
-    every = {run: _render(*_setup(episode, run), episode, folder, views) for run in ReferenceRun}
+    every = {
+        run: _sensed(_render(*_setup(episode, run), episode, folder, views), sensor, episode.seed, number)
+        for number, run in enumerate(ReferenceRun)
+    }
     return [{run: every[run][step] for run in ReferenceRun} for step in range(len(episode.plan) + 1)]
+
+
+def _sensed(exact: Sequence[Observation], sensor: Sensor, seed: int, run: int) -> Sequence[Observation]:
+    if sensor.exact:
+        return exact
+    own = int(np.random.SeedSequence([seed], spawn_key=(run + 1,)).generate_state(1)[0])
+    stream = replace(sensor, events=()).stream(len(exact[0].cameras), own)
+    return [stream.observe(recorded(observation)) for observation in exact]
 
 
 def _setup(episode: ErrorEpisode, run: ReferenceRun) -> tuple[SceneSpec, CameraRig]:

@@ -15,6 +15,7 @@ from eval.common.timing import time_monitor
 from eval.models import figures, tables
 from eval.models.variants import Variant, assess
 from nsrecover.errors import InvalidConfiguration
+from sim.sensors.presets import sensor_of
 
 
 @dataclass
@@ -23,6 +24,7 @@ class ModelsConfig(EpisodesConfig):
 
     variants: dict[str, Variant] = field(default_factory=dict)
     scene: Any = None
+    sensor: Any = None
     timed_objects: list[int] = field(default_factory=lambda: [5, 10])
     timed_steps: int = 40
     out: str = "outputs/models"
@@ -46,15 +48,18 @@ def measure(config: ModelsConfig) -> dict[str, Any]:
     for variant in config.variants.values():
         variant.checkpoint = variant.checkpoint or config.checkpoint
         system_of(variant.checkpoint)  # reject an unusable checkpoint before the work begins
+    sensor = sensor_of(config.sensor)
     for folder in (config.footage, config.out):
         Path(folder).mkdir(parents=True, exist_ok=True)
     verdicts: dict[str, list[StepVerdict]] = {name: [] for name in config.variants}
     accuracies: dict[str, list[ImaginationAccuracy]] = {name: [] for name in config.variants}
+    not_begun = dict.fromkeys(config.variants, 0)
     episodes = episodes_of(config.episodes, config.seed, config.errors, config.workers, config.scene)
-    task = partial(assess, folder=config.footage, variants=config.variants)
+    task = partial(assess, folder=config.footage, variants=config.variants, sensor=sensor)
     for judged in in_workers(task, episodes, config.workers, "episode", "judging"):
         for name, (said, imagined) in judged.items():
             verdicts[name] += said
+            not_begun[name] += not said
             accuracies[name] += imagined
     details = {
         name: tables.summary(verdicts[name], accuracies[name], system_of(variant.checkpoint).bundle)
@@ -65,7 +70,9 @@ def measure(config: ModelsConfig) -> dict[str, Any]:
     timing = time_monitor(system_of(first.checkpoint), config.timed_objects, config.timed_steps, config.seed)
     metrics = tables.headline(next(iter(details.values())), timing) | {
         "seed": config.seed,
+        "sensor": sensor.name,
         "episodes": dict(config.episodes),
+        "episodes_not_begun": not_begun,
         "variants": details,
         "timing": timing,
     }

@@ -10,6 +10,7 @@ from eval.common.recordings import load_recording, record_episode
 from eval.common.step_verdicts import ImaginationAccuracy, MonitorSetting, StepVerdict, judge_steps
 from eval.common.systems import system_of
 from sim.datasets.spec import ErrorEpisode
+from sim.sensors.sensor import EXACT, Sensor
 
 
 @dataclass
@@ -31,10 +32,22 @@ JudgedVariants = Mapping[str, tuple[Sequence[StepVerdict], Sequence[ImaginationA
 """Name of a variant -> its verdicts on one episode, and how accurate its imagination is."""
 
 
-def assess(episode: ErrorEpisode, folder: str, variants: Mapping[str, Variant]) -> JudgedVariants:
-    """Judge the steps of an episode with every variant; the episode is recorded first if necessary."""
+def assess(
+    episode: ErrorEpisode, folder: str, variants: Mapping[str, Variant], sensor: Sensor = EXACT
+) -> JudgedVariants:
+    """Judge the steps of an episode with every variant; the episode is recorded first if necessary.
+
+    Args:
+        episode: of an error dataset.
+        folder: of the recordings.
+        variants: by name.
+        sensor: that the episode is seen through. A variant that does not see every object of the plan before the first
+            action judges no step of it.
+    """
     recorded = load_recording(episode, record_episode(episode, Path(folder)))
-    return {
-        name: judge_steps(recorded.through(variant.views), system_of(variant.checkpoint), variant)
-        for name, variant in variants.items()
-    }
+    judged = dict[str, tuple[Sequence[StepVerdict], Sequence[ImaginationAccuracy]]]()
+    for name, variant in variants.items():
+        seen = recorded.through(variant.views).sensed(sensor)
+        begins = seen.exact is None or not seen.unseen
+        judged[name] = judge_steps(seen, system_of(variant.checkpoint), variant) if begins else ((), ())
+    return judged

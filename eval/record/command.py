@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from nsrecover.records.recording import Recording, save
+from sim.sensors.presets import sensor as preset
+from sim.sensors.world import SensedWorld
 from sim.tabletop.scenarios import scenario
 from sim.tabletop.world import TabletopWorld
 
@@ -16,14 +18,18 @@ def record(
     name: Annotated[str, typer.Argument(help="A scenario of the demo: collapse, slip or helper.")],
     path: Annotated[Path, typer.Argument(help="The file to write, ending in .npz.")],
     seed: Annotated[int, typer.Option(help="Which scene.")] = 0,
+    sensor: Annotated[str, typer.Option(help="A preset of conf/sensor: clean, d435, tof, stereo or harsh.")] = "clean",
 ) -> None:
     """Execute a scenario's whole plan, with its faults and without recoveries; save all observations."""
-    item = scenario(name, seed)
+    item, chosen = scenario(name, seed), preset(sensor)
     with TabletopWorld(item.scene, item.faults, plan=item.plan, seed=seed) as world:
-        observations = [world.observe()]
+        sensed = SensedWorld(world, chosen.stream(len(world.rig.views), seed))
+        observations = [sensed.observe()]
         for action in item.plan:
-            world.execute(action)
-            observations.append(world.observe())
-    notes = {"scenario": name, "seed": seed, "description": item.description}
+            sensed.execute(action)
+            observations.append(sensed.observe())
+    notes: dict[str, Any] = {"scenario": name, "seed": seed, "description": item.description}
+    if not chosen.exact:
+        notes["sensor"] = chosen.to_dict()
     save(Recording(item.plan, tuple(observations), notes), path)
     print(f"{path}: {len(item.plan)} actions, {path.stat().st_size / 1e6:.2f} MB")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from eval.common.recordings import RecordedEpisode, load_recording, record_episode
+from eval.common.recordings import LOOKS_AT_START, RecordedEpisode, load_recording, names_of_masks, record_episode
 from eval.common.systems import system_of
 from eval.sensing.conditions import Condition, active
 from nsrecover.core.observation import Observation
@@ -21,15 +21,8 @@ from nsrecover.system import System
 from sim.datasets.spec import ErrorEpisode
 from sim.sensors.sensor import SensorStream, recorded
 
-BACKGROUND = ""
-"""Name of what a mask shows that shows no object."""
-
 REFUSED = "refused"
 """Verdict on an observation that the monitor does not accept."""
-
-
-LOOKS_AT_START = 3
-"""Observations before the first action; a further one if the last one does not show every object of the plan."""
 
 
 @dataclass
@@ -102,7 +95,7 @@ def _judged(exact: RecordedEpisode, condition: Condition, looks: int, system: Sy
             row.verdict, row.note = REFUSED, str(problem)
             return row
         row.seconds = time.perf_counter() - began
-        names = _names_of_masks(scene, seen)
+        names = names_of_masks(scene, seen)
         assert isinstance(monitor.perceiver, ScenePerceiver)
         taken = [(name, names[number]) for name, numbers in monitor.perceiver.masks.items() for number in numbers]
         row.shown, row.matched = len(taken), sum(name == shown for name, shown in taken)
@@ -134,18 +127,6 @@ def _judged(exact: RecordedEpisode, condition: Condition, looks: int, system: Sy
         yield row
         if row.verdict == REFUSED:
             return  # the monitor waits for an observation of this step
-
-
-def _names_of_masks(exact: Observation, seen: Observation) -> dict[int, str]:
-    """True name of what most pixels of each mask show."""
-    names = {}
-    for view, instances in enumerate(seen.instances):
-        for number in np.unique(instances[instances > 0]).tolist():
-            ids, counts = np.unique(exact.instances[view][instances == number], return_counts=True)
-            objects = ids > 0
-            most = int(ids[objects][counts[objects].argmax()]) if objects.any() else 0
-            names[number] = exact.labels.get(most, BACKGROUND)
-    return names
 
 
 def _errors_mm(exact: RecordedEpisode, moment: int, monitor: Monitor[Observation]) -> list[float]:

@@ -15,6 +15,7 @@ from eval.sweep.records import CRASHED, EpisodeRecord
 from nsrecover.errors import NsrecoverError
 from sim.common.cameras import DEFAULT_RIG
 from sim.datasets.spec import ErrorEpisode
+from sim.sensors.sensor import EXACT, Sensor
 from sim.tabletop.truth import deviations
 from sim.tabletop.world import TabletopWorld
 
@@ -28,12 +29,14 @@ class Job:
         episode: scene, plan and faults.
         controller: the planner.
         during_recovery: see `eval.sweep.fault_schedule.FaultSchedule`.
+        sensor: that the planner sees through.
     """
 
     index: int
     episode: ErrorEpisode
     controller: Controller
     during_recovery: float = 0.0
+    sensor: Sensor = EXACT
 
 
 def run_job(job: Job) -> EpisodeRecord:
@@ -46,7 +49,7 @@ def run_job(job: Job) -> EpisodeRecord:
         IdealExecutor(episode.scene, episode.seed) as ideal,
         TabletopWorld(episode.scene, episode.faults, rig=rig, plan=episode.plan, seed=episode.seed) as simulator,
     ):
-        world = EvaluationWorld(simulator, episode, ideal, FaultSchedule(episode, job.during_recovery))
+        world = EvaluationWorld(simulator, episode, ideal, FaultSchedule(episode, job.during_recovery), job.sensor)
         try:
             ending = job.controller.run(world)
             status, reason = ending.status.value, ending.reason

@@ -19,6 +19,8 @@ from nsrecover.core.observation import Observation
 from nsrecover.core.recovery import Recovery
 from nsrecover.explanation.reasons import reason_text
 from sim.datasets.spec import ErrorEpisode
+from sim.sensors.sensor import EXACT, Sensor
+from sim.sensors.world import SensedWorld
 from sim.tabletop.kinematic import REACH_M
 from sim.tabletop.truth import TOLERANCE_M, Truth, deviations
 from sim.tabletop.world import TabletopWorld
@@ -97,12 +99,19 @@ class EvaluationWorld:
         episode: scene, plan and faults.
         ideal: executor without errors, of the same scene.
         schedule: faults during recoveries.
+        sensor: that planners see through; its errors follow from the seed of the episode.
     """
 
     def __init__(
-        self, world: TabletopWorld, episode: ErrorEpisode, ideal: IdealExecutor, schedule: FaultSchedule
+        self,
+        world: TabletopWorld,
+        episode: ErrorEpisode,
+        ideal: IdealExecutor,
+        schedule: FaultSchedule,
+        sensor: Sensor = EXACT,
     ) -> None:
         self._world, self._ideal, self._schedule = world, ideal, schedule
+        self._sensed = SensedWorld(world, sensor.stream(len(world.rig.views), episode.seed))
         self.episode = episode
         self.plan = episode.plan
         self.now = world.truth()
@@ -127,7 +136,7 @@ class EvaluationWorld:
 
     def observe(self) -> Observation:
         """Return what the robot's cameras see."""
-        return self._world.observe()
+        return self._sensed.observe()
 
     def execute(self, action: Action) -> None:
         """Execute an action; faults may strike."""

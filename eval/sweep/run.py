@@ -26,11 +26,14 @@ from eval.sweep.failures import succeeded
 from eval.sweep.records import FORMAT, EpisodeRecord
 from eval.sweep.summary_table import markdown
 from nsrecover.errors import InvalidConfiguration, did_you_mean
+from sim.common.cameras import DEFAULT_RIG
 from sim.common.folder import claim_folder, read_ledger
 from sim.common.groups import instantiate_group
 from sim.common.parallel import Backend, run_parallel
 from sim.datasets.kinds import DATASETS
 from sim.datasets.spec import ErrorEpisode
+from sim.sensors.presets import sensor_of
+from sim.sensors.sensor import Sensor
 
 RECORDS = "episodes.jsonl"
 """Every finished episode, one line each, in the order of finishing."""
@@ -49,6 +52,7 @@ class EvalConfig:
     seed: int = 0
     errors: str | None = None
     planner: Any = field(default_factory=dict)
+    sensor: Any = None
     during_recovery: float = 0.0
     parallel: Any = 2
     workers: int = 2
@@ -85,22 +89,25 @@ def sweep(config: EvalConfig, folder: Path, quiet: bool = False) -> dict[str, An
     every = DATASETS[config.dataset].episodes
     wanted = every if config.episodes is None else min(config.episodes, every)
     controller: Controller = instantiate_group(config.planner)
+    sensor = sensor_of(config.sensor)
+    sensor.stream(len(DEFAULT_RIG.views), config.seed)  # rejects events of other cameras before the work begins
     controller.prepare()  # a missing part is an error of the command, not of an episode
     folder.mkdir(parents=True, exist_ok=True)
     episodes = episodes_of({config.dataset: wanted}, config.seed, config.errors, max(workers, 1))
-    with claim_folder(folder, _manifest(config, episodes), "the episodes of a sweep"):
+    with claim_folder(folder, _manifest(config, episodes, sensor), "the episodes of a sweep"):
         if not (folder / RECORDS).exists() and (folder / PACKED).exists():
             raise InvalidConfiguration(
                 f"expected {RECORDS} in {folder}, found it compressed only; run `unxz {folder / PACKED}` to go on with "
                 "it, or choose another out=DIR"
             )
-        finished, took = _run_all(config, episodes, controller, folder, (workers, backend), quiet)
+        finished, took = _run_all(config, episodes, controller, sensor, folder, (workers, backend), quiet)
         records = [finished[number] for number in range(len(episodes))]
         found = {
             "dataset": config.dataset,
             "planner": controller.name,
             "episodes": len(records),
             "seed": config.seed,
+            "sensor": sensor.name,
             **metrics.summary(records),
             "during_recovery": config.during_recovery,
             "asked": overrides() if HydraConfig.initialized() else None,
@@ -173,9 +180,10 @@ def _workers(config: EvalConfig) -> tuple[int, Backend]:
     )
 
 
-def _manifest(config: EvalConfig, episodes: Sequence[ErrorEpisode]) -> dict[str, Any]:
+def _manifest(config: EvalConfig, episodes: Sequence[ErrorEpisode], sensor: Sensor) -> dict[str, Any]:
     """Settings that determine the contents of a sweep's folder; episodes may be added later."""
-    return {
+    seen = {} if sensor.exact else {"sensor": sensor.to_dict()}
+    return seen | {
         "format": FORMAT,
         "dataset": config.dataset,
         "seed": config.seed,
@@ -209,6 +217,7 @@ def _run_all(
     config: EvalConfig,
     episodes: Sequence[ErrorEpisode],
     controller: Controller,
+    sensor: Sensor,
     folder: Path,
     where: tuple[int, Backend],
     quiet: bool,
@@ -218,7 +227,7 @@ def _run_all(
     finished = {record.index: record for record in read_ledger(folder / RECORDS, EpisodeRecord.from_json, None)}
     before, began = len(finished), time.perf_counter()
     jobs = [
-        Job(number, episode, controller, config.during_recovery)
+        Job(number, episode, controller, config.during_recovery, sensor)
         for number, episode in enumerate(episodes)
         if number not in finished
     ]

@@ -17,6 +17,8 @@ from eval.tables.document import Section
 from eval.tables.load import Sweep
 from sim.common.groups import instantiate_group
 from sim.datasets.spec import ErrorEpisode
+from sim.sensors.presets import sensor_of
+from sim.sensors.sensor import EXACT, Sensor
 from sim.tabletop.scenarios import Scenario
 
 FOLDER = "gallery"
@@ -72,15 +74,15 @@ def _reports(sweep: Sweep, failed: Sequence[EpisodeRecord], out: Path) -> dict[i
         return {}
     count = max(record.index for record in failed) + 1
     episodes = episodes_of({sweep.dataset: count}, sweep.config.seed, sweep.config.errors)
-    links = {}
+    sensor, links = sensor_of(sweep.config.get("sensor")), {}
     for record in tqdm(failed, desc=f"reports of {sweep.planner} on {sweep.dataset}", unit="episode"):
         place = f"{FOLDER}/{sweep.planner}-{sweep.dataset}-{record.episode}"
-        show(episodes[record.index], controller, out / place, str(failure_of(record)))
+        show(episodes[record.index], controller, out / place, str(failure_of(record)), sensor)
         links[record.episode] = f"{place}/report.html"
     return links
 
 
-def show(episode: ErrorEpisode, controller: Recovering, folder: Path, why: str = "") -> None:
+def show(episode: ErrorEpisode, controller: Recovering, folder: Path, why: str = "", sensor: Sensor = EXACT) -> None:
     """Run an episode again, with pictures, and write its report.
 
     Args:
@@ -88,6 +90,7 @@ def show(episode: ErrorEpisode, controller: Recovering, folder: Path, why: str =
         controller: the planner.
         folder: of the report.
         why: reason of the failure.
+        sensor: that the planner sees through.
     """
     faults = ", ".join(sorted({fault.kind for fault in episode.faults})) or "nothing is injected"
     scenario = Scenario(
@@ -100,5 +103,7 @@ def show(episode: ErrorEpisode, controller: Recovering, folder: Path, why: str =
         description=f"Faults: {faults}." + f" Failed: {why.replace('_', ' ')}." * bool(why),
         light=episode.light,
     )
-    result = run_scenario(scenario, warm_system(controller.checkpoint), lambda _, world: controller.agent(world))
+    result = run_scenario(
+        scenario, warm_system(controller.checkpoint), lambda _, world: controller.agent(world), sensor=sensor
+    )
     demo_report.write(result, folder)

@@ -44,6 +44,11 @@ class Sweep:
     metrics: dict[str, Any]
     config: DictConfig
 
+    @property
+    def sensor(self) -> str:
+        """Name of the sensor; older sweeps have exact images."""
+        return str(self.metrics.get("sensor", "clean"))
+
 
 def load(folders: Iterable[Path]) -> list[Sweep]:
     """Read finished sweeps; each folder is one, or contains some.
@@ -53,7 +58,7 @@ def load(folders: Iterable[Path]) -> list[Sweep]:
 
     Raises:
         InvalidConfiguration: a folder has no sweep, a sweep is unfinished or damaged, two are of the same planner and
-            dataset, or the sweeps of a dataset have different episodes.
+            dataset, or the sweeps of a dataset have different episodes or sensors.
     """
     found = list[Sweep]()
     for folder in folders:
@@ -115,6 +120,11 @@ def _check_alike(sweeps: Sequence[Sweep]) -> None:
                     f"expected sweeps of dataset {sweep.dataset} over the same episodes, found {name}={theirs} in "
                     f"{other.folder} and {name}={mine} in {sweep.folder}; make tables of them one after the other"
                 )
+        if sweep.sensor != other.sensor:
+            raise InvalidConfiguration(
+                f"expected sweeps of dataset {sweep.dataset} with the same sensor, found sensor={other.sensor} in "
+                f"{other.folder} and sensor={sweep.sensor} in {sweep.folder}; make tables of them one after the other"
+            )
 
 
 def _rank(planner: str) -> tuple[int, str]:

@@ -17,9 +17,10 @@ The arrays of T actions and T + 1 observations of V views with H x W pixels:
     audio               (T+1, S)         int16   samples of a microphone times 32768, zeros after the last one
     audio_samples       (T+1,)           integer number of samples; -1 without a recording
     audio_rate_hz       (T+1,)           integer samples a second; 0 without a recording
+    shared_ids          (T+1,)           bool    whether instance numbers mean the same object in every view
     notes               ()               text    JSON
 
-The arrays of the microphone are missing if no observation has audio.
+The arrays of the microphone are missing if no observation has audio, `shared_ids` if it is true for all.
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ _LAYOUT = {
     "audio": ("i", "OS"),
     "audio_samples": ("i", "O"),
     "audio_rate_hz": ("i", "O"),
+    "shared_ids": ("b", "O"),
 }
 """Array of an episode -> allowed kinds of its dtype, and its axes: T actions, O observations, V views, H x W pixels, S
 samples."""
@@ -68,8 +70,11 @@ samples."""
 DTYPES = {name: kinds for name, (kinds, _) in _LAYOUT.items()}
 """Array of an episode -> allowed kinds of its dtype."""
 
-OPTIONAL = ("audio", "audio_samples", "audio_rate_hz")
+AUDIO = ("audio", "audio_samples", "audio_rate_hz")
 """The arrays that are missing if no observation has audio."""
+
+OPTIONAL = (*AUDIO, "shared_ids")
+"""The arrays that are missing if all observations have the default: no audio, shared numbers."""
 
 PER_OBSERVATION = tuple(name for name, (_, axes) in _LAYOUT.items() if axes.startswith("O"))
 """The arrays whose first axis is the observation."""
@@ -113,11 +118,12 @@ def episode_to_arrays(plan: Plan, observations: Sequence[Observation], notes: Ma
 
 
 def observations_to_arrays(observations: Sequence[Observation]) -> Arrays:
-    """Return the arrays `PER_OBSERVATION` of observations of the same shape; those of audio only if there is any."""
+    """Return the arrays `PER_OBSERVATION` of observations of the same shape; the optional ones only if needed."""
     instances = np.stack([observation.instances for observation in observations])
     smallest = np.uint8 if instances.min(initial=0) >= 0 and instances.max(initial=0) < 256 else np.int32
     cameras = [observation.cameras for observation in observations]
     labels = [json.dumps({str(key): name for key, name in sorted(o.labels.items())}) for o in observations]
+    shared = np.array([observation.shared_ids for observation in observations], np.bool_)
     return {
         "rgb": np.stack([observation.rgb for observation in observations]),
         "depth": _quantise(np.stack([observation.depth_m for observation in observations])),
@@ -130,6 +136,7 @@ def observations_to_arrays(observations: Sequence[Observation]) -> Arrays:
         "holding": np.array([observation.holding for observation in observations], np.bool_),
         "time_s": np.array([observation.time_s for observation in observations], np.float64),
         **_audio_to_arrays(observations),
+        **({} if shared.all() else {"shared_ids": shared}),
     }
 
 
@@ -199,6 +206,7 @@ def arrays_to_observations(arrays: Mapping[str, npt.NDArray[Any]]) -> tuple[Obse
             time_s=float(arrays["time_s"][t]),
             audio=_audio(arrays, t),
             audio_rate_hz=int(arrays["audio_rate_hz"][t]) if "audio" in arrays else 0,
+            shared_ids=bool(arrays["shared_ids"][t]) if "shared_ids" in arrays else True,
         )
         for t in range(len(depth_m))
     )
@@ -234,8 +242,8 @@ def _check(arrays: Mapping[str, npt.NDArray[Any]], source: str) -> None:
     views, height, width = arrays["rgb"].shape[1:4] if arrays["rgb"].ndim == 5 else (0, 0, 0)
     most = arrays["audio"].shape[1] if "audio" in arrays and arrays["audio"].ndim == 2 else 0
     sizes = {"T": frames - 1, "O": frames, "V": views, "H": height, "W": width, "S": most}
-    if 0 < sum(name in arrays for name in OPTIONAL) < len(OPTIONAL):
-        raise InvalidRecording(f"expected all or none of the arrays {', '.join(OPTIONAL)} in {source}; record it again")
+    if 0 < sum(name in arrays for name in AUDIO) < len(AUDIO):
+        raise InvalidRecording(f"expected all or none of the arrays {', '.join(AUDIO)} in {source}; record it again")
     for name in stored_names(arrays):
         kinds, axes = _LAYOUT[name]
         array, shape = arrays[name], tuple(sizes[axis] if axis in sizes else int(axis) for axis in axes)

@@ -26,9 +26,9 @@ def demo(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def helper(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The shortest scenario, run once: its folder and its output."""
+    """The shortest scenario with exact images, run once: its folder and its output."""
     folder = tmp_path_factory.mktemp("demo") / "helper"
-    done = demo("scenario=helper", "seed=0", f"out={folder}")
+    done = demo("scenario=helper", "seed=0", "sensor=clean", f"out={folder}")
     assert done.returncode == 0, done.stdout + done.stderr
     return folder, done.stdout
 
@@ -36,6 +36,7 @@ def helper(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 def test_the_metrics_say_what_happened(helper: tuple[Path, str]) -> None:
     metrics = json.loads((helper[0] / "metrics.json").read_text())
     assert metrics["goal_reached"] is True
+    assert metrics["sensor"] == "clean"
     assert metrics["status"] == "completed"
     assert isinstance(metrics["detected_step"], int)
     assert metrics["culprits"] == metrics["true_culprits"] != []
@@ -73,7 +74,7 @@ def test_the_report_needs_no_other_file(helper: tuple[Path, str]) -> None:
     assert all(address.startswith("data:") for address in asked)
     assert "<script" not in page
     metrics = json.loads((helper[0] / "metrics.json").read_text())
-    for text in ("Expected", "Observed", "goal reached", *metrics["culprits"]):
+    for text in ("Expected", "Observed", "goal reached", "Exact images", *metrics["culprits"]):
         assert text in page
     assert page.count("<svg") == 4
 
@@ -100,11 +101,33 @@ def test_a_sweep_says_one_line_a_run_and_is_repeatable(tmp_path: Path) -> None:
     assert (tmp_path / "helper-seed1" / "metrics.json").is_file()
 
 
+def test_the_robot_sees_through_a_real_sensor_unless_asked_otherwise(tmp_path: Path) -> None:
+    done = demo("scenario=helper", "seed=1", "video=false", f"out={tmp_path}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    metrics = json.loads((tmp_path / "metrics.json").read_text())
+    assert metrics["sensor"] == "d435"
+    assert metrics["culprits"] == metrics["true_culprits"] != []
+    assert "Sensor d435" in (tmp_path / "report.html").read_text()
+    assert OmegaConf.load(tmp_path / "config.yaml").sensor.masks.missing == 0.03
+
+
+def test_without_masks_the_robot_cannot_begin_and_the_truth_judges_the_scene(tmp_path: Path) -> None:
+    done = demo("scenario=helper", "video=false", f"out={tmp_path}", "sensor.masks.missing=1")
+    assert done.returncode == 1, done.stdout + done.stderr
+    metrics = json.loads((tmp_path / "metrics.json").read_text())
+    assert not metrics["goal_reached"]
+    assert metrics["deviations"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
         (("scenario=colapse",), 2, "Did you mean 'collapse'?"),
         (("checkpoint=nowhere",), 2, "expected a checkpoint folder"),
+        (("sensor=d453",), 2, "Did you mean 'd435'?"),
+        (("sensor.masks.mising=0.1",), 2, "Did you mean 'missing'?"),
+        (("sensor.depth.noise_m=-1",), 2, "noise_m of DepthErrors of at least 0"),
+        (("sensor.events=[{kind: frozen, view: 2}]",), 2, "found frozen of view 2"),
         (("scenari=collapse",), 2, "scenari"),
     ],
 )

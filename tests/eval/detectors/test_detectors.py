@@ -9,7 +9,7 @@ import pytest
 from omegaconf import OmegaConf
 
 import nsrecover
-from eval.common.recordings import record_episode
+from eval.common.recordings import load_recording, names_of_masks, record_episode
 from eval.detectors import equal_rate
 from eval.detectors.base import Moment, Scores
 from eval.detectors.compare import DetectorsConfig, compare
@@ -22,11 +22,13 @@ from nsrecover.core.actions import Plan, Trace
 from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidConfiguration
 from sim.datasets.spec import EPISODES, ErrorEpisode, StepError
+from sim.sensors.presets import sensor
 from sim.tabletop.faults import Displaced, Removed
 from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
 from tests.tables_text import unpadded
 
 CONF = Path(__file__).parents[3] / "conf" / "detector"
+SENSOR = {"_target_": "sim.sensors.presets.sensor", "name": "d435"}
 COMPARED = ("ours", "distance", "graph", "relations", "images", "counts")
 
 
@@ -144,6 +146,84 @@ def test_pictures_are_like_themselves(compared):
         assert same == pytest.approx(1.0, abs=1e-5)
         assert other < same
     assert ObjectCount().scores(now, last).after == 1.0
+
+
+def test_a_recording_is_seen_through_a_sensor(compared):
+    exact = load_recording(MOVED, record_episode(MOVED, compared[0] / "footage")).through(["left", "right"])
+    assert exact.sensed(sensor("clean")) is exact
+    seen, again = (exact.sensed(sensor("d435")) for _ in range(2))
+    assert seen.exact is exact
+    assert not seen.unseen
+    assert (len(seen.successes), set(seen.failures)) == (len(exact.successes), {0})
+    assert seen.places is exact.places
+    pairs = [(seen.failures[0], again.failures[0]), *zip(seen.successes, again.successes, strict=True)]
+    for one, other in pairs:
+        assert not one.shared_ids
+        assert (one.depth_m == other.depth_m).all()
+        assert (one.instances == other.instances).all()
+        assert (one.depth_m == 0).mean() > 0.01
+    # the error and its outcome without the error are observed at the same moment: what stays has the same noise
+    noise = exact.sensed(sensor("clean", depth={"noise_m": 0.001}))
+    same = exact.failures[0].depth_m == exact.successes[1].depth_m
+    assert 0.9 < same.mean() < 1.0
+    assert (noise.failures[0].depth_m[same] == noise.successes[1].depth_m[same]).all()
+    assert (noise.failures[0].depth_m != noise.successes[0].depth_m)[same].mean() > 0.5
+    names = names_of_masks(exact.successes[0], seen.successes[0])
+    assert {names[number] for number in seen.successes[0].labels} == set(SCENE.names)
+
+
+def test_the_first_scene_is_looked_at_until_it_shows_the_plan(compared):
+    exact = load_recording(MOVED, record_episode(MOVED, compared[0] / "footage")).through(["left", "right"])
+    unlucky = [
+        replace(exact, episode=replace(MOVED, seed=seed)).sensed(sensor("clean", masks={"missing": 0.4})).unseen
+        for seed in range(12)
+    ]
+    assert sum(bool(names) for names in unlucky) <= 2
+    assert exact.sensed(sensor("clean", masks={"missing": 1.0})).unseen == ("blue cube", "green cube", "red cube")
+
+
+@pytest.fixture(scope="module")
+def noisy(compared):
+    config = settings(compared[0])
+    config.out = str(compared[0] / "noisy")
+    config.sensor = SENSOR
+    return config, compare(config)
+
+
+def test_detectors_are_compared_behind_a_sensor(compared, noisy):
+    config, metrics = noisy
+    assert (metrics["sensor"], compared[1]["sensor"]) == ("d435", "clean")
+    assert metrics["moments"] == compared[1]["moments"]
+    assert metrics["episodes_not_begun"] == 0
+    own = metrics["detectors"]["ours"]["own_thresholds"][0]
+    assert own["detection"]["value"] == 1.0
+    assert own["false_alarms"]["value"] == 0.0
+    config.sensor = None
+    with pytest.raises(InvalidConfiguration, match=r"sensor.*choose another out=DIR"):
+        compare(config)
+
+
+def test_an_episode_whose_start_is_not_seen_has_no_moments(compared):
+    blind = sensor("clean", masks={"missing": 1.0})
+    judged = judge_episode((0, MOVED), {}, None, str(compared[0] / "footage"), ["left", "right"], blind)
+    assert judged.moments == ()
+
+
+def test_masks_of_single_views_are_not_counted_twice(compared):
+    exact = load_recording(MOVED, record_episode(MOVED, compared[0] / "footage")).through(["left", "right"])
+    seen = exact.sensed(sensor("clean", masks={"ids_per_view": True}))
+    assert visible(seen.successes[0]) == visible(exact.successes[0]) == 3
+
+
+def test_references_are_seen_through_the_sensor_with_errors_of_their_own(compared):
+    arguments = (MOVED, compared[0] / "footage", ["left", "right"])
+    exact, seen, again = (record_references(*arguments, sensor(name)) for name in ("clean", "d435", "d435"))
+    for pictures, noisy_pictures, same in zip(exact, seen, again, strict=True):
+        for run in ReferenceRun:
+            assert (pictures[run].rgb != noisy_pictures[run].rgb).any()
+            assert (same[run].rgb == noisy_pictures[run].rgb).all()
+    noise = [seen[0][run].depth_m - exact[0][run].depth_m for run in ReferenceRun]
+    assert (noise[0] != noise[1]).any()
 
 
 class Spy:

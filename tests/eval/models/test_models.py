@@ -10,9 +10,12 @@ import pytest
 
 from eval.common.recordings import load_recording, record_episode, through
 from eval.common.step_verdicts import MonitorSetting, anonymous, judge_steps
+from eval.models.variants import Variant, assess
 from nsrecover import load
 from nsrecover.errors import InvalidConfiguration
+from nsrecover.perception.perceiver import Association
 from sim.datasets.spec import ErrorEpisode, read_episodes
+from sim.sensors.presets import sensor
 from tests.commands import ROOT, run
 from tests.tables_text import unpadded
 
@@ -59,6 +62,19 @@ def test_recordings_match_their_specification(measured):
     assert [camera.name for camera in footage.successes[0].cameras] == ["front"]
     with pytest.raises(InvalidConfiguration, match="Did you mean 'front'"):
         through(footage.successes[0], ["frnt"])
+
+
+def test_variants_are_judged_behind_a_sensor(measured):
+    folder, _ = measured
+    arguments = (first(folder, "I"), str(folder / "footage"), {"two": Variant(), "known": Variant(Association.KNOWN)})
+    exact, seen = (assess(*arguments, sensor(name)) for name in ("clean", "d435"))
+    for name in exact:
+        verdicts = seen[name][0]
+        assert [verdict.step for verdict in verdicts] == [verdict.step for verdict in exact[name][0]]
+        assert [set(verdict.wrong) for verdict in verdicts] == [set(verdict.wrong) for verdict in exact[name][0]]
+        assert sum(verdict.matched for verdict in verdicts) > 0.9 * sum(verdict.visible for verdict in verdicts) > 0
+    assert seen["two"][0] != exact["two"][0]
+    assert assess(*arguments, sensor("clean", masks={"missing": 1.0})) == {"two": ((), ()), "known": ((), ())}
 
 
 def test_the_monitor_gets_no_names(measured):

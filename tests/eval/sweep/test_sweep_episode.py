@@ -27,6 +27,7 @@ from nsrecover.errors import InvalidConfiguration
 from sim.common.groups import instantiate_group
 from sim.datasets.shipped import shipped
 from sim.datasets.spec import ErrorEpisode, read_episodes
+from sim.sensors.presets import sensor
 from sim.tabletop.faults import Removed
 from sim.tabletop.placing import boxes
 from sim.tabletop.poses import poses_of
@@ -40,6 +41,19 @@ BOX = (0.45, 0.2, 0.025, 0.05, 0.05, 0.05)
 
 def run(controller: Controller, episode: ErrorEpisode, during_recovery: float = 0.0) -> EpisodeRecord:
     return run_job(Job(0, episode, controller, during_recovery))
+
+
+def test_planners_see_through_the_sensor_and_are_judged_by_the_truth() -> None:
+    controller = recovering("ours", {})
+    found, again = (run_job(Job(0, EPISODES[0], controller, sensor=sensor("d435"))) for _ in range(2))
+    assert found.completed
+    assert found.actions == again.actions
+    (recovery,) = found.recoveries
+    assert recovery.culprits.keys() == recovery.wrong.keys() == {"green lego"}
+    blind = run_job(Job(0, EPISODES[0], controller, sensor=sensor("clean", masks={"missing": 1.0})))
+    assert not blind.completed
+    assert not blind.actions
+    assert blind.deviations
 
 
 def test_our_planner_recovers_optimally() -> None:

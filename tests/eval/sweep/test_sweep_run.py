@@ -17,12 +17,14 @@ from typing import Any
 import pytest
 from omegaconf import OmegaConf
 
+from eval.__main__ import sweep_name
 from eval.sweep.run import PACKED, RECORDS, EvalConfig, read_records, sweep
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 
 ROOT = Path(__file__).parents[3]
 EPISODES = Path(__file__).parent / "episodes"
 OURS = {"_target_": "eval.sweep.controllers.recovering", "name": "ours", "setting": {}}
+D435 = {"_target_": "sim.sensors.presets.sensor", "name": "d435"}
 BLIND = OmegaConf.create({"_target_": "eval.sweep.controllers.Blind"})
 
 
@@ -128,9 +130,20 @@ def test_another_planner_does_not_go_on_in_the_folder(whole: Path) -> None:
         sweep(config(planner=other), whole, quiet=True)
 
 
+def test_a_sensor_belongs_to_the_folder_and_is_in_the_metrics(whole: Path, tmp_path: Path) -> None:
+    assert json.loads((whole / "metrics.json").read_text())["sensor"] == "clean"
+    with pytest.raises(InvalidConfiguration, match=r"sensor.*choose another out=DIR"):
+        sweep(config(sensor=D435), whole, quiet=True)
+    assert sweep(config(sensor=D435, episodes=1), tmp_path / "noisy", quiet=True)["sensor"] == "d435"
+    assert sweep_name("ours", "I") == "ours-I"
+    assert sweep_name("ours", "I", "d435") == "ours-I-d435"
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"sensor": D435 | {"events": [{"kind": "frozen", "view": 2}]}}, "views 0 to 1, found frozen of view 2"),
+        ({"sensor": D435 | {"masks": {"missing": 2}}}, "missing of MaskErrors between 0 and 1, found 2"),
         ({"dataset": "VI"}, "Known: I, II, III, IV, V"),
         ({"parallel": "rey"}, "found 'rey'"),
         ({"parallel": 0}, "found 0"),

@@ -165,6 +165,12 @@ def test_unreadable_sweeps_are_reported(folders: Path) -> None:
     config.write_text(kept.replace("seed: 0", "seed: 7"))
     with pytest.raises(InvalidConfiguration, match=r"dataset I over the same episodes, found seed=0 .* seed=7"):
         write([folders / "in"], folders / "out")
+    config.write_text(kept)
+    metrics = config.parent / "metrics.json"
+    metrics.write_text(json.dumps(json.loads(metrics.read_text()) | {"sensor": "d435"}))
+    with pytest.raises(InvalidConfiguration, match=r"same sensor, found sensor=clean .* sensor=d435"):
+        write([folders / "in"], folders / "out")
+    metrics.write_text(json.dumps(json.loads(metrics.read_text()) | {"sensor": "clean"}))
     config.write_text("a: [")
     with pytest.raises(InvalidConfiguration, match=r"metrics\.json and config\.yaml in .*replan-I"):
         write([folders / "in"], folders / "out")

@@ -53,6 +53,7 @@ def _same(one: Recording, other: Recording) -> None:
         np.testing.assert_array_equal(a.instances, b.instances)
         np.testing.assert_allclose(a.depth_m, b.depth_m, atol=0.000_051)
         assert (a.labels, a.holding, a.time_s) == (b.labels, b.holding, b.time_s)
+        assert a.shared_ids == b.shared_ids
         assert [camera.name for camera in a.cameras] == [camera.name for camera in b.cameras]
 
 
@@ -103,6 +104,25 @@ def test_empty_audio_can_be_stored(tmp_path):
     write_archive(tmp_path / "silent.h5", [silent])
     with Archive(tmp_path / "silent.h5") as archive:
         assert [seen.audio.shape for seen in archive[0].observations] == [(0,)] * 3
+
+
+def test_numbers_of_one_view_stay_numbers_of_one_view(tmp_path):
+    plain, views = _recording(3), _recording(3)
+    own = replace(views.observations[1], instances=views.observations[1].instances, shared_ids=False)
+    views = replace(views, observations=(views.observations[0], own, views.observations[2]))
+    write_archive(tmp_path / "both.h5", [plain, views])
+    pack_archives(tmp_path / "packed.h5", [tmp_path / "both.h5"])
+    save(views, tmp_path / "views.npz")
+    save(plain, tmp_path / "plain.npz")
+    for name in ("both.h5", "packed.h5"):
+        with Archive(tmp_path / name) as archive:
+            _same(archive[0], plain)
+            _same(archive[1], views)
+            assert not archive.observation(1, 1).shared_ids
+            assert len({archive.digest(0), archive.digest(1)}) == len({archive.fingerprint(n) for n in (0, 1)}) == 2
+    _same(load(tmp_path / "views.npz"), views)
+    with np.load(tmp_path / "plain.npz") as arrays:
+        assert "shared_ids" not in arrays
 
 
 def test_episodes_are_read_as_they_were_written(path):
