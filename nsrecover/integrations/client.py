@@ -108,6 +108,7 @@ def observation_message(observation: Any) -> dict[str, Any]:
         "gripper_opening_m": float(observation.gripper_opening_m),
         "holding": bool(observation.holding),
         "time_s": float(observation.time_s),
+        "shared_ids": bool(getattr(observation, "shared_ids", True)),
     }
 
 

@@ -84,6 +84,7 @@ def observation_of(
         time_s=look.time_s,
         audio=audio,
         audio_rate_hz=rate_hz,
+        shared_ids=look.shared_ids,
     )
 
 

@@ -87,6 +87,11 @@ class Look(Message):
     gripper_opening_m: Metres = 0.0
     holding: bool = False
     time_s: float = Field(default=0.0, ge=0, le=1e12, allow_inf_nan=False)
+    shared_ids: bool = Field(
+        default=True,
+        description="Whether an instance number means the same object in every view. If not (one detector for each "
+        "camera), every number belongs to one view.",
+    )
 
 
 class MultipartLook(Look):

@@ -55,6 +55,19 @@ def test_an_episode_is_judged_as_the_library_judges_it(
     assert verdict["state"]["can_follow"]
 
 
+def test_every_camera_may_number_its_own_masks(http: TestClient, episode: Recording, plan: list[str]) -> None:
+    path = opened(http, plan)
+    for number, seen in enumerate(episode.observations):
+        instances = seen.instances.copy()
+        instances[1][instances[1] > 0] += 100
+        own = replace(seen, instances=instances, labels=seen.labels if number == 0 else {}, shared_ids=False)
+        answer = http.post(f"{path}/observations", json=observation_message(own))
+        assert answer.status_code == 200, answer.text
+        assert answer.json().get("as_expected", True) == (number < len(episode.plan))
+    names = {name for seen in episode.observations for name in seen.labels.values()}
+    assert {each["name"] for each in answer.json()["objects"]} == names
+
+
 def test_files_say_the_same_as_json(
     http: TestClient, episode: Recording, plan: list[str], seen: list[dict[str, Any]]
 ) -> None:
