@@ -70,12 +70,4 @@ def both(moment: Moment, score: float) -> Scores:
 
 def part(graph: SceneGraph, rows: npt.NDArray[np.intp]) -> SceneGraph:
     """Return a scene graph with some of its objects."""
-    return replace(
-        graph,
-        names=tuple(graph.names[row] for row in rows),
-        visual=graph.visual[rows],
-        boxes=graph.boxes[rows],
-        seen=graph.seen[rows],
-        occluded=None if graph.occluded is None else graph.occluded[rows],
-        held=None,
-    )
+    return replace(graph.chosen([graph.names[row] for row in rows]), held=None)
