@@ -5,6 +5,8 @@ from .core.actions import Trace as Trace
 from .core.discrepancy import Cause as Cause
 from .core.discrepancy import Deviation as Deviation
 from .core.discrepancy import Discrepancy as Discrepancy
+from .core.discrepancy import Unseen as Unseen
+from .core.discrepancy import Verdict as Verdict
 from .core.episode import Episode as Episode
 from .core.explanation import Explanation as Explanation
 from .core.observation import Camera as Camera

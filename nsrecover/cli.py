@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -18,8 +19,10 @@ from rich.markup import escape
 from rich.table import Table
 
 import nsrecover
+from nsrecover.core.discrepancy import Verdict
 from nsrecover.errors import InvalidConfiguration, WorldNotConforming, cli_errors, did_you_mean
 from nsrecover.explanation.reasons import reason_text
+from nsrecover.explanation.unseen import missing_texts
 from nsrecover.records import episode_log
 from nsrecover.records.recording import example, load
 
@@ -84,14 +87,22 @@ def check(
     if as_json:
         print(json.dumps({"recording": recording, "steps": [_document(item) for item in reviews]}, indent=2))
         return
-    console, wrong = Console(), 0
+    console, verdicts = Console(), Counter[Verdict]()
+    words = {
+        Verdict.AS_EXPECTED: "[green]as expected[/]",
+        Verdict.DEVIATING: "[red]not as expected[/]",
+        Verdict.CANNOT_TELL: "[yellow]cannot tell[/]",
+    }
     for item in reviews:
-        verdict = "[red]not as expected[/]" if item.discrepancy else "[green]as expected[/]"
-        console.print(f"{item.step + 1:>3}  {item.action}  {verdict}", highlight=False)
+        verdicts[item.discrepancy.verdict] += 1
+        console.print(f"{item.step + 1:>3}  {item.action}  {words[item.discrepancy.verdict]}", highlight=False)
         if item.explanation is not None:
-            wrong += 1
             console.print(f"     {item.explanation.text}", highlight=False, markup=False)
-    console.print(f"{wrong} of {len(episode.plan)} steps did not go as expected", highlight=False)
+    doubtful = verdicts[Verdict.CANNOT_TELL]
+    ending = f", and of {doubtful} it cannot be told" if doubtful else ""
+    console.print(
+        f"{verdicts[Verdict.DEVIATING]} of {len(episode.plan)} steps did not go as expected{ending}", highlight=False
+    )
 
 
 @app.command()
@@ -288,7 +299,9 @@ def _document(item: Review) -> dict[str, Any]:
     found: dict[str, Any] = {
         "step": item.step + 1,
         "action": str(item.action),
-        "as_expected": not item.discrepancy,
+        "as_expected": item.discrepancy.as_expected,
+        "verdict": item.discrepancy.verdict.value,
+        "missing_to_tell": list(missing_texts(item.discrepancy)),
         "probabilities": {
             name: round(float(p), 4)
             for name, p in zip(item.discrepancy.expected.names, item.discrepancy.probabilities, strict=True)

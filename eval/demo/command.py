@@ -27,6 +27,7 @@ from eval.common.demo_result import DemoResult, summary_line
 from eval.common.scenario_run import AgentFactory, Watcher, run_scenario
 from eval.common.video import VideoWriter
 from nsrecover.core.actions import Action
+from nsrecover.core.discrepancy import Verdict
 from nsrecover.core.episode import StepRecord
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.explanation.facts import violated_texts
@@ -165,6 +166,10 @@ class _Printer:
             self._progress.advance(self._task)
         discrepancy = record.discrepancy
         action = record.action or discrepancy.action
+        if discrepancy.verdict is Verdict.CANNOT_TELL:
+            words = "" if record.explanation is None else record.explanation.text
+            self._console.print(f"  [yellow]{label:<18}[/] {action}  [yellow]cannot tell[/]  {words}", highlight=False)
+            return
         if not discrepancy:
             colour = "yellow" if record.recovering else "green"
             self._console.print(f"  [{colour}]{label:<18}[/] {action}  [green]as expected[/]", highlight=False)

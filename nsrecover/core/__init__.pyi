@@ -5,6 +5,9 @@ from .discrepancy import Cause as Cause
 from .discrepancy import Deviation as Deviation
 from .discrepancy import Discrepancy as Discrepancy
 from .discrepancy import Phase as Phase
+from .discrepancy import Unseen as Unseen
+from .discrepancy import UnseenReason as UnseenReason
+from .discrepancy import Verdict as Verdict
 from .episode import Episode as Episode
 from .episode import EpisodeStatus as EpisodeStatus
 from .episode import StepRecord as StepRecord
@@ -18,3 +21,6 @@ from .recovery import RecoveryStatus as RecoveryStatus
 from .scene import Box as Box
 from .scene import FloatArray as FloatArray
 from .scene import SceneGraph as SceneGraph
+from .scene import Visibility as Visibility
+from .sensing import SensorFinding as SensorFinding
+from .sensing import SensorProblem as SensorProblem

@@ -21,13 +21,14 @@ from concurrent.futures import Future
 from typing import Any
 
 from nsrecover.core.actions import Action, Trace
-from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.discrepancy import Discrepancy, Verdict
 from nsrecover.core.extras import needs_extra
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
+from nsrecover.explanation.unseen import missing_texts
 from nsrecover.integrations.plan_execution import PlanExecution
 
 with needs_extra("py_trees", "py_trees"):
@@ -42,6 +43,9 @@ __all__ = ["AsExpected", "FindWayBack", "PlanExecution", "follow_plan", "next_ac
 class AsExpected(Behaviour):
     """Condition that the world is as expected: observes at every tick, FAILURE with culprits and causes if it is not.
 
+    While it cannot tell it is RUNNING and looks again at the next tick, twice at most. FAILURE follows if the next
+    action uses what is not seen, or if there is none; `PlanExecution.reason` then says what is missing.
+
     Args:
         execution: the execution of the plan.
         name: name of the behaviour.
@@ -53,9 +57,19 @@ class AsExpected(Behaviour):
 
     def update(self) -> Status:
         """Observe and compare."""
-        found, domain = self._execution.observe(), self._execution.system.domain
-        self.feedback_message = _summary(found, domain) if found else f"as expected, {self._execution.step} steps done"
-        return Status.FAILURE if found else Status.SUCCESS
+        execution = self._execution
+        found = execution.observe()
+        if found.as_expected:
+            self.feedback_message = f"as expected, {execution.step} steps done"
+            return Status.SUCCESS
+        if found:
+            self.feedback_message = _summary(found, execution.system.domain)
+            return Status.FAILURE
+        self.feedback_message = f"cannot tell: {'; '.join(missing_texts(found))}"
+        if execution.may_look_again:
+            return Status.RUNNING
+        execution.give_up(self.feedback_message)
+        return Status.FAILURE
 
 
 class _Act(Behaviour):
@@ -118,6 +132,9 @@ class FindWayBack(Behaviour):
         self.feedback_message = ""
         wrong = self._execution.discrepancy
         wrong = self._execution.observe() if wrong is None else wrong
+        if wrong.verdict is Verdict.CANNOT_TELL:
+            self._search = None
+            return
         may_search = self._execution.begin_search()
         self._search = _Search(self._execution, wrong) if wrong and may_search else None
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from nsrecover.core.actions import Action, Plan, Trace
-from nsrecover.core.discrepancy import Discrepancy
+from nsrecover.core.discrepancy import Discrepancy, Verdict
 from nsrecover.core.extras import needs_extra
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import Perceiver, World
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
 from nsrecover.explanation.facts import violated_texts
+from nsrecover.explanation.unseen import missing_texts
+from nsrecover.monitoring.comparison import Circumstances
 from nsrecover.monitoring.expected_trace import rejoined
 from nsrecover.monitoring.imagination import as_expected
+from nsrecover.monitoring.monitor import LOOKS
 from nsrecover.perception.boxes import BoxesPerceiver
 from nsrecover.perception.function import as_perceiver
 from nsrecover.system import System
@@ -27,7 +31,7 @@ with needs_extra("py_trees", "py_trees"):
 MAX_RECOVERIES = 10
 """Largest number of searches for a recovery in one episode; then the tree fails."""
 
-KEYS = ("step", "ahead", "culprits", "causes", "violated", "discrepancy", "recovery", "reason")
+KEYS = ("step", "ahead", "verdict", "culprits", "causes", "violated", "missing", "discrepancy", "recovery", "reason")
 """The keys on the blackboard."""
 
 
@@ -36,9 +40,9 @@ class PlanExecution:
 
     An interruption of the tree changes nothing; `reset` begins a new episode. The execution writes on the blackboard,
     under `namespace`: `step` (number of steps of the given plan that count as done), `ahead` (the remaining actions as
-    text, inserted ones first), `culprits` (names), `causes` (name -> code of `nsrecover.Cause`), `violated`
-    (preconditions as text), `discrepancy` and `recovery` (the objects, or None) and `reason` (why the execution has
-    given up, or "").
+    text, inserted ones first), `verdict` (code of `nsrecover.Verdict`, or ""), `culprits` (names), `causes` (name ->
+    code of `nsrecover.Cause`), `violated` (preconditions as text), `missing` (what is missing to tell, as text),
+    `discrepancy` and `recovery` (the objects, or None) and `reason` (why the execution has given up, or "").
 
     Args:
         system: from `nsrecover.load()` or `nsrecover.geometric()`.
@@ -88,6 +92,7 @@ class PlanExecution:
         self._perceive: Perceiver[Any] | None = None
         self._trace: Trace | None = None
         self._done, self._judged, self._inserted_until, self._searches = 0, 0, 0, 0
+        self._doubts, self._unconfirmed, self._belonging = 0, frozenset[str](), set[str]()
         self.discrepancy: Discrepancy | None = None
         self.recovery: Recovery | None = None
         self.reason = ""
@@ -125,13 +130,21 @@ class PlanExecution:
     @property
     def complete(self) -> bool:
         """Whether all actions are done and the last observation was as expected."""
-        return self._trace is not None and self._done == self._judged == len(self.plan) and not self.discrepancy
+        known = self.discrepancy is not None and self.discrepancy.as_expected
+        return self._trace is not None and self._done == self._judged == len(self.plan) and known
+
+    @property
+    def may_look_again(self) -> bool:
+        """Whether another observation may tell what the last ones did not."""
+        return self._doubts < LOOKS
 
     def observe(self) -> Discrepancy:
         """Take an observation, and compare it with the expected scene before or after the latest action.
 
         Returns:
-            The discrepancy, false in a condition if there is none. It is found again until it is corrected.
+            The discrepancy, false in a condition if there is none. It is found again until it is corrected. If three
+            observations do not tell whether an action worked, the execution goes on with the check before the next
+            action, which says whether that needs what was not seen.
 
         Raises:
             InvalidAction: the plan has an unknown operator or wrong arguments.
@@ -145,25 +158,47 @@ class PlanExecution:
             graph = perceive.reset(observation)
             self.system.domain.check(self._given, graph)
             self._trace, self._perceive = imagination.trace(graph, self._given), perceive
+            self._belonging = {*graph.names, *(name for action in self._given for name in action.arguments)}
         else:
             graph = self._perceive.step(observation, self._trace.graphs[self._done])
             self._trace = self._trace.with_objects_of(graph)
+        known = self._circumstances(graph)
+        self._trace = replace(
+            self._trace, graphs=tuple(each.with_nodes_of(graph, known.newcomers) for each in self._trace.graphs)
+        )
         trace, done = self._trace, self._done
         left = done < len(trace.plan)
         if done > self._judged:
-            found = comparison.after(graph, trace, done - 1)
-            if not found:
-                self._judged = done
+            found = comparison.after(graph, trace, done - 1, known)
+            if not found and (found.as_expected or (left and self._doubts + 1 >= LOOKS)):
+                self._judged, self._doubts = done, 0
+                known = replace(known, unconfirmed=_unconfirmed(found))
                 # Prevents prediction errors from adding up. Only after an action; otherwise slow drift would pass.
                 self._trace = trace = imagination.rebase(trace, done, graph)
-                found = comparison.before(graph, trace, done) if left else found
+                found = comparison.before(graph, trace, done, known) if left else found
         else:
-            found = comparison.before(graph, trace, done) if left else comparison.after(graph, trace, done - 1)
+            found = (
+                comparison.before(graph, trace, done, known)
+                if left
+                else comparison.after(graph, trace, done - 1, known)
+            )
+        self._doubts = self._doubts + 1 if found.verdict is Verdict.CANNOT_TELL else 0
+        self._unconfirmed = _unconfirmed(found)
         self.discrepancy = found
-        if not found and self.reason:
+        if found.as_expected and self.reason:
             self.reason, self._searches = "", 0  # the scene was corrected from outside
         self._publish()
         return found
+
+    def _circumstances(self, graph: SceneGraph) -> Circumstances:
+        """What is known of the last observation besides the scene."""
+        return Circumstances(
+            unseen=getattr(self._perceive, "unseen", {}),
+            unconfirmed=self._unconfirmed,
+            newcomers=tuple(name for name in graph.names if name not in self._belonging),
+            sensors=tuple(getattr(self._perceive, "findings", ())),
+            looks=self._doubts + 1,
+        )
 
     def mark_attempted(self) -> None:
         """Count the next action as done; the next observation decides whether it worked."""
@@ -223,16 +258,24 @@ class PlanExecution:
 
     def _publish(self) -> None:
         """Write the blackboard."""
-        wrong = self.discrepancy if self.discrepancy else None
+        found = self.discrepancy
+        wrong = found if found else None
         values = (
             self.step,
             tuple(map(str, self.plan.actions[self._done :])),
+            found.verdict.value if found is not None else "",
             wrong.deviating if wrong else (),
             {each.name: each.cause.value for each in wrong.deviations} if wrong else {},
             violated_texts(wrong, self.system.domain) if wrong else (),
+            missing_texts(found) if found is not None else (),
             wrong,
             self.recovery,
             self.reason,
         )
         for key, value in zip(KEYS, values, strict=True):
             self._board.set(key, value)
+
+
+def _unconfirmed(found: Discrepancy) -> frozenset[str]:
+    """Objects that an action was to move, and that have not been seen since."""
+    return frozenset(each.name for each in found.unseen if each.moved)

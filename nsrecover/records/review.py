@@ -23,9 +23,9 @@ class Review:
         step: number of the action, from 0.
         action: the action.
         before: the scene before it.
-        discrepancy: the difference from the expected scene; false in a condition if there is none.
+        discrepancy: the difference from the expected scene; `as_expected` if there is none.
         recovery: the recovery, if there is a discrepancy.
-        explanation: the explanation, if there is a discrepancy.
+        explanation: the explanation, if it is not as expected.
     """
 
     step: int
@@ -62,6 +62,8 @@ def review(system: System, recording: Recording, budget_s: float = 1.0, check_se
         if discrepancy:
             recovery = system.planner.recover(discrepancy.observed, monitor.trace, discrepancy, budget_s=budget_s)
             yield Review(step, action, before, discrepancy, recovery, system.explainer(discrepancy, recovery))
+        elif not discrepancy.as_expected:
+            yield Review(step, action, before, discrepancy, explanation=system.explainer(discrepancy, None))
         else:
             yield Review(step, action, before, discrepancy)
 

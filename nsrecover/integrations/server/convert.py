@@ -139,6 +139,7 @@ def scene_of(message: messages.Scene, feature_size: int | None) -> core.SceneGra
         boxes=np.array([each.box for each in message.objects], dtype=np.float32),
         seen=np.array([each.seen for each in message.objects]),
         occluded=np.array([each.hidden and not each.seen for each in message.objects]),
+        unknown=np.array([each.unknown and not each.hidden and not each.seen for each in message.objects]),
         held=None if held is None else names.index(held),
     )
 
@@ -159,14 +160,26 @@ def objects_message(graph: core.SceneGraph, found: core.Discrepancy | None) -> l
     """Return the messages for the objects of a scene."""
     probabilities = [None] * len(graph) if found is None else found.probabilities.tolist()
     return [
-        messages.SeenObject.model_construct(name=name, box=_box(tuple(box)), seen=bool(seen), probability=probability)
-        for name, box, seen, probability in zip(graph.names, graph.boxes, graph.seen, probabilities, strict=True)
+        messages.SeenObject.model_construct(
+            name=name,
+            box=_box(tuple(graph.boxes[row])),
+            seen=bool(graph.seen[row]),
+            visibility=graph.visibility(row),
+            probability=probabilities[row],
+        )
+        for row, name in enumerate(graph.names)
     ]
 
 
 def discrepancy_message(found: core.Discrepancy) -> messages.Discrepancy:
     """Return the message for a discrepancy."""
     return messages.Discrepancy(
+        verdict=found.verdict,
+        looks=found.looks,
+        missing_to_tell=[_missing(each) for each in found.missing_to_tell],
+        unseen=[messages.Unseen.model_validate(each, from_attributes=True) for each in found.unseen],
+        sensors=[messages.SensorFinding.model_validate(each, from_attributes=True) for each in found.sensors],
+        newcomers=list(found.newcomers),
         total=found.total,
         threshold=found.threshold,
         culprits=[
@@ -184,6 +197,11 @@ def discrepancy_message(found: core.Discrepancy) -> messages.Discrepancy:
         ],
         violated=list(violated_texts(found)),
     )
+
+
+def _missing(each: core.Unseen | core.SensorFinding) -> messages.Unseen | messages.SensorFinding:
+    kind = messages.Unseen if isinstance(each, core.Unseen) else messages.SensorFinding
+    return kind.model_validate(each, from_attributes=True)
 
 
 def recovery_message(found: core.Recovery, plan: core.Plan) -> messages.Recovery:

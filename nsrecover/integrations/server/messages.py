@@ -6,8 +6,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from nsrecover.core.discrepancy import Cause, Phase
+from nsrecover.core.discrepancy import Cause, Phase, UnseenReason, Verdict
 from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core.scene import Visibility
+from nsrecover.core.sensing import SensorProblem
 from nsrecover.integrations.server.limits import ACTIONS, FEATURES, NAME_LENGTH, OBJECTS, VIEWS
 from nsrecover.planning.planner import Rejoin
 
@@ -133,6 +135,9 @@ class SceneObject(Message):
         default=True, description="Whether the object is visible; if not, the box is that of the last time."
     )
     hidden: bool = Field(default=False, description="If not visible: whether it may be occluded at its place.")
+    unknown: bool = Field(
+        default=False, description="If not visible: whether it may be at its place, in view, without being detected."
+    )
 
 
 class Scene(Message):
@@ -156,6 +161,7 @@ class SeenObject(BaseModel):
     name: str
     box: Box
     seen: bool
+    visibility: Visibility
     probability: float | None = Field(description="Probability of being as expected; null in the first observation.")
 
 
@@ -174,8 +180,32 @@ class Culprit(BaseModel):
     subgoal: int | None = Field(description="For `helped`: number of steps of the plan after which this is correct.")
 
 
+class Unseen(BaseModel):
+    """An object that is not seen and may be in its place."""
+
+    name: str
+    reason: UnseenReason
+    other: str | None = Field(description="The object whose mask is at its place.")
+    moved: bool = Field(description="Whether an action was to move it, and it has not been seen since.")
+
+
+class SensorFinding(BaseModel):
+    """Something that is wrong with a camera."""
+
+    problem: SensorProblem
+    camera: str = Field(description="Empty if it concerns all cameras.")
+    found: str
+
+
 class Discrepancy(BaseModel):
     """The difference between the observed and the expected scene."""
+
+    verdict: Verdict = Field(description="`cannot_tell`: nothing that is seen deviates, and what matters is not seen.")
+    looks: int = Field(description="Number of observations that the verdict is based on.")
+    missing_to_tell: list[Unseen | SensorFinding] = Field(description="What is missing for a verdict.")
+    unseen: list[Unseen] = Field(description="All objects that are not seen and may be in their places.")
+    sensors: list[SensorFinding]
+    newcomers: list[str] = Field(description="Objects that appeared during the run; recoveries do not move them.")
 
     total: float = Field(description="N - sum of the probabilities.")
     threshold: float = Field(description="Objects with a lower probability deviate.")
@@ -234,17 +264,19 @@ class SessionState(BaseModel):
     finished: bool = Field(description="Whether the plan has no further action.")
     next_action: Action | None
     as_expected: bool = Field(description="Whether the last observation was as expected.")
+    verdict: Verdict | None = Field(description="On the last observation; null if it was not compared.")
     can_follow: bool = Field(description="Whether there is a recovery that can be followed now.")
 
 
-class Verdict(BaseModel):
+class Judgement(BaseModel):
     """The result of an observation."""
 
+    verdict: Verdict | None = Field(description="Null for the first observation, which is not compared.")
     phase: Phase | None = Field(description="Null for the first observation, which is not compared.")
     action: Action | None = Field(description="The action before or after which the observation was made.")
     as_expected: bool
     objects: list[SeenObject]
-    discrepancy: Discrepancy | None
+    discrepancy: Discrepancy | None = Field(description="Null if the scene is as expected.")
     recovery: Recovery | None
     explanation: Explanation | None
     state: SessionState

@@ -59,13 +59,22 @@ async def _judging(
         Phase,
         Query(description="`after`: the observation follows the next action of the plan. `before`: it precedes it."),
     ] = Phase.AFTER,
+    again: Annotated[
+        bool,
+        Query(
+            description="Whether it is one more observation of the same scene: nothing was executed since the last "
+            "one, and all of them are judged together. `phase` is that of the first then."
+        ),
+    ] = False,
     recover: Annotated[bool, Query(description="Whether to search for a recovery after a discrepancy.")] = True,
     budget_s: BudgetS = 1.0,
-) -> Callable[[Seeing], Awaitable[messages.Verdict]]:
-    return lambda seeing: service.look(request, session, seeing, phase, budget_s if recover else None)
+) -> Callable[[Seeing], Awaitable[messages.Judgement]]:
+    return lambda seeing: service.look(
+        request, session, seeing, None if again else phase, budget_s if recover else None
+    )
 
 
-Judging = Annotated[Callable[[Seeing], Awaitable[messages.Verdict]], Depends(_judging)]
+Judging = Annotated[Callable[[Seeing], Awaitable[messages.Judgement]], Depends(_judging)]
 """Compares an observation, given a function that decodes it, with the settings of the request."""
 
 
@@ -112,7 +121,7 @@ async def change_plan(service: Serving, session: InSession, body: messages.NewPl
 
 
 @router.post("/sessions/{session}/observations", tags=["observations"], responses=refusals(404, 409))
-async def observe(service: Serving, judge: Judging, body: messages.Observation) -> messages.Verdict:
+async def observe(service: Serving, judge: Judging, body: messages.Observation) -> messages.Judgement:
     """Send an observation as JSON with base64 images. The first one shows the initial scene."""
     pixels = service.limits.pixels
     return await judge(lambda watch: convert.json_observation(body, pixels))
@@ -131,7 +140,7 @@ async def observe_files(
     audio: Annotated[
         UploadFile | None, File(description="WAV, mono, 16 bits: what the microphone heard since the last observation.")
     ] = None,
-) -> messages.Verdict:
+) -> messages.Judgement:
     """Send an observation as files: one image of each kind for each view, in the order of the cameras."""
     try:
         parsed = messages.MultipartLook.model_validate_json(look)
@@ -151,7 +160,7 @@ async def observe_files(
 
 
 @router.post("/sessions/{session}/scenes", tags=["observations"], responses=refusals(404, 409))
-async def observe_scene(judge: Judging, body: messages.Scene) -> messages.Verdict:
+async def observe_scene(judge: Judging, body: messages.Scene) -> messages.Judgement:
     """Send a scene of your own perception: boxes, with or without appearance features. Names are trusted."""
     return await judge(lambda watch: convert.scene_of(body, watch.feature_size))
 

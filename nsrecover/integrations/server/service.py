@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from fastapi import Request
 
 from nsrecover import core
-from nsrecover.core.discrepancy import Phase
+from nsrecover.core.discrepancy import Phase, Verdict
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidConfiguration, did_you_mean
@@ -76,15 +76,15 @@ class Service:
         return self.sessions.open(lambda: Watch(self.systems, checkpoint, plan, request.rejoin, request.check_sensors))
 
     async def look(
-        self, request: Request, session: Session, seeing: Seeing, phase: Phase, budget_s: float | None
-    ) -> messages.Verdict:
+        self, request: Request, session: Session, seeing: Seeing, phase: Phase | None, budget_s: float | None
+    ) -> messages.Judgement:
         """Compare an observation with the expected scene, and search for a recovery after a discrepancy.
 
         Args:
             request: the request; the search ends when its client disconnects.
             session: the session.
             seeing: decodes the observation.
-            phase: before or after an action.
+            phase: before or after an action; None: another observation of the same scene.
             budget_s: planning time, seconds; None: no search.
         """
         async with session.turn() as watch:
@@ -93,12 +93,18 @@ class Service:
             recovery = explanation = None
             if result.discrepancy and budget_s is not None:
                 recovery, explanation = await self._recover(request, session, watch, budget_s)
-            return messages.Verdict(
+            elif result.discrepancy is not None and not result.discrepancy.as_expected:
+                explanation = convert.explanation_message(watch.explain(result.discrepancy))
+            expected = result.discrepancy is None or result.discrepancy.as_expected
+            return messages.Judgement(
+                verdict=None if result.discrepancy is None else result.discrepancy.verdict,
                 phase=result.phase,
                 action=None if result.action is None else convert.action_message(result.action),
-                as_expected=not result.discrepancy,
+                as_expected=expected,
                 objects=convert.objects_message(result.graph, result.discrepancy),
-                discrepancy=convert.discrepancy_message(result.discrepancy) if result.discrepancy else None,
+                discrepancy=None
+                if expected or result.discrepancy is None
+                else convert.discrepancy_message(result.discrepancy),
                 recovery=recovery,
                 explanation=explanation,
                 state=state_of(session),
@@ -159,7 +165,8 @@ def state_of(session: Session) -> messages.SessionState:
         started=watch.started,
         finished=done == len(plan),
         next_action=convert.action_message(plan[done]) if done < len(plan) else None,
-        as_expected=watch.found is None,
+        as_expected=watch.verdict in (None, Verdict.AS_EXPECTED),
+        verdict=watch.verdict,
         can_follow=watch.recovery is not None,
     )
 
@@ -171,6 +178,7 @@ def _step(result: StepResult, watch: Watch) -> dict[str, Any]:
         "step": watch.done,
         "phase": result.phase,
         "action": None if result.action is None else str(result.action),
-        "as_expected": not result.discrepancy,
+        "as_expected": result.discrepancy is None or result.discrepancy.as_expected,
+        "verdict": None if result.discrepancy is None else result.discrepancy.verdict,
         "culprits": [{"name": culprit.name, "cause": culprit.cause} for culprit in culprits],
     }

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.discrepancy import Discrepancy, Phase
+from nsrecover.core.discrepancy import Discrepancy, Phase, Verdict
 from nsrecover.core.explanation import Explanation
 from nsrecover.core.observation import Observation
 from nsrecover.core.recovery import Recovery
@@ -72,7 +72,8 @@ class Watch:
         check_sensors: whether the first camera images are refused if they are implausible.
 
     Attributes:
-        found: the discrepancy of the last observation, if any.
+        found: the discrepancy of the last observation, if something deviates.
+        verdict: of the last observation; None if it was not compared.
         recovery: a recovery from it that can be followed now, if any.
     """
 
@@ -88,6 +89,7 @@ class Watch:
         self._kind: InputKind | None = None
         self._monitor: Monitor[Any] | None = None
         self.found: Discrepancy | None = None
+        self.verdict: Verdict | None = None
         self.recovery: Recovery | None = None
 
     @property
@@ -110,12 +112,12 @@ class Watch:
         """Whether there was a first observation."""
         return self._monitor is not None
 
-    def look(self, seen: Observation | SceneGraph, phase: Phase) -> StepResult:
+    def look(self, seen: Observation | SceneGraph, phase: Phase | None) -> StepResult:
         """Compare an observation with the expected scene.
 
         Args:
             seen: camera images, or a scene of external perception.
-            phase: before or after the next action of the plan.
+            phase: before or after the next action of the plan; None: another observation of the same scene.
 
         Raises:
             OutOfTurn: the plan has no further action, or the first observation was of another kind.
@@ -130,14 +132,28 @@ class Watch:
         if kind is not self._kind:
             raise OutOfTurn(f"expected {self._kind}, as in the first observation, found {kind}; stay with one kind")
         action = self._monitor.next_action
+        if phase is None:
+            if self.verdict is None:
+                raise OutOfTurn(
+                    "expected an observation after an action before another one of the same scene, found none"
+                )
+            found = self._monitor.look_again(seen)
+            return self._noted(found)
         if action is None:
             raise OutOfTurn(
                 f"expected a plan with an action left, found all {len(self.plan)} done; give a new plan, or follow the "
                 "recovery if there is one"
             )
         found = self._monitor.check(seen) if phase is Phase.BEFORE else self._monitor.step(action, seen)
-        self.found, self.recovery = found or None, None
-        return StepResult(phase, action, self._monitor.graph, found)
+        return self._noted(found)
+
+    def _noted(self, found: Discrepancy) -> StepResult:
+        self.found, self.verdict, self.recovery = found or None, found.verdict, None
+        return StepResult(found.phase, found.action, found.observed, found)
+
+    def explain(self, found: Discrepancy) -> Explanation:
+        """Explain a discrepancy without a recovery."""
+        return self._system.explainer(found, None)
 
     def recover(
         self,
@@ -153,7 +169,7 @@ class Watch:
             on_improvement: called with every better recovery.
 
         Raises:
-            OutOfTurn: the last observation was as expected.
+            OutOfTurn: nothing deviated in the last observation.
         """
         if self._monitor is None or self.found is None:
             raise OutOfTurn("expected a session whose last observation was not as expected, found nothing wrong")
@@ -179,7 +195,7 @@ class Watch:
                 "expected a recovery that was found since the last observation, found none; ask for one first"
             )
         self._monitor.rejoin(self.recovery)
-        self.found = self.recovery = None
+        self.found = self.verdict = self.recovery = None
 
     def replan(self, plan: Plan) -> None:
         """Continue with another plan from the scene of the last observation.
@@ -192,7 +208,7 @@ class Watch:
             self._plan = plan
         else:
             self._monitor.set_plan(plan)
-        self.found = self.recovery = None
+        self.found = self.verdict = self.recovery = None
 
 
 def _kind_of(seen: Observation | SceneGraph) -> InputKind:

@@ -337,3 +337,54 @@ def test_a_missing_package_names_the_extra(monkeypatch) -> None:
         monkeypatch.delitem(sys.modules, f"nsrecover.integrations.{module}")
     with pytest.raises(InvalidConfiguration, match=r"nsrecover\[py_trees\]"):
         importlib.import_module("nsrecover.integrations.behaviour_trees")
+
+
+class HalfBlind(Table):
+    """A table whose camera does not see some objects for some observations after the first."""
+
+    def __init__(self, hidden: str, observations: int) -> None:
+        super().__init__()
+        self.hidden, self.left = hidden, observations
+
+    def observe(self) -> Any:
+        if not self.done or self.left == 0:
+            return self.scene
+        self.left -= 1
+        return self.scene.doubted([self.hidden])
+
+
+def test_what_cannot_be_told_is_looked_at_again() -> None:
+    table = HalfBlind("green", 2)
+    execution = PlanExecution(geometric(), table, PLAN)
+    tree, board = tree_of(execution), reader()
+    verdicts = []
+    for _ in range(20):
+        tree.tick()
+        verdicts.append(board.verdict)
+        if tree.root.status is Status.SUCCESS:
+            break
+    assert table.done == list(map(str, PLAN))
+    assert verdicts.count("cannot_tell") == 2
+    assert board.reason == ""
+
+
+def test_the_tree_fails_with_a_reason_before_it_uses_what_it_has_not_seen() -> None:
+    table = HalfBlind("green", 100)
+    execution = PlanExecution(geometric(), table, PLAN)
+    tree, board = tree_of(execution), reader()
+    assert run(tree) is Status.FAILURE
+    assert table.done == ["top(green, red)"]
+    assert board.reason == (
+        "cannot tell: something is where the green should be, but the segmenter gives no mask of it"
+    )
+    assert board.missing == (board.reason.removeprefix("cannot tell: "),)
+    assert not execution.complete
+
+
+def test_the_tree_goes_on_while_what_it_has_not_seen_is_not_used() -> None:
+    table = HalfBlind("grey", 100)
+    plan = Plan.parse("right(grey, blue); top(green, red)")
+    execution = PlanExecution(geometric(), table, plan)
+    assert run(tree_of(execution)) is Status.FAILURE
+    assert table.done == list(map(str, plan)), "it is not sure of the end"
+    assert "the grey" in execution.reason

@@ -16,6 +16,7 @@ from nsrecover.integrations.behaviour_trees import (
     PlanExecution,
     follow_plan,
 )
+from nsrecover.integrations.plan_execution import KEYS
 
 SIDE_M = 0.05
 PLAN = Plan.parse("top(green, red); top(blue, green); top(grey, blue)")
@@ -99,7 +100,7 @@ def run(tree: Any, ticks: int = 20_000) -> Status:
 
 def reader(namespace: str = "nsrecover") -> Any:
     board = py_trees.blackboard.Client(name="reader", namespace=namespace)
-    for key in ("step", "ahead", "culprits", "causes", "violated", "discrepancy", "recovery", "reason"):
+    for key in KEYS:
         board.register_key(key, access=Access.READ)
     return board
 

@@ -123,6 +123,44 @@ def test_a_look_before_an_action_tells_what_is_in_the_way(http: TestClient) -> N
     assert blocked["phase"] == "before"
 
 
+def test_what_cannot_be_told_is_no_error_and_another_look_may_tell(http: TestClient) -> None:
+    path = opened(http, ["top(a, b)"])
+    early = http.post(f"{path}/scenes", json=scene(BOXES)).json()
+    assert (early["verdict"], early["as_expected"]) == (None, True)
+    assert http.post(f"{path}/scenes?again=true", json=scene(BOXES)).status_code == 409
+    stacked = scene({**BOXES, "a": [0.5, 0.2, 0.06, 0.04, 0.04, 0.04]})
+    unseen = scene(BOXES)
+    unseen["objects"] = [
+        {**each, "seen": False, "unknown": True, "box": [0.5, 0.2, 0.06, 0.04, 0.04, 0.04]}
+        if each["name"] == "a"
+        else each
+        for each in unseen["objects"]
+    ]
+    answer = http.post(f"{path}/scenes", json=unseen).json()
+    assert (answer["verdict"], answer["as_expected"], answer["recovery"]) == ("cannot_tell", False, None)
+    assert answer["state"]["verdict"] == "cannot_tell"
+    assert not answer["state"]["as_expected"]
+    missing = {"name": "a", "reason": "no_mask", "other": None, "moved": True}
+    assert answer["discrepancy"]["missing_to_tell"] == answer["discrepancy"]["unseen"] == [missing]
+    assert "gives no mask of it" in answer["explanation"]["text"]
+    assert [each["visibility"] for each in answer["objects"] if each["name"] == "a"] == ["unknown"]
+    assert http.post(f"{path}/recovery", json={}).status_code == 409
+    again = http.post(f"{path}/scenes?again=true", json=stacked).json()
+    assert (again["verdict"], again["phase"], again["discrepancy"]) == ("as_expected", "after", None)
+    assert again["state"]["finished"]
+
+
+def test_an_alarm_that_another_look_does_not_confirm_is_in_doubt_and_then_withdrawn(http: TestClient) -> None:
+    path = opened(http, ["top(a, b)"])
+    http.post(f"{path}/scenes", json=scene(BOXES))
+    stacked = scene({**BOXES, "a": [0.5, 0.2, 0.06, 0.04, 0.04, 0.04]})
+    verdicts = [http.post(f"{path}/scenes?recover=false", json=scene(BOXES)).json()]
+    verdicts += [http.post(f"{path}/scenes?again=true", json=stacked).json() for _ in range(2)]
+    assert [each["verdict"] for each in verdicts] == ["deviating", "cannot_tell", "as_expected"]
+    assert verdicts[1]["discrepancy"]["missing_to_tell"][0]["reason"] == "looks_disagree"
+    assert [each["state"]["step"] for each in verdicts] == [1, 1, 1]
+
+
 def test_a_missing_object_has_no_distance_and_no_way_back(http: TestClient) -> None:
     path = opened(http, ["top(a, b)"])
     http.post(f"{path}/scenes", json=scene(BOXES))
