@@ -143,8 +143,9 @@ class Discrepancy:
         missing_to_tell: what is missing for a verdict: those of `unseen` that the action was to move, or that the next
             action needs and an earlier one was to move; and the cameras that fail.
         sensors: what is wrong with cameras, whether it matters for the verdict or not.
-        newcomers: objects that are neither in the first scene nor in the plan, such as a hand, or masks that show
-            nothing. They may be in the way, but they never deviate, and a recovery must not move them.
+        newcomers: objects that are neither in the first scene nor in the plan, such as a hand, and those that the
+            detector does not name, such as masks that show nothing. They may be in the way, but they never deviate, and
+            a recovery must not move them.
         looks: number of observations that the verdict is based on.
     """
 

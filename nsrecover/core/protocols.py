@@ -47,7 +47,13 @@ class Perceiver(Protocol[SeenT_contra]):
     """Turns the observations of an episode into scene graphs; may remember earlier ones.
 
     Objects keep their names and their order from one scene to the next; new objects come after them. A known object
-    that is not visible stays in the graph, with `seen` false, and `occluded` true if it may still be in its place.
+    that is not visible stays in the graph, with `seen` false, and `occluded` true if it may still be in its place, or
+    `unknown` if that place is in view and not empty.
+
+    Optional: a method `fork()`, which returns an independent copy, so that several observations of one scene are each
+    perceived from the same memory; and about the last observation the attributes `unseen` (name -> `Unseen`: why an
+    object is not visible), `findings` (`SensorFinding`s: what is wrong with cameras) and `unnamed` (objects that the
+    detector has not named).
     """
 
     def reset(self, observation: SeenT_contra) -> SceneGraph:

@@ -43,8 +43,8 @@ class Monitor(Generic[Seen]):
     One observation may err. If the verdict is not `as_expected`, `look_again`, or `confirm`, which does so until the
     verdict is settled: an alarm that further observations do not confirm is withdrawn.
 
-    Objects that appear during the run may be in the way, but they never deviate: they are expected where they are seen,
-    and are forgotten once they are gone.
+    Objects that appear during the run, and those that the detector does not name, may be in the way, but they never
+    deviate: they are expected where they are seen, and are forgotten once they are gone.
 
     Args:
         models: what to imagine and compare with.
@@ -87,8 +87,9 @@ class Monitor(Generic[Seen]):
         self._domain.check(plan, graph)
         trace = ExpectedTrace(self._imagination, self._imagination.trace(graph, plan))
         self._now = MonitorState(perceiver, graph, trace, RestingPlaces(graph))
-        # what appears later, a hand for instance, may leave again without being missed
-        self._belonging = set(graph.names)
+        # what appears later, a hand for instance, or has no name may leave again without being missed
+        named = set(graph.names) - set(getattr(perceiver, "unnamed", ()))
+        self._belonging = named | {name for action in plan for name in action.arguments}
         self._judged: Judged[Seen] | None = None
 
     @property

@@ -63,6 +63,7 @@ class ScenePerceiver:
         self._memory: Memory | None = None
         self._masks: dict[str, tuple[int, ...]] = {}
         self._unseen: dict[str, Unseen] = {}
+        self._unnamed: frozenset[str] = frozenset()
         self._shown: tuple[Observation, dict[str, tuple[int, ...]]] | None = None
 
     @property
@@ -81,6 +82,11 @@ class ScenePerceiver:
         return dict(self._unseen)
 
     @property
+    def unnamed(self) -> frozenset[str]:
+        """Objects that have a name from here and none from the detector; some are masks that show no object."""
+        return self._unnamed
+
+    @property
     def oriented(self) -> dict[str, OrientedBox]:
         """Oriented boxes of the objects that are visible in the last observation, such as to grasp them."""
         if self._shown is None:
@@ -94,12 +100,12 @@ class ScenePerceiver:
         """An independent copy of the perceiver with the same memory."""
         other = ScenePerceiver(self._appearance, self._association, self._remember)
         other._memory, other._masks, other._unseen = self._memory, dict(self._masks), dict(self._unseen)
-        other._shown = self._shown
+        other._shown, other._unnamed = self._shown, self._unnamed
         return other
 
     def reset(self, observation: Observation) -> SceneGraph:
         """The first scene of an episode, which names the objects; errors as for `step`."""
-        self._memory = None
+        self._memory, self._unnamed = None, frozenset()
         return self.step(observation)
 
     def step(self, observation: Observation, expected: SceneGraph | None = None) -> SceneGraph:
@@ -199,6 +205,7 @@ class ScenePerceiver:
             label = detections.labels[index]
             named = self._association is Association.KNOWN and label is not None and label not in names
             names.append(str(label) if named else next(name for name in spare if name not in names))
+            self._unnamed |= set() if named else {names[-1]}
         appeared = tuple(names[len(memory.names) :])
         known = memory.add(appeared, detections.boxes[new], detections.visual[new], detections.pixels[new])
         return known, np.concatenate([found, new])

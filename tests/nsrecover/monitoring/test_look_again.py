@@ -211,6 +211,17 @@ def test_a_newcomer_never_deviates_and_is_forgotten_when_it_leaves(monitor: Moni
     assert all("hand" not in graph.names for graph in monitor.trace.graphs)
 
 
+def test_what_the_detector_does_not_name_at_first_is_not_missed_when_it_is_gone(system: System) -> None:
+    class Naming(nsrecover.BoxesPerceiver):
+        unnamed = frozenset({"new object", "blue"})
+
+    phantom = {"new object": (0.4, 0.3, 0.01, 0.02, 0.02, 0.02)}
+    monitor = system.monitor(PLAN, table() | phantom, perceiver=Naming())
+    found = monitor.step(PLAN[0], DONE)
+    assert (found.as_expected, found.newcomers) == (True, ())
+    assert monitor.check(table(green=on("red"), blue=(0.6, 0.2, SIDE / 2))).deviating == ("blue",), "the plan names it"
+
+
 def test_a_newcomer_in_the_way_is_not_touched(system: System) -> None:
     monitor = system.monitor(PLAN, table())
     in_the_way = {"hand": (*PLACES["red"], SIDE + 0.05, 0.06, 0.06, 0.1)}

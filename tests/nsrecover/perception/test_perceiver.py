@@ -91,6 +91,7 @@ def test_what_appears_gets_a_name_of_its_own(seen: tuple[Observation, Truth]) ->
     first = perceive(replace(without(observation, newcomer), labels=labels))
     second = perceive(observation)
     assert newcomer not in first.names
+    assert perceive.unnamed == perceive.fork().unnamed == {"new object"}
     assert second.names == (*first.names, "new object")
     assert second.seen.all()
     assert perceive.instances["new object"] == number
