@@ -10,7 +10,7 @@ from sim.kitchen.shapes import Assembly, Colour, Joint, JointKind, Link, Part, V
 
 HINGE_NM = 0.6
 """Friction of a door's hinge; a fridge's or a microwave's seal adds to it in reality."""
-DOOR_TRAVEL = math.radians(95.0)
+DOOR_TRAVEL = math.radians(82.0)
 """How far the robot opens a door."""
 DOOR_LIMIT = math.radians(115.0)
 _DOOR_M = 0.03

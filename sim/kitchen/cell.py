@@ -71,6 +71,7 @@ class KitchenCell(KitchenPhysics):
             self.robot.held = ""
         self._watch_impacts()
         if self.ticks % LAW_TICKS == 0:
+            self._watch_grip()
             self._process.run(LAW_TICKS * STEP_S)
         if self.on_tick is not None:
             self.on_tick()
@@ -111,12 +112,17 @@ class KitchenCell(KitchenPhysics):
                 half = part.size[1] / 2
                 yield _rectangle(fixture, 0.0, opened + 0.07, -half, half, False)
             elif joint.kind == "revolute" and opened > 0.1:
-                panel = joint.link.parts[0]
-                middle, rotation = self.grip_of(fixture, fixture.door.joint, panel.at)
-                # the panel, with the handle in front of it
-                yaw = math.atan2(rotation[1, 0], rotation[0, 0])
-                centre = middle + 0.03 * rotation[:, 0]
-                yield Obstacle((float(centre[0]), float(centre[1])), (0.05, panel.size[1] / 2), yaw, True)
+                _, rotation = self.grip_of(fixture, fixture.door.joint, (0.0, 0.0, 0.0))
+                yield self.door_obstacle(fixture, rotation)
+
+    def door_obstacle(self, fixture: Fixture, rotation: Array) -> Obstacle:
+        """What a door covers of the floor, with its handle, when its link has a rotation (3, 3)."""
+        assert fixture.door is not None, f"the {fixture.name} has no door"
+        joint = fixture.assembly.joints[fixture.door.joint]
+        panel = joint.link.parts[0]
+        centre = fixture.to_world(joint.at) + rotation @ np.asarray(panel.at) + 0.03 * rotation[:, 0]
+        yaw = math.atan2(rotation[1, 0], rotation[0, 0])
+        return Obstacle((float(centre[0]), float(centre[1])), (0.05, panel.size[1] / 2), yaw, True)
 
     def arm_obstacles(self, ignored: Collection[str]) -> Obstacles:
         """Boxes around what the arm must not touch: furniture as it stands now, and things but those ignored."""
@@ -129,6 +135,8 @@ class KitchenCell(KitchenPhysics):
                 if number >= 0:
                     origin, turn = self.grip_of(fixture, number, (0.0, 0.0, 0.0))
                 for part in link.parts:
+                    if not part.solid:
+                        continue
                     tilted = matrix_of(pybullet.getQuaternionFromEuler(part.turn))
                     half = np.asarray(part.size) / (2.0 if part.shape == "box" else 1.0)
                     if part.shape == "cylinder":
@@ -174,6 +182,19 @@ class KitchenCell(KitchenPhysics):
         for name in names:
             names += [other for other in self.contents(name) if other not in names]
         return [self.body(name) for name in names]
+
+    def _watch_grip(self) -> None:
+        """Notice that what was held is not between the fingers any more."""
+        name = self.robot.held
+        if not name:
+            return
+        kind = self.things[name].kind
+        gap = float(np.linalg.norm(self.pose(name)[0] - self.robot.tool()[0]))
+        reach = kind.size[1] / 2 if kind.form in ("knife", "loaf") else kind.radius_m + kind.height_m / 2
+        if gap > reach + 0.02:
+            self.note(f"the {name} slipped out of the gripper")
+            self.robot.unlatch()
+            self.robot.held = ""
 
     def _watch_impacts(self) -> None:
         """Break what is fragile and changes its speed in one or two physics steps by too much."""

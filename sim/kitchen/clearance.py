@@ -15,6 +15,8 @@ Array = npt.NDArray[np.float64]
 
 _UPPER_M, _LOWER_M, _ELBOW_M, _WRIST_M, _HAND_M = 0.075, 0.070, 0.085, 0.055, 0.034
 """Radii around upper arm, forearm, its end at the wrist, wrist and hand: a little less than the widest of each."""
+_HELD_M = 0.010
+"""Around points of what is held."""
 _SHARES = np.linspace(0.0, 1.0, 5)
 _HAND_ACROSS = (-0.075, 0.0, 0.075)
 _NEAR_M = 1.2
@@ -35,11 +37,12 @@ class Obstacles(NamedTuple):
     halves: Array
 
 
-def arm_spheres(joints: Array) -> tuple[Array, Array]:
-    """Spheres along the arm in the frame of its base.
+def arm_spheres(joints: Array, held: Array) -> tuple[Array, Array]:
+    """Spheres along the arm, and of what it holds, in the frame of its base.
 
     Args:
         joints: (N, 7) angles.
+        held: (Q, 3) points of what the hand holds, in the frame of the tool; Q may be 0.
 
     Returns:
         Centres (N, P, 3) and radii (P,), metres.
@@ -62,22 +65,25 @@ def arm_spheres(joints: Array) -> tuple[Array, Array]:
         for across in _HAND_ACROSS:
             points.append((middle + across * tool[:, :3, 1])[:, None])
             radii.append(_HAND_M)
+    points.append(tool[:, None, :3, 3] + held @ tool[:, :3, :3].transpose(0, 2, 1))
+    radii += [_HELD_M] * len(held)
     return np.concatenate(points, axis=1), np.array(radii)
 
 
-def clear(bases: Sequence[BasePose], joints: Array, obstacles: Obstacles) -> npt.NDArray[np.bool_]:
+def clear(bases: Sequence[BasePose], joints: Array, obstacles: Obstacles, held: Array) -> npt.NDArray[np.bool_]:
     """Whether the arm touches nothing.
 
     Args:
         bases: B places of the base.
         joints: (B, K, 7) angles.
         obstacles: what it must not touch.
+        held: (Q, 3) points of what the hand holds, in the frame of the tool.
 
     Returns:
         For each base, whether that holds for all K postures, (B,).
     """
     count, postures = joints.shape[:2]
-    local, radii = arm_spheres(joints.reshape(-1, 7))
+    local, radii = arm_spheres(joints.reshape(-1, 7), held)
     local = local.reshape(count, -1, 3)
     radii = np.tile(radii, postures)
     result = np.ones(count, dtype=bool)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from sim.kitchen.fixtures import Control, ControlKind, Finish, Fixture, Place
-from sim.kitchen.shapes import Assembly, Colour, Joint, JointKind, Link, Part, Vector, box, cylinder, ring
+from sim.kitchen.shapes import Assembly, Colour, Joint, JointKind, Link, Part, Shape, Vector, box, cylinder, ring
 
 DEPTH_M = 0.60
 """From the front to the wall."""
@@ -14,14 +14,15 @@ BAR_M = 0.007
 HANDLE_GAP_M = 0.050
 """From a front to the axis of its handle: fingers fit behind it."""
 _SLAB_M = 0.04
+_SPOUT_X_M = -0.21
 _SLIDE_N = 6.0
 _KNOB_NM = 0.08
 _DARK: Colour = (0.16, 0.16, 0.18)
 _SOIL: Colour = (0.30, 0.20, 0.13)
 _LEAF: Colour = (0.20, 0.52, 0.22)
-KNOB_TURN = math.radians(60.0)
+KNOB_TURN = math.radians(42.0)
 """Joint position of a knob or lever that is fully on."""
-BASIN_M = 0.13
+BASIN_M = 0.09
 """Depth of the sink."""
 DOWN: Vector = (0.0, 0.0, -1.0)
 INWARDS: Vector = (-1.0, 0.0, 0.0)
@@ -61,24 +62,31 @@ def table(name: str, position: Vector, yaw: float, width_m: float, height_m: flo
 
 
 def sink(name: str, position: Vector, yaw: float, width_m: float, height_m: float, finish: Finish) -> Fixture:
-    """A worktop with a basin; things are put under the spout of the tap."""
-    floor, (x_near, x_far, half) = height_m - BASIN_M, (-0.12, -0.48, 0.19)
+    """A worktop with a basin whose front is low, as in old farmhouses: a hand reaches in from the front."""
+    floor, (x_near, x_far, half) = height_m - BASIN_M, (-0.02, -0.42, 0.19)
     side = width_m / 2 - half
     middle, length = (x_near + x_far) / 2, x_near - x_far
     top = height_m - _SLAB_M / 2
-    wall, wall_z = 0.012, height_m - (BASIN_M + _SLAB_M) / 2
+    wall, wall_z = 0.012, height_m - BASIN_M / 2
+    behind = DEPTH_M + x_far
     parts = [
         _cabinet(width_m, floor - 0.01, finish.body),
-        box((0.01, width_m, BASIN_M - 0.03), (-0.026, 0.0, height_m - BASIN_M / 2 - 0.025), finish.body),
-        box((-x_near, width_m, _SLAB_M), (x_near / 2, 0.0, top), finish.top),
-        box((DEPTH_M + x_far, width_m, _SLAB_M), ((x_far - DEPTH_M) / 2, 0.0, top), finish.top),
-        box((length, 2 * half, 0.01), (middle, 0.0, floor - 0.005), finish.metal),
+        box((length + 0.02, 2 * half, 0.01), (middle + 0.01, 0.0, floor - 0.005), finish.metal),
+        box((wall, 2 * half, 0.02), (x_near + wall / 2, 0.0, floor), finish.metal),
+        box((wall, 2 * half, BASIN_M), (x_far, 0.0, wall_z), finish.metal),
+        box((behind, width_m, _SLAB_M), (x_far - behind / 2, 0.0, top), finish.top),
     ]
     for sign in (-1, 1):
-        parts.append(box((length, side, _SLAB_M), (middle, sign * (half + side / 2), top), finish.top))
-        parts.append(box((length, wall, BASIN_M - _SLAB_M), (middle, sign * half, wall_z), finish.metal))
-    parts += [box((wall, 2 * half, BASIN_M - _SLAB_M), (x, 0.0, wall_z), finish.metal) for x in (x_near, x_far)]
-    place = Place((-0.31, 0.0, floor), (0.14, 0.15))
+        parts.append(box((DEPTH_M - behind, side, _SLAB_M), (x_far / 2, sign * (half + side / 2), top), finish.top))
+        parts.append(box((length, wall, BASIN_M), (middle, sign * half, wall_z), finish.metal))
+        parts.append(
+            box(
+                (DEPTH_M - 0.04, side, BASIN_M - _SLAB_M),
+                (-DEPTH_M / 2 - 0.02, sign * (half + side / 2), floor + (BASIN_M - _SLAB_M) / 2),
+                finish.body,
+            )
+        )
+    place = Place((_SPOUT_X_M, 0.0, floor), (0.07, 0.13))
     return Fixture(
         name,
         "sink",
@@ -92,14 +100,15 @@ def sink(name: str, position: Vector, yaw: float, width_m: float, height_m: floa
 
 def faucet(name: str, basin: Fixture, height_m: float, finish: Finish) -> Fixture:
     """The tap of a sink: a spout, and a lever on the worktop next to the basin that is turned."""
-    rise, x_spout = 0.34, -0.31
+    rise, back = 0.34, -0.50
+    reach = _SPOUT_X_M - back
     parts = (
-        cylinder(0.016, rise, (-0.54, 0.0, height_m + rise / 2), finish.metal),
-        box((0.24, 0.022, 0.022), (x_spout - 0.112 - 0.002, 0.0, height_m + rise), finish.metal),
-        cylinder(0.012, 0.05, (x_spout, 0.0, height_m + rise - 0.03), finish.metal),
-        cylinder(0.018, 0.05, (-0.20, 0.27, height_m + 0.025), finish.metal),
+        cylinder(0.016, rise, (back, 0.0, height_m + rise / 2), finish.metal),
+        box((reach + 0.012, 0.022, 0.022), (back + reach / 2, 0.0, height_m + rise), finish.metal),
+        cylinder(0.012, 0.05, (_SPOUT_X_M, 0.0, height_m + rise - 0.03), finish.metal),
+        cylinder(0.018, 0.05, (-0.16, 0.28, height_m + 0.025), finish.metal),
     )
-    switch, joint = _knob((-0.20, 0.27, height_m + 0.05), 0.070, finish.metal)
+    switch, joint = _knob((-0.16, 0.28, height_m + 0.05), 0.070, finish.metal)
     return Fixture(
         name,
         "faucet",
@@ -107,7 +116,7 @@ def faucet(name: str, basin: Fixture, height_m: float, finish: Finish) -> Fixtur
         basin.position,
         basin.yaw,
         switch=switch,
-        stream=(x_spout, 0.0, height_m + rise - 0.055),
+        stream=(_SPOUT_X_M, 0.0, height_m + rise - 0.055),
         rests_on=basin.name,
     )
 
@@ -121,7 +130,7 @@ def stove(position: Vector, yaw: float, width_m: float, height_m: float, finish:
     )
     footprint = (-DEPTH_M, 0.0, -width_m / 2, width_m / 2)
     made = [Fixture("stove", "stove", Assembly(Link(parts, 0.0)), position, yaw, footprint=footprint)]
-    centres = [(-0.235, -0.145), (-0.235, 0.145), (-0.460, -0.145), (-0.460, 0.145)]
+    centres = [(-0.265, -0.145), (-0.265, 0.145), (-0.475, -0.145), (-0.475, 0.145)]
     knobs_y = [-0.21, 0.07, -0.07, 0.21]
     for number, ((x, y), knob_y) in enumerate(zip(centres, knobs_y, strict=True)):
         ordinal = ("first", "second", "third", "fourth")[number]
@@ -211,7 +220,8 @@ def house_plant(name: str, on: Fixture, at: Vector, colour: Colour) -> Fixture:
     ]
     for turn, up in ((0.4, 0.10), (2.2, 0.13), (3.9, 0.16), (5.4, 0.18)):
         middle = (x - 0.05 + 0.03 * math.cos(turn), y + 0.05 * math.sin(turn), z + height + up)
-        parts.append(box((0.035, 0.09, 0.006), middle, _LEAF, (0.5, 0.2, turn)))
+        # leaves give way
+        parts.append(Part(Shape.BOX, (0.035, 0.09, 0.006), middle, _LEAF, (0.5, 0.2, turn), solid=False))
     place = Place((x + 0.03, y, z + height), (0.02, 0.02), single=True)
     return Fixture(
         name, "house plant", Assembly(Link(tuple(parts), 0.0)), on.position, on.yaw, (place,), rests_on=on.name
@@ -238,7 +248,7 @@ def _knob(at: Vector, length_m: float, colour: Colour) -> tuple[Control, Joint]:
         box((length_m, 0.014, tall), (0.0, 0.0, 0.008 + tall / 2), colour),
         box((length_m * 0.4, 0.004, 0.002), (length_m * 0.3, 0.0, 0.008 + tall + 0.001), (0.85, 0.1, 0.1)),
     )
-    joint = Joint("knob", JointKind.HINGE, (0.0, 0.0, 1.0), at, (0.0, math.radians(75.0)), Link(parts, 0.1), _KNOB_NM)
+    joint = Joint("knob", JointKind.HINGE, (0.0, 0.0, 1.0), at, (0.0, math.radians(60.0)), Link(parts, 0.1), _KNOB_NM)
     grip = (0.0, 0.0, 0.008 + tall - 0.010)
     return Control(ControlKind.KNOB, 0, grip, DOWN, KNOB_TURN / 2, KNOB_TURN), joint
 

@@ -27,7 +27,7 @@ HOT_C = 50.0
 COFFEE_C = 80.0
 FRIDGE_C = 5.0
 BURNER_W = 1500.0 * 0.7
-"""A large electric burner; about 70 % of its power reaches the pot (US DOE, cooking products rule of 2014: 70-75 %)."""
+"""A large electric burner; about 70 % of its power reaches the pot."""
 MICROWAVE_W = 800.0
 """Output of an ordinary microwave oven."""
 LOSS_W_K = 1.5

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sim.kitchen import laws
 from sim.kitchen.fixtures import ControlKind, Fixture
 from sim.kitchen.scenes import ThingSpec
+from sim.kitchen.shapes import JointKind
 from sim.kitchen.states import ROOM_C, ObjectState
 from sim.kitchen.things import Form, Material
 
@@ -196,12 +197,18 @@ class Process:
         kitchen = self._kitchen
         fixture = kitchen.fixtures[name]
         found = []
+        drawn = np.zeros(3)
+        if fixture.door is not None:
+            joint = fixture.assembly.joints[fixture.door.joint]
+            if joint.kind is JointKind.SLIDE:
+                # what lies in a drawer moves with it
+                drawn = kitchen.joint(name, fixture.door.joint) * np.asarray(joint.axis)
         for thing, spec in kitchen.things.items():
             centre, rotation = kitchen.pose(thing)
             # half the extent of a thing along the vertical, however it lies
             half = spec.kind.height_m / 2 if rotation[2, 2] > 0.7 else spec.kind.radius_m
             for place in fixture.places:
-                local = fixture.from_world(centre) - np.asarray(place.centre)
+                local = fixture.from_world(centre) - np.asarray(place.centre) - drawn
                 slack = _ON_PLATE_M if place.single else 0.09
                 if (
                     abs(local[0]) <= place.half[0] + slack

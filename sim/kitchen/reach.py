@@ -115,6 +115,7 @@ def find_base(
     azimuth: float,
     obstacles: Obstacles,
     rest: Array,
+    held: Array,
     here: BasePose | None = None,
 ) -> tuple[BasePose, Array] | None:
     """A place of the base from which the arm can follow tool poses.
@@ -125,20 +126,21 @@ def find_base(
         azimuth: direction in which the robot should look, radians.
         obstacles: what the arm must not touch on the way.
         rest: joint angles (7,) from which the arm comes to the first pose.
+        held: (Q, 3) points of what the hand holds, in the frame of the tool.
         here: where the base stands; preferred if it serves.
 
     Returns:
         The base and the joint angles (K, 7); None if there is none.
     """
     if here is not None:
-        joints, good = _tested([here], poses, obstacles, rest)
+        joints, good = _tested([here], poses, obstacles, rest, held)
         if good[0]:
             return here, joints[0]
     middle = np.mean([pose.position for pose in poses], axis=0)
     bases = candidates(plan, middle, azimuth)
     # in portions: mostly one of the first serves
     for start in range(0, len(bases), 24):
-        joints, good = _tested(bases[start : start + 24], poses, obstacles, rest)
+        joints, good = _tested(bases[start : start + 24], poses, obstacles, rest, held)
         if good.any():
             best = int(np.argmax(good))
             return bases[start + best], joints[best]
@@ -146,13 +148,13 @@ def find_base(
 
 
 def _tested(
-    bases: Sequence[BasePose], poses: Sequence[ToolPose], obstacles: Obstacles, rest: Array
+    bases: Sequence[BasePose], poses: Sequence[ToolPose], obstacles: Obstacles, rest: Array, held: Array
 ) -> tuple[Array, npt.NDArray[np.bool_]]:
     """Like `following`; also the way from a rest posture to the first pose and all postures must be clear."""
     joints, good = following(bases, poses)
     rows = np.flatnonzero(good)
     if len(rows):
-        way = rest + np.array([0.5, 0.8])[:, None] * (joints[rows, :1] - rest)
+        way = rest + np.array([0.0, 0.35, 0.7])[:, None] * (joints[rows, :1] - rest)
         postures = np.concatenate([way, joints[rows]], axis=1)
-        good[rows] = clear([bases[row] for row in rows.tolist()], postures, obstacles)
+        good[rows] = clear([bases[row] for row in rows.tolist()], postures, obstacles, held)
     return joints, good

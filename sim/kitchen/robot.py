@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pybullet
 
 from sim.common import kinematics
-from sim.common.arm import DOWN, OPEN_M, Arm, Leg
+from sim.common.arm import DOWN, GRIP_FORCE_N, OPEN_M, Arm, Leg
 from sim.common.rotations import matrix_of, quaternion_of, rotation_about
 from sim.kitchen.shapes import Assembly, Link, box, create_body, cylinder
 
@@ -24,12 +24,14 @@ BASE_RADIUS_M = 0.22
 """Of the round mobile base."""
 STOW_M = (0.24, -0.20, 0.46)
 """The tool while the base drives and the cameras look, in the frame of the arm's base."""
-CARRY_M = (0.36, -0.08, 0.40)
+CARRY_M = (0.44, -0.06, 0.52)
 """The same with something in the gripper."""
 LATCH_FORCE_N = 80.0
 """A constraint that holds a thin thing breaks above this force."""
 _LATCH_TICKS = 4
 """It breaks if the force is exceeded for so many physics steps in a row; single steps of a contact exceed it."""
+_LATCHED_N = 4.0
+"""Force of each finger on what the constraint holds."""
 _HAND = 8
 _FINGERS = (9, 10)
 _SPEED_M_S = 0.5
@@ -194,12 +196,15 @@ class Robot:
         )
         pybullet.changeConstraint(self._latch, maxForce=400.0, physicsClientId=self._client)
         self._strained = 0
+        # fingers that press unevenly would strain the constraint
+        self.arm.grip_force_n = _LATCHED_N
 
     def unlatch(self) -> None:
         """Remove the constraint that holds something, if there is one."""
         if self._latch is not None:
             pybullet.removeConstraint(self._latch, physicsClientId=self._client)
             self._latch = None
+            self.arm.grip_force_n = GRIP_FORCE_N
 
     @property
     def latched(self) -> bool:

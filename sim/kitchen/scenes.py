@@ -40,7 +40,9 @@ _FINISHES = (
     Finish((0.62, 0.46, 0.30), (0.25, 0.25, 0.27), floor=(0.72, 0.72, 0.70)),
     Finish((0.55, 0.66, 0.72), (0.86, 0.84, 0.80), appliance=(0.93, 0.93, 0.93), floor=(0.60, 0.55, 0.48)),
 )
-_MARGIN_M = 0.085
+SIDE_M = 0.10
+"""From the region in which things stand to the side of a fixture."""
+_MARGIN_M = 0.11
 """Least free distance between two things at the start: room for a finger and the hand."""
 
 
@@ -225,7 +227,7 @@ def _module(
         yield under
         side = float(rng.choice([-0.15, 0.15]))
         colour = ((0.15, 0.15, 0.16), (0.55, 0.12, 0.10))[int(rng.integers(2))]
-        yield coffee_machine("coffee machine", under, (-0.16, side), height, colour)
+        yield coffee_machine("coffee machine", under, (-0.09, side), height, colour)
 
 
 def _dining(rng: np.random.Generator, plan: Plan, half: float, height: float, finish: Finish) -> Iterator[Fixture]:
@@ -316,6 +318,9 @@ def _free_spot(
     place = fixture.places[0]
     draw = rng.uniform(-1.0, 1.0, 2) * (0.0 if place.single else 1.0)
     point = (place.centre[0] + draw[0] * place.half[0], place.centre[1] + draw[1] * place.half[1], place.centre[2])
+    if not place.single and abs(point[1] - place.centre[1]) > place.half[1] + SIDE_M - 1.1 * kind.radius_m:
+        # a wide thing would touch what is taller next to the fixture
+        return None
     spot = fixture.to_world(point)
     covered = discs(kind, float(spot[0]), float(spot[1]), yaw)
     for other in placed:

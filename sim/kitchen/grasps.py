@@ -1,0 +1,131 @@
+"""Where a hand can hold a thing: tool poses around its sides, at its rim or at its handle."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.common.arm import OPEN_M
+from sim.kitchen.reach import ToolPose, tool_rotation
+from sim.kitchen.things import Form, GraspKind, ThingKind
+
+Array = npt.NDArray[np.float64]
+
+_STEEP, _HALF_RIGHT, _FLAT = math.radians(30.0), math.radians(45.0), math.radians(60.0)
+"""Pitch of the hand; the flatter it is, the lower is the wrist, which must stay above the worktop."""
+MAX_TURN = math.radians(100.0)
+"""Farthest that a hand comes from the side instead of from the robot."""
+_RIM_DEPTH_M = 0.012
+"""How far the point between the fingertips is below the rim."""
+_PALM_M = 0.006
+"""How far the fingertips stay before the axis of a vessel, so that the palm does not touch its rim."""
+_HANDLE_FREE = math.radians(42.0)
+"""Fingers and palm keep this far from the direction in which a handle points."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grasp:
+    """A way to hold a thing.
+
+    Attributes:
+        tool: pose of the tool when the fingers close.
+        azimuth: horizontal direction in which the tool points, radians.
+        opening_m: distance between the fingers on the way to it.
+    """
+
+    tool: ToolPose
+    azimuth: float
+    opening_m: float = OPEN_M
+
+
+def grasps(kind: ThingKind, position: Array, rotation: Array, front: float) -> list[Grasp]:
+    """Ways to hold an upright thing, best first.
+
+    Args:
+        kind: of the thing.
+        position: of its centre, (3,), metres.
+        rotation: of its frame, (3, 3).
+        front: direction in which a robot in front of it looks, radians.
+    """
+    yaw = math.atan2(rotation[1, 0], rotation[0, 0])
+    if kind.grasp is GraspKind.SIDE:
+        found = list(_sides(kind, position, yaw, front))
+        if kind.form is Form.VESSEL:
+            found += _rims(kind, position, yaw, front)
+    elif kind.grasp is GraspKind.RIM:
+        found = list(_rims(kind, position, yaw, front))
+    else:
+        found = list(_handles(kind, position, yaw, front))
+    return found
+
+
+def _sides(kind: ThingKind, position: Array, yaw: float, front: float) -> Iterator[Grasp]:
+    """The whole width between the fingers."""
+    if kind.form in (Form.VESSEL, Form.BOTTLE):
+        turns = _spread(yaw, 8 if kind.form is Form.VESSEL else 16, front)
+        pitches = (_FLAT, _HALF_RIGHT)
+        height = kind.height_m * (0.78 if kind.form is Form.VESSEL else 0.36)
+        # the palm must not touch the nearer rim
+        point = position + np.array([0.0, 0.0, height - kind.height_m / 2])
+    elif kind.form is Form.LOAF or kind.size[1] > 0.038:
+        turns, pitches = _spread(yaw + math.pi / 2, 2, front), (_HALF_RIGHT, _STEEP)
+        point = position
+    else:
+        turns, pitches, point = _spread(front, 16, front), (_HALF_RIGHT, _STEEP), position
+    for azimuth in turns:
+        if kind.handle_m and not _avoids(azimuth, yaw):
+            continue
+        for pitch in pitches:
+            tool = ToolPose(np.asarray(point, float), tool_rotation(azimuth, pitch))
+            yield Grasp(tool.backed(_PALM_M) if kind.form is Form.VESSEL else tool, azimuth)
+
+
+def _rims(kind: ThingKind, position: Array, yaw: float, front: float) -> Iterator[Grasp]:
+    """One wall between the fingers, on the left or right of the hand."""
+    radius = kind.size[0] - kind.wall_m / 2
+    depth = min(_RIM_DEPTH_M, 0.25 * kind.height_m)
+    up = kind.height_m / 2 - depth
+    # the inner finger must not meet the opposite wall
+    opening = min(0.06, kind.size[0])
+    for azimuth in _spread(yaw, 8, front):
+        for side in (1, -1):
+            around = azimuth + side * math.pi / 2
+            if kind.handle_m and kind.name != "pot" and _apart(around, yaw) < _HANDLE_FREE:
+                continue
+            if kind.name == "pan" and _apart(azimuth + math.pi, yaw) < _HANDLE_FREE:
+                continue
+            point = position + np.array([radius * math.cos(around), radius * math.sin(around), up])
+            for pitch in (_STEEP, _HALF_RIGHT):
+                yield Grasp(ToolPose(point, tool_rotation(azimuth, pitch)), azimuth, opening)
+
+
+def _handles(kind: ThingKind, position: Array, yaw: float, front: float) -> Iterator[Grasp]:
+    """The handle of a knife, which lies along -y of its frame."""
+    along = kind.size[1] * (0.42 / 2 - 0.5)
+    point = position + along * np.array([-math.sin(yaw), math.cos(yaw), 0.0])
+    opening = 0.05
+    for azimuth in _spread(yaw + math.pi / 2, 2, front):
+        for pitch in (math.radians(20.0), _STEEP):
+            yield Grasp(ToolPose(point, tool_rotation(azimuth, pitch)), azimuth, opening)
+
+
+def _spread(start: float, count: int, front: float) -> list[float]:
+    """Evenly spaced directions from `start` on, those near `front` first, and none far from it."""
+    turns = [start + 2 * math.pi * number / count for number in range(count)]
+    near = [turn for turn in turns if _apart(turn, front) <= MAX_TURN]
+    return sorted(near, key=lambda turn: round(_apart(turn, front), 6))
+
+
+def _avoids(azimuth: float, handle: float) -> bool:
+    """Whether neither the palm nor the fingers of a hand that comes along `azimuth` meet a handle."""
+    # behind the fingers it would catch on them when the hand draws back
+    return _apart(azimuth, handle) < math.pi / 2 - _HANDLE_FREE
+
+
+def _apart(first: float, second: float) -> float:
+    """Angle between two directions, 0 to pi."""
+    return abs(math.remainder(first - second, 2 * math.pi))

@@ -1,0 +1,1 @@
+"""What the robot can do in a kitchen; every skill is a motion that succeeds or fails in the physics."""

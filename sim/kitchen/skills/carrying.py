@@ -1,0 +1,278 @@
+"""Picking things up and putting them down."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.common.rotations import leveled, rotation_about
+from sim.kitchen.fixtures import Fixture, Place
+from sim.kitchen.grasps import Grasp, grasps
+from sim.kitchen.processes import Process
+from sim.kitchen.reach import ToolPose
+from sim.kitchen.scenes import SIDE_M
+from sim.kitchen.skills.motion import SLOW_M_S, Motion, SkillFailure
+from sim.kitchen.things import Form
+
+Array = npt.NDArray[np.float64]
+
+_LIFT_M = 0.12
+_INSIDE_LIFT_M = 0.025
+"""How far a thing is lifted under a ceiling."""
+_DRAW_M = 0.16
+"""How far it is drawn towards the robot before it is lifted higher."""
+_OUT_M = 0.06
+"""How far in front of a fixture the tool is before it reaches in."""
+_BACK_M = 0.09
+_MAX_TRIES = 14
+_GAP_M = 0.035
+"""Least free distance to a neighbour when something is put down."""
+_TURNS = tuple(math.radians(angle) for angle in (0, 25, -25, 50, -50, 75, -75))
+
+
+def front_of(motion: Motion, fixture: Fixture | None, point: Array) -> float:
+    """Direction in which a robot in front of a fixture looks; without one, from the robot to a point."""
+    if fixture is not None:
+        inwards = fixture.rotation() @ [-1.0, 0.0, 0.0]
+        return math.atan2(inwards[1], inwards[0])
+    base = motion.cell.robot.base
+    return math.atan2(point[1] - base.y, point[0] - base.x)
+
+
+def where(motion: Motion, name: str) -> tuple[Fixture, Place] | None:
+    """The fixture and the place in or on which a thing is; None if it is elsewhere, on the floor for instance."""
+    process = Process(motion.cell)
+    for fixture in motion.cell.fixtures.values():
+        if fixture.places and name in process.standing_on(fixture.name):
+            return fixture, fixture.places[0]
+    for outer in motion.cell.things:
+        if name in motion.cell.contents(outer):
+            return where(motion, outer)
+    return None
+
+
+def pick_up(motion: Motion, name: str) -> None:
+    """Pick a thing up and bring it to the carrying pose.
+
+    Raises:
+        SkillFailure: it cannot be reached or held.
+    """
+    cell = motion.cell
+    if cell.robot.held:
+        raise SkillFailure(f"the hand holds the {cell.robot.held}")
+    position, rotation = cell.pose(name)
+    stands = where(motion, name)
+    fixture, place = stands if stands is not None else (None, None)
+    if fixture is not None and fixture.door is not None and not cell.states[fixture.name].open:
+        raise SkillFailure(f"the {fixture.name} is closed")
+    front = front_of(motion, fixture, position)
+    kind = cell.things[name].kind
+    if kind.form is not Form.BODY and rotation[2, 2] < 0.9:
+        raise SkillFailure(f"the {name} does not stand upright")
+    enclosed = place is not None and place.headroom_m < 0.6
+    chosen: tuple[Grasp, list[ToolPose]] | None = None
+    tried = 0
+    ignored = {name, *(outer for outer in cell.things if name in cell.contents(outer))}
+    for grasp in grasps(kind, position, rotation, front):
+        if tried >= _MAX_TRIES:
+            break
+        before = _entry(motion, grasp.tool, fixture if enclosed else None)
+        if not all(motion.hand_free(pose, ignored) for pose in (grasp.tool, before[-1])):
+            continue
+        tried += 1
+        after = _exit(motion, grasp.tool, fixture if enclosed else None, front)
+        poses = [*before, grasp.tool, *after]
+        station = motion.station(poses, front, ignored)
+        if station is not None:
+            chosen = grasp, poses
+            break
+    if chosen is None or station is None:
+        raise SkillFailure(f"no grasp of the {name} is within reach")
+    grasp, poses = chosen
+    motion.shape_fingers(grasp.opening_m)
+    motion.begin(station, poses[0])
+    number = poses.index(grasp.tool)
+    motion.follow(poses[1 : number + 1], SLOW_M_S * 1.5)
+    motion.close_fingers()
+    body = cell.body(name)
+    if not cell.robot.pressed(body):
+        motion.open_fingers()
+        motion.follow(reversed(poses[:number]))
+        motion.stow()
+        raise SkillFailure(f"the fingers did not touch the {name}")
+    cell.robot.held = name
+    if kind.latched:
+        cell.robot.latch(body)
+    motion.follow(poses[number + 1 :], SLOW_M_S * 1.5)
+    motion.stow()
+    _check_held(motion, name)
+
+
+def _check_held(motion: Motion, name: str) -> None:
+    if motion.cell.robot.held != name:
+        raise SkillFailure(f"the {name} was lost out of the gripper")
+
+
+def _outwards(fixture: Fixture, pose: ToolPose) -> Array:
+    """Shift (3,) that brings a tool pose to in front of a fixture."""
+    inside = fixture.from_world(pose.position)
+    edge = max(part.at[0] + part.size[0] / 2 for part in fixture.assembly.base.parts if part.shape == "box")
+    # the hand points inwards, so its fingertips may stay a little behind the front
+    return np.asarray(fixture.rotation() @ [edge + _OUT_M - inside[0], 0.0, 0.0])
+
+
+def _entry(motion: Motion, tool: ToolPose, fixture: Fixture | None) -> list[ToolPose]:
+    """Tool poses on the way to a grasp or away from a place."""
+    if fixture is None:
+        back = tool.backed(_BACK_M)
+        return [back.moved([0.0, 0.0, 0.06]), back]
+    up = tool.moved([0.0, 0.0, _INSIDE_LIFT_M])
+    return [up.moved(_outwards(fixture, up)), tool.backed(0.07)]
+
+
+def _exit(motion: Motion, tool: ToolPose, fixture: Fixture | None, front: float) -> list[ToolPose]:
+    """Tool poses with the thing in the hand, from where it stood outwards."""
+    if fixture is None:
+        up = tool.moved([0.0, 0.0, _LIFT_M])
+        # below the spout of a tap, for instance, there is no way straight up
+        return [up, up.moved([-_DRAW_M * math.cos(front), -_DRAW_M * math.sin(front), 0.02])]
+    up = tool.moved([0.0, 0.0, _INSIDE_LIFT_M])
+    return [up, up.moved(_outwards(fixture, up))]
+
+
+def put(motion: Motion, name: str, target: str) -> None:
+    """Put the held thing in or on a fixture or a vessel.
+
+    Raises:
+        SkillFailure: it is not held, there is no room, or the place is out of reach.
+    """
+    cell = motion.cell
+    if cell.robot.held != name:
+        raise SkillFailure(f"the hand does not hold the {name}")
+    into = target in cell.things
+    stands = where(motion, target) if into else (cell.fixtures[target], cell.fixtures[target].places[0])
+    fixture, place = stands if stands is not None else (None, None)
+    if fixture is not None and fixture.door is not None and not cell.states[fixture.name].open:
+        raise SkillFailure(f"the {fixture.name} is closed")
+    if not into and place is not None and place.single and _others(motion, target, name):
+        raise SkillFailure(f"the {target} is occupied")
+    front = front_of(motion, fixture, cell.pose(target)[0] if into else np.zeros(3))
+    enclosed = place is not None and place.headroom_m < 0.6
+    for spot, clearance in spots(motion, name, target):
+        for turn in _TURNS:
+            goal = tool_for(motion, name, spot, front + turn)
+            if into and goal.position[2] < clearance:
+                goal = goal.moved([0.0, 0.0, clearance - goal.position[2]])
+            poses = [*reversed(_exit(motion, goal, fixture if enclosed else None, front)), goal]
+            leaving = list(reversed(_entry(motion, goal, fixture if enclosed else None)))
+            if not motion.hand_free(goal, {name, target}):
+                continue
+            station = motion.station([*poses, *leaving], front, {target})
+            if station is None:
+                continue
+            motion.begin(station, poses[0])
+            motion.follow(poses[1:-1], SLOW_M_S * 1.5)
+            motion.follow(poses[-1:], SLOW_M_S)
+            if cell.robot.held != name:
+                motion.stow()
+                raise SkillFailure(f"the {name} was lost on the way")
+            motion.open_fingers()
+            motion.follow(leaving, SLOW_M_S * 1.5)
+            motion.stow()
+            return
+    raise SkillFailure(f"there is no place in or on the {target} within reach")
+
+
+def _others(motion: Motion, target: str, name: str) -> list[str]:
+    return [other for other in Process(motion.cell).standing_on(target) if other != name]
+
+
+def tool_for(motion: Motion, name: str, spot: Array, azimuth: float) -> ToolPose:
+    """Pose of the tool when the held thing stands with its bottom at a spot and the hand points along `azimuth`."""
+    cell = motion.cell
+    position, rotation = cell.pose(name)
+    tool, attitude = cell.robot.tool()
+    kind = cell.things[name].kind
+    # what hangs askew is set down upright
+    level = leveled(rotation, 2) @ rotation.T if kind.form is not Form.BODY else np.eye(3)
+    attitude = level @ attitude
+    now = math.atan2(attitude[1, 2], attitude[0, 2]) if math.hypot(attitude[0, 2], attitude[1, 2]) > 0.1 else azimuth
+    turn = rotation_about((0.0, 0.0, 1.0), azimuth - now)
+    centre = spot + np.array([0.0, 0.0, kind.height_m / 2 + 0.002])
+    return ToolPose(centre + turn @ level @ (tool - position), turn @ attitude)
+
+
+def spots(motion: Motion, name: str, target: str) -> Iterator[tuple[Array, float]]:
+    """Where the bottom of a thing can be set down, best first, and the least height of the tool."""
+    cell = motion.cell
+    kind = cell.things[name].kind
+    if target in cell.things:
+        outer = cell.things[target].kind
+        centre, rotation = cell.pose(target)
+        bottom = centre - rotation[:, 2] * (outer.height_m / 2 - outer.wall_m)
+        rim = centre[2] + outer.height_m / 2
+        # fingers do not fit into what is narrow
+        clearance = rim + 0.012 if outer.size[0] < 0.09 else bottom[2]
+        inside = cell.contents(target)
+        for shift in ((0.0, 0.0), (0.35, 0.0), (-0.35, 0.0), (0.0, 0.35), (0.0, -0.35)):
+            spot = bottom + rotation @ (np.array([*shift, 0.0]) * outer.size[0])
+            if all(_gap(motion, other, spot) > kind.radius_m + cell.things[other].kind.radius_m for other in inside):
+                yield spot, float(clearance)
+        return
+    fixture = cell.fixtures[target]
+    place = fixture.places[0]
+    if place.single:
+        yield fixture.to_world(place.centre), 0.0
+        return
+    points = []
+    out = cell.position_of(fixture, fixture.door) if fixture.kind == "drawer" and fixture.door else 0.0
+    tap = next((other for other in cell.fixtures.values() if other.rests_on == target and other.stream), None)
+    for x in np.linspace(-1.0, 1.0, 5):
+        for y in np.linspace(-1.0, 1.0, 9):
+            points.append(np.array(place.centre) + np.array([x * place.half[0] + out, y * place.half[1], 0.0]))
+    if tap is not None and tap.stream is not None:
+        points.insert(0, np.array([tap.stream[0], tap.stream[1], place.centre[2]]))
+    rated = []
+    for number, local in enumerate(points):
+        spot = fixture.to_world(local)
+        room = min(
+            (
+                _gap(motion, other, spot) - kind.radius_m - cell.things[other].kind.radius_m
+                for other in cell.things
+                if other != name and abs(cell.pose(other)[0][2] - spot[2]) < 0.25
+            ),
+            default=1.0,
+        )
+        room = min(room, _fixture_gap(motion, fixture, local) - kind.radius_m)
+        across = abs(local[1] - place.centre[1])
+        if room < _GAP_M or across > place.half[1] + SIDE_M - 1.1 * kind.radius_m:
+            continue
+        first = tap is not None and number == 0
+        middle = float(np.hypot(*(local - np.array(place.centre))[:2]))
+        rated.append((0 if first else 1, -min(room, 0.12) + 0.25 * middle, number, spot))
+    for _, _, _, spot in sorted(rated, key=lambda item: item[:3])[:10]:
+        yield spot, 0.0
+
+
+def _gap(motion: Motion, other: str, spot: Array) -> float:
+    return float(np.hypot(*(motion.cell.pose(other)[0] - spot)[:2]))
+
+
+def _fixture_gap(motion: Motion, fixture: Fixture, local: Array) -> float:
+    """Horizontal distance from a point to what stands on the same furniture, in the frame of the fixture."""
+    nearest = math.inf
+    for other in motion.cell.fixtures.values():
+        if other is fixture or other.position != fixture.position or not other.rests_on:
+            continue
+        for part in other.assembly.base.parts:
+            bottom, top = part.at[2] - part.size[2] / 2, part.at[2] + part.size[2] / 2
+            if top < local[2] + 0.005 or bottom > local[2] + 0.25:
+                continue
+            half = (part.size[0] / 2, part.size[1] / 2) if part.shape == "box" else (part.size[0], part.size[1])
+            dx = max(0.0, abs(local[0] - part.at[0]) - half[0])
+            dy = max(0.0, abs(local[1] - part.at[1]) - half[1])
+            nearest = min(nearest, math.hypot(dx, dy))
+    return nearest

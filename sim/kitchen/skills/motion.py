@@ -1,0 +1,247 @@
+"""Motions that all skills share: driving to a station, following tool poses, gripping and letting go."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.common.arm import DOWN, GRIP_FORCE_N, OPEN_M
+from sim.common.rotations import rotation_about
+from sim.kitchen.cell import KitchenCell
+from sim.kitchen.floor_plan import FloorPlan
+from sim.kitchen.reach import ToolPose, find_base
+from sim.kitchen.robot import CARRY_M, STOW_M, BasePose
+from sim.kitchen.things import Form
+
+Array = npt.NDArray[np.float64]
+
+FAST_M_S, SLOW_M_S = 0.6, 0.2
+_STRONG_N = 60.0
+"""Force of each finger on handles and knobs; a real Panda's hand holds with up to 70 N."""
+_OPEN_STEPS = 30
+_SAME_POSTURE = 0.3
+_BOTTOM_M = 0.02
+"""What is lower over the bottom of a held thing may come near to what it is put on."""
+_CLOSE_STEPS = 260
+_HAND_ALONG = np.linspace(0.055, 0.20, 5)
+_HAND_ACROSS = np.linspace(-0.105, 0.105, 7)
+_HAND_THICK = (-0.035, 0.035)
+
+
+class SkillFailure(Exception):
+    """A skill cannot be continued; the message is the reason."""
+
+
+@dataclass(frozen=True, eq=False)
+class Station:
+    """Where the base stands for a motion.
+
+    Attributes:
+        base: its pose.
+        joints: angles of the arm at each pose of the motion, (K, 7).
+    """
+
+    base: BasePose
+    joints: Array
+
+
+def _behind(plan: FloorPlan, base: BasePose) -> BasePose:
+    """The farthest free place straight behind a base, up to 40 cm; the base itself if there is none."""
+    best = base
+    for distance in np.arange(0.05, 0.41, 0.05):
+        x, y = base.x - distance * math.cos(base.yaw), base.y - distance * math.sin(base.yaw)
+        if not plan.free(np.array([[x, y]]))[0]:
+            break
+        best = BasePose(float(x), float(y), base.yaw)
+    return best
+
+
+class Motion:
+    """Moves the robot of one cell.
+
+    Attributes:
+        cell: the kitchen.
+    """
+
+    def __init__(self, cell: KitchenCell) -> None:
+        self.cell = cell
+        self._robot = cell.robot
+        self._grips = False
+
+    @property
+    def _gripping(self) -> bool:
+        return bool(self._robot.held) or self._grips
+
+    def grip(self, on: bool) -> None:
+        """Whether the fingers press while the arm moves, for handles and knobs."""
+        self._grips = on
+        self._robot.arm.grip_force_n = _STRONG_N if on else GRIP_FORCE_N
+
+    def station(
+        self, poses: Sequence[ToolPose], azimuth: float, ignored: Iterable[str] = (), plan: FloorPlan | None = None
+    ) -> Station | None:
+        """A place of the base for a motion, that can be driven to; None if there is none.
+
+        Args:
+            poses: of the tool, in their order.
+            azimuth: direction in which the robot should look, radians.
+            ignored: names of what the arm may touch.
+            plan: of the floor; by default as it is now.
+        """
+        plan = plan or self.cell.floor_plan()
+        here = self._robot.base
+        free = bool(plan.free(np.array([[here.x, here.y]]))[0])
+        near = math.dist((here.x, here.y), poses[0].position[:2]) < 0.75
+        obstacles = self.cell.arm_obstacles({*ignored, self._robot.held})
+        found = find_base(
+            plan, poses, azimuth, obstacles, self._robot.arm.joints, self._held(), here if free and near else None
+        )
+        if found is None or plan.path(here, found[0]) is None:
+            return None
+        return Station(*found)
+
+    def _held(self) -> Array:
+        """Points (Q, 3) around what the hand holds, a little above its bottom, in the frame of the tool."""
+        name = self._robot.held
+        if not name:
+            return np.zeros((0, 3))
+        kind = self.cell.things[name].kind
+        half = kind.size[:2] if kind.form not in (Form.LOAF, Form.KNIFE) else (kind.size[0] / 2, kind.size[1] / 2)
+        around = np.linspace(0.0, 2 * math.pi, 8, endpoint=False)
+        edge = np.stack([half[0] * np.cos(around), half[1] * np.sin(around)], axis=1)
+        if kind.handle_m:
+            edge = np.concatenate([edge, [[half[0] + kind.handle_m, 0.0]]])
+        heights = (min(0.0, _BOTTOM_M - kind.height_m / 2), kind.height_m / 2)
+        local = np.concatenate([np.column_stack([edge, np.full(len(edge), height)]) for height in heights])
+        position, rotation = self.cell.pose(name)
+        tool, attitude = self._robot.tool()
+        return np.asarray((position + local @ rotation.T - tool) @ attitude)
+
+    def begin(self, station: Station, pose: ToolPose) -> None:
+        """Drive to a station and bring the tool to the first pose of its motion.
+
+        Raises:
+            SkillFailure: there is no path.
+        """
+        self.drive(station.base)
+        arm, goal = self._robot.arm, station.joints[0]
+        leg = self._robot.leg_to(pose.position, pose.rotation, arm.joints, FAST_M_S) if self._gripping else None
+        if leg is None or float(np.abs(leg[0][-1] - goal).max()) > _SAME_POSTURE:
+            leg = arm.between(arm.joints, goal)
+        arm.follow([leg], self.cell.tick, self._gripping)
+
+    def drive(self, goal: BasePose) -> None:
+        """Drive to a place.
+
+        Raises:
+            SkillFailure: there is no path.
+        """
+        start = self._robot.base
+        if goal == start:
+            return
+        plan = self.cell.floor_plan()
+        # what is held reaches over the worktop: the base draws back before it turns, and comes straight to its goal
+        away, ahead = _behind(plan, start), _behind(plan, goal)
+        path = plan.path(away, ahead)
+        if path is None:
+            raise SkillFailure("there is no way to the station")
+        self._robot.drive([start, *path, goal], self.cell.carried, self.cell.advance)
+
+    def follow(self, poses: Iterable[ToolPose], speed_m_s: float = FAST_M_S) -> None:
+        """Move the tool through world poses, in straight lines where the arm can.
+
+        Raises:
+            SkillFailure: a pose is out of reach.
+        """
+        legs, joints = [], self._robot.arm.joints
+        for pose in poses:
+            leg = self._robot.leg_to(pose.position, pose.rotation, joints, speed_m_s)
+            if leg is None:
+                leg = self._robot.arm.swing(*self._robot.to_base(pose.position, pose.rotation), joints)
+            if leg is None:
+                raise SkillFailure("the arm cannot reach")
+            legs.append(leg)
+            joints = leg[0][-1]
+        if legs:
+            self._robot.arm.follow(legs, self.cell.tick, self._gripping)
+
+    def close_fingers(self) -> None:
+        """Close the fingers until something stops them."""
+        self._robot.arm.close(self.cell.tick, _CLOSE_STEPS)
+
+    def open_fingers(self, opening_m: float = OPEN_M) -> None:
+        """Let go and open the fingers."""
+        self._robot.unlatch()
+        self._robot.held = ""
+        self._robot.arm.open(opening_m, _OPEN_STEPS, self.cell.tick)
+
+    def shape_fingers(self, opening_m: float) -> None:
+        """Bring the empty fingers to a distance, metres, if they are not there yet."""
+        if abs(self._robot.arm.opening_m - opening_m) > 0.002:
+            self._robot.arm.open(opening_m, _OPEN_STEPS, self.cell.tick)
+
+    def wait(self, seconds: float) -> None:
+        """Hold still."""
+        self._robot.arm.wait(max(1, round(seconds * 200)), self.cell.tick, self._gripping)
+
+    def stow(self) -> None:
+        """Bring the arm to where it is out of the way; what is held stays upright."""
+        robot = self._robot
+        if not robot.held:
+            robot.arm.follow([robot.arm.between(robot.arm.joints, robot.arm.home)], self.cell.tick, False)
+            if robot.arm.opening_m != OPEN_M or robot.opening_m() < OPEN_M - 0.005:
+                robot.arm.open(OPEN_M, _OPEN_STEPS, self.cell.tick)
+            return
+        position, rotation = self.carrying()
+        for place in (position, position - np.array([0.05, 0.0, 0.05]), position + np.array([0.06, 0.0, -0.05])):
+            leg = robot.arm.straight(place, rotation, robot.arm.joints, FAST_M_S)
+            if leg is None:
+                leg = robot.arm.swing(place, rotation, robot.arm.joints)
+            if leg is not None:
+                robot.arm.follow([leg], self.cell.tick, True)
+                return
+        self.cell.note("the arm cannot come back to where it carries things")
+
+    def recover(self) -> None:
+        """After a failure: let go of handles, draw back, and stow the arm; what is held stays in the hand."""
+        self.grip(False)
+        if not self._robot.held:
+            self._robot.unlatch()
+            self._robot.arm.open(OPEN_M, _OPEN_STEPS, self.cell.tick)
+        position, rotation = self._robot.tool()
+        try:
+            self.follow([ToolPose(position, rotation).backed(0.05).moved([0.0, 0.0, 0.03])], SLOW_M_S)
+        except SkillFailure:
+            self.cell.note("the arm cannot draw back")
+        self.stow()
+
+    def carrying(self) -> tuple[Array, Array]:
+        """Pose of the tool while it carries what it holds, in the frame of the arm's base."""
+        _, rotation = self._robot.arm.commanded_tool()
+        z = rotation[:, 2]
+        azimuth = math.atan2(z[1], z[0]) if math.hypot(z[0], z[1]) > 0.1 else 0.0
+        return np.asarray(CARRY_M), rotation_about((0.0, 0.0, 1.0), -azimuth) @ rotation
+
+    def stowed(self) -> ToolPose:
+        """World pose of the empty tool in its stowed place."""
+        frame = self._robot.base.rotation()
+        return ToolPose(self._robot.base.origin() + frame @ np.asarray(STOW_M), frame @ DOWN)
+
+    def hand_free(self, pose: ToolPose, ignored: Iterable[str]) -> bool:
+        """Whether the hand at a pose of the tool would touch no thing but those that are ignored."""
+        along, across, thick = np.meshgrid(_HAND_ALONG, _HAND_ACROSS, _HAND_THICK, indexing="ij")
+        local = np.stack([thick.ravel(), across.ravel(), -along.ravel()], axis=1)
+        points = pose.position + local @ pose.rotation.T
+        for name, thing in self.cell.things.items():
+            if name in ignored:
+                continue
+            centre, _ = self.cell.pose(name)
+            gaps = np.hypot(points[:, 0] - centre[0], points[:, 1] - centre[1])
+            low = points[:, 2] < centre[2] + thing.kind.height_m / 2 + 0.01
+            if bool((low & (gaps < thing.kind.radius_m + 0.01)).any()):
+                return False
+        return True

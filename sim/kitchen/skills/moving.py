@@ -1,0 +1,43 @@
+"""Driving to a thing or a fixture."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from sim.kitchen.robot import BasePose
+from sim.kitchen.skills.carrying import front_of, where
+from sim.kitchen.skills.motion import Motion, SkillFailure
+
+_DISTANCES_M = (0.60, 0.70, 0.80, 0.95, 1.10)
+"""From the base to what it drives to."""
+_SIDES = tuple(math.radians(angle) for angle in (0, 25, -25, 50, -50, 75, -75))
+
+
+def move_to(motion: Motion, name: str) -> None:
+    """Drive in front of a thing or a fixture, facing it.
+
+    Raises:
+        SkillFailure: there is no free place in front of it, or no way there.
+    """
+    cell = motion.cell
+    if name in cell.things:
+        point, stands = cell.pose(name)[0], where(motion, name)
+        fixture = stands[0] if stands is not None else None
+    else:
+        fixture = cell.fixtures[name]
+        centre = fixture.places[0].centre if fixture.places else fixture.assembly.base.parts[0].at
+        point = fixture.to_world(centre)
+    front = front_of(motion, fixture, point)
+    plan = cell.floor_plan()
+    for distance in _DISTANCES_M:
+        for side in _SIDES:
+            away = front + side
+            base = BasePose(
+                float(point[0]) - distance * math.cos(away), float(point[1]) - distance * math.sin(away), away
+            )
+            if plan.free(np.array([[base.x, base.y]]))[0] and plan.path(cell.robot.base, base) is not None:
+                motion.drive(base)
+                return
+    raise SkillFailure(f"there is no free place in front of the {name}")

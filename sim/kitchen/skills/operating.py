@@ -1,0 +1,264 @@
+"""Opening and closing doors and drawers by their handles, turning knobs and levers, and pressing buttons."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.common.rotations import rotation_about
+from sim.kitchen.fixtures import Control, ControlKind, Fixture
+from sim.kitchen.floor_plan import FloorPlan
+from sim.kitchen.reach import ToolPose, tool_rotation
+from sim.kitchen.shapes import JointKind
+from sim.kitchen.skills.motion import SLOW_M_S, Motion, SkillFailure, Station
+
+Array = npt.NDArray[np.float64]
+
+_ARC_POINTS = 9
+_FOLLOWS = (0.0, 0.5, 0.25, 0.75, 1.0)
+"""By what share of a door's angle the hand turns along; the bar of the handle turns between the fingers otherwise."""
+_TRAVELS = (1.0, 0.85, 0.72)
+"""Shares of the travel to which a door is opened, if it cannot be opened farther from anywhere."""
+_PITCHES = (math.radians(90.0), math.radians(70.0), math.radians(50.0))
+_CLOSED = 0.03
+"""Joint position, radians or metres, below which a door or drawer is closed."""
+_BACK_M = 0.09
+_CLEAR_M = 0.10
+"""How far the hand draws back from an open door before the arm is stowed."""
+_TIP_M = 0.0075
+"""From the tool centre point to the end of the fingers."""
+_PRESS_M = 0.012
+
+
+def open_it(motion: Motion, name: str) -> None:
+    """Open a door or drawer by its handle.
+
+    Raises:
+        SkillFailure: it has none, or it cannot be reached or moved.
+    """
+    fixture, control = _handle_of(motion, name)
+    cell = motion.cell
+    if cell.states[name].on:
+        raise SkillFailure(f"the {name} is running")
+    start = cell.position_of(fixture, control)
+    if start > 0.6 * control.travel:
+        return
+    for share in _TRAVELS:
+        if _pulled(motion, fixture, control, start, share * control.travel):
+            break
+    else:
+        raise SkillFailure(f"the handle of the {name} is out of reach")
+    if cell.position_of(fixture, control) < 0.6 * control.travel:
+        raise SkillFailure(f"the {name} did not open")
+
+
+def close_it(motion: Motion, name: str) -> None:
+    """Close a door or drawer by its handle.
+
+    Raises:
+        SkillFailure: it has none, or it cannot be reached or moved.
+    """
+    fixture, control = _handle_of(motion, name)
+    cell = motion.cell
+    start = cell.position_of(fixture, control)
+    if start < _CLOSED:
+        return
+    if not _pulled(motion, fixture, control, start, -0.02):
+        raise SkillFailure(f"the handle of the {name} is out of reach")
+    if cell.position_of(fixture, control) > _CLOSED:
+        raise SkillFailure(f"the {name} did not close")
+
+
+def toggle(motion: Motion, name: str, on: bool) -> None:
+    """Turn something on or off with its knob, lever or button.
+
+    Raises:
+        SkillFailure: it has no switch, or the switch cannot be reached or moved.
+    """
+    cell = motion.cell
+    fixture = next(
+        (
+            one
+            for one in cell.fixtures.values()
+            if one.switch is not None and name in (one.operates or one.name, one.name)
+        ),
+        None,
+    )
+    if fixture is None or fixture.switch is None:
+        raise SkillFailure(f"the {name} has no switch")
+    if cell.robot.held:
+        raise SkillFailure(f"the hand holds the {cell.robot.held}")
+    target = fixture.operates or fixture.name
+    if cell.states[target].on == on:
+        return
+    if on and cell.states[target].open:
+        raise SkillFailure(f"the {target} is open")
+    if fixture.switch.kind is ControlKind.KNOB:
+        _turned(motion, fixture, fixture.switch, fixture.switch.travel if on else -0.03)
+    else:
+        _pressed(motion, fixture, fixture.switch)
+    if cell.states[target].on != on:
+        raise SkillFailure(f"the {target} did not turn {'on' if on else 'off'}")
+
+
+def _handle_of(motion: Motion, name: str) -> tuple[Fixture, Control]:
+    fixture = motion.cell.fixtures.get(name)
+    if fixture is None or fixture.door is None:
+        raise SkillFailure(f"the {name} has no door")
+    if motion.cell.robot.held:
+        raise SkillFailure(f"the hand holds the {motion.cell.robot.held}")
+    return fixture, fixture.door
+
+
+def _at(fixture: Fixture, control: Control, position: float) -> tuple[Array, Array]:
+    """World position (3,) of the grip of a control and rotation (3, 3) of its link, at a joint position."""
+    joint = fixture.assembly.joints[control.joint]
+    frame = fixture.rotation()
+    if joint.kind is JointKind.SLIDE:
+        local = np.asarray(joint.at) + np.asarray(joint.axis) * position + np.asarray(control.grip)
+        return fixture.to_world(local), frame
+    turn = rotation_about(joint.axis, position)
+    return fixture.to_world(np.asarray(joint.at) + turn @ np.asarray(control.grip)), frame @ turn
+
+
+def _pulled(motion: Motion, fixture: Fixture, control: Control, start: float, goal: float) -> bool:
+    """Move a handle along its path, from wherever the arm can follow it; False if it can from nowhere."""
+    cell = motion.cell
+    joint = fixture.assembly.joints[control.joint]
+    hinged = joint.kind is JointKind.HINGE
+    positions = np.linspace(start, goal, _ARC_POINTS)
+    inwards = fixture.rotation() @ np.asarray(control.inwards)
+    front = math.atan2(inwards[1], inwards[0])
+    plan = _with_swept(motion, fixture, positions) if hinged else cell.floor_plan()
+    for follow in _FOLLOWS if hinged else (0.0,):
+        for pitch, roll in _hands(hinged):
+            poses = list(_along(fixture, control, positions, front, pitch, roll, follow))
+            before = [poses[0].backed(_BACK_M)]
+            away = poses[-1].backed(_BACK_M)
+            after = [away, away.moved(-_CLEAR_M * inwards)]
+            station = motion.station([*before, *poses, *after], front, {fixture.name}, plan)
+            if station is None:
+                continue
+            _pull(motion, station, before, poses, after)
+            return True
+    return False
+
+
+def _hands(hinged: bool) -> Iterator[tuple[float, float]]:
+    """Pitch and roll of hands for a bar, upright on doors, lying on drawers; radians."""
+    for pitch in _PITCHES:
+        yield pitch, 0.0 if hinged else math.pi / 2
+
+
+def _along(
+    fixture: Fixture,
+    control: Control,
+    positions: Sequence[float] | Array,
+    front: float,
+    pitch: float,
+    roll: float,
+    follow: float,
+) -> Iterator[ToolPose]:
+    """Poses of the tool that hold a handle at joint positions."""
+    for position in positions:
+        point, link = _at(fixture, control, float(position))
+        turned = math.atan2(link[1, 0], link[0, 0]) - fixture.yaw
+        rotation = tool_rotation(front + follow * math.remainder(turned, 2 * math.pi), pitch)
+        yield ToolPose(point, rotation @ rotation_about((0.0, 0.0, 1.0), roll))
+
+
+def _pull(
+    motion: Motion, station: Station, before: list[ToolPose], poses: list[ToolPose], after: list[ToolPose]
+) -> None:
+    motion.shape_fingers(0.06)
+    motion.begin(station, before[0])
+    motion.follow(poses[:1], SLOW_M_S)
+    motion.close_fingers()
+    motion.grip(True)
+    motion.follow(poses[1:], SLOW_M_S * 1.5)
+    motion.grip(False)
+    motion.open_fingers(0.06)
+    motion.follow(after, SLOW_M_S * 1.5)
+    motion.stow()
+
+
+def _with_swept(motion: Motion, fixture: Fixture, positions: Array) -> FloorPlan:
+    """The floor plan in which a door stands at all the angles that it passes."""
+    cell = motion.cell
+    assert fixture.door is not None
+    obstacles = list(cell.floor_plan().obstacles)
+    for position in positions:
+        if position > 0.1:
+            obstacles.append(cell.door_obstacle(fixture, _at(fixture, fixture.door, float(position))[1]))
+    return FloorPlan(tuple(obstacles))
+
+
+def _turned(motion: Motion, fixture: Fixture, control: Control, goal: float) -> None:
+    """Grip a knob from above and turn it."""
+    cell = motion.cell
+    start = cell.position_of(fixture, control)
+    positions = np.linspace(start, goal, 6)
+    inwards = fixture.rotation() @ [-1.0, 0.0, 0.0]
+    front = math.atan2(inwards[1], inwards[0])
+    for pitch in (0.0, math.radians(20.0), math.radians(35.0)):
+        for flip in (0.0, math.pi):
+            poses = []
+            for position in positions:
+                point, link = _at(fixture, control, float(position))
+                # the bar lies along x of its link; the fingers close across it
+                along = math.atan2(link[1, 0], link[0, 0]) + math.pi + flip
+                if pitch == 0.0:
+                    rotation = tool_rotation(along, 0.0)
+                else:
+                    spin = math.remainder(along - front, 2 * math.pi)
+                    rotation = rotation_about((0.0, 0.0, 1.0), spin) @ tool_rotation(front, pitch)
+                poses.append(ToolPose(point, rotation))
+            before, after = poses[0].backed(_BACK_M), poses[-1].backed(_BACK_M)
+            if not all(motion.hand_free(pose, ()) for pose in (poses[0], poses[-1])):
+                continue
+            station = motion.station([before, *poses, after], front, {fixture.name})
+            if station is None:
+                continue
+            motion.shape_fingers(0.05)
+            motion.begin(station, before)
+            motion.follow(poses[:1], SLOW_M_S)
+            motion.close_fingers()
+            motion.grip(True)
+            motion.follow(poses[1:], SLOW_M_S)
+            motion.grip(False)
+            motion.open_fingers(0.05)
+            motion.follow([after], SLOW_M_S * 1.5)
+            motion.stow()
+            return
+    raise SkillFailure(f"the switch of the {fixture.operates or fixture.name} is out of reach")
+
+
+def _pressed(motion: Motion, fixture: Fixture, control: Control) -> None:
+    """Press a button with closed fingers."""
+    cell = motion.cell
+    point, _ = _at(fixture, control, 0.0)
+    inwards = fixture.rotation() @ np.asarray(control.inwards)
+    front = math.atan2(inwards[1], inwards[0])
+    for pitch in _PITCHES:
+        # an upright hand passes next to the handle of a door
+        for roll in (math.pi / 2, 0.0):
+            rotation = tool_rotation(front, pitch) @ rotation_about((0.0, 0.0, 1.0), roll)
+            touch = ToolPose(point - _TIP_M * rotation[:, 2] - 0.01 * inwards, rotation)
+            before, press = touch.moved(-0.07 * inwards), touch.moved((0.01 + _PRESS_M) * inwards)
+            station = motion.station([before, touch, press, before], front, {fixture.name})
+            if station is None:
+                continue
+            motion.shape_fingers(0.0)
+            motion.begin(station, before)
+            motion.follow([touch], SLOW_M_S * 1.5)
+            motion.follow([press], SLOW_M_S * 0.5)
+            motion.wait(0.1)
+            motion.follow([before], SLOW_M_S)
+            motion.wait(0.1)
+            motion.stow()
+            return
+    cell.release_joints(fixture)
+    raise SkillFailure(f"the button of the {fixture.name} is out of reach")

@@ -1,0 +1,99 @@
+"""Pouring from the held vessel: it is tilted over its target until it is empty."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from sim.common.rotations import leveled, rotation_about
+from sim.kitchen.reach import ToolPose
+from sim.kitchen.skills.carrying import front_of, where
+from sim.kitchen.skills.motion import SLOW_M_S, Motion, SkillFailure
+from sim.kitchen.things import Form
+
+Array = npt.NDArray[np.float64]
+
+_TILTS = tuple(math.radians(angle) for angle in (0, 25, 50, 70, 90, 112))
+_ABOVE_M = 0.025
+"""Least height of the tilted vessel over its target."""
+_LONGEST_S = 6.0
+_WAYS = tuple(math.radians(angle) for angle in (90, -90, 60, -60, 120, -120, 30, -30, 0, 180))
+"""Directions in which the vessel is tilted, relative to where the robot looks: first to the sides."""
+
+
+def pour(motion: Motion, name: str, target: str) -> None:
+    """Pour what is in the held vessel into another vessel, on a plant or into the sink.
+
+    Raises:
+        SkillFailure: it is not held, or the arm cannot tilt it there.
+    """
+    cell = motion.cell
+    if cell.robot.held != name:
+        raise SkillFailure(f"the hand does not hold the {name}")
+    kind = cell.things[name].kind
+    if kind.form not in (Form.VESSEL, Form.BOTTLE):
+        raise SkillFailure(f"the {name} holds no liquid")
+    mouth, front = _mouth(motion, name, target)
+    ignored = {target} if target in cell.things else set()
+    for way in _WAYS:
+        poses = list(_tilting(motion, name, mouth, front + way))
+        station = motion.station(poses, front, ignored)
+        if station is None:
+            continue
+        motion.begin(station, poses[0])
+        motion.follow(poses[1:], SLOW_M_S)
+        waited = 0.0
+        while cell.robot.held == name and cell.states[name].volume_l > 0.0 and waited < _LONGEST_S:
+            motion.wait(0.2)
+            waited += 0.2
+        motion.follow(reversed(poses[:-1]), SLOW_M_S * 1.5)
+        motion.stow()
+        if cell.robot.held != name:
+            raise SkillFailure(f"the {name} was torn out of the gripper")
+        return
+    raise SkillFailure(f"the {name} cannot be tilted over the {target} from anywhere")
+
+
+def _mouth(motion: Motion, name: str, target: str) -> tuple[Array, float]:
+    """Where the liquid is to fall, (3,), and the direction in which a robot in front of it looks."""
+    cell = motion.cell
+    if target in cell.things:
+        if target == name:
+            raise SkillFailure(f"the {name} cannot be poured into itself")
+        outer = cell.things[target].kind
+        position, rotation = cell.pose(target)
+        stands = where(motion, target)
+        front = front_of(motion, stands[0] if stands else None, position)
+        return position + rotation[:, 2] * outer.height_m / 2, front
+    fixture = cell.fixtures[target]
+    if not fixture.places:
+        raise SkillFailure(f"nothing can be poured into the {target}")
+    point = fixture.to_world(fixture.places[0].centre)
+    # a little over the floor of a basin, so that the vessel stays above its edge
+    rise = 0.10 if fixture.kind == "sink" else 0.02
+    return point + np.array([0.0, 0.0, rise]), front_of(motion, fixture, point)
+
+
+def _tilting(motion: Motion, name: str, mouth: Array, towards: float) -> Iterator[ToolPose]:
+    """Poses of the tool while the held vessel is tilted towards a direction, its lip over the mouth."""
+    cell = motion.cell
+    kind = cell.things[name].kind
+    position, rotation = cell.pose(name)
+    tool, attitude = cell.robot.tool()
+    base = cell.robot.base
+    # as if the vessel were turned with the robot to look at its target
+    now = math.atan2(attitude[1, 2], attitude[0, 2]) if math.hypot(attitude[0, 2], attitude[1, 2]) > 0.1 else base.yaw
+    front = math.atan2(mouth[1] - base.y, mouth[0] - base.x)
+    turn = rotation_about((0.0, 0.0, 1.0), front - now) @ leveled(rotation, 2) @ rotation.T
+    offset, attitude = turn @ (tool - position), turn @ attitude
+    out = np.array([math.cos(towards), math.sin(towards), 0.0])
+    axis = np.cross([0.0, 0.0, 1.0], out)
+    lip = kind.size[0] * out + np.array([0.0, 0.0, kind.height_m / 2])
+    for tilt in _TILTS:
+        tilted = rotation_about(axis, tilt)
+        point = mouth + np.array([0.0, 0.0, _ABOVE_M + kind.height_m * max(0.0, math.cos(tilt))])
+        centre = point - tilted @ lip
+        yield ToolPose(centre + tilted @ offset, tilted @ attitude)

@@ -1,0 +1,181 @@
+"""The simulated kitchen as a world: a robot that observes and carries out the actions of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from nsrecover.core.actions import Action
+from nsrecover.core.closing import ClosedByWith
+from nsrecover.core.observation import Observation
+from nsrecover.errors import InvalidAction, did_you_mean
+from sim.common.cameras import CameraRig, take_picture
+from sim.kitchen.cameras import MAST_RIG, OVERVIEW, OVERVIEW_FAR_M
+from sim.kitchen.cell import KitchenCell
+from sim.kitchen.observing import observe
+from sim.kitchen.scenes import KitchenSpec
+from sim.kitchen.skills.carrying import pick_up, put
+from sim.kitchen.skills.food import crack
+from sim.kitchen.skills.motion import Motion, SkillFailure
+from sim.kitchen.skills.moving import move_to
+from sim.kitchen.skills.operating import close_it, open_it, toggle
+from sim.kitchen.skills.pouring import pour
+
+OnFrame = Callable[["KitchenWorld"], None]
+
+
+@dataclass(frozen=True)
+class Skill:
+    """A kind of action of the kitchen's robot.
+
+    Attributes:
+        run: carries it out, with the names of its arguments.
+        arguments: what each argument is, for messages.
+    """
+
+    run: Callable[..., None]
+    arguments: tuple[str, ...]
+
+
+SKILLS: Mapping[str, Skill] = {
+    "move_to": Skill(move_to, ("thing or fixture",)),
+    "pick_up": Skill(pick_up, ("thing",)),
+    "put_on": Skill(put, ("thing", "place")),
+    "put_in": Skill(put, ("thing", "place")),
+    "open_obj": Skill(open_it, ("fixture",)),
+    "close_obj": Skill(close_it, ("fixture",)),
+    "toggle_on": Skill(lambda motion, name: toggle(motion, name, True), ("fixture",)),
+    "toggle_off": Skill(lambda motion, name: toggle(motion, name, False), ("fixture",)),
+    "pour": Skill(pour, ("thing", "thing or fixture")),
+    "crack_obj": Skill(crack, ("thing",)),
+}
+"""Operators of the household domain, and `move_to`, by name."""
+
+
+@dataclass(frozen=True)
+class SavedKitchen:
+    """A moment of an episode, as what led to it; `restore` builds the kitchen again and repeats it exactly.
+
+    Attributes:
+        actions: carried out by then.
+    """
+
+    actions: tuple[Action, ...]
+
+
+class KitchenWorld(ClosedByWith):
+    """A mobile Panda in a kitchen; implements `nsrecover.core.protocols.World`.
+
+    Use it as a context manager, or call `close`: every world owns one physics client.
+
+    Attributes:
+        spec: the kitchen at the start.
+        rig: cameras, in the frame of the base.
+        cell: physics, robot and states: the simulator's truth.
+        failures: why each action failed, or "" if it did not; for judging and debugging.
+    """
+
+    def __init__(
+        self, spec: KitchenSpec, rig: CameraRig = MAST_RIG, on_frame: OnFrame | None = None, frame_steps: int = 20
+    ) -> None:
+        """Build the kitchen and let it come to rest.
+
+        Args:
+            spec: the kitchen at the start.
+            rig: cameras, in the frame of the base on the floor.
+            on_frame: called with the world every `frame_steps` physics steps (200 a second) while the robot moves, for
+                videos; it may call `render`.
+            frame_steps: at 20, a video with 10 frames a second runs in real time.
+        """
+        self.spec, self.rig = spec, rig
+        self._on_frame, self._frame_steps = on_frame, frame_steps
+        self._start()
+
+    def _start(self) -> None:
+        self.cell = KitchenCell(self.spec)
+        self.failures: list[str] = []
+        self._done: list[Action] = []
+        if self._on_frame is not None:
+            self.cell.on_tick = self._frame
+
+    def _frame(self) -> None:
+        if self._on_frame is not None and self.cell.ticks % self._frame_steps == 0:
+            self._on_frame(self)
+
+    def observe(self) -> Observation:
+        """Images of the cameras on the robot, and the state of the gripper."""
+        cell = self.cell
+        cell.visuals.update(cell.states)
+        return observe(
+            cell.client,
+            self.rig,
+            cell.robot.base,
+            cell.bodies(),
+            cell.visuals.owners,
+            cell.robot.opening_m(),
+            cell.time_s,
+        )
+
+    def execute(self, action: Action) -> None:
+        """Carry out an action; return when the arm is out of the way again, whether the action succeeded or not.
+
+        Raises:
+            InvalidAction: the operator is unknown, or takes other arguments.
+            UnknownObject: an argument is not in the kitchen.
+        """
+        skill = self._skill(action)
+        motion = Motion(self.cell)
+        try:
+            skill.run(motion, *action.arguments)
+            failure = ""
+        except SkillFailure as reason:
+            failure = str(reason)
+            self.cell.note(f"{action}: {failure}")
+            motion.recover()
+        self.cell.settle(60)
+        self.failures.append(failure)
+        self._done.append(action)
+
+    def _skill(self, action: Action) -> Skill:
+        if action.operator not in SKILLS:
+            raise InvalidAction(
+                f"expected an operator of the kitchen, found {action.operator!r}."
+                f"{did_you_mean(action.operator, SKILLS)}"
+            )
+        skill = SKILLS[action.operator]
+        if len(action.arguments) != len(skill.arguments):
+            raise InvalidAction(
+                f"expected {action.operator}({', '.join(skill.arguments)}), found {len(action.arguments)} arguments"
+            )
+        for name, what in zip(action.arguments, skill.arguments, strict=True):
+            self.cell.body(name)
+            known = {"thing": set(self.cell.things), "fixture": set(self.cell.fixtures)}.get(what, {name})
+            if name not in known:
+                raise InvalidAction(f"expected a {what} in {action}, found {name!r}.{did_you_mean(name, known)}")
+        return skill
+
+    def render(self, width: int = 640, height: int = 480) -> npt.NDArray[np.uint8]:
+        """A picture of the whole kitchen for people, (height, width, 3) uint8."""
+        self.cell.visuals.update(self.cell.states)
+        return take_picture(self.cell.client, OVERVIEW, width, height, self.rig.light, far_m=OVERVIEW_FAR_M).rgb
+
+    def save(self) -> SavedKitchen:
+        """The present moment, for `restore`."""
+        return SavedKitchen(tuple(self._done))
+
+    def restore(self, saved: SavedKitchen) -> None:
+        """Return to a moment: build the kitchen again and repeat its actions, which is exact to the last bit.
+
+        A saved physics state is not: it moves what friction holds by 0.2 mm. It costs as much as the actions did.
+        """
+        self.close()
+        self._start()
+        for action in saved.actions:
+            self.execute(action)
+
+    def close(self) -> None:
+        """End the physics client. A second call does nothing."""
+        self.cell.close()

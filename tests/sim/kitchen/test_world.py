@@ -1,0 +1,201 @@
+"""The kitchen as a world: skills move things by physics, states follow, episodes repeat to the last bit."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.protocols import World
+from nsrecover.domains.household import HOUSEHOLD
+from nsrecover.errors import InvalidAction, UnknownObject
+from sim.kitchen.scenes import KitchenSpec, ThingSpec, sample_kitchen
+from sim.kitchen.states import ObjectState
+from sim.kitchen.things import kind_of
+from sim.kitchen.world import SKILLS, KitchenWorld
+
+LAYOUT = 0
+
+
+def _kitchen(*things: tuple[str, str, tuple[float, float], float, ObjectState]) -> KitchenSpec:
+    """Layout 0 with things at places on fixtures: kind, fixture, x and y from the place's centre, yaw, state.
+
+    The yaw is relative to the fixture: 180 degrees point away from a robot in front of it.
+    """
+    empty = replace(sample_kitchen(0, LAYOUT), things=())
+    specs = []
+    for name, where, (x, y), yaw, state in things:
+        fixture = empty.fixture(where)
+        centre = fixture.places[0].centre
+        spot = fixture.to_world([centre[0] + x, centre[1] + y, centre[2]])
+        kind = kind_of(name)
+        specs.append(
+            ThingSpec(name, kind, kind.colours[0], where, tuple(spot.tolist()), fixture.yaw + np.radians(yaw), state)
+        )
+    return replace(empty, things=tuple(specs))
+
+
+def _largest() -> str:
+    tops = [one for one in sample_kitchen(0, LAYOUT).fixtures if one.kind == "countertop"]
+    return max(tops, key=lambda one: one.places[0].half[1]).name
+
+
+TOP = _largest()
+CLEAN = ObjectState()
+
+
+def _run(world: KitchenWorld, plan: str) -> None:
+    """Carry out a plan of which every action is to succeed."""
+    for action in Plan.parse(plan):
+        world.execute(action)
+        assert world.failures[-1] == "", f"{action}: {world.cell.log}"
+
+
+@pytest.fixture(scope="module")
+def breakfast() -> Iterator[KitchenWorld]:
+    """Water in a mug, poured into a pot that then heats up on a burner."""
+    spec = _kitchen(
+        ("mug", TOP, (0.0, 0.0), 180.0, replace(CLEAN, dirty=True)),
+        ("pot", TOP, (0.0, 0.28), 0.0, CLEAN),
+    )
+    with KitchenWorld(spec) as world:
+        _run(world, "pick_up(mug); put_in(mug, sink); toggle_on(faucet); toggle_off(faucet)")
+        yield world
+
+
+def test_it_is_a_world_of_the_library(breakfast: KitchenWorld) -> None:
+    assert isinstance(breakfast, World)
+
+
+def test_a_running_tap_fills_and_cleans_what_stands_under_it(breakfast: KitchenWorld) -> None:
+    state = breakfast.cell.states["mug"]
+    assert state.liquid == "water"
+    assert 0.1 < state.volume_l < 0.35
+    assert not state.dirty
+    assert not breakfast.cell.states["faucet"].on
+
+
+def test_water_is_poured_and_boils(breakfast: KitchenWorld) -> None:
+    before = breakfast.cell.states["mug"].volume_l
+    _run(breakfast, "pick_up(mug)")
+    held = breakfast.cell.states["mug"].volume_l
+    assert held > 0.9 * before
+    _run(breakfast, f"pour(mug, pot); put_on(mug, {TOP})")
+    assert breakfast.cell.states["mug"].volume_l == 0.0
+    assert breakfast.cell.states["pot"].volume_l > 0.7 * held
+    _run(breakfast, "pick_up(pot); put_on(pot, first stove burner); toggle_on(first stove burner)")
+    breakfast.cell.settle(0)
+    for _ in range(600):
+        breakfast.cell.advance()
+    assert breakfast.cell.states["pot"].temperature_c > 90.0
+    _run(breakfast, "toggle_off(first stove burner)")
+    assert not breakfast.cell.states["first stove burner"].on
+
+
+def test_an_observation_shows_the_contents_from_above(breakfast: KitchenWorld) -> None:
+    breakfast.execute(Action("move_to", ("pot",)))
+    seen = breakfast.observe()
+    assert len(seen.cameras) == 2
+    numbers = [number for number, name in seen.labels.items() if name == "pot"]
+    assert numbers
+    blue = seen.rgb[seen.instances == numbers[0]].astype(int)
+    assert ((blue[:, 2] - blue[:, 0]) > 40).sum() > 20
+    assert set(seen.labels.values()) <= set(breakfast.cell.bodies())
+    assert not np.allclose(
+        seen.cameras[0].world_from_camera, KitchenWorld.observe(breakfast).cameras[1].world_from_camera
+    )
+
+
+def test_food_is_kept_behind_a_closed_door() -> None:
+    with KitchenWorld(_kitchen(("apple", TOP, (0.0, 0.0), 0.0, CLEAN))) as world:
+        world.execute(Action("pick_up", ("apple",)))
+        assert world.cell.robot.held == "apple"
+        world.execute(Action("put_in", ("apple", "fridge")))
+        assert world.failures[-1] == "the fridge is closed"
+        _run(world, f"put_on(apple, {TOP}); open_obj(fridge); pick_up(apple); put_in(apple, fridge); close_obj(fridge)")
+        assert not world.cell.states["fridge"].open
+        inside = world.cell.fixtures["fridge"].from_world(world.cell.pose("apple")[0])
+        assert -0.6 < inside[0] < -0.02
+        for _ in range(400):
+            world.cell.advance()
+        assert world.cell.states["apple"].temperature_c < 20.0
+
+
+def test_an_egg_cracks_when_it_is_knocked_and_cooks_in_a_hot_pan() -> None:
+    spec = _kitchen(("egg", TOP, (0.0, 0.0), 0.0, CLEAN), ("pan", "first stove burner", (0.0, 0.0), 90.0, CLEAN))
+    with KitchenWorld(spec) as world:
+        _run(world, "pick_up(egg)")
+        assert not world.cell.states["egg"].cracked
+        _run(world, "crack_obj(egg); put_in(egg, pan)")
+        assert world.cell.states["egg"].cracked
+        assert world.cell.contents("pan") == ["egg"]
+        _run(world, "toggle_on(first stove burner)")
+        for _ in range(1600):
+            world.cell.advance()
+        assert world.cell.states["egg"].cooked >= 1.0
+
+
+def test_what_falls_from_the_worktop_breaks() -> None:
+    with KitchenWorld(_kitchen(("glass", TOP, (0.0, 0.0), 0.0, replace(CLEAN, liquid="water", volume_l=0.1)))) as world:
+        assert not world.cell.states["glass"].broken
+        world.cell.put("glass", [-0.8, 1.0, 0.8])
+        world.cell.settle(200)
+        assert world.cell.states["glass"].broken
+        assert world.cell.states["glass"].volume_l == 0.0
+
+
+def test_what_slips_out_of_the_gripper_is_noticed() -> None:
+    with KitchenWorld(_kitchen(("mug", TOP, (0.0, 0.0), 180.0, CLEAN))) as world:
+        _run(world, "pick_up(mug)")
+        world.cell.robot.unlatch()
+        world.cell.robot.arm.weaken_grip(0.2, 0.01)
+        for _ in range(200):
+            world.cell.robot.arm.hold_still()
+            world.cell.advance()
+        assert world.cell.robot.held == ""
+        world.execute(Action("put_on", ("mug", TOP)))
+        assert world.failures[-1] == "the hand does not hold the mug"
+
+
+def _trace(world: KitchenWorld, plan: Sequence[Action]) -> list[np.ndarray]:
+    poses = []
+    for action in plan:
+        world.execute(action)
+        poses.append(np.concatenate([np.ravel(part) for name in world.cell.things for part in world.cell.pose(name)]))
+    return poses
+
+
+def test_episodes_repeat_to_the_last_bit_and_are_restored() -> None:
+    spec = _kitchen(("mug", TOP, (0.0, 0.0), 180.0, CLEAN), ("apple", TOP, (0.05, 0.25), 0.0, CLEAN))
+    plan = Plan.parse(f"pick_up(mug); put_on(mug, {TOP}); pick_up(apple); put_on(apple, {TOP})")
+    with KitchenWorld(spec) as world, KitchenWorld(spec) as twin:
+        first, second = _trace(world, plan.actions[:2]), _trace(twin, plan.actions[:2])
+        assert all((one == other).all() for one, other in zip(first, second, strict=True))
+        image = world.observe().rgb
+        saved = world.save()
+        _trace(world, plan.actions[2:])
+        assert not (world.observe().rgb == image).all()
+        world.restore(saved)
+        assert (world.observe().rgb == image).all()
+        assert (_trace(world, plan.actions[2:])[-1] == _trace(twin, plan.actions[2:])[-1]).all()
+        assert world.cell.states == twin.cell.states
+
+
+def test_bad_actions_are_refused() -> None:
+    with KitchenWorld(_kitchen(("mug", TOP, (0.0, 0.0), 180.0, CLEAN))) as world:
+        with pytest.raises(InvalidAction, match="'pick_up'"):
+            world.execute(Action("pickup", ("mug",)))
+        with pytest.raises(InvalidAction, match=r"put_in\(thing, place\)"):
+            world.execute(Action("put_in", ("mug",)))
+        with pytest.raises(UnknownObject, match="'mug'"):
+            world.execute(Action("pick_up", ("mugg",)))
+        with pytest.raises(InvalidAction, match="expected a thing"):
+            world.execute(Action("pick_up", ("fridge",)))
+        assert world.failures == []
+
+
+def test_every_skill_is_an_operator_of_the_household_domain() -> None:
+    assert set(SKILLS) - {"move_to"} <= set(HOUSEHOLD.operators)
+    for name in set(SKILLS) - {"move_to"}:
+        assert len(SKILLS[name].arguments) == len(HOUSEHOLD.operators[name].parameters)
