@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from eval.common.statistics import Share
 from sim.common.tables import document, markdown_table
 
-__all__ = ["document", "markdown_table", "milliseconds", "number", "percent", "percent_of", "value_at"]
+__all__ = ["document", "markdown_table", "milliseconds", "number", "percent", "percent_of", "seen_through", "value_at"]
+
+
+def seen_through(sensors: Collection[str]) -> str:
+    """A sentence that says with which sensors the numbers of a table were measured."""
+    noisy = sorted(set(sensors) - {"clean"})
+    if not noisy:
+        return "Exact images, masks and camera poses (`sensor=clean`)."
+    return f"Seen through {' and '.join(f'`sensor={name}`' for name in sorted(set(sensors)))} (docs/sensors.md)."
 
 
 def percent(value: float | None, interval: Sequence[float | None] | None = None, digits: int = 2) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from eval.common.tables import document, markdown_table, number, percent, percent_of
+from eval.common.tables import document, markdown_table, number, percent, percent_of, seen_through
 
 PAPERS = {
     "graph similarity": "0.9297, without its subtask node 0.8433",
@@ -25,6 +25,7 @@ def markdown(metrics: Mapping[str, Any]) -> str:
     """Tables at equal false alarm rates, at the thresholds of the detectors' authors, and by dataset and cause."""
     rows: Rows = metrics["detectors"]
     return document(
+        seen_through([metrics.get("sensor", "clean")]),
         *_equal_rates(rows, metrics["moments"]["good"]),
         _own_thresholds(rows),
         _groups(rows, "by_dataset", "dataset"),

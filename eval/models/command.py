@@ -76,6 +76,6 @@ def measure(config: ModelsConfig) -> dict[str, Any]:
         "variants": details,
         "timing": timing,
     }
-    write_results(config.out, metrics, tables.markdown(details, timing), config)
+    write_results(config.out, metrics, tables.markdown(details, timing, sensor.name), config)
     figures.draw(details, Path(config.out))
     return metrics

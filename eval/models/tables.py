@@ -9,7 +9,7 @@ import numpy as np
 
 from eval.common.statistics import grouped, reliability, roc
 from eval.common.step_verdicts import ImaginationAccuracy, StepVerdict
-from eval.common.tables import document, markdown_table, percent_of
+from eval.common.tables import document, markdown_table, percent_of, seen_through
 from eval.models import detection
 from nsrecover.errors import InvalidCheckpoint
 from nsrecover.models.bundle import Bundle
@@ -108,8 +108,14 @@ def headline(details: Mapping[str, Any], timed: Mapping[str, Any]) -> dict[str, 
     }
 
 
-def markdown(variants: Mapping[str, Mapping[str, Any]], timed: Mapping[str, Any]) -> str:
-    """Table of all variants, details of the first one, and the time of a monitor step."""
+def markdown(variants: Mapping[str, Mapping[str, Any]], timed: Mapping[str, Any], sensor: str = "clean") -> str:
+    """Table of all variants, details of the first one, and the time of a monitor step.
+
+    Args:
+        variants: name -> summary.
+        timed: time of a monitor step.
+        sensor: name of the sensor that the episodes were seen through.
+    """
     every = []
     for name, details in variants.items():
         for dataset, found in details["datasets"].items():
@@ -121,6 +127,7 @@ def markdown(variants: Mapping[str, Mapping[str, Any]], timed: Mapping[str, Any]
     found = details["injected"]
     objects = found["objects"]
     return document(
+        seen_through([sensor]),
         markdown_table(
             (
                 "variant", "dataset", "steps", "accuracy", "precision", "recall", "culprits exact",

@@ -65,8 +65,12 @@ def block(metrics: Mapping[str, Any], fresh: Mapping[str, Any]) -> str:
         "dataset", "errors", "errors noticed", "false alarms per good step", "goals reached", f"held-out seed {seed}",
         "open loop", "replanning",
     ]  # fmt: skip
+    sensors = sorted({found.get("sensor", "clean") for found in (*cells.values(), *unseen.values())})
+    images = "noise-free depth, perfect instance masks, exact calibration"
+    if sensors != ["clean"]:
+        images = f"images of {' and '.join(f'`sensor={name}`' for name in sensors)}"
     return (
-        "Whole episodes in the simulator, with noise-free depth, perfect instance masks, exact calibration and two "
+        f"Whole episodes in the simulator, with {images} and two "
         "cameras (number of cases in brackets). For V the share counts right decisions: ask for help if and only if "
         f"there is no way back. Kalithasan et al. report {paper.TABLE_IV['ours'].completion:g} % of goals for II.\n\n"
         f"{markdown_table(head, rows)}"

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eval.common.tables import number, percent
+from eval.common.tables import number, percent, seen_through
 from eval.sweep import metrics
 from eval.sweep.failures import failure_of
 from eval.tables import anytime, paper
@@ -90,6 +90,7 @@ def _overview(sweeps: Sequence[Sweep]) -> Section:
         )
     return Section(
         "All planners",
+        f"{seen_through([sweep.sensor for sweep in sweeps])} "
         "**Recovered**: share of the noticed, recoverable errors whose plan reaches its subgoal when the ideal "
         "executor carries it out; an error without a plan counts as not recovered. "
         "**Completed**: every object ends within 2 cm, and on the same support, of its place in the fault-free run; an "

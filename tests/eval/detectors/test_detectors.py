@@ -195,6 +195,9 @@ def test_detectors_are_compared_behind_a_sensor(compared, noisy):
     assert (metrics["sensor"], compared[1]["sensor"]) == ("d435", "clean")
     assert metrics["moments"] == compared[1]["moments"]
     assert metrics["episodes_not_begun"] == 0
+    tables = [(folder / "table.md").read_text() for folder in (compared[0] / "out", compared[0] / "noisy")]
+    assert tables[0].startswith("Exact images")
+    assert tables[1].startswith("Seen through `sensor=d435`")
     own = metrics["detectors"]["ours"]["own_thresholds"][0]
     assert own["detection"]["value"] == 1.0
     assert own["false_alarms"]["value"] == 0.0

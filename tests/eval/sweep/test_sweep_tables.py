@@ -171,6 +171,16 @@ def test_unreadable_sweeps_are_reported(folders: Path) -> None:
     with pytest.raises(InvalidConfiguration, match=r"same sensor, found sensor=clean .* sensor=d435"):
         write([folders / "in"], folders / "out")
     metrics.write_text(json.dumps(json.loads(metrics.read_text()) | {"sensor": "clean"}))
+    write([folders / "in"], folders / "out")
+    assert "Exact images, masks and camera poses" in (folders / "out" / "tables.md").read_text()
+    write([folders / "in" / "ours-II"], folders / "out")
+    assert "`sensor=d435`" not in (folders / "out" / "tables.md").read_text()
+    apart = folders / "in" / "ours-II" / "metrics.json"
+    exact = apart.read_text()
+    apart.write_text(json.dumps(json.loads(exact) | {"sensor": "d435"}))
+    write([folders / "in" / "ours-II"], folders / "out")
+    assert "Seen through `sensor=d435`" in (folders / "out" / "tables.md").read_text()
+    apart.write_text(exact)
     config.write_text("a: [")
     with pytest.raises(InvalidConfiguration, match=r"metrics\.json and config\.yaml in .*replan-I"):
         write([folders / "in"], folders / "out")
@@ -220,6 +230,11 @@ def test_the_readme_block_has_the_numbers_and_the_rest_stays(folders: Path) -> N
     assert line(text, "III", BEGIN)[4:6] == ["", ""], "no sweep of it"
     assert line(text, "V", BEGIN)[4:6] == ["100.00 % (2)", "100.00 % (2)"]
     assert "held-out seed 7" in text
+    assert "noise-free depth" in text
+    noisy = {"sweeps": [found | {"sensor": "d435"} for found in metrics["sweeps"]]}
+    seen = rewritten(text, noisy, {"sweeps": [found | {"sensor": "d435"} for found in only_v["sweeps"]]})
+    assert "noise-free" not in seen
+    assert "images of `sensor=d435`" in seen
     assert "99.68 %" in text
     with pytest.raises(InvalidConfiguration, match="one missing"):
         rewritten("no markers", metrics, only_v)
