@@ -174,6 +174,10 @@ class KitchenCell(KitchenPhysics):
                 found.append(other)
         return found
 
+    def standing_on(self, name: str) -> list[str]:
+        """Things in or on a fixture, directly."""
+        return self._process.standing_on(name)
+
     def carried(self) -> list[int]:
         """Body numbers of what the robot holds, with what lies in it."""
         if not self.robot.held:

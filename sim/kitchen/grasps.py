@@ -71,7 +71,11 @@ def _sides(kind: ThingKind, position: Array, yaw: float, front: float) -> Iterat
         height = kind.height_m * (0.78 if kind.form is Form.VESSEL else 0.36)
         # the palm must not touch the nearer rim
         point = position + np.array([0.0, 0.0, height - kind.height_m / 2])
-    elif kind.form is Form.LOAF or kind.size[1] > 0.038:
+    elif kind.form is Form.LOAF:
+        # the palm must not touch its top, so the hand is nearly upright and holds it high
+        turns, pitches = _spread(yaw + math.pi / 2, 2, front), (math.radians(10.0), 0.0)
+        point = position + np.array([0.0, 0.0, 0.008])
+    elif kind.size[1] > 0.038:
         turns, pitches = _spread(yaw + math.pi / 2, 2, front), (_HALF_RIGHT, _STEEP)
         point = position
     else:

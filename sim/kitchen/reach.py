@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.common import kinematics
+from sim.common.rotations import rotation_about, rotation_vector
 from sim.kitchen.clearance import Obstacles, clear
 from sim.kitchen.floor_plan import FloorPlan
 from sim.kitchen.robot import BASE_HEIGHT_M, BasePose
@@ -23,6 +24,8 @@ _HEADINGS = tuple(math.radians(angle) for angle in (0, 30, -30))
 _JUMP = 0.9
 """Joints that move farther than this between two tool poses have changed the posture, radians."""
 _LIMIT_MARGIN = 0.06
+_WAY = np.array([0.0, 0.25, 0.5, 0.75])
+"""Where on the way from the rest posture to the first pose the arm is tested."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +150,34 @@ def find_base(
     return None
 
 
+def _straight(rest: Array, goals: Array, near: Array) -> Array:
+    """Postures on straight ways of the tool from a rest posture.
+
+    Args:
+        rest: (7,) joint angles.
+        goals: (R, 7) joint angles at the ends.
+        near: (R, W, 7) joint angles near those on the ways.
+
+    Returns:
+        (R, W, 7) joint angles; where the arm cannot go straight, those of `near`.
+    """
+    rows = len(goals)
+    (start,), (attitude,) = kinematics.forward(rest[None])
+    ends, turned = kinematics.forward(goals)
+    positions = start + _WAY[:, None] * (ends - start)[:, None]
+    turns = rotation_vector(turned @ attitude.T)
+    rotations = np.empty((rows, len(_WAY), 3, 3))
+    for row in range(rows):
+        angle = float(np.linalg.norm(turns[row]))
+        axis = turns[row] / angle if angle > 1e-9 else np.array([0.0, 0.0, 1.0])
+        for number, share in enumerate(_WAY):
+            rotations[row, number] = rotation_about(axis, angle * share) @ attitude
+    joints, reached = kinematics.solve(
+        positions.reshape(-1, 3), rotations.reshape(-1, 3, 3), near.reshape(-1, 7), iterations=25
+    )
+    return np.asarray(np.where(reached[:, None], joints, near.reshape(-1, 7)).reshape(near.shape))
+
+
 def _tested(
     bases: Sequence[BasePose], poses: Sequence[ToolPose], obstacles: Obstacles, rest: Array, held: Array
 ) -> tuple[Array, npt.NDArray[np.bool_]]:
@@ -154,7 +185,9 @@ def _tested(
     joints, good = following(bases, poses)
     rows = np.flatnonzero(good)
     if len(rows):
-        way = rest + np.array([0.0, 0.35, 0.7])[:, None] * (joints[rows, :1] - rest)
+        way = rest + _WAY[:, None] * (joints[rows, :1] - rest)
+        if len(held):
+            way = _straight(rest, joints[rows, 0], way)
         postures = np.concatenate([way, joints[rows]], axis=1)
         good[rows] = clear([bases[row] for row in rows.tolist()], postures, obstacles, held)
     return joints, good

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from nsrecover.errors import InvalidConfiguration, did_you_mean
-from sim.kitchen.shapes import Assembly, Colour, Link, Part, Vector, box, cylinder, ellipsoid, ring
+from sim.kitchen.shapes import Assembly, Colour, Link, Part, Shape, Vector, box, cylinder, ellipsoid, ring
 
 
 class Material(StrEnum):
@@ -31,7 +31,7 @@ class Form(StrEnum):
     BODY = "body"
     """an ellipsoid"""
     LOAF = "loaf"
-    """a box with a round top"""
+    """a box with a crust on top"""
     BOTTLE = "bottle"
     """a wide cylinder with a neck"""
     KNIFE = "knife"
@@ -137,7 +137,7 @@ KINDS: Mapping[str, ThingKind] = {
         ThingKind("tomato", _BODY, (0.032, 0.032, 0.028), 0.12, Material.FOOD, ((0.85, 0.16, 0.10),), _SIDE),
         ThingKind("potato", _BODY, (0.030, 0.045, 0.027), 0.17, Material.FOOD, ((0.66, 0.52, 0.32),), _SIDE),
         ThingKind("lettuce", _BODY, (0.036, 0.050, 0.036), 0.20, Material.FOOD, ((0.45, 0.72, 0.28),), _SIDE),
-        ThingKind("bread", Form.LOAF, (0.070, 0.150, 0.070), 0.35, Material.FOOD, ((0.72, 0.50, 0.28),), _SIDE),
+        ThingKind("bread", Form.LOAF, (0.066, 0.150, 0.060), 0.35, Material.FOOD, ((0.72, 0.50, 0.28),), _SIDE),
         ThingKind("knife", Form.KNIFE, (0.022, 0.240, 0.024), 0.12, Material.METAL, (_BLACK, (0.40, 0.25, 0.14)),
                   _HANDLE, latched=True),
     )
@@ -222,12 +222,12 @@ def _bottle(kind: ThingKind, colour: Colour) -> tuple[Part, ...]:
 
 def _loaf(kind: ThingKind, colour: Colour) -> tuple[Part, ...]:
     x, y, z = kind.size
-    low = z - x / 2
-    return (
-        box((x, y, low), (0.0, 0.0, (low - z) / 2), colour),
-        cylinder(x / 2, y, (0.0, 0.0, low - z / 2), (colour[0] * 0.8, colour[1] * 0.75, colour[2] * 0.7),
-                 (math.pi / 2, 0.0, 0.0)),
-    )  # fmt: skip
+    crust = (colour[0] * 0.8, colour[1] * 0.75, colour[2] * 0.7)
+    top = tuple(
+        Part(Shape.BOX, (x * 0.72, 0.006, 0.003), (0.0, shift * y, z / 2), crust, solid=False)
+        for shift in (-0.3, -0.1, 0.1, 0.3)
+    )
+    return (box((x, y, z), (0.0, 0.0, 0.0), colour), *top)
 
 
 def _knife(kind: ThingKind, colour: Colour) -> tuple[Part, ...]:

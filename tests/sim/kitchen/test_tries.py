@@ -1,0 +1,32 @@
+"""The command that counts how often skills succeed."""
+
+from dataclasses import replace
+
+from nsrecover.core.actions import Action
+from sim.kitchen.scenes import sample_kitchen
+from sim.kitchen.tries import tries
+from sim.kitchen.world import KitchenWorld
+from tests.commands import run
+
+SPEC = sample_kitchen(0, 0, ["apple"])
+PLAIN = replace(SPEC, fixtures=tuple(one for one in SPEC.fixtures if one.door is None and one.kind != "stove knob"))
+
+
+def test_every_skill_is_tried_and_judged_by_the_truth() -> None:
+    found = list(tries(PLAIN))
+    assert [one.skill for one in found] == ["pick_up", "put_on", "toggle_on", "toggle_off", "toggle_on", "toggle_off"]
+    assert {one.objects.split(", ")[0] for one in found} == {"apple", "faucet", "coffee machine"}
+    assert all(one.failure == "" and one.cpu_s > 0.0 for one in found)
+
+
+def test_a_failure_is_counted() -> None:
+    with KitchenWorld(PLAIN) as world:
+        world.cell.put("apple", [-0.6, 2.8, 0.04])
+        world.execute(Action("pick_up", ("apple",)))
+        assert world.failures[-1]
+
+
+def test_a_wrong_option_is_one_line() -> None:
+    done = run("sim.kitchen.tries", "--kitchen", "3")
+    assert done.code == 2
+    assert "kitchens" in done.err
