@@ -73,13 +73,16 @@ class System:
         assert isinstance(self.models, Bundle)
         return self.models
 
-    def perceiver(self) -> ScenePerceiver:
+    def perceiver(self, watch_cameras: bool = True) -> ScenePerceiver:
         """A fresh perceiver of camera images; one for each episode, since it remembers.
+
+        Args:
+            watch_cameras: whether cameras that fail or move are named, see `ScenePerceiver`.
 
         Raises:
             InvalidConfiguration: the system works by geometry alone.
         """
-        return ScenePerceiver(self.bundle)
+        return ScenePerceiver(self.bundle, watch_cameras=watch_cameras)
 
     @property
     def imagination(self) -> Imagination:
@@ -124,8 +127,8 @@ class System:
             observation: the observation before its first action: camera images, a scene graph, or boxes by name. Later
                 observations are of the same type.
             perceiver: converts other observations into scene graphs; a fresh one for each episode.
-            check_sensors: whether camera images are refused if units, poses or masks are implausible; see
-                `nsrecover.perception.sensor_checks`.
+            check_sensors: whether first camera images are refused if units, poses or masks are implausible, and cameras
+                are watched from then on; see `nsrecover.perception.sensor_checks` and `camera_watch`.
 
         Raises:
             InvalidAction: the plan has an unknown operator or wrong arguments.
@@ -135,7 +138,7 @@ class System:
         if check_sensors and isinstance(observation, Observation):
             require_plausible(observation)
         if perceiver is None:
-            perceiver = self.perceiver() if isinstance(observation, Observation) else BoxesPerceiver()
+            perceiver = self.perceiver(check_sensors) if isinstance(observation, Observation) else BoxesPerceiver()
         return Monitor(self.models, as_perceiver(perceiver), plan, observation, self.domain)
 
     def calibrated(

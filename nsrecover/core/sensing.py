@@ -18,6 +18,10 @@ class SensorProblem(StrEnum):
     TABLE_PLANE = "table_plane"
     OUT_OF_REACH = "out_of_reach"
     VIEWS_DISAGREE = "views_disagree"
+    FROZEN = "frozen"
+    MOVED = "moved"
+    RESCALED = "rescaled"
+    COVERED = "covered"
 
 
 ADVICE = {
@@ -32,6 +36,10 @@ ADVICE = {
     SensorProblem.VIEWS_DISAGREE: (
         "check that all cameras deliver images of the same moment, and calibrate them to each other again"
     ),
+    SensorProblem.FROZEN: "restart the camera's driver",
+    SensorProblem.MOVED: "fix the camera and calibrate it again",
+    SensorProblem.RESCALED: "check the settings of the depth camera, and calibrate it again",
+    SensorProblem.COVERED: "clear the camera's view",
 }
 
 
@@ -43,11 +51,13 @@ class SensorFinding:
         problem: its code.
         camera: name of the camera; empty if it concerns all of them.
         found: what was found.
+        compensated: whether perception has put it right for the time being; if not, the view is left out.
     """
 
     problem: SensorProblem
     camera: str
     found: str
+    compensated: bool = False
 
     def __str__(self) -> str:
         return f"{self.camera + ': ' if self.camera else ''}{self.found}; {ADVICE[self.problem]}"

@@ -17,8 +17,10 @@ import numpy.typing as npt
 from nsrecover.core.discrepancy import Unseen, UnseenReason
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.core.sensing import SensorFinding
 from nsrecover.errors import InvalidObservation
 from nsrecover.perception.association import associate, association_costs
+from nsrecover.perception.camera_watch import CameraWatch
 from nsrecover.perception.detections import AppearanceModel, Detections, detect, detect_masks
 from nsrecover.perception.lifting import lift_views
 from nsrecover.perception.mask_repair import absorb_fragments, join_parts, separate_by_other_views, separate_merged
@@ -52,19 +54,28 @@ class ScenePerceiver:
         association: how objects are matched from one observation to the next.
         remember: whether occluded objects and parts are filled in from memory; if not, objects that are not seen are
             missing, and boxes are those of the visible parts.
+        watch_cameras: whether cameras that fail or move during the episode are named (`findings`), corrected if that is
+            possible, and left out if not; see `nsrecover.perception.camera_watch`.
     """
 
     def __init__(
-        self, appearance: AppearanceModel, association: Association = Association.TRACKED, remember: bool = True
+        self,
+        appearance: AppearanceModel,
+        association: Association = Association.TRACKED,
+        remember: bool = True,
+        watch_cameras: bool = True,
     ) -> None:
         self._appearance = appearance
         self._association = association
         self._remember = remember
+        self._watch_cameras = watch_cameras
         self._memory: Memory | None = None
         self._masks: dict[str, tuple[int, ...]] = {}
         self._unseen: dict[str, Unseen] = {}
         self._unnamed: frozenset[str] = frozenset()
         self._shown: tuple[Observation, dict[str, tuple[int, ...]]] | None = None
+        self._cameras: CameraWatch | None = None
+        self._findings: tuple[SensorFinding, ...] = ()
 
     @property
     def instances(self) -> dict[str, int]:
@@ -96,9 +107,15 @@ class ScenePerceiver:
         boxes = {name: oriented_box(observation, lifted, numbers) for name, numbers in masks.items()}
         return {name: box for name, box in boxes.items() if box is not None}
 
+    @property
+    def findings(self) -> tuple[SensorFinding, ...]:
+        """What is wrong with the cameras in the last observation."""
+        return self._findings
+
     def fork(self) -> ScenePerceiver:
         """An independent copy of the perceiver with the same memory."""
-        other = ScenePerceiver(self._appearance, self._association, self._remember)
+        other = ScenePerceiver(self._appearance, self._association, self._remember, self._watch_cameras)
+        other._cameras, other._findings = self._cameras, self._findings
         other._memory, other._masks, other._unseen = self._memory, dict(self._masks), dict(self._unseen)
         other._shown, other._unnamed = self._shown, self._unnamed
         return other
@@ -106,6 +123,7 @@ class ScenePerceiver:
     def reset(self, observation: Observation) -> SceneGraph:
         """The first scene of an episode, which names the objects; errors as for `step`."""
         self._memory, self._unnamed = None, frozenset()
+        self._cameras = None
         return self.step(observation)
 
     def step(self, observation: Observation, expected: SceneGraph | None = None) -> SceneGraph:
@@ -117,12 +135,14 @@ class ScenePerceiver:
                 decides where an object is that is not visible; visible objects are where they are seen.
 
         Raises:
-            InvalidObservation: the detector reports no object at all.
+            InvalidObservation: the detector reports no object at all in the first observation, or no camera works;
+                nothing has changed then, so another observation can be tried.
         """
         return self(observation, expected)
 
     def __call__(self, observation: Observation, expected: SceneGraph | None = None) -> SceneGraph:
         """Same as `step`."""
+        observation = self._with_working_cameras(observation)
         self._unseen = {}
         origin = dict[int, int]()
         if self._memory is None:
@@ -144,6 +164,21 @@ class ScenePerceiver:
             name: tuple(dict.fromkeys(origin.get(each, each) for each in numbers)) for name, numbers in masks_of.items()
         }
         return self._memory.graph()
+
+    def _with_working_cameras(self, observation: Observation) -> Observation:
+        """An observation without the views of cameras that fail, and with the poses of those that were moved."""
+        if not self._watch_cameras:
+            return observation
+        if self._cameras is None:
+            self._cameras, self._findings = CameraWatch.begin(observation), ()
+            return observation
+        cameras, usable, findings = self._cameras.look(observation)
+        if usable is None:
+            raise InvalidObservation(
+                f"expected images of at least one working camera, found {'; '.join(map(str, findings))}"
+            )
+        self._cameras, self._findings = cameras, findings
+        return usable
 
     def _begin(self, observation: Observation, detections: Detections) -> Memory:
         names = object_names(observation)

@@ -132,7 +132,7 @@ def _plain(value: Any) -> Any:
         case Unseen():
             return _fields(value, "name", "reason", "other", "moved")
         case SensorFinding():
-            return _fields(value, "problem", "camera", "found")
+            return _fields(value, "problem", "camera", "found", "compensated")
         case Recovery():
             return _recovery(value)
         case Explanation():
@@ -281,7 +281,8 @@ def _read_unseen(data: Mapping[str, Any]) -> Unseen:
 
 
 def _read_finding(data: Mapping[str, Any]) -> SensorFinding:
-    return SensorFinding(SensorProblem(data["problem"]), str(data["camera"]), str(data["found"]))
+    problem, corrected = SensorProblem(data["problem"]), bool(data.get("compensated", False))
+    return SensorFinding(problem, str(data["camera"]), str(data["found"]), corrected)
 
 
 def _read_missing(data: Mapping[str, Any]) -> Unseen | SensorFinding:

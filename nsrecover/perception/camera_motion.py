@@ -1,0 +1,376 @@
+"""How far a camera has moved since the first observation, and whether the scale of its depth has changed.
+
+Points of the first view that show no object are looked up in a later view: their planes in its depth, and their
+brightness in its image. The motion that explains both best is found by Gauss-Newton steps on images that are blurred
+less and less; what has changed in the scene does not fit and is left out (Tukey's weights). Directions that neither
+depth nor brightness fixes, such as along a bare table, keep the believed pose.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+from scipy import ndimage
+from scipy.spatial.transform import Rotation
+
+from nsrecover.core.observation import Camera
+from nsrecover.core.scene import FloatArray
+
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+BLURS_PX = (10.0, 5.0, 2.5, 1.5)
+"""Standard deviations of the blurs, from coarse to fine."""
+
+STEPS = 5
+"""Gauss-Newton steps with each blur."""
+
+QUICK_LEVEL = 2
+"""The blur with which one step is tried first."""
+
+QUIET_M, QUIET_SCALE = 0.002, 0.003
+"""A first step that moves what is seen less than this, and changes the scale less, is nothing."""
+
+MOST_POINTS = 1500
+"""Landmarks on edges of the image, and as many elsewhere."""
+
+FEWEST_POINTS = 200
+"""Nothing is said with fewer landmarks in sight."""
+
+JUMP = 0.03
+"""Neighbouring pixels whose depths differ by more than this share lie on two surfaces."""
+
+BESIDE_OBJECTS_PX = 6
+"""Landmarks keep this distance from masks."""
+
+DEPTH_M, GREY = (0.1, 0.06, 0.03, 0.02), (80.0, 60.0, 40.0, 30.0)
+"""Residuals at which a landmark no longer counts, for each blur."""
+
+USUAL_M, USUAL_GREY = 0.004, 5.0
+"""Residuals of a camera that has not moved."""
+
+MOST_UNUSUAL = 36.0
+"""Limit of a squared residual in units of these."""
+
+NOISE_M, NOISE_GREY = 0.002, 3.0
+"""Smallest standard deviations of the residuals that are assumed."""
+
+ALIKE = 25.0
+"""Number of landmarks whose errors are alike."""
+
+PRIOR = np.array([0.03, 0.03, 0.03, 0.05, 0.05, 0.05, 0.03, 0.3, 30.0])
+"""Standard deviations of what is looked for before looking: shift (m), turn (rad), scale, contrast, brightness."""
+
+_WINDOW = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Landmarks:
+    """Points of one view that stay where they are.
+
+    Attributes:
+        points: (M, 3) in the world, metres.
+        normals: (M, 3) of their surfaces.
+        grey: (4, M) brightness with each blur.
+    """
+
+    points: Floats
+    normals: Floats
+    grey: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class CameraMotion:
+    """How a view differs from the believed one.
+
+    Attributes:
+        offset: (4, 4) motion from the believed to the true pose, in the camera's frame.
+        scale: measured depth is the true one times this.
+        moved_m: median distance by which the landmarks seem displaced.
+        shift_m: distance between the true and the believed position.
+        turn_deg: angle between the true and the believed orientation.
+        matched: share of the landmarks in sight that are where they should be, after correction.
+        beyond: share of them at which something farther away is seen.
+        landmarks: number of landmarks in sight.
+        off_m: median distance between readings and landmarks.
+        gain: by how much it explains the view better than no motion: decrease of the mean squared residuals, in units
+            of usual noise.
+    """
+
+    offset: Floats
+    scale: float = 1.0
+    moved_m: float = 0.0
+    shift_m: float = 0.0
+    turn_deg: float = 0.0
+    matched: float = 1.0
+    beyond: float = 0.0
+    landmarks: int = 0
+    off_m: float = 0.0
+    gain: float = 0.0
+
+
+def landmarks_of(
+    rgb: npt.NDArray[np.uint8], depth: FloatArray, instances: npt.NDArray[np.int32], camera: Camera
+) -> Landmarks:
+    """Landmarks of a view: where it shows no object, on one surface, and half of them where brightness changes."""
+    valid = depth > 0
+    smooth = _smoothed(depth, valid)
+    usable = valid & (smooth > 0) & ~_behind_edges(depth) & ~_near_objects(instances)
+    usable[: _WINDOW + 1], usable[-_WINDOW - 1 :] = False, False
+    usable[:, : _WINDOW + 1], usable[:, -_WINDOW - 1 :] = False, False
+    image = _grey(rgb)
+    levels = [ndimage.gaussian_filter(image, blur, truncate=3.0) for blur in BLURS_PX]
+    pixels = _chosen(usable, np.hypot(*np.gradient(levels[QUICK_LEVEL])))
+    rows, columns = np.unravel_index(pixels, depth.shape)
+    rays = _rays(camera, depth.shape)
+    local = rays * smooth[..., None]
+    across = local[rows, columns + _WINDOW] - local[rows, columns - _WINDOW]
+    down = local[rows + _WINDOW, columns] - local[rows - _WINDOW, columns]
+    normals = np.cross(across, down)
+    length = np.linalg.norm(normals, axis=1, keepdims=True)
+    normals = np.where(length > 1e-12, normals / np.maximum(length, 1e-12), 0.0)
+    pose = camera.world_from_camera.astype(np.float64)
+    return Landmarks(
+        local[rows, columns] @ pose[:3, :3].T + pose[:3, 3],
+        normals @ pose[:3, :3].T,
+        np.array([level[rows, columns] for level in levels]),
+    )
+
+
+def motion_of(
+    landmarks: Landmarks,
+    rgb: npt.NDArray[np.uint8],
+    depth: FloatArray,
+    instances: npt.NDArray[np.int32],
+    camera: Camera,
+    start: CameraMotion | None = None,
+) -> CameraMotion:
+    """How far a camera has moved since its landmarks were seen.
+
+    Args:
+        landmarks: from the first view of the camera.
+        rgb: (H, W, 3) its image now.
+        depth: (H, W) its depth now.
+        instances: (H, W) its masks now; landmarks behind objects do not count.
+        camera: where it is believed to be.
+        start: the motion that was found last; the search begins there.
+    """
+    view = _View(_grey(rgb), _smoothed(depth, depth > 0), instances > 0, camera)
+    nothing = CameraMotion(np.eye(4))
+    if start is None:
+        state, seen = _step(landmarks, view, nothing, QUICK_LEVEL)
+        quiet = _displacement(landmarks, view, state) < QUIET_M and abs(state.scale - 1) < QUIET_SCALE
+        if seen < FEWEST_POINTS or quiet:
+            return _measured(landmarks, view, nothing, seen)
+    state, seen = start or nothing, 0
+    for level in range(len(BLURS_PX)):
+        for _ in range(STEPS):
+            state, seen = _step(landmarks, view, state, level)
+            if seen < FEWEST_POINTS:
+                return _measured(landmarks, view, nothing, seen)
+    gain = _misfit(landmarks, view, nothing) - _misfit(landmarks, view, state)
+    return replace(_measured(landmarks, view, state, seen), gain=gain)
+
+
+class _View:
+    """A view in which landmarks are looked up."""
+
+    def __init__(self, image: npt.NDArray[np.float32], depth: Floats, hidden: Mask, camera: Camera) -> None:
+        self.image, self.depth, self.hidden = image, depth, hidden
+        self.pose, self.k = camera.world_from_camera.astype(np.float64), camera.intrinsics.astype(np.float64)
+        self._levels: dict[int, npt.NDArray[np.float32]] = {}
+
+    def level(self, number: int) -> npt.NDArray[np.float32]:
+        """The blurred image (H, W)."""
+        if number not in self._levels:
+            self._levels[number] = ndimage.gaussian_filter(self.image, BLURS_PX[number], truncate=3.0)
+        return self._levels[number]
+
+    def brightness(self, number: int, at: Floats) -> tuple[Floats, Floats]:
+        """Brightness (M,) in a blurred image at rows and columns (2, M), and its change along columns and rows."""
+        whole = np.floor(at).astype(int)
+        rows, columns = (np.clip(part, 1, size - 3) for part, size in zip(whole, self.depth.shape, strict=True))
+        image = self.level(number)
+        down, right = np.clip(at - (rows, columns), 0.0, 1.0)
+
+        def around(rows: npt.NDArray[np.int_], columns: npt.NDArray[np.int_]) -> Floats:
+            upper = image[rows, columns] * (1 - right) + image[rows, columns + 1] * right
+            lower = image[rows + 1, columns] * (1 - right) + image[rows + 1, columns + 1] * right
+            return np.asarray(upper * (1 - down) + lower * down)
+
+        across = (around(rows, columns + 1) - around(rows, columns - 1)) / 2
+        along = (around(rows + 1, columns) - around(rows - 1, columns)) / 2
+        return around(rows, columns), np.stack([across, along])
+
+    def project(self, motion: CameraMotion, points: Floats) -> tuple[Floats, Floats, Floats, Mask]:
+        """Points (M, 3) in the camera's frame, their column and row, and whether they are in the image."""
+        pose = self.pose @ motion.offset
+        local = (points - pose[:3, 3]) @ pose[:3, :3]
+        ahead = np.maximum(local[:, 2], 1e-6)
+        column = self.k[0, 0] * local[:, 0] / ahead + self.k[0, 2] - 0.5
+        row = self.k[1, 1] * local[:, 1] / ahead + self.k[1, 2] - 0.5
+        height, width = self.depth.shape
+        inside = (local[:, 2] > 0.05) & (column >= 0) & (column <= width - 1) & (row >= 0) & (row <= height - 1)
+        return local, column, row, inside
+
+
+def _step(landmarks: Landmarks, view: _View, motion: CameraMotion, level: int) -> tuple[CameraMotion, int]:
+    """One Gauss-Newton step from a motion, and the number of landmarks in sight."""
+    local, column, row, inside = view.project(motion, landmarks.points)
+    at = np.stack([row, column])
+    nearest = np.clip(np.rint(at).astype(int), 0, np.array(view.depth.shape)[:, None] - 1)
+    reading = view.depth[nearest[0], nearest[1]]
+    inside &= ~view.hidden[nearest[0], nearest[1]]
+    pose = view.pose @ motion.offset
+    normals = landmarks.normals @ pose[:3, :3]
+    k, z = view.k, np.maximum(local[:, 2], 1e-6)
+    rays = np.stack([(column + 0.5 - k[0, 2]) / k[0, 0], (row + 0.5 - k[1, 2]) / k[1, 1], np.ones_like(z)], axis=1)
+    measured = rays * (reading / motion.scale)[:, None]
+    off_plane = np.einsum("ij,ij->i", normals, measured - local)
+    off_depth = measured[:, 2] - local[:, 2]
+    known = inside & (reading > 0) & (np.abs(off_depth) < 2 * DEPTH_M[level])
+    if np.count_nonzero(known) < FEWEST_POINTS:
+        return motion, int(np.count_nonzero(known))
+    depth_rows = np.zeros((len(z), 9))
+    depth_rows[:, :3], depth_rows[:, 3:6] = normals, np.cross(local, normals)
+    depth_rows[:, 6] = -np.einsum("ij,ij->i", normals, measured)
+    depth_weights = _weights(off_plane, known, DEPTH_M[level], NOISE_M)
+
+    grey, gradient = view.brightness(level, at)
+    before = landmarks.grey[level]
+    off_grey = np.zeros_like(grey)
+    off_grey[known] = grey[known] - _brightness(before[known], grey[known])
+    over_z = gradient * np.array([[k[0, 0]], [k[1, 1]]]) / z
+    slope = np.stack([over_z[0], over_z[1], -(over_z[0] * local[:, 0] + over_z[1] * local[:, 1]) / z], axis=1)
+    grey_rows = np.zeros((len(z), 9))
+    grey_rows[:, :3], grey_rows[:, 3:6] = -slope, np.cross(slope, local)
+    grey_rows[:, 7], grey_rows[:, 8] = -before, -1.0
+    # a landmark in front of which something stands, or that is gone, has another brightness
+    grey_weights = _weights(off_grey, known, GREY[level], NOISE_GREY)
+
+    matrix, vector = np.diag(PRIOR**-2.0), np.zeros(9)
+    vector[6] = (1.0 - motion.scale) / PRIOR[6] ** 2
+    for rows, off, weights in ((depth_rows, off_plane, depth_weights), (grey_rows, off_grey, grey_weights)):
+        matrix += rows.T @ (rows * weights[:, None])
+        vector -= rows.T @ (weights * off)
+    found = np.linalg.solve(matrix, vector)
+    change = np.eye(4)
+    change[:3, :3] = Rotation.from_rotvec(found[3:6]).as_matrix()
+    change[:3, 3] = found[:3]
+    scale = float(np.clip(motion.scale + found[6], 0.8, 1.25))
+    return replace(motion, offset=motion.offset @ change, scale=scale), int(np.count_nonzero(known))
+
+
+def _weights(off: Floats, known: Mask, limit: float, noise: float) -> Floats:
+    """Tukey's weights (M,) of residuals, over their variance."""
+    if not known.any():
+        return np.zeros_like(off)
+    sigma = max(1.4826 * float(np.median(np.abs(off[known]))), noise)
+    limit = max(limit, 3.0 * sigma)
+    return np.where(known & (np.abs(off) < limit), (1 - (off / limit) ** 2) ** 2, 0.0) / (ALIKE * sigma**2)
+
+
+def _measured(landmarks: Landmarks, view: _View, motion: CameraMotion, seen: int) -> CameraMotion:
+    """A motion with its size and how well it fits."""
+    local, column, row, inside = view.project(motion, landmarks.points)
+    rows, columns = np.rint(row[inside]).astype(int), np.rint(column[inside]).astype(int)
+    reading = view.depth[rows, columns] / motion.scale
+    shown = (reading > 0) & ~view.hidden[rows, columns]
+    off, tolerance = (reading - local[inside, 2])[shown], 0.02 + 0.02 * local[inside, 2][shown]
+    enough = len(off) >= FEWEST_POINTS
+    return CameraMotion(
+        motion.offset,
+        motion.scale,
+        _displacement(landmarks, view, motion),
+        float(np.linalg.norm(motion.offset[:3, 3])),
+        float(np.degrees(Rotation.from_matrix(motion.offset[:3, :3]).magnitude())),
+        float((np.abs(off) < tolerance).mean()) if enough else 1.0,
+        float((off > tolerance).mean()) if enough else 0.0,
+        seen,
+        float(np.median(np.abs(off))) if enough else 0.0,
+    )
+
+
+def _displacement(landmarks: Landmarks, view: _View, motion: CameraMotion) -> float:
+    """Median distance by which a motion displaces the landmarks."""
+    pose = view.pose @ np.linalg.inv(motion.offset) @ np.linalg.inv(view.pose)
+    points = landmarks.points
+    return float(np.median(np.linalg.norm(points @ (pose[:3, :3] - np.eye(3)).T + pose[:3, 3], axis=1)))
+
+
+def _misfit(landmarks: Landmarks, view: _View, motion: CameraMotion) -> float:
+    """Mean squared residuals of brightness and depth, in units of usual noise; outliers count up to a limit."""
+    local, column, row, inside = view.project(motion, landmarks.points)
+    at = np.stack([row, column])
+    nearest = np.clip(np.rint(at).astype(int), 0, np.array(view.depth.shape)[:, None] - 1)
+    reading = view.depth[nearest[0], nearest[1]] / motion.scale
+    off = reading - local[:, 2]
+    known = inside & (reading > 0) & ~view.hidden[nearest[0], nearest[1]] & (np.abs(off) < DEPTH_M[1])
+    if np.count_nonzero(known) < FEWEST_POINTS:
+        return 0.0
+    grey, _ = view.brightness(QUICK_LEVEL, at[:, known])
+    before = landmarks.grey[QUICK_LEVEL][known]
+    darker = grey - _brightness(before, grey)
+    usual = (darker / USUAL_GREY) ** 2, (off[known] / USUAL_M) ** 2
+    return float(sum(np.minimum(each, MOST_UNUSUAL).mean() for each in usual))
+
+
+def _brightness(before: Floats, grey: Floats) -> Floats:
+    """Brightness (M,) as it should be now, from that of the first view; lighting and exposure may have changed."""
+    contrast, offset = np.polyfit(before, grey, 1) if np.ptp(before) > 20 else (0.0, 0.0)
+    if not 0.5 < contrast < 2.0:
+        contrast, offset = 1.0, float(np.median(grey - before))
+    return np.asarray(contrast * before + offset)
+
+
+def _grey(rgb: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+    red, green, blue = (rgb[..., channel].astype(np.float32) for channel in range(3))
+    return np.asarray((red + green + blue) / 3)
+
+
+def _rays(camera: Camera, shape: tuple[int, ...]) -> Floats:
+    """(H, W, 3) directions of the pixels at depth 1."""
+    k = camera.intrinsics.astype(np.float64)
+    rows, columns = np.indices(shape)
+    return np.stack([(columns + 0.5 - k[0, 2]) / k[0, 0], (rows + 0.5 - k[1, 2]) / k[1, 1], np.ones(shape)], axis=-1)
+
+
+def _smoothed(depth: FloatArray, valid: Mask) -> Floats:
+    """Mean depth (H, W) of the readings around each pixel; 0 at edges and where there are too few."""
+    known = np.where(valid, depth, 0.0).astype(np.float64)
+    share = ndimage.uniform_filter(valid.astype(np.float64), _WINDOW)
+    mean = ndimage.uniform_filter(known, _WINDOW) / np.maximum(share, 1e-6)
+    spread = ndimage.uniform_filter(known**2, _WINDOW) / np.maximum(share, 1e-6) - mean**2
+    flat = spread < (0.5 * JUMP * mean) ** 2
+    return np.where(flat & (share > 0.4), mean, 0.0)
+
+
+def _behind_edges(depth: FloatArray) -> Mask:
+    """(H, W) pixels next to something nearer: its outline moves against them."""
+    near = np.zeros(depth.shape, dtype=np.bool_)
+    for axis in (0, 1):
+        first, second = (np.take(depth, range(n, depth.shape[axis] - 1 + n), axis) for n in (0, 1))
+        both = (first > 0) & (second > 0)
+        padding = [(0, 1) if each == axis else (0, 0) for each in (0, 1)]
+        near |= np.pad(both & (second - first > JUMP * first), padding)
+        near |= np.pad(both & (first - second > JUMP * second), [pair[::-1] for pair in padding])
+    size = 2 * _WINDOW + 1
+    edge = ndimage.minimum_filter(np.where(near, depth, np.inf), size)
+    return np.asarray(depth > edge * (1 + JUMP))
+
+
+def _near_objects(instances: npt.NDArray[np.int32]) -> Mask:
+    shown = instances > 0
+    return np.asarray(ndimage.distance_transform_edt(~shown) <= BESIDE_OBJECTS_PX) if shown.any() else shown
+
+
+def _chosen(usable: Mask, slope: Floats) -> npt.NDArray[np.intp]:
+    """Numbers of some usable pixels: evenly, and among those with the steepest brightness."""
+    every = np.flatnonzero(usable)
+    if not len(every):
+        return every
+    steep = every[np.argsort(slope.ravel()[every], kind="stable")[-4 * MOST_POINTS :]]
+    parts = [part[:: max(len(part) // MOST_POINTS, 1)][: 2 * MOST_POINTS] for part in (every, steep)]
+    return np.unique(np.concatenate(parts))

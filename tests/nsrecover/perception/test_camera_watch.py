@@ -1,0 +1,208 @@
+"""Cameras that freeze, fail, are exchanged, move or change their scale are named; what happens in the scene is not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nsrecover
+from nsrecover.core.observation import Observation
+from nsrecover.core.sensing import SensorProblem
+from nsrecover.errors import InvalidObservation
+from nsrecover.perception.camera_motion import landmarks_of, motion_of
+from nsrecover.perception.camera_watch import CameraWatch
+from nsrecover.records.recording import example
+from sim.sensors.presets import presets, sensor
+from sim.sensors.sensor import SensorStream, recorded
+
+START = 2
+"""Number of the first observation that an event affects."""
+
+SENSORS = ["clean", "d435"]
+
+
+def stream_of(name: str, seed: int = 0, events: Sequence[dict[str, Any]] = ()) -> SensorStream:
+    return sensor(name, events=events).stream(2, seed)
+
+
+def seen_through(name: str, seed: int = 0, events: Sequence[dict[str, Any]] = ()) -> list[Observation]:
+    """The shipped episode, in which objects are moved and fall, through a sensor."""
+    stream = stream_of(name, seed, events)
+    return [stream.observe(recorded(observation)) for observation in example().observations]
+
+
+def watched(seen: Sequence[Observation]) -> list[tuple[Observation | None, list[tuple[SensorProblem, str, bool]]]]:
+    """What is left of every later observation, and what is named: problem, camera, whether it is corrected."""
+    watch, results = CameraWatch.begin(seen[0]), []
+    for observation in seen[1:]:
+        watch, usable, findings = watch.look(observation)
+        results.append((usable, [(each.problem, each.camera, each.compensated) for each in findings]))
+    return results
+
+
+@pytest.mark.parametrize("name", presets())
+def test_what_happens_in_the_scene_is_no_fault_of_a_camera(name: str) -> None:
+    for seed in range(2):
+        assert all(not findings for _, findings in watched(seen_through(name, seed)))
+
+
+def test_a_usable_observation_is_handed_on_as_it_is() -> None:
+    seen = seen_through("clean")
+    assert all(usable is given for (usable, _), given in zip(watched(seen), seen[1:], strict=True))
+
+
+@pytest.mark.parametrize("name", SENSORS)
+def test_a_passing_hand_is_no_fault_of_a_camera(name: str) -> None:
+    events = [{"kind": "passing", "start": START, "end": START + 1, "size": 0.08}]
+    assert all(not findings for _, findings in watched(seen_through(name, events=events)))
+
+
+@pytest.mark.parametrize("gain", [0.6, 1.4])
+@pytest.mark.parametrize("name", SENSORS)
+def test_other_lighting_is_no_fault_of_a_camera(name: str, gain: float) -> None:
+    seen = seen_through(name)
+    later = [replace(each, rgb=np.clip(gain * each.rgb, 0, 255).astype(np.uint8)) for each in seen[1:]]
+    assert all(not findings for _, findings in watched([seen[0], *later]))
+
+
+EVENTS: list[tuple[dict[str, Any], tuple[SensorProblem, str, bool], int]] = [
+    ({"kind": "frozen", "view": 1}, (SensorProblem.FROZEN, "right", False), 1),
+    ({"kind": "dropped", "view": 0}, (SensorProblem.NO_DEPTH, "left", False), 1),
+    ({"kind": "swapped"}, (SensorProblem.EXCHANGED_CAMERAS, "left and right", True), 2),
+    ({"kind": "bumped", "view": 1, "size": 0.01}, (SensorProblem.MOVED, "right", True), 2),
+    ({"kind": "bumped", "view": 0, "size": 0.05}, (SensorProblem.MOVED, "left", False), 1),
+    ({"kind": "rescaled", "view": 1, "size": 0.02}, (SensorProblem.RESCALED, "right", True), 2),
+]
+
+
+@pytest.mark.parametrize(
+    ("event", "named", "views"), EVENTS, ids=[f"{e['kind']}-{e.get('size')}" for e, _, _ in EVENTS]
+)
+@pytest.mark.parametrize("name", SENSORS)
+def test_a_failing_camera_is_named(
+    name: str, event: dict[str, Any], named: tuple[SensorProblem, str, bool], views: int
+) -> None:
+    results = watched(seen_through(name, events=[{"start": START, **event}]))
+    for number, (usable, findings) in enumerate(results, start=1):
+        assert findings == ([named] if number >= START else [])
+        assert usable is not None
+        assert len(usable.cameras) == (views if number >= START else 2)
+
+
+def test_a_camera_that_recovers_is_used_again() -> None:
+    events = [{"kind": "frozen", "view": 1, "start": 1, "end": 2}, {"kind": "dropped", "view": 0, "start": 3, "end": 4}]
+    results = watched(seen_through("d435", events=events))
+    assert [len(findings) for _, findings in results] == [1, 0, 1, 0]
+    assert [len(usable.cameras) if usable else 0 for usable, _ in results] == [1, 2, 1, 2]
+
+
+def test_a_clean_camera_may_repeat_its_image_if_nothing_has_changed() -> None:
+    seen = seen_through("clean")
+    assert all(not findings for _, findings in watched([seen[0]] * 3))
+
+
+def test_exchanged_images_are_put_back() -> None:
+    right = seen_through("clean")
+    swapped = seen_through("clean", events=[{"kind": "swapped", "start": START}])
+    for (usable, _), expected in zip(watched(swapped), right[1:], strict=True):
+        assert usable is not None
+        np.testing.assert_array_equal(usable.depth_m, expected.depth_m)
+        np.testing.assert_array_equal(usable.instances, expected.instances)
+
+
+@pytest.mark.parametrize(("name", "within_mm"), [("clean", 3.0), ("d435", 5.0)])
+def test_the_pose_of_a_bumped_camera_is_corrected(name: str, within_mm: float) -> None:
+    for seed in range(3):
+        right = seen_through(name, seed)
+        bumped = seen_through(name, seed, [{"kind": "bumped", "view": 1, "size": 0.01, "start": START}])
+        (usable, _), expected = watched(bumped)[START], right[START + 1]
+        assert usable is not None
+        before, after = (
+            _displacement_mm(each.cameras[1].world_from_camera, expected.cameras[1].world_from_camera)
+            for each in (bumped[START + 1], usable)
+        )
+        assert before > 10.0
+        assert after < within_mm, (before, after)
+
+
+def _displacement_mm(pose: np.ndarray, true_pose: np.ndarray) -> float:
+    """How far points on the table in front of the camera seem displaced."""
+    points = np.array([(x, y, 0.0, 1.0) for x in (0.4, 0.5, 0.6) for y in (-0.2, 0.0, 0.2)])
+    seen = points @ np.linalg.inv(true_pose).T @ pose.T
+    return 1000 * float(np.median(np.linalg.norm((seen - points)[:, :3], axis=1)))
+
+
+def test_the_scale_of_depth_is_corrected() -> None:
+    rescaled = seen_through("d435", events=[{"kind": "rescaled", "view": 1, "size": 0.03, "start": START}])
+    usable = watched(rescaled)[START][0]
+    assert usable is not None
+    both = (usable.depth_m[1] > 0) & (rescaled[0].depth_m[1] > 0)
+    assert np.median(usable.depth_m[1][both] / rescaled[0].depth_m[1][both]) == pytest.approx(1.0, abs=0.004)
+
+
+def test_a_covered_camera_is_left_out() -> None:
+    seen = seen_through("d435")
+    depth = seen[1].depth_m.copy()
+    depth[0] = np.where(depth[0] > 0, 0.3, 0.0)
+    usable, findings = watched([seen[0], replace(seen[1], depth_m=depth)])[0]
+    assert findings == [(SensorProblem.COVERED, "left", False)]
+    assert usable is not None
+    assert [camera.name for camera in usable.cameras] == ["right"]
+
+
+def test_a_motion_is_measured_as_it_is() -> None:
+    seen = seen_through("clean")[0]
+    landmarks = landmarks_of(seen.rgb[0], seen.depth_m[0], seen.instances[0], seen.cameras[0])
+    motion = motion_of(landmarks, seen.rgb[0], seen.depth_m[0], seen.instances[0], seen.cameras[0])
+    np.testing.assert_array_equal(motion.offset, np.eye(4))
+    assert motion.matched > 0.98
+    shifted = np.eye(4)
+    shifted[:3, 3] = 0.004, -0.006, 0.005
+    camera = replace(seen.cameras[0], world_from_camera=seen.cameras[0].world_from_camera @ shifted)
+    motion = motion_of(landmarks, seen.rgb[0], seen.depth_m[0], seen.instances[0], camera)
+    np.testing.assert_allclose(motion.offset, np.linalg.inv(shifted), atol=0.003)
+    assert motion.scale == pytest.approx(1.0, abs=0.003)
+
+
+def test_nothing_is_said_of_a_camera_that_looks_elsewhere() -> None:
+    seen = seen_through("clean")
+    cameras = tuple(
+        replace(each, world_from_camera=each.world_from_camera @ np.diag([-1.0, 1.0, -1.0, 1.0]))
+        for each in seen[1].cameras
+    )
+    assert watched([seen[0], replace(seen[1], cameras=cameras)])[0][1] == []
+
+
+def test_the_perceiver_says_what_is_wrong_with_its_cameras() -> None:
+    seen = seen_through("d435", events=[{"kind": "frozen", "view": 1, "start": START, "end": START + 1}])
+    perceiver = nsrecover.load().perceiver()
+    perceiver.reset(seen[0])
+    named = []
+    for observation in seen[1:]:
+        perceiver.fork().step(observation)
+        perceiver.step(observation)
+        named.append([each.problem for each in perceiver.findings])
+    assert named == [[], [SensorProblem.FROZEN], [], []]
+    perceiver.reset(seen[0])
+    assert perceiver.findings == ()
+
+
+def test_without_any_working_camera_the_observation_is_refused_and_can_be_tried_again() -> None:
+    seen = seen_through("d435", events=[{"kind": "dropped", "view": view, "start": 1, "end": 2} for view in (0, 1)])
+    perceiver = nsrecover.load().perceiver()
+    graph = perceiver.reset(seen[0])
+    with pytest.raises(InvalidObservation, match=r"at least one working camera, found left: 0 depth readings.*right"):
+        perceiver.step(seen[1])
+    assert perceiver.step(seen[2]).names == graph.names
+
+
+def test_the_watch_can_be_left_out() -> None:
+    seen = seen_through("d435", events=[{"kind": "frozen", "view": 1, "start": 1}])
+    perceiver = nsrecover.load().perceiver(watch_cameras=False)
+    perceiver.reset(seen[0])
+    perceiver.step(seen[1])
+    assert perceiver.findings == ()
