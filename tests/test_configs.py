@@ -30,6 +30,7 @@ COMMANDS = {
     "demo": "eval.demo",
     "models": "eval.models",
     "sensing": "eval.sensing",
+    "sensor_checks": "eval.sensor_checks",
     "symbolic": "eval.symbolic",
     "free_space": "eval.free_space",
     "planning": "eval.planning",
