@@ -24,6 +24,7 @@ COMMANDS = {
     "sense": "sim.sense",
     "datasets": "sim.datasets",
     "fidelity": "sim.fidelity",
+    "sound": "sim.sound.show",
     "kitchen": "sim.kitchen.show",
     "train": "train",
     "eval": "eval",

@@ -137,8 +137,8 @@ class SoundEvent:
 
     @property
     def label(self) -> str:
-        """Its class: the kind, for contacts with the material of what moves."""
-        return f"{self.kind} {self.bodies[0].material}" if self.kind in CONTACT else str(self.kind)
+        """Its class: the kind, and for impacts the material of what moves."""
+        return f"{self.kind} {self.bodies[0].material}" if self.kind is SoundKind.IMPACT else str(self.kind)
 
     @property
     def key(self) -> int:
