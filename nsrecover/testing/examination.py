@@ -39,6 +39,7 @@ class Examination:
         self.seen: list[LiftedObservation] = []
         self._known: dict[str, object] = {}
         self._time_s = float("-inf")
+        self._heard: Observation | None = None
         observe, execute = (getattr(world, name, None) for name in ("observe", "execute"))
         found = _misfit("observe", observe, 0) or _misfit("execute", execute, 1)
         log.check(
@@ -63,6 +64,9 @@ class Examination:
             Rule.TIME_FORWARD, observation.time_s >= self._time_s, f"time_s of at least {self._time_s:.3f}",
             f"{observation.time_s:.3f}", "use a single clock that is never set back",
         )  # fmt: skip
+        if self._heard is not None:
+            observation_rules.check_audio(log, self._heard, observation, limits)
+        self._heard = observation
         if self.seen:
             found = _other_views(self.seen[0], observation)
             log.check(
@@ -165,7 +169,7 @@ class Examination:
             return
         world = cast(Any, self.world)
         world.restore(saved)
-        self._time_s = float("-inf")  # the clock may be restored too
+        self._time_s, self._heard = float("-inf"), None  # the clock may be restored too
         self.check_same(Rule.RESTORE_GOES_BACK, then, self.observe(), "what was seen when it was saved")
         getattr(world, "release", lambda _: None)(saved)
 

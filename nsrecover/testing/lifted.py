@@ -51,10 +51,11 @@ def lift(observation: Observation) -> LiftedObservation:
 
 
 def digest(observation: Observation) -> str:
-    """Return a hash of the arrays, labels and cameras of an observation."""
+    """Return a hash of the images, audio, labels and cameras of an observation."""
     hashed = hashlib.sha256()
     arrays = [observation.rgb, observation.depth_m, observation.instances]
     arrays += [part for camera in observation.cameras for part in (camera.intrinsics, camera.world_from_camera)]
+    arrays += [] if observation.audio is None else [observation.audio]
     for array in arrays:
         hashed.update(np.ascontiguousarray(array).tobytes())
     hashed.update(repr((sorted(observation.labels.items()), observation.time_s)).encode())

@@ -24,6 +24,7 @@ from nsrecover.testing.rules import Limits, Rule, RuleLog
 Points = npt.NDArray[np.float64]
 _ODD_READING_M = 1.0
 _WELL_SEEN = 100
+_LOST_AUDIO = 0.02
 _FLIP = np.diag([1.0, -1.0, -1.0, 1.0])
 
 
@@ -84,6 +85,23 @@ def check_fields(log: RuleLog, observation: Observation, known: Mapping[str, obj
     log.check(
         Rule.GRIPPER_FIELDS, sane, "gripper_opening_m in metres (0 to 1) and holding true or false",
         f"{opening!r} and {holding!r}", "give the distance between the fingers, and what the gripper feels",
+    )  # fmt: skip
+
+
+def check_audio(log: RuleLog, before: Observation, observation: Observation, limits: Limits) -> None:
+    """Check that audio goes on from the observation before."""
+    found = ""
+    if (before.audio is None) != (observation.audio is None):
+        found = "an observation with audio and one without"
+    elif before.audio_rate_hz != observation.audio_rate_hz:
+        found = f"{before.audio_rate_hz} and then {observation.audio_rate_hz} samples a second"
+    elif observation.audio is not None:
+        heard_s, passed_s = len(observation.audio) / observation.audio_rate_hz, observation.time_s - before.time_s
+        if abs(heard_s - passed_s) > max(limits.audio_s, _LOST_AUDIO * passed_s):
+            found = f"{heard_s:.2f} s of audio for {passed_s:.2f} s"
+    log.check(
+        Rule.AUDIO_COVERS_TIME, not found, "audio at one rate that covers the time since the last observation", found,
+        "return all samples since the last observation, or None if there is no microphone",
     )  # fmt: skip
 
 

@@ -66,6 +66,10 @@ class Rule(CodeWithMeaning):
     SAME_VIEWS = "same-views", "Every observation has the same cameras, in the same order, with images of one size."
     OBSERVATIONS_KEPT = "observations-kept", "The arrays of an observation do not change after it was taken."
     TIME_FORWARD = "time-forward", "time_s never decreases, and increases with every action."
+    AUDIO_COVERS_TIME = (
+        "audio-covers-time",
+        "Either no observation has audio, or all have, at one rate and as long as the time since the last one.",
+    )
     LOOKING_CHANGES_NOTHING = (
         "looking-changes-nothing",
         "Two observations without an action in between show the same objects at the same places.",
@@ -173,6 +177,7 @@ class Limits:
         size_m: smallest and largest value of the longest side of an object.
         height_m: greatest height of an object.
         depth_m: smallest and largest distance (median) of an object from a camera.
+        audio_s: largest difference between the length of audio and the time that it covers; for long times 2 % of them.
         hidden: largest share of the pixels of an object that the arm may cover.
     """
 
@@ -183,6 +188,7 @@ class Limits:
     size_m: tuple[float, float] = (0.005, 0.5)
     height_m: float = 1.5
     depth_m: tuple[float, float] = (0.05, 10.0)
+    audio_s: float = 0.1
     hidden: float = 0.1
 
 

@@ -11,6 +11,7 @@ from nsrecover.core.actions import Action
 from nsrecover.core.observation import Observation
 from nsrecover.errors import UnknownObject
 from nsrecover.testing import Rule
+from sim.sound.microphone import Microphone
 from sim.tabletop.scenes import ObjectKind, ObjectSpec, SceneSpec
 from sim.tabletop.world import SavedWorld, TabletopWorld
 
@@ -112,6 +113,7 @@ CHANGED: list[tuple[Rule, Callable[[Observation], object]]] = [
     (Rule.PICTURES_NOT_BLANK, lambda seen: replace(seen, rgb=np.zeros_like(seen.rgb))),
     (Rule.GRIPPER_FIELDS, lambda seen: replace(seen, gripper_opening_m=80.0)),
     (Rule.GRIPPER_FIELDS, lambda seen: replace(seen, holding="no")),
+    (Rule.AUDIO_COVERS_TIME, lambda seen: replace(seen, audio=np.zeros(16_000, np.float32), audio_rate_hz=16_000)),
     (Rule.NO_READING_IS_ZERO, holed),
     (Rule.NO_READING_IS_ZERO, lambda seen: replace(seen, depth_m=np.where(seen.instances > 0, seen.depth_m, -1.0))),
     (Rule.DEPTH_IN_METRES, lambda seen: replace(seen, depth_m=1000 * seen.depth_m)),
@@ -139,6 +141,31 @@ class Late(Table):
 class Frozen(Table):
     def seen(self, observation: Observation) -> Observation:
         return replace(observation, time_s=1.0)
+
+
+class ChangesRate(Table):
+    def seen(self, observation: Observation) -> Observation:
+        rate_hz = 16_000 if self.looked == 1 else 44_100
+        return replace(observation, audio=np.zeros(0, np.float32), audio_rate_hz=rate_hz)
+
+
+class GoesDeaf(Table):
+    def seen(self, observation: Observation) -> Observation:
+        if self.looked > 1:
+            return observation
+        return replace(observation, audio=np.zeros(0, np.float32), audio_rate_hz=16_000)
+
+
+class LosesSound(Table):
+    """Returns what was heard during the last tenth of a second only."""
+
+    def __init__(self) -> None:
+        TabletopWorld.__init__(self, SCENE, microphone=Microphone())
+        self.looked = self.done = 0
+
+    def seen(self, observation: Observation) -> Observation:
+        assert observation.audio is not None
+        return replace(observation, audio=observation.audio[-1600:])
 
 
 class SwapsCameras(Table):
@@ -332,6 +359,9 @@ BROKEN: list[tuple[Rule, type]] = [
     (Rule.SAME_VIEWS, SwapsCameras),
     (Rule.SAME_VIEWS, Resizes),
     (Rule.OBSERVATIONS_KEPT, OneBuffer),
+    (Rule.AUDIO_COVERS_TIME, ChangesRate),
+    (Rule.AUDIO_COVERS_TIME, GoesDeaf),
+    (Rule.AUDIO_COVERS_TIME, LosesSound),
     (Rule.TIME_FORWARD, Late),
     (Rule.TIME_FORWARD, Frozen),
     (Rule.LOOKING_CHANGES_NOTHING, Nudges),

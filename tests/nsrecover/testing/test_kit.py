@@ -18,6 +18,7 @@ from nsrecover.errors import InvalidAction, InvalidConfiguration, UnknownObject
 from nsrecover.testing import Limits, Report, Rule, Status, WorldNotConforming, check_world, load_factory
 from sim.common.cameras import FRONT, CameraRig
 from sim.sensors.masks import MaskErrors
+from sim.sound.microphone import Microphone
 from sim.tabletop.sampling import sample_scene
 from sim.tabletop.world import TabletopWorld
 from tests.commands import run
@@ -60,6 +61,10 @@ def test_our_world_keeps_them_with_other_scenes_and_cameras(count: int, rig: Cam
     one_camera = {Rule.INSTANCES_AGREE, Rule.CAMERAS_AGREE} if len(rig.views) == 1 else set()
     assert set(report.skipped) == one_camera
     assert all("two cameras" in report[rule].reason for rule in one_camera)
+
+
+def test_a_world_with_a_microphone_keeps_every_rule() -> None:
+    assert check_world(lambda: TabletopWorld(SCENE, microphone=Microphone())).passed == tuple(Rule)
 
 
 def test_masks_that_bleed_by_one_pixel_are_good_enough() -> None:
