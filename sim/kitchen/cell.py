@@ -20,7 +20,6 @@ from sim.kitchen.physics import KitchenPhysics
 from sim.kitchen.processes import LAW_TICKS, Process
 from sim.kitchen.robot import Robot
 from sim.kitchen.scenes import KitchenSpec
-from sim.kitchen.shapes import hold_joint
 from sim.kitchen.states import ObjectState
 from sim.kitchen.visuals import Visuals
 
@@ -49,7 +48,6 @@ class KitchenCell(KitchenPhysics):
         self.visuals = Visuals(self)
         self._process = Process(self)
         self._velocities: dict[str, Array] = {}
-        self._pressed: set[str] = set()
         for name, state in self.states.items():
             if state.on and name in self.fixtures:
                 self._start(self.fixtures[name])
@@ -64,8 +62,6 @@ class KitchenCell(KitchenPhysics):
     def advance(self) -> None:
         """Run one physics step; the laws follow at every few of them."""
         super().advance()
-        if not hasattr(self, "_process"):
-            return
         if self.robot.check_latch():
             self.note(f"the {self.robot.held} was torn out of the gripper")
             self.robot.held = ""
@@ -87,11 +83,6 @@ class KitchenCell(KitchenPhysics):
     def position_of(self, fixture: Fixture, control: Control) -> float:
         """Joint position of a control."""
         return self.joint(fixture.name, control.joint)
-
-    def release_joints(self, fixture: Fixture) -> None:
-        """Apply the ordinary friction and springs of a fixture's joints."""
-        for number, joint in enumerate(fixture.assembly.joints):
-            hold_joint(self.client, self.body(fixture.name), number, joint)
 
     def floor_plan(self) -> FloorPlan:
         """What stands on the floor now, with open doors and drawers."""

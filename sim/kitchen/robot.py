@@ -140,7 +140,8 @@ class Robot:
                 )
                 self.place(pose, carried())
                 for _ in range(8):
-                    self.arm.hold_still() if not self.held else self.arm.wait(0, _nothing, True)
+                    if not self.held:
+                        self.arm.hold_still()
                     tick()
 
     def to_base(self, position: Array, rotation: Array, base: BasePose | None = None) -> tuple[Array, Array]:
@@ -227,7 +228,3 @@ class Robot:
             return False
         self.unlatch()
         return True
-
-
-def _nothing(_: float) -> None:
-    """A tick that does nothing."""

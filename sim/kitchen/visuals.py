@@ -8,6 +8,7 @@ import numpy as np
 import pybullet
 
 from sim.common.rotations import quaternion_of
+from sim.kitchen.fixtures import ControlKind
 from sim.kitchen.physics import KitchenPhysics
 from sim.kitchen.shapes import Assembly, Colour, Link, Part, Shape, create_body
 from sim.kitchen.states import ObjectState
@@ -29,6 +30,9 @@ _OFF: Colour = (0.16, 0.16, 0.18)
 _STREAM: Colour = (0.60, 0.78, 0.95)
 _BROWN: Colour = (0.55, 0.33, 0.12)
 _BLACK: Colour = (0.08, 0.06, 0.05)
+_YOLK: Colour = (0.98, 0.80, 0.25)
+_LAMP: Colour = (1.0, 0.75, 0.10)
+_UNLIT: Colour = (0.25, 0.30, 0.28)
 _AWAY = [0.0, 0.0, -40.0]
 
 
@@ -76,8 +80,12 @@ class Visuals:
         for name, fixture in self._physics.fixtures.items():
             if fixture.kind == "stove burner":
                 self._paint(name, _GLOW if states[name].on else _OFF)
+            elif fixture.switch is not None and fixture.switch.kind is ControlKind.BUTTON:
+                self._paint(name, _LAMP if states[name].on else _UNLIT, fixture.switch.joint)
         for name, spec in self._physics.things.items():
             state = states[name]
+            if state.cracked and not state.cooked:
+                self._paint(name, _YOLK)
             if state.cooked > 0.0:
                 target = _BROWN if state.cooked <= 1.0 else _BLACK
                 share = state.cooked if state.cooked <= 1.0 else state.cooked - 1.0
@@ -110,11 +118,11 @@ class Visuals:
         )
         self._move(wall, position + rotation @ [0.0, radius + 0.001, 0.1 * height], rotation)
 
-    def _paint(self, name: str, colour: Colour) -> None:
+    def _paint(self, name: str, colour: Colour, link: int = -1) -> None:
         if self._colours.get(name) != colour:
             self._colours[name] = colour
             body = self._physics.body(name)
-            pybullet.changeVisualShape(body, -1, rgbaColor=[*colour, 1.0], physicsClientId=self._client)
+            pybullet.changeVisualShape(body, link, rgbaColor=[*colour, 1.0], physicsClientId=self._client)
 
     def _marker(self, owner: str, part: Part) -> int:
         shown = Part(part.shape, part.size, part.at, part.colour, solid=False)

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from sim.common.rotations import leveled, rotation_about
 from sim.kitchen.fixtures import Fixture, Place
 from sim.kitchen.grasps import Grasp, grasps
-from sim.kitchen.processes import Process
 from sim.kitchen.reach import ToolPose
 from sim.kitchen.scenes import SIDE_M
 from sim.kitchen.skills.motion import SLOW_M_S, Motion, SkillFailure
@@ -44,9 +43,8 @@ def front_of(motion: Motion, fixture: Fixture | None, point: Array) -> float:
 
 def where(motion: Motion, name: str) -> tuple[Fixture, Place] | None:
     """The fixture and the place in or on which a thing is; None if it is elsewhere, on the floor for instance."""
-    process = Process(motion.cell)
     for fixture in motion.cell.fixtures.values():
-        if fixture.places and name in process.standing_on(fixture.name):
+        if fixture.places and name in motion.cell.standing_on(fixture.name):
             return fixture, fixture.places[0]
     for outer in motion.cell.things:
         if name in motion.cell.contents(outer):
@@ -187,7 +185,7 @@ def put(motion: Motion, name: str, target: str) -> None:
 
 
 def _others(motion: Motion, target: str, name: str) -> list[str]:
-    return [other for other in Process(motion.cell).standing_on(target) if other != name]
+    return [other for other in motion.cell.standing_on(target) if other != name]
 
 
 def tool_for(motion: Motion, name: str, spot: Array, azimuth: float) -> ToolPose:

@@ -238,7 +238,6 @@ def _turned(motion: Motion, fixture: Fixture, control: Control, goal: float) -> 
 
 def _pressed(motion: Motion, fixture: Fixture, control: Control) -> None:
     """Press a button with closed fingers."""
-    cell = motion.cell
     point, _ = _at(fixture, control, 0.0)
     inwards = fixture.rotation() @ np.asarray(control.inwards)
     front = math.atan2(inwards[1], inwards[0])
@@ -260,5 +259,4 @@ def _pressed(motion: Motion, fixture: Fixture, control: Control) -> None:
             motion.wait(0.1)
             motion.stow()
             return
-    cell.release_joints(fixture)
     raise SkillFailure(f"the button of the {fixture.name} is out of reach")

@@ -1,0 +1,50 @@
+"""States are visible: pictures change where a state changes, and nowhere else."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sim.common.cameras import DAYLIGHT, View, take_picture
+from sim.kitchen.cell import KitchenCell
+from sim.kitchen.scenes import sample_kitchen
+from sim.kitchen.states import ObjectState
+
+
+@pytest.mark.parametrize(
+    ("name", "state"),
+    [
+        ("pot", ObjectState(liquid="coffee", volume_l=0.5)),
+        ("pot", ObjectState(dirty=True)),
+        ("egg", ObjectState(cracked=True)),
+        ("egg", ObjectState(cooked=1.0)),
+        ("second stove burner", ObjectState(on=True)),
+        ("coffee machine", ObjectState(on=True)),
+        ("faucet", ObjectState(on=True)),
+    ],
+)
+def test_a_state_shows_and_disappears_again(name: str, state: ObjectState) -> None:
+    spec = sample_kitchen(3, 0, ["pot", "egg"])
+    clean = replace(spec, things=tuple(replace(thing, state=ObjectState()) for thing in spec.things))
+    with KitchenCell(clean) as cell:
+        if name in cell.things:
+            target = cell.pose(name)[0]
+        else:
+            fixture = cell.fixtures[name]
+            moving = fixture.assembly.joints[0].at if fixture.assembly.joints and name != "faucet" else None
+            target = fixture.to_world(moving or fixture.stream or fixture.places[0].centre)
+        x, y, z = target.tolist()
+        view = View("near", (x - 0.25, y, z + 0.45), (x, y, z))
+
+        def picture() -> np.ndarray:
+            return take_picture(cell.client, view, 160, 120, DAYLIGHT).rgb.astype(int)
+
+        cell.visuals.update(cell.states)
+        before = picture()
+        cell.visuals.update(cell.states | {name: state})
+        changed = np.abs(picture() - before).max(axis=2) > 25
+        assert 10 < changed.sum() < 0.6 * changed.size
+        cell.visuals.update(cell.states)
+        after = np.abs(picture() - before).max(axis=2) > 25
+        # what is cooked or cracked stays so in a kitchen
+        assert state.cooked or state.cracked or after.sum() == 0
