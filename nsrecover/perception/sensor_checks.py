@@ -172,7 +172,7 @@ def _remaining(observation: Observation) -> Iterator[SensorFinding]:
         if own and len(far) == len(own):
             yield SensorFinding(SensorProblem.OUT_OF_REACH, camera.name, f"all objects over {REACH_M} m away")
     for (one, first), (two, second) in zip(list(enumerate(tops))[:-1], list(enumerate(tops))[1:], strict=True):
-        apart = _disagreement(first, second, observation.shared_ids)
+        apart = _disagreement(first, second) if observation.shared_ids else 0.0
         if apart > AGREE_M:
             names = f"{observation.cameras[one].name} and {observation.cameras[two].name}"
             yield SensorFinding(
@@ -184,7 +184,7 @@ def _remaining(observation: Observation) -> Iterator[SensorFinding]:
             names = f"{observation.cameras[one].name} and {observation.cameras[two].name}"
             yield SensorFinding(
                 SensorProblem.VIEWS_DISAGREE, names,
-                f"{number} objects of the first where the second sees through",
+                f"{number} objects of the first where the second sees the bare table",
             )  # fmt: skip
             return
 
@@ -236,11 +236,7 @@ def _tops(observation: Observation, view: int) -> dict[int, FloatArray]:
     return found
 
 
-def _disagreement(first: dict[int, FloatArray], second: dict[int, FloatArray], shared: bool) -> float:
-    """Median distance of the places of the same objects in two views; of nearest neighbours without shared numbers."""
-    if shared:
-        apart = [float(np.linalg.norm(first[n] - second[n])) for n in first.keys() & second.keys()]
-    else:
-        few, many = sorted((list(first.values()), list(second.values())), key=len)
-        apart = [min(float(np.linalg.norm(a - b)) for b in many) for a in few]
+def _disagreement(first: dict[int, FloatArray], second: dict[int, FloatArray]) -> float:
+    """Median distance of the places of the same objects in two views."""
+    apart = [float(np.linalg.norm(first[number] - second[number])) for number in first.keys() & second.keys()]
     return float(np.median(apart)) if apart else 0.0

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import numpy.typing as npt
-from scipy import ndimage
 
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import FloatArray
@@ -15,33 +12,32 @@ from nsrecover.perception.lifting import MIN_PIXELS, to_world
 ABOVE_M = 0.02
 """Points below this height may belong to the table."""
 
-BEYOND_M = 0.03
-"""A reading that is so much farther than a point shows that nothing is there."""
+SAME_M = 0.015
+"""How near a reading must be to a point to show it."""
 
-ABSENT = 0.75
-"""An object is not there for a view that sees through so many of its points."""
+FOOT_M, ROOM_M = 0.015, 0.045
+"""Radius around the middle of an object in which a view must see the table, and in which it must see nothing higher, to
+show that the object is not there; cameras may be off by a degree and a centimetre."""
 
-BESIDE_M = 0.025
-"""An object may be so far beside its place in another view: cameras are off by a degree and a centimetre."""
+FEWEST_SEEN = 8
+"""Fewest readings that show the table in the smaller circle."""
+
+MOST_ABOVE = 0.1
+"""Largest share of the readings in the larger circle that may be higher by mistake."""
 
 _POINTS = 400
 
 
 def contradicted(observation: Observation, one: int, two: int) -> int:
-    """Number of objects that one view shows where another one sees through: the views are not of the same moment."""
-    depth = observation.depth_m[two]
-    focal, distance = observation.cameras[two].intrinsics[0, 0], np.median(depth[depth > 0])
-    nearest = ndimage.minimum_filter(
-        np.where(depth > 0, depth, np.inf), 2 * int(np.ceil(focal * BESIDE_M / distance)) + 1
-    )
-    observation = replace(observation, depth_m=observation.depth_m.copy())
-    observation.depth_m[two] = np.where(np.isfinite(nearest), nearest, 0.0)
+    """Number of objects that one view shows where another one sees the bare table: not views of the same moment."""
+    rows, columns = np.nonzero(observation.depth_m[two][::2, ::2] > 0)
+    seen = to_world(observation, two, 2 * rows, 2 * columns)
     absent = 0
     for points in _objects(observation, one):
-        reading, distance = readings_at(observation, two, points)
-        known = reading > 0
-        if np.count_nonzero(known) >= max(MIN_PIXELS, len(points) / 2):
-            absent += bool((reading > distance + BEYOND_M)[known].mean() > ABSENT)
+        away = np.linalg.norm(seen[:, :2] - np.median(points[:, :2], axis=0), axis=1)
+        foot, room = seen[away < FOOT_M, 2], seen[away < ROOM_M, 2]
+        if len(foot) >= FEWEST_SEEN and np.median(np.abs(foot)) < ABOVE_M / 2:
+            absent += bool((room > ABOVE_M).mean() < MOST_ABOVE)
     return absent
 
 
@@ -52,7 +48,7 @@ def unmasked(observation: Observation, view: int) -> int:
         found = 0
         for points in _objects(observation, other) if other != view else ():
             reading, distance = readings_at(observation, view, points)
-            found += bool((np.abs(reading - distance) < BEYOND_M / 2).mean() > 0.25)
+            found += bool((np.abs(reading - distance) < SAME_M).mean() > 0.25)
         shown.append(found)
     return max(shown)
 
