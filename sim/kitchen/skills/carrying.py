@@ -14,7 +14,7 @@ from sim.kitchen.grasps import Grasp, grasps
 from sim.kitchen.reach import ToolPose
 from sim.kitchen.scenes import SIDE_M
 from sim.kitchen.skills.motion import SLOW_M_S, Motion, SkillFailure
-from sim.kitchen.things import Form
+from sim.kitchen.things import Form, discs, gap
 
 Array = npt.NDArray[np.float64]
 
@@ -238,7 +238,7 @@ def spots(motion: Motion, name: str, target: str) -> Iterator[tuple[Array, float
         spot = fixture.to_world(local)
         room = min(
             (
-                _gap(motion, other, spot) - kind.radius_m - cell.things[other].kind.radius_m
+                gap([(float(spot[0]), float(spot[1]), kind.radius_m)], _covered(motion, other))
                 for other in cell.things
                 if other != name and abs(cell.pose(other)[0][2] - spot[2]) < 0.25
             ),
@@ -253,6 +253,13 @@ def spots(motion: Motion, name: str, target: str) -> Iterator[tuple[Array, float
         rated.append((0 if first else 1, -min(room, 0.12) + 0.25 * middle, number, spot))
     for _, _, _, spot in sorted(rated, key=lambda item: item[:3])[:10]:
         yield spot, 0.0
+
+
+def _covered(motion: Motion, name: str) -> list[tuple[float, float, float]]:
+    """What a thing covers with its handle, seen from above, as discs."""
+    position, rotation = motion.cell.pose(name)
+    yaw = math.atan2(rotation[1, 0], rotation[0, 0])
+    return discs(motion.cell.things[name].kind, float(position[0]), float(position[1]), yaw)
 
 
 def _gap(motion: Motion, other: str, spot: Array) -> float:

@@ -199,3 +199,10 @@ def test_every_skill_is_an_operator_of_the_household_domain() -> None:
     assert set(SKILLS) - {"move_to"} <= set(HOUSEHOLD.operators)
     for name in set(SKILLS) - {"move_to"}:
         assert len(SKILLS[name].arguments) == len(HOUSEHOLD.operators[name].parameters)
+
+
+def test_nothing_is_put_on_the_handle_of_a_pan() -> None:
+    spec = _kitchen(("pan", TOP, (0.0, -0.1), 90.0, CLEAN), ("apple", TOP, (0.0, 0.3), 0.0, CLEAN))
+    with KitchenWorld(spec) as world:
+        _run(world, f"pick_up(apple); put_on(apple, {TOP})")
+        assert world.cell.touching("apple") == {TOP}
