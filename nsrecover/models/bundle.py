@@ -32,7 +32,8 @@ FORMAT = 2
 """Version of the checkpoint format; raised when an older reader could not use a newer file."""
 
 WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
-SHIPPED = Path(__file__).parent.parent / "checkpoints" / "tabletop"
+CHECKPOINTS = Path(__file__).parent.parent / "checkpoints"
+SHIPPED = CHECKPOINTS / "tabletop"
 
 
 @dataclass(frozen=True)
@@ -277,13 +278,16 @@ class Bundle(nn.Module):
         """Read a checkpoint.
 
         Args:
-            folder: of a saved bundle; the shipped one by default.
+            folder: of a saved bundle, or the name of a shipped one: "tabletop", the default, was trained on exact
+                images, "tabletop_sensors" behind all models of sensors.
             domain: has the operators that the checkpoint may have learned.
 
         Raises:
             InvalidCheckpoint: it is missing, damaged, of another version, or its weights have other sizes.
         """
         path = SHIPPED if folder is None else Path(folder)
+        if not path.exists() and (CHECKPOINTS / path / WEIGHTS).is_file():
+            path = CHECKPOINTS / path
         for name in (CONFIG, WEIGHTS):
             if not (path / name).is_file():
                 raise InvalidCheckpoint(

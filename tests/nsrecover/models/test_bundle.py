@@ -92,3 +92,12 @@ def test_settings_that_do_not_fit_the_weights_are_refused(
     (saved[1] / CONFIG).write_text(json.dumps({**document, **change}))
     with pytest.raises(InvalidCheckpoint, match=message):
         Bundle.load(saved[1])
+
+
+def test_a_shipped_checkpoint_is_loaded_by_name() -> None:
+    exact, sensed = Bundle.load("tabletop"), Bundle.load("tabletop_sensors")
+    assert exact.config == Bundle.load().config
+    assert set(sensed.config.sensors) == {"clean", "d435", "harsh", "stereo", "tof"}
+    assert sensed.threshold == 0.5
+    with pytest.raises(InvalidCheckpoint, match=r"found no config.json in tabletop_sensor;"):
+        Bundle.load("tabletop_sensor")
