@@ -16,7 +16,7 @@ from eval.sweep.metrics import summary
 from eval.sweep.records import EpisodeRecord, OptimumRecord
 from eval.sweep.run import EvalConfig, read_records
 from eval.tables.__main__ import write
-from eval.tables.readme import BEGIN, END, FRESH, PUBLISHED, rewritten
+from eval.tables.readme import BEGIN, END, FRESH, PUBLISHED, SENSING, rewritten
 from nsrecover.errors import InvalidConfiguration
 from tests.eval.sweep.records import record, recovery
 from tests.tables_text import unpadded
@@ -213,15 +213,19 @@ def test_numbers_are_set_flush_right() -> None:
 
 def test_the_readme_has_the_published_numbers() -> None:
     text = (ROOT / "README.md").read_text()
-    metrics, fresh = (json.loads((ROOT / place / "metrics.json").read_text()) for place in (PUBLISHED, FRESH))
-    assert rewritten(text, metrics, fresh) == text, "run `python -m eval.tables.readme`"
+    published = [json.loads((ROOT / place / "metrics.json").read_text()) for place in (PUBLISHED, FRESH, SENSING)]
+    assert rewritten(text, *published) == text, "run `python -m eval.tables.readme`"
 
 
 def test_the_readme_block_has_the_numbers_and_the_rest_stays(folders: Path) -> None:
     write([folders / "in"], folders / "out")
     metrics = json.loads((folders / "out" / "metrics.json").read_text())
     only_v = {"sweeps": [found | {"seed": 7} for found in metrics["sweeps"] if found["dataset"] == "V"]}
-    text = rewritten(f"before\n{BEGIN}\nold\n{END}\nafter\n", metrics, only_v)
+    few = {"value": 0.01, "low": 0.005, "high": 0.02, "of": 400}
+    found = dict.fromkeys(("false_alarms", "recall", "culprits_exact", "cannot_tell"), few)
+    sensing = {"seed": 9, "episodes": {"I": 3}, "conditions": {"a sensor": found}}
+    text = rewritten(f"before\n{BEGIN}\nold\n{END}\nafter\n", metrics, only_v, sensing)
+    assert line(text, "a sensor", BEGIN)[1] == "1.0 % [0.5, 2.0] (400)"
     assert text.startswith(f"before\n{BEGIN}\n")
     assert text.endswith(f"{END}\nafter\n")
     assert "old" not in text
@@ -232,12 +236,12 @@ def test_the_readme_block_has_the_numbers_and_the_rest_stays(folders: Path) -> N
     assert "held-out seed 7" in text
     assert "noise-free depth" in text
     noisy = {"sweeps": [found | {"sensor": "d435"} for found in metrics["sweeps"]]}
-    seen = rewritten(text, noisy, {"sweeps": [found | {"sensor": "d435"} for found in only_v["sweeps"]]})
+    seen = rewritten(text, noisy, {"sweeps": [found | {"sensor": "d435"} for found in only_v["sweeps"]]}, sensing)
     assert "noise-free" not in seen
     assert "images of `sensor=d435`" in seen
     assert "99.68 %" in text
     with pytest.raises(InvalidConfiguration, match="one missing"):
-        rewritten("no markers", metrics, only_v)
+        rewritten("no markers", metrics, only_v, sensing)
 
 
 @pytest.mark.parametrize("launcher", ["joblib", "submitit_local", "submitit_slurm"])
