@@ -93,10 +93,15 @@ def _whole_episodes(metrics: Mapping[str, Any], fresh: Mapping[str, Any]) -> str
         "dataset", "errors", "errors noticed", "false alarms per good step", "goals reached", f"held-out seed {seed}",
         "open loop", "replanning",
     ]  # fmt: skip
+    sensors = sorted({found.get("sensor", "clean") for found in (*cells.values(), *unseen.values())})
+    images = f"with images of {' and '.join(f'`sensor={name}`' for name in sensors)}"
+    if sensors == ["clean"]:
+        images = (
+            "behind a perfect sensor: noise-free depth, perfect instance masks with shared numbers, exact calibration"
+        )
     return (
-        "Whole episodes in the simulator behind a perfect sensor: noise-free depth, perfect instance masks with shared "
-        "numbers, exact calibration, two cameras (number of cases in brackets). For V the share counts right "
-        "decisions: ask for help if and only if "
+        f"Whole episodes in the simulator {images}, two cameras (number of cases in brackets). For V the share counts "
+        "right decisions: ask for help if and only if "
         f"there is no way back. Kalithasan et al. report {paper.TABLE_IV['ours'].completion:g} % of goals for II.\n\n"
         f"{markdown_table(head, rows)}"
     )
