@@ -57,6 +57,18 @@ def intersects(box: npt.ArrayLike, others: npt.ArrayLike, slack_m: float = 0.004
     return np.asarray(np.all(gaps(box, others) < -slack_m, axis=-1), dtype=np.bool_)
 
 
+def rigid_shift(boxes: npt.ArrayLike, others: npt.ArrayLike) -> FloatArray:
+    """How far boxes (..., 6) have moved to become others (..., 6), by both of their faces on every axis: (..., 3).
+
+    A rigid object moves both faces of an axis equally far. Where only one face is elsewhere, an outlier or an occlusion
+    has changed the box, and its centre says too much; therefore the face counts that has moved less, and none if they
+    moved apart or together.
+    """
+    a, b = np.asarray(boxes, dtype=np.float32), np.asarray(others, dtype=np.float32)
+    centre, grown = b[..., :3] - a[..., :3], np.abs(b[..., 3:] - a[..., 3:]) / 2
+    return np.asarray(np.sign(centre) * np.maximum(np.abs(centre) - grown, 0.0), dtype=np.float32)
+
+
 def same_side_up(boxes: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.float32]:
     """P(boxes (..., 6) stand on the same side as others (..., 6)): (...,); 0.5 if they differ `SAME_SIZE_M` in height.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nsrecover.core.geometry import same_side_up
+from nsrecover.core.geometry import rigid_shift, same_side_up
 from nsrecover.core.scene import FloatArray
 from nsrecover.models.protocols import RecoveryModels
 
@@ -15,7 +15,8 @@ def same_place(
     """P(same object in the same place, on the same side) for M pairs of nodes: (M,).
 
     The models compare places and appearance (Kalithasan et al., section IV-C). A brick that tipped over in its place
-    keeps both, but an object put onto it would be too high or too low.
+    keeps both, but an object put onto it would be too high or too low. Places differ as far as both faces of a box do
+    on each axis: one face that noise or an occlusion moves is no displacement.
 
     Args:
         models: their discriminator is used.
@@ -24,5 +25,12 @@ def same_place(
         visual_b: (M, D).
         boxes_b: (M, 6).
     """
-    same = models.same(visual_a, boxes_a, visual_b, boxes_b)
+    same = models.same(visual_a, boxes_a, visual_b, rigidly_moved(boxes_a, boxes_b))
     return np.minimum(same, same_side_up(boxes_a, boxes_b))
+
+
+def rigidly_moved(boxes_a: FloatArray, boxes_b: FloatArray) -> FloatArray:
+    """Boxes b (M, 6) as far from a as both of their faces are on each axis; their sides stay."""
+    moved = np.array(boxes_b, dtype=np.float32)
+    moved[..., :3] = np.asarray(boxes_a, dtype=np.float32)[..., :3] + rigid_shift(boxes_a, boxes_b)
+    return moved

@@ -1,0 +1,46 @@
+"""How far a box has moved, by both of its faces on every axis."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nsrecover.core.geometry import rigid_shift
+from nsrecover.models.geometric import GeometricModels
+from nsrecover.models.same_place import same_place
+
+BOX = np.array([0.5, 0.0, 0.02, 0.04, 0.04, 0.04], dtype=np.float32)
+
+
+def _changed(**sides: tuple[float, float]) -> np.ndarray:
+    """The box with other lower and upper faces, as differences in metres."""
+    low, high = BOX[:3] - BOX[3:] / 2, BOX[:3] + BOX[3:] / 2
+    for axis, (lower, upper) in sides.items():
+        low["xyz".index(axis)] += lower
+        high["xyz".index(axis)] += upper
+    return np.concatenate([(low + high) / 2, high - low]).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("sides", "shift"),
+    [
+        ({"x": (0.03, 0.03)}, (0.03, 0.0, 0.0)),
+        ({"x": (-0.03, -0.03), "y": (0.01, 0.01)}, (-0.03, 0.01, 0.0)),
+        ({"x": (0.0, 0.05)}, (0.0, 0.0, 0.0)),
+        ({"x": (-0.02, 0.02)}, (0.0, 0.0, 0.0)),
+        ({"y": (0.02, 0.06)}, (0.0, 0.02, 0.0)),
+        ({"y": (-0.06, -0.02)}, (0.0, -0.02, 0.0)),
+    ],
+)
+def test_the_face_counts_that_has_moved_less(
+    sides: dict[str, tuple[float, float]], shift: tuple[float, float, float]
+) -> None:
+    np.testing.assert_allclose(rigid_shift(BOX, _changed(**sides)), shift, atol=1e-6)
+
+
+def test_one_face_that_is_elsewhere_is_no_displacement() -> None:
+    looks = np.ones((1, 1), dtype=np.float32)
+    models = GeometricModels()
+    one_face, moved = (_changed(x=faces)[None] for faces in ((0.0, 0.06), (0.03, 0.03)))
+    assert same_place(models, looks, BOX[None], looks, one_face)[0] == pytest.approx(1.0)
+    assert same_place(models, looks, BOX[None], looks, moved)[0] < 0.5
