@@ -210,8 +210,8 @@ def load(
     """Load a checkpoint.
 
     Args:
-        checkpoint: folder of a checkpoint, or the name of a shipped one: "tabletop", the default, or
-            "tabletop_sensors", which was trained behind models of sensors.
+        checkpoint: folder of a checkpoint, or the name of a shipped one: "tabletop_sensors", the default, was trained
+            behind models of sensors, "tabletop" on exact images.
         alpha: false-alarm rate per successful step that the monitor shall keep to, in the long run and in scenes like
             those of training; the lower, the larger a deviation has to be to be noticed. None: the checkpoint's own
             threshold, which is made for deviations of 2 cm.

@@ -33,7 +33,7 @@ FORMAT = 2
 
 WEIGHTS, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
 CHECKPOINTS = Path(__file__).parent.parent / "checkpoints"
-SHIPPED = CHECKPOINTS / "tabletop"
+SHIPPED = CHECKPOINTS / "tabletop_sensors"
 
 
 @dataclass(frozen=True)
@@ -229,14 +229,22 @@ class Bundle(nn.Module):
 
     @torch.inference_mode()
     def same(
-        self, visual_a: npt.ArrayLike, boxes_a: npt.ArrayLike, visual_b: npt.ArrayLike, boxes_b: npt.ArrayLike
+        self,
+        visual_a: npt.ArrayLike,
+        boxes_a: npt.ArrayLike,
+        visual_b: npt.ArrayLike,
+        boxes_b: npt.ArrayLike,
+        tolerance_m: npt.ArrayLike | None = None,
     ) -> FloatArray:
         """P(same object in the same place) for M pairs of nodes: (M,), from (M, D), (M, 6), (M, D), (M, 6).
 
-        The discriminator has learned one tolerance; for another one, it is shown the distances in proportion.
+        The discriminator has learned one tolerance; for another one, it is shown the distances in proportion. Each pair
+        may have its own, `tolerance_m` (M,) metres; if None, all have that of the bundle.
         """
         places_a, places_b = (np.array(boxes, dtype=np.float32) for boxes in (boxes_a, boxes_b))
-        more = (self.config.trained_tolerance_m / self.config.tolerance_m - 1) / 2 * (places_b - places_a)[..., :3]
+        tolerance = np.asarray(self.config.tolerance_m if tolerance_m is None else tolerance_m, dtype=np.float32)
+        ratio = self.config.trained_tolerance_m / tolerance[..., None]
+        more = (ratio - 1) / 2 * (places_b - places_a)[..., :3]
         places_a[..., :3] -= more
         places_b[..., :3] += more
         arrays = (self._tensor(array) for array in (visual_a, places_a, visual_b, places_b))
@@ -278,8 +286,8 @@ class Bundle(nn.Module):
         """Read a checkpoint.
 
         Args:
-            folder: of a saved bundle, or the name of a shipped one: "tabletop", the default, was trained on exact
-                images, "tabletop_sensors" behind all models of sensors.
+            folder: of a saved bundle, or the name of a shipped one: "tabletop_sensors", the default, was trained behind
+                all models of sensors, "tabletop" on exact images.
             domain: has the operators that the checkpoint may have learned.
 
         Raises:

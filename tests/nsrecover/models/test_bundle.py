@@ -96,7 +96,8 @@ def test_settings_that_do_not_fit_the_weights_are_refused(
 
 def test_a_shipped_checkpoint_is_loaded_by_name() -> None:
     exact, sensed = Bundle.load("tabletop"), Bundle.load("tabletop_sensors")
-    assert exact.config == Bundle.load().config
+    assert sensed.config == Bundle.load().config
+    assert exact.config.sensors != sensed.config.sensors
     assert set(sensed.config.sensors) == {"clean", "d435", "harsh", "stereo", "tof"}
     assert sensed.threshold == 0.5
     with pytest.raises(InvalidCheckpoint, match=r"found no config.json in tabletop_sensor;"):
