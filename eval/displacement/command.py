@@ -17,7 +17,7 @@ from sim.common.cameras import FRONT, LEFT, RIGHT
 from sim.common.folder import claim_folder, read_ledger
 from sim.sensors.presets import sensor
 
-FORMAT = 1
+FORMAT = 2
 """Version of the ledger of looks."""
 
 CAMERAS = {view.name: view for view in (LEFT, RIGHT, FRONT)}
@@ -32,6 +32,7 @@ class DisplacementConfig:
     objects: int = 5
     distances_mm: list[float] = field(default_factory=list)
     repeats: int = 4
+    looks: int = 3
     rate: float = 0.01
     sensors: list[str] = field(default_factory=list)
     views: list[str] = field(default_factory=lambda: ["left", "right"])
@@ -63,6 +64,7 @@ def measure(config: DisplacementConfig) -> dict[str, Any]:
         sensors=tuple(config.sensors),
         views=tuple(CAMERAS[name] for name in config.views),
         checkpoint=config.checkpoint,
+        observations=config.looks,
     )
     manifest = {key: value for key, value in asdict(config).items() if key not in ("workers", "out", "scenes", "rate")}
     manifest |= {"format": FORMAT, "checkpoint": fingerprint(config.checkpoint)}
@@ -95,10 +97,15 @@ def _check(config: DisplacementConfig) -> None:
     unknown = [name for name in config.views if name not in CAMERAS]
     if unknown or not config.views:
         raise InvalidConfiguration(f"expected views among {', '.join(CAMERAS)}, found {list(config.views)}")
-    if config.scenes < 4 or config.repeats < 1 or not 0 < config.rate < 0.5 or min(config.distances_mm, default=0) <= 0:
+    if (
+        config.scenes < 4
+        or min(config.repeats, config.looks) < 1
+        or not 0 < config.rate < 0.5
+        or min(config.distances_mm, default=0) <= 0
+    ):
         raise InvalidConfiguration(
-            "expected at least 4 scenes, 1 repeat, a rate between 0 and 0.5 and distances above 0, found "
-            f"scenes={config.scenes}, repeats={config.repeats}, rate={config.rate}, "
+            "expected at least 4 scenes, 1 repeat, 1 look, a rate between 0 and 0.5 and distances above 0, found "
+            f"scenes={config.scenes}, repeats={config.repeats}, looks={config.looks}, rate={config.rate}, "
             f"distances_mm={list(config.distances_mm)}"
         )
 

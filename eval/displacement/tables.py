@@ -66,7 +66,7 @@ def _rates(looks: Sequence[Look], name: str, tolerance_mm: float) -> dict[str, A
 
 def _value(look: Look, name: str) -> float:
     """Tolerance at which a look is no alarm any more, mm."""
-    return np.inf if look.missing else look.ours_mm if name == "ours" else look.rule_mm
+    return look.ours_mm if name == "ours" else look.rule_mm
 
 
 def _kept(looks: Sequence[Look], name: str, rate: float) -> float:

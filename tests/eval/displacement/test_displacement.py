@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from eval.displacement.command import DisplacementConfig, measure
-from eval.displacement.looks import Look
+from eval.displacement.looks import Look, confirmed
 from eval.displacement.tables import summary
 from nsrecover.errors import InvalidConfiguration
 
@@ -17,7 +18,7 @@ def test_tolerances_are_set_on_even_scenes_and_measured_on_odd_ones() -> None:
     for scene in range(40):
         noise = 5.0 if scene % 2 == 0 else 3.0
         for distance in (0.0, 4.0, 8.0, 16.0):
-            looks.append(Look(scene, "mine", distance, ours_mm=noise + distance, rule_mm=distance, missing=False))
+            looks.append(Look(scene, "mine", distance, ours_mm=noise + distance, rule_mm=distance))
     found = summary(looks, rate=0.05)
     ours = found["strict"]["ours"]
     assert ours["tolerance_mm"] == 5.0
@@ -29,9 +30,19 @@ def test_tolerances_are_set_on_even_scenes_and_measured_on_odd_ones() -> None:
 
 
 def test_an_object_that_counts_as_gone_is_an_alarm_at_any_tolerance() -> None:
-    looks = [Look(scene, "mine", 0.0, 0.0, 0.0, missing=scene == 1) for scene in range(4)]
-    looks += [Look(scene, "mine", 25.0, 25.0, 25.0, missing=False) for scene in range(4)]
+    looks = [Look(scene, "mine", 0.0, np.inf if scene == 1 else 0.0, 0.0) for scene in range(4)]
+    looks += [Look(scene, "mine", 25.0, 25.0, 25.0) for scene in range(4)]
     assert summary(looks, rate=0.4)["default"]["ours"]["false_alarms"]["value"] == 0.5
+
+
+def test_an_alarm_needs_the_first_observation_and_most_of_those_that_show_the_object() -> None:
+    gone, unseen = np.inf, np.nan
+    assert confirmed(np.array([[5.0, 1.0]])) == 5.0
+    assert confirmed(np.array([[30.0, 1.0], [8.0, 2.0], [9.0, 1.0]])) == 9.0
+    assert confirmed(np.array([[5.0, 1.0], [8.0, 2.0], [9.0, 1.0]])) == 5.0, "the first is believed"
+    assert confirmed(np.array([[gone, 1.0], [2.0, 1.0], [3.0, 1.0]])) == 3.0
+    assert confirmed(np.array([[9.0], [unseen], [unseen]])) == 0.0, "a single vote"
+    assert confirmed(np.array([[9.0], [unseen], [7.0]])) == 7.0, "both of two"
 
 
 def test_it_measures_and_continues(tmp_path: Path) -> None:
