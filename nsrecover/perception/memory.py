@@ -30,6 +30,12 @@ LIKE_KNOWN_M = 0.008
 SIZE_GAIN = 0.25
 """How far the known size of an object follows every new measurement of it."""
 
+WHOLE = 0.75
+"""Share of the most pixels in which an object was seen, from which on it counts as wholly visible."""
+
+MOSTLY = 0.5
+"""Share of a visible box that must lie where the object was, or should be, to be a part of it with an error."""
+
 _STEPS = 7
 """Places tried along each axis along which a part of an object is occluded."""
 
@@ -49,7 +55,8 @@ class Memory:
         boxes: (N, 6) present or last known box of each, metres.
         sizes: (N, 3) sides of each, as far as they have been seen, metres.
         visual: (N, D) appearance of each.
-        pixels: (N,) number of pixels behind the appearance.
+        whole_visual: (N, D) appearance of each when most of it was visible.
+        pixels: (N,) number of pixels behind that.
         first_sizes: (N, 3) sides of each when it was first seen, which identify it once it lies askew.
         first_visual: (N, D) appearance of each when it was first seen.
         seen: (N,) whether it is visible now.
@@ -61,6 +68,7 @@ class Memory:
     boxes: FloatArray
     sizes: FloatArray
     visual: FloatArray
+    whole_visual: FloatArray
     pixels: FloatArray
     first_sizes: FloatArray
     first_visual: FloatArray
@@ -74,7 +82,7 @@ class Memory:
         sizes, visual = np.zeros((0, 3), np.float32), np.zeros((0, features), np.float32)
         nothing = np.zeros(0, np.bool_)
         boxes, pixels = np.zeros((0, 6), np.float32), np.zeros(0, np.float32)
-        return cls((), boxes, sizes, visual, pixels, sizes, visual, nothing, nothing, nothing)
+        return cls((), boxes, sizes, visual, visual, pixels, sizes, visual, nothing, nothing, nothing)
 
     def graph(self) -> SceneGraph:
         """The scene graph of all objects."""
@@ -89,7 +97,7 @@ class Memory:
     def add(self, names: tuple[str, ...], boxes: FloatArray, visual: FloatArray, pixels: FloatArray) -> Memory:
         """The memory with new objects."""
         shown, sizes = np.ones(len(names), np.bool_), boxes[:, 3:]
-        new = Memory(names, boxes, sizes, visual, pixels, sizes, visual, shown, ~shown, ~shown)
+        new = Memory(names, boxes, sizes, visual, visual, pixels, sizes, visual, shown, ~shown, ~shown)
         arrays = [(getattr(self, field.name), getattr(new, field.name)) for field in fields(self)[1:]]
         return Memory(self.names + names, *map(np.concatenate, arrays))
 
@@ -116,7 +124,7 @@ class Memory:
         """
         expected = self.boxes if expected is None else expected
         new_boxes, new_sizes = self.boxes.copy(), self.sizes.copy()
-        new_visual, new_pixels = self.visual.copy(), self.pixels.copy()
+        new_visual, new_whole, new_pixels = self.visual.copy(), self.whole_visual.copy(), self.pixels.copy()
         seen, occluded = found >= 0, np.zeros(len(self.names), np.bool_)
         for i, detection in enumerate(found):
             if detection >= 0:
@@ -124,7 +132,9 @@ class Memory:
                 others = np.delete(boxes, detection, axis=0)
                 visible = steady(boxes[detection], known, others, expected[i])
                 new_boxes[i], new_sizes[i] = complete(visible, self.boxes[i], known, seen_through, expected[i])
-                new_visual[i] = blend(visual[detection], pixels[detection], self.visual[i], self.pixels[i])
+                new_visual[i] = blend(visual[detection], pixels[detection], self.whole_visual[i], self.pixels[i])
+                if pixels[detection] >= WHOLE * self.pixels[i]:  # what little is seen again and again does not add up
+                    new_whole[i] = visual[detection]
                 new_pixels[i] = max(pixels[detection], self.pixels[i])
             else:
                 places = np.stack([expected[i], self.boxes[i]])
@@ -132,8 +142,8 @@ class Memory:
                 possible = np.flatnonzero(~gone & (places[:, 3:] > 0).all(axis=1))
                 if len(possible):
                     new_boxes[i], occluded[i] = places[possible[0]], True
-        boxes, sizes, visual, pixels = new_boxes, new_sizes, new_visual, new_pixels
-        changed = replace(self, boxes=boxes, sizes=sizes, visual=visual, pixels=pixels)
+        boxes, sizes, pixels = new_boxes, new_sizes, new_pixels
+        changed = replace(self, boxes=boxes, sizes=sizes, visual=new_visual, whole_visual=new_whole, pixels=pixels)
         return replace(changed, seen=seen, occluded=occluded, unknown=np.zeros_like(seen))
 
 
@@ -150,7 +160,9 @@ def complete(
 
     A rigid object does not shrink: if the visible part is smaller than the object, the rest is occluded. Among
     the boxes of the known size around the visible part, the one is taken that the cameras contradict least; among equal
-    ones, the nearest to the expected place.
+    ones, the one most like the expected box. If none fits because what is seen is too large in one direction, a mask may
+    bleed onto something behind: the object is taken to be where it was, or should be, if most of what is seen lies
+    there and no camera contradicts that.
 
     Args:
         visible: (6,) box of what is seen.
@@ -174,9 +186,13 @@ def complete(
             against = seen_through(candidates)
             against[_seen_through_added(visible, candidates, seen_through) >= TOLERATED_ADDED] = 1.0
             allowed = np.flatnonzero(against <= max(against.min() + 0.02, 0.02))
-            best = allowed[np.linalg.norm(candidates[allowed, :3] - expected[:3], axis=1).argmin()]
+            best = allowed[np.linalg.norm(candidates[allowed] - expected, axis=1).argmin()]
             if against[best] < TOLERATED:
                 return candidates[best], size
+    if (np.sort(visible[3:]) > np.sort(last) + 2 * NOISE_M).any():
+        for place in (earlier, expected):
+            if share_inside(visible, place) > MOSTLY and seen_through(place[None])[0] < TOLERATED:
+                return place, last
     return visible, visible[3:]  # it was turned, or was never as large as it seemed
 
 
@@ -227,6 +243,34 @@ def inside(inner: FloatArray, outer: FloatArray) -> bool:
     """Whether a box (6,) lies inside another one (6,), give or take the noise of a camera box."""
     reach = np.abs(inner[:3] - outer[:3]) + inner[3:] / 2 - outer[3:] / 2
     return bool((reach <= NOISE_M).all())
+
+
+def share_inside(inner: FloatArray, outer: FloatArray) -> float:
+    """Share of a box (6,) that lies inside another one (6,), give or take the noise of a camera box."""
+    low = np.maximum(inner[:3] - inner[3:] / 2, outer[:3] - outer[3:] / 2 - NOISE_M)
+    high = np.minimum(inner[:3] + inner[3:] / 2, outer[:3] + outer[3:] / 2 + NOISE_M)
+    return float((np.maximum(high - low, 0.0) / np.maximum(inner[3:], 1e-6)).prod())
+
+
+def supported(boxes: FloatArray, seen_through: SeenThrough) -> FloatArray:
+    """Boxes (N, 6) of what is seen, reaching down to what supports them where something hides their lower parts.
+
+    Nothing floats: below a visible part comes the rest of the object, down to the table or to an object on which it
+    stands, unless a camera sees through there.
+    """
+    whole = boxes.copy()
+    for row, box in enumerate(boxes):
+        low, high = box[2] - box[5] / 2, box[2] + box[5] / 2
+        others = np.delete(boxes, row, axis=0)
+        across = (np.abs(others[:, :2] - box[:2]) < (others[:, 3:5] + box[3:5]) / 2 - LIKE_KNOWN_M).all(axis=1)
+        tops = others[across, 2] + others[across, 5] / 2
+        support = max(tops[tops < low + LIKE_KNOWN_M], default=0.0)
+        if box[5] <= 0 or low - support <= 2 * LIKE_KNOWN_M:
+            continue
+        hidden = np.array([box[0], box[1], (support + low) / 2, box[3], box[4], low - support], dtype=np.float32)
+        if seen_through(hidden[None])[0] < TOLERATED:
+            whole[row, 2], whole[row, 5] = (support + high) / 2, high - support
+    return whole
 
 
 def _seen_through_added(visible: FloatArray, boxes: FloatArray, seen_through: SeenThrough) -> FloatArray:

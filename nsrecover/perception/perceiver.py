@@ -22,9 +22,10 @@ from nsrecover.errors import InvalidObservation
 from nsrecover.perception.association import associate, association_costs
 from nsrecover.perception.camera_watch import CameraWatch
 from nsrecover.perception.detections import AppearanceModel, Detections, detect, detect_masks
+from nsrecover.perception.levelling import levelled
 from nsrecover.perception.lifting import lift_views
 from nsrecover.perception.mask_repair import absorb_fragments, join_parts, separate_by_other_views, separate_merged
-from nsrecover.perception.memory import Memory
+from nsrecover.perception.memory import Memory, supported
 from nsrecover.perception.oriented import OrientedBox, oriented_box
 from nsrecover.perception.visibility import seen_through, visibly_empty, why_unseen
 
@@ -142,7 +143,7 @@ class ScenePerceiver:
 
     def __call__(self, observation: Observation, expected: SceneGraph | None = None) -> SceneGraph:
         """Same as `step`."""
-        observation = self._with_working_cameras(observation)
+        observation = levelled(self._with_working_cameras(observation))
         self._unseen = {}
         origin = dict[int, int]()
         if self._memory is None:
@@ -189,6 +190,8 @@ class ScenePerceiver:
         shown = [i for i, label in enumerate(detections.labels) if label is not None]
         rows = [names.index(str(detections.labels[i])) for i in shown]
         visual[rows], boxes[rows], seen[rows] = detections.visual[shown], detections.boxes[shown], True
+        if self._remember:
+            boxes = supported(boxes, partial(seen_through, observation))
         pixels = np.zeros(len(names), dtype=np.float32)
         pixels[rows] = detections.pixels[shown]
         return replace(Memory.empty(visual.shape[1]).add(names, boxes, visual, pixels), seen=seen)

@@ -20,6 +20,7 @@ from nsrecover.core.observation import Camera, Observation
 from nsrecover.core.scene import FloatArray
 from nsrecover.core.sensing import SensorFinding, SensorProblem
 from nsrecover.errors import InvalidObservation
+from nsrecover.perception.levelling import fitted_plane
 from nsrecover.perception.lifting import MIN_PIXELS, to_world
 from nsrecover.perception.view_agreement import contradicted, unmasked
 
@@ -199,13 +200,10 @@ def table_plane(observation: Observation, view: int) -> tuple[float, float, floa
     points = _beside_objects(observation, view)
     points = points[np.linalg.norm(points[:, :2], axis=1) < REACH_M]
     middle = np.median(points[:, :2], axis=0) if len(points) else np.zeros(2)
-    terms = np.column_stack([points[:, :2] - middle, np.ones(len(points))])
-    plane, near = np.zeros(3), np.zeros(len(points), dtype=np.bool_)
-    for near_m in (0.1, 0.05, 0.03, PLANE_M, PLANE_M):
-        near = np.abs(points[:, 2] - terms @ plane) < near_m
-        if np.count_nonzero(near) < READINGS // 4:
-            return 0.0, 0.0, 0.0
-        plane = np.linalg.lstsq(terms[near], points[near, 2], rcond=None)[0]
+    found = fitted_plane(points, middle, (0.1, 0.05, 0.03, PLANE_M, PLANE_M), READINGS // 4)
+    if found is None:
+        return 0.0, 0.0, 0.0
+    plane, near = found
     return float(plane[2]), float(np.degrees(np.arctan(np.hypot(*plane[:2])))), float(near.mean())
 
 
