@@ -157,7 +157,7 @@ def motion_of(
         camera: where it is believed to be.
         start: the motion that was found last; the search begins there.
     """
-    view = _View(_grey(rgb), _smoothed(depth, depth > 0), instances > 0, camera)
+    view = _View(_grey(rgb), depth, instances > 0, camera)
     nothing = CameraMotion(np.eye(4))
     if start is None:
         state, seen = _step(landmarks, view, nothing, QUICK_LEVEL)
@@ -177,8 +177,9 @@ def motion_of(
 class _View:
     """A view in which landmarks are looked up."""
 
-    def __init__(self, image: npt.NDArray[np.float32], depth: Floats, hidden: Mask, camera: Camera) -> None:
+    def __init__(self, image: npt.NDArray[np.float32], depth: FloatArray, hidden: Mask, camera: Camera) -> None:
         self.image, self.depth, self.hidden = image, depth, hidden
+        self._padded = np.pad(np.where(depth > 0, depth, 0.0), _WINDOW // 2, mode="symmetric")
         self.pose, self.k = camera.world_from_camera.astype(np.float64), camera.intrinsics.astype(np.float64)
         self._levels: dict[int, npt.NDArray[np.float32]] = {}
 
@@ -187,6 +188,13 @@ class _View:
         if number not in self._levels:
             self._levels[number] = ndimage.gaussian_filter(self.image, BLURS_PX[number], truncate=3.0)
         return self._levels[number]
+
+    def reading(self, rows: npt.NDArray[np.int_], columns: npt.NDArray[np.int_]) -> Floats:
+        """Mean depth (M,) around pixels, as `_smoothed` has it."""
+        around = np.arange(_WINDOW)
+        known = self._padded[rows[:, None, None] + around[:, None], columns[:, None, None] + around]
+        known = known.reshape(len(rows), _WINDOW**2).astype(np.float64)
+        return _mean_on_one_surface(known.mean(axis=1), (known**2).mean(axis=1), (known > 0).mean(axis=1))
 
     def brightness(self, number: int, at: Floats) -> tuple[Floats, Floats]:
         """Brightness (M,) in a blurred image at rows and columns (2, M), and its change along columns and rows."""
@@ -221,7 +229,7 @@ def _step(landmarks: Landmarks, view: _View, motion: CameraMotion, level: int) -
     local, column, row, inside = view.project(motion, landmarks.points)
     at = np.stack([row, column])
     nearest = np.clip(np.rint(at).astype(int), 0, np.array(view.depth.shape)[:, None] - 1)
-    reading = view.depth[nearest[0], nearest[1]]
+    reading = view.reading(nearest[0], nearest[1])
     inside &= ~view.hidden[nearest[0], nearest[1]]
     pose = view.pose @ motion.offset
     normals = landmarks.normals @ pose[:3, :3]
@@ -276,7 +284,7 @@ def _measured(landmarks: Landmarks, view: _View, motion: CameraMotion, seen: int
     """A motion with its size and how well it fits."""
     local, column, row, inside = view.project(motion, landmarks.points)
     rows, columns = np.rint(row[inside]).astype(int), np.rint(column[inside]).astype(int)
-    reading = view.depth[rows, columns] / motion.scale
+    reading = view.reading(rows, columns) / motion.scale
     shown = (reading > 0) & ~view.hidden[rows, columns]
     off, tolerance = (reading - local[inside, 2])[shown], 0.02 + 0.02 * local[inside, 2][shown]
     enough = len(off) >= FEWEST_POINTS
@@ -305,7 +313,7 @@ def _misfit(landmarks: Landmarks, view: _View, motion: CameraMotion) -> float:
     local, column, row, inside = view.project(motion, landmarks.points)
     at = np.stack([row, column])
     nearest = np.clip(np.rint(at).astype(int), 0, np.array(view.depth.shape)[:, None] - 1)
-    reading = view.depth[nearest[0], nearest[1]] / motion.scale
+    reading = view.reading(nearest[0], nearest[1]) / motion.scale
     off = reading - local[:, 2]
     known = inside & (reading > 0) & ~view.hidden[nearest[0], nearest[1]] & (np.abs(off) < DEPTH_M[1])
     if np.count_nonzero(known) < FEWEST_POINTS:
@@ -340,11 +348,15 @@ def _rays(camera: Camera, shape: tuple[int, ...]) -> Floats:
 def _smoothed(depth: FloatArray, valid: Mask) -> Floats:
     """Mean depth (H, W) of the readings around each pixel; 0 at edges and where there are too few."""
     known = np.where(valid, depth, 0.0).astype(np.float64)
-    share = ndimage.uniform_filter(valid.astype(np.float64), _WINDOW)
-    mean = ndimage.uniform_filter(known, _WINDOW) / np.maximum(share, 1e-6)
-    spread = ndimage.uniform_filter(known**2, _WINDOW) / np.maximum(share, 1e-6) - mean**2
-    flat = spread < (0.5 * JUMP * mean) ** 2
-    return np.where(flat & (share > 0.4), mean, 0.0)
+    parts = (ndimage.uniform_filter(each, _WINDOW) for each in (known, known**2, valid.astype(np.float64)))
+    return _mean_on_one_surface(*parts)
+
+
+def _mean_on_one_surface(known: Floats, squared: Floats, share: Floats) -> Floats:
+    """Mean depth, from sums that count pixels without a reading as 0; 0 at edges and where there are too few."""
+    mean = known / np.maximum(share, 1e-6)
+    spread = squared / np.maximum(share, 1e-6) - mean**2
+    return np.where((spread < (0.5 * JUMP * mean) ** 2) & (share > 0.4), mean, 0.0)
 
 
 def _behind_edges(depth: FloatArray) -> Mask:

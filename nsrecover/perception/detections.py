@@ -215,7 +215,7 @@ def detected_numbers(observation: Observation) -> tuple[int, ...]:
     """Numbers of the detections: those with a label; all of them if every view numbers its own."""
     if observation.shared_ids:
         return tuple(sorted(observation.labels))
-    return tuple(int(number) for number in np.unique(observation.instances) if number > 0)
+    return tuple(np.unique(observation.instances[observation.instances > 0]).tolist())
 
 
 def _joined(
@@ -223,7 +223,7 @@ def _joined(
 ) -> Detections:
     """Detections of different views that show the same object, as one."""
     single = single.chosen([i for i in range(len(single)) if len(single.points[i]) >= MIN_PIXELS // 2])
-    view_of = {n: view for view, image in enumerate(observation.instances) for n in np.unique(image).tolist()}
+    view_of = {n: view for view, image in enumerate(observation.instances) for n in np.unique(image[image > 0]).tolist()}
     fits: Sequence[FloatArray | None] = [None] * len(single) if costs is None else list(costs(single).T)
     sightings = [
         Sighting(

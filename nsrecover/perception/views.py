@@ -65,9 +65,13 @@ def join_views(sightings: Sequence[Sighting]) -> list[list[int]]:
         Positions in `sightings`, for each object.
     """
     groups: list[list[int]] = []
+    if not sightings:
+        return groups
+    pairs = _differences(sightings)
     for view in sorted({one.view for one in sightings}):
         fresh = [i for i, one in enumerate(sightings) if one.view == view]
-        costs = np.array([[_cost(sightings, i, group) for group in groups] for i in fresh]).reshape(len(fresh), -1)
+        costs = np.array([[_cost(sightings, pairs, i, group) for group in groups] for i in fresh])
+        costs = costs.reshape(len(fresh), -1)
         rows, columns = linear_sum_assignment(np.minimum(costs, APART))
         joined = {fresh[r]: groups[c] for r, c in zip(rows, columns, strict=True) if costs[r, c] < APART}
         for i in fresh:
@@ -78,34 +82,42 @@ def join_views(sightings: Sequence[Sighting]) -> list[list[int]]:
     return groups
 
 
-def _cost(sightings: Sequence[Sighting], number: int, group: Sequence[int]) -> float:
+def _cost(sightings: Sequence[Sighting], pairs: FloatArray, number: int, group: Sequence[int]) -> float:
     """How badly a sighting fits those of other views that are already together."""
-    one, others = sightings[number], [sightings[i] for i in group]
-    named = [other.name for other in others if other.name is not None]
+    one, named = sightings[number], [sightings[i].name for i in group if sightings[i].name is not None]
     if one.name is not None and named:
         return 0.0 if one.name in named else np.inf
-    return float(np.mean([_difference(one, other) for other in others]))
+    return float(pairs[number, list(group)].mean())
 
 
-def _difference(one: Sighting, other: Sighting) -> float:
+def _differences(sightings: Sequence[Sighting]) -> FloatArray:
+    """How badly sightings of different views fit each other in pairs, (M, M)."""
+    boxes = np.array([one.box for one in sightings])
+    visual = np.array([one.visual for one in sightings])
+    directions = np.array([one.direction[:2] for one in sightings])
     # tops are seen by all cameras, lower ends may be hidden
-    offset = np.append(one.box[:2] - other.box[:2], one.box[2] + one.box[5] / 2 - other.box[2] - other.box[5] / 2)
-    way = np.append(other.direction[:2] - one.direction[:2], 0.0)
-    along = 0.0
-    if (length := float(np.linalg.norm(way))) > 1e-6:
-        along = float(offset @ way) / length
-        offset = offset - along * way / length
-    beyond = max(along - LONGEST_M, -along, 0.0)
-    looks = 1.0 - float(one.visual @ other.visual)
-    return (
-        (float(np.linalg.norm(offset)) + beyond) / ACROSS_M
+    places = np.column_stack([boxes[:, :2], boxes[:, 2] + boxes[:, 5] / 2])
+    offset = places[:, None] - places[None]  # (M, M, 3)
+    way = directions[None] - directions[:, None]
+    length = np.linalg.norm(way, axis=-1, keepdims=True)
+    way = np.where(length > 1e-6, way / np.maximum(length, 1e-6), 0.0)
+    along = (offset[..., :2] * way).sum(axis=-1)
+    across = offset.copy()
+    across[..., :2] -= along[..., None] * way
+    beyond = np.maximum(np.maximum(along - LONGEST_M, -along), 0.0)
+    looks = 1.0 - visual @ visual.T
+    return np.asarray(
+        (np.linalg.norm(across, axis=-1) + beyond) / ACROSS_M
         + LOOKS_WEIGHT * looks
-        + IDENTITY_WEIGHT * _regret(one, other)
+        + IDENTITY_WEIGHT * _regrets(sightings)
     )
 
 
-def _regret(one: Sighting, other: Sighting) -> float:
-    """How much worse two sightings fit the same known object than each fits the object that it fits best."""
-    if one.costs is None or other.costs is None or not len(one.costs):
-        return 0.0
-    return float((one.costs + other.costs).min() - one.costs.min() - other.costs.min())
+def _regrets(sightings: Sequence[Sighting]) -> FloatArray:
+    """How much worse two sightings fit the same known object than each fits the object that it fits best, (M, M)."""
+    known = [one.costs for one in sightings if one.costs is not None and len(one.costs)]
+    if len(known) < len(sightings):
+        return np.zeros((len(sightings), len(sightings)), dtype=np.float32)
+    costs = np.array(known)
+    least = costs.min(axis=1)
+    return np.asarray((costs[:, None] + costs[None]).min(axis=-1) - least[:, None] - least[None])
