@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +23,8 @@ PUBLISHED = Path("results/evaluation")
 """Folder of `python -m eval.tables … --keep results/evaluation --out docs/results/evaluation`."""
 FRESH = Path("results/fresh")
 """The same of ours on the held-out seed."""
+FRESH_SENSED = Path("results/fresh_d435")
+"""The same, seen through a realistic sensor."""
 SENSING = Path("results/sensing")
 """Folder of `python -m eval.sensing` on a held-out seed."""
 
@@ -37,15 +40,26 @@ SHARE = {name: "decided_right" if name == "V" else "completion" for name in DATA
 """Dataset -> the share that counts: goals reached, or right decisions to ask for help."""
 
 
-def block(metrics: Mapping[str, Any], fresh: Mapping[str, Any], sensing: Mapping[str, Any]) -> str:
-    """Text between the markers: the monitor by sensor, then whole episodes by dataset.
+@dataclass(frozen=True)
+class Published:
+    """The metrics.json of what the README shows.
 
-    Args:
-        metrics: metrics.json of the tables.
+    Attributes:
+        metrics: of the tables.
         fresh: the same of ours on the held-out seed.
-        sensing: metrics.json of the monitor behind sensors.
+        sensed: the same, seen through a realistic sensor.
+        sensing: of the monitor behind sensors.
     """
-    return f"{_behind_sensors(sensing)}\n\n{_whole_episodes(metrics, fresh)}"
+
+    metrics: Mapping[str, Any]
+    fresh: Mapping[str, Any]
+    sensed: Mapping[str, Any]
+    sensing: Mapping[str, Any]
+
+
+def block(found: Published) -> str:
+    """Text between the markers: the monitor by sensor, then whole episodes by dataset."""
+    return f"{_behind_sensors(found.sensing)}\n\n{_whole_episodes(found)}"
 
 
 def _behind_sensors(sensing: Mapping[str, Any]) -> str:
@@ -69,45 +83,49 @@ def _behind_sensors(sensing: Mapping[str, Any]) -> str:
     )
 
 
-def _whole_episodes(metrics: Mapping[str, Any], fresh: Mapping[str, Any]) -> str:
-    cells = {(found["planner"], found["dataset"]): found for found in metrics["sweeps"]}
-    unseen = {found["dataset"]: found for found in fresh["sweeps"]}
-    seed = ", ".join(sorted({str(found["seed"]) for found in unseen.values()}))
+def _whole_episodes(found: Published) -> str:
+    cells = {(each["planner"], each["dataset"]): each for each in found.metrics["sweeps"]}
+    fresh, sensed = ({each["dataset"]: each for each in part["sweeps"]} for part in (found.fresh, found.sensed))
     rows = []
     for name, errors in DATASETS.items():
-        ours = cells.get(("ours", name))
-        share = SHARE[name]
+        ours, share = cells.get(("ours", name)), SHARE[name]
+        measured = (("detection", "recall"), ("false_alarm_rate",), (share,))
         rows.append(
             [
                 name,
                 errors,
-                _cell(ours, "detection", "recall"),
-                _cell(ours, "false_alarm_rate"),
+                *(_cell(sensed.get(name), *path) for path in measured),
+                _cell(fresh.get(name), share),
                 _cell(ours, share),
-                _cell(unseen.get(name), share),
                 _cell(cells.get(("none", name)), share),
                 _cell(cells.get(("replan", name)), share),
             ]
         )
+    sensor, clean = _sensor(found.sensed), _sensor(found.metrics)
     head = [
-        "dataset", "errors", "errors noticed", "false alarms per good step", "goals reached", f"held-out seed {seed}",
-        "open loop", "replanning",
+        "dataset", "errors", f"{sensor}: errors noticed", f"{sensor}: false alarms per good step",
+        f"{sensor}: goals reached", f"{clean}: goals reached", f"{clean}, development seed", "open loop", "replanning",
     ]  # fmt: skip
-    sensors = sorted({found.get("sensor", "clean") for found in (*cells.values(), *unseen.values())})
-    images = f"with images of {' and '.join(f'`sensor={name}`' for name in sensors)}"
-    if sensors == ["clean"]:
-        images = (
-            "behind a perfect sensor: noise-free depth, perfect instance masks with shared numbers, exact calibration"
-        )
+    perfect = "a perfect sensor (noise-free depth, perfect masks with shared numbers)" if clean == "clean" else clean
     return (
-        f"Whole episodes in the simulator {images}, two cameras (number of cases in brackets). For V the share counts "
-        "right decisions: ask for help if and only if "
-        f"there is no way back. Kalithasan et al. report {paper.TABLE_IV['ours'].completion:g} % of goals for II.\n\n"
+        f"Whole episodes in the simulator with two cameras (number of cases in brackets), behind `{sensor}` and behind "
+        f"{perfect}, on the held-out seed {_seeds(found.sensed, found.fresh)}; then more episodes, and the baselines, "
+        "on the seed that development used. For V the share counts right decisions: ask for help if and only if there "
+        "is no way back. "
+        f"Kalithasan et al. report {paper.TABLE_IV['ours'].completion:g} % of goals for II with exact images.\n\n"
         f"{markdown_table(head, rows)}"
     )
 
 
-def rewritten(text: str, metrics: Mapping[str, Any], fresh: Mapping[str, Any], sensing: Mapping[str, Any]) -> str:
+def _sensor(metrics: Mapping[str, Any]) -> str:
+    return ", ".join(sorted({str(each.get("sensor", "clean")) for each in metrics["sweeps"]}))
+
+
+def _seeds(*parts: Mapping[str, Any]) -> str:
+    return ", ".join(sorted({str(each["seed"]) for part in parts for each in part["sweeps"]}))
+
+
+def rewritten(text: str, found: Published) -> str:
     """README with a new block.
 
     Raises:
@@ -117,22 +135,23 @@ def rewritten(text: str, metrics: Mapping[str, Any], fresh: Mapping[str, Any], s
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise InvalidConfiguration(f"expected the lines {BEGIN} and {END} in the README, found one missing; add them")
-    return f"{before}{BEGIN}\n\n{block(metrics, fresh, sensing)}\n\n{END}{after}"
+    return f"{before}{BEGIN}\n\n{block(found)}\n\n{END}{after}"
 
 
 def write(
     readme: Annotated[Path, typer.Option(help="The file to rewrite.")] = Path("README.md"),
     published: Annotated[Path, typer.Option(help="Folder with the tables' metrics.json.")] = PUBLISHED,
     fresh: Annotated[Path, typer.Option(help="The same of ours on the held-out seed.")] = FRESH,
+    sensed: Annotated[Path, typer.Option(help="The same, seen through a realistic sensor.")] = FRESH_SENSED,
     sensing: Annotated[Path, typer.Option(help="Folder of the monitor behind sensors.")] = SENSING,
 ) -> None:
     """Write the numbers of the published tables into the README, between two markers."""
-    metrics, unseen, sensed = _metrics(published), _metrics(fresh), _metrics(sensing)
+    found = Published(*(_metrics(folder) for folder in (published, fresh, sensed, sensing)))
     try:
         text = readme.read_text(encoding="utf-8")
     except (OSError, ValueError) as problem:
         raise InvalidConfiguration(f"expected a README to rewrite, found: {problem}") from None
-    atomic_write_bytes(readme, rewritten(text, metrics, unseen, sensed).encode())
+    atomic_write_bytes(readme, rewritten(text, found).encode())
 
 
 def _metrics(folder: Path) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from eval.sweep.metrics import summary
 from eval.sweep.records import EpisodeRecord, OptimumRecord
 from eval.sweep.run import EvalConfig, read_records
 from eval.tables.__main__ import write
-from eval.tables.readme import BEGIN, END, FRESH, PUBLISHED, SENSING, rewritten
+from eval.tables.readme import BEGIN, END, FRESH, FRESH_SENSED, PUBLISHED, SENSING, Published, rewritten
 from nsrecover.errors import InvalidConfiguration
 from tests.eval.sweep.records import record, recovery
 from tests.tables_text import unpadded
@@ -213,8 +213,9 @@ def test_numbers_are_set_flush_right() -> None:
 
 def test_the_readme_has_the_published_numbers() -> None:
     text = (ROOT / "README.md").read_text()
-    published = [json.loads((ROOT / place / "metrics.json").read_text()) for place in (PUBLISHED, FRESH, SENSING)]
-    assert rewritten(text, *published) == text, "run `python -m eval.tables.readme`"
+    places = (PUBLISHED, FRESH, FRESH_SENSED, SENSING)
+    published = Published(*(json.loads((ROOT / place / "metrics.json").read_text()) for place in places))
+    assert rewritten(text, published) == text, "run `python -m eval.tables.readme`"
 
 
 def test_the_readme_block_has_the_numbers_and_the_rest_stays(folders: Path) -> None:
@@ -224,24 +225,21 @@ def test_the_readme_block_has_the_numbers_and_the_rest_stays(folders: Path) -> N
     few = {"value": 0.01, "low": 0.005, "high": 0.02, "of": 400}
     found = dict.fromkeys(("false_alarms", "recall", "culprits_exact", "cannot_tell"), few)
     sensing = {"seed": 9, "episodes": {"I": 3}, "conditions": {"a sensor": found}}
-    text = rewritten(f"before\n{BEGIN}\nold\n{END}\nafter\n", metrics, only_v, sensing)
+    noisy = {"sweeps": [each | {"sensor": "d435", "seed": 7} for each in metrics["sweeps"] if each["dataset"] == "II"]}
+    text = rewritten(f"before\n{BEGIN}\nold\n{END}\nafter\n", Published(metrics, only_v, noisy, sensing))
     assert line(text, "a sensor", BEGIN)[1] == "1.0 % [0.5, 2.0] (400)"
     assert text.startswith(f"before\n{BEGIN}\n")
     assert text.endswith(f"{END}\nafter\n")
     assert "old" not in text
-    assert line(text, "I", BEGIN)[4] == "100.00 % (10)"
-    assert line(text, "II", BEGIN)[4] == "100.00 % (8)"
-    assert line(text, "III", BEGIN)[4:6] == ["", ""], "no sweep of it"
-    assert line(text, "V", BEGIN)[4:6] == ["100.00 % (2)", "100.00 % (2)"]
-    assert "held-out seed 7" in text
+    assert line(text, "I", BEGIN)[2:7] == ["", "", "", "", "100.00 % (10)"]
+    assert line(text, "II", BEGIN)[4:7] == ["100.00 % (8)", "", "100.00 % (8)"]
+    assert line(text, "V", BEGIN)[4:7] == ["", "100.00 % (2)", "100.00 % (2)"]
+    assert "d435: goals reached" in text
+    assert "held-out seed 7;" in text
     assert "noise-free depth" in text
-    noisy = {"sweeps": [found | {"sensor": "d435"} for found in metrics["sweeps"]]}
-    seen = rewritten(text, noisy, {"sweeps": [found | {"sensor": "d435"} for found in only_v["sweeps"]]}, sensing)
-    assert "noise-free" not in seen
-    assert "images of `sensor=d435`" in seen
     assert "99.68 %" in text
     with pytest.raises(InvalidConfiguration, match="one missing"):
-        rewritten("no markers", metrics, only_v, sensing)
+        rewritten("no markers", Published(metrics, only_v, noisy, sensing))
 
 
 @pytest.mark.parametrize("launcher", ["joblib", "submitit_local", "submitit_slurm"])
