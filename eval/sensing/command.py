@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -23,10 +23,14 @@ from eval.sensing.conditions import Condition
 from eval.sensing.judge import SensedStep, judge
 from nsrecover.errors import InvalidConfiguration
 from sim.common.folder import claim_folder, read_ledger
+from sim.common.groups import group_settings
 from sim.datasets.spec import ErrorEpisode
 
-FORMAT = 2
+FORMAT = 3
 """Version of the ledger of steps."""
+
+Episodes = Mapping[str | None, Sequence[ErrorEpisode]]
+"""Scenes of conditions -> the episodes with them."""
 
 
 @dataclass
@@ -67,7 +71,7 @@ def measure(config: SensingConfig) -> dict[str, Any]:
         each.drawn(1, np.random.default_rng(0))  # reject an unusable condition before the work begins
     out = Path(config.out)
     Path(config.footage).mkdir(parents=True, exist_ok=True)
-    episodes = episodes_of(config.episodes, config.seed, config.errors, config.workers)
+    episodes = {each.scene: _episodes(config, each.scene) for each in conditions.values()}
     with claim_folder(out, _manifest(config, conditions, episodes), "the steps of a measurement"):
         steps = _all_steps(config, conditions, episodes)
         found = {each.name or key: tables.summary(steps[key]) for key, each in conditions.items()}
@@ -93,15 +97,23 @@ def _condition(key: str, values: Any, views: list[str]) -> Condition:
     return replace(condition, views=condition.views or list(views))
 
 
+def _episodes(config: SensingConfig, scene: str | None) -> list[ErrorEpisode]:
+    """The episodes with the scenes of some conditions."""
+    if scene is None:
+        return episodes_of(config.episodes, config.seed, config.errors, config.workers)
+    folder = None if config.errors is None else f"{config.errors}_{scene}"
+    return episodes_of(config.episodes, config.seed, folder, config.workers, group_settings("scene", scene))
+
+
 def _all_steps(
-    config: SensingConfig, conditions: dict[str, Condition], episodes: list[ErrorEpisode]
+    config: SensingConfig, conditions: dict[str, Condition], episodes: Episodes
 ) -> dict[str, list[SensedStep]]:
     """The verdicts of all conditions, those from disk included; new ones are written as soon as they are there."""
     ledger = Path(config.out) / "steps.jsonl"
     done = dict(read_ledger(ledger, _parsed, None))
-    left = [
-        _Task(name, number) for number in range(len(episodes)) for name in conditions if _Task(name, number) not in done
-    ]
+    numbers = range(sum(config.episodes.values()))
+    every = [_Task(name, number) for number in numbers for name in conditions]
+    left = [each for each in every if each not in done]
     task = partial(
         _judge,
         conditions=conditions,
@@ -116,7 +128,7 @@ def _all_steps(
             line = {"condition": each.condition, "number": each.number, "steps": [asdict(row) for row in rows]}
             file.write(json.dumps(line) + "\n")
             file.flush()
-    return {name: [row for number in range(len(episodes)) for row in done[_Task(name, number)]] for name in conditions}
+    return {name: [row for number in numbers for row in done[_Task(name, number)]] for name in conditions}
 
 
 def _in_order(
@@ -128,12 +140,13 @@ def _in_order(
 def _judge(
     task: _Task,
     conditions: dict[str, Condition],
-    episodes: list[ErrorEpisode],
+    episodes: Episodes,
     looks: int,
     folder: str,
     checkpoint: str | None,
 ) -> list[SensedStep]:
-    return judge(episodes[task.number], conditions[task.condition], looks, folder, checkpoint)
+    condition = conditions[task.condition]
+    return judge(episodes[condition.scene][task.number], condition, looks, folder, checkpoint)
 
 
 def _parsed(line: str) -> tuple[_Task, list[SensedStep]]:
@@ -141,8 +154,8 @@ def _parsed(line: str) -> tuple[_Task, list[SensedStep]]:
     return _Task(data["condition"], data["number"]), [SensedStep(**row) for row in data["steps"]]
 
 
-def _manifest(config: SensingConfig, conditions: dict[str, Condition], episodes: list[ErrorEpisode]) -> dict[str, Any]:
-    lines = "".join(episode.to_json() for episode in episodes)
+def _manifest(config: SensingConfig, conditions: dict[str, Condition], episodes: Episodes) -> dict[str, Any]:
+    lines = "".join(episode.to_json() for group in episodes.values() for episode in group)
     return {
         "format": FORMAT,
         "episodes": hashlib.sha256(lines.encode()).hexdigest()[:16],

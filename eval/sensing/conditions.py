@@ -33,6 +33,7 @@ class Condition:
         moments: number of observations that an event lasts; to the end if None.
         views: names of the cameras; those of the command if None.
         answer: to steps that go well while an event lasts.
+        scene: other scenes than those of the error datasets, the name of a file in conf/scene.
         shared_ids: whether a mask has the same number in all views; if not, every camera numbers its own.
         name: for the table; the key of the condition if None.
     """
@@ -42,6 +43,7 @@ class Condition:
     moments: int | None = None
     views: list[str] | None = None
     answer: Answer = Answer.as_expected
+    scene: str | None = None
     shared_ids: bool = False
     name: str | None = None
 

@@ -223,7 +223,9 @@ def _joined(
 ) -> Detections:
     """Detections of different views that show the same object, as one."""
     single = single.chosen([i for i in range(len(single)) if len(single.points[i]) >= MIN_PIXELS // 2])
-    view_of = {n: view for view, image in enumerate(observation.instances) for n in np.unique(image[image > 0]).tolist()}
+    view_of = {
+        n: view for view, image in enumerate(observation.instances) for n in np.unique(image[image > 0]).tolist()
+    }
     fits: Sequence[FloatArray | None] = [None] * len(single) if costs is None else list(costs(single).T)
     sightings = [
         Sighting(

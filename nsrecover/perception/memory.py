@@ -160,9 +160,9 @@ def complete(
 
     A rigid object does not shrink: if the visible part is smaller than the object, the rest is occluded. Among
     the boxes of the known size around the visible part, the one is taken that the cameras contradict least; among equal
-    ones, the one most like the expected box. If none fits because what is seen is too large in one direction, a mask may
-    bleed onto something behind: the object is taken to be where it was, or should be, if most of what is seen lies
-    there and no camera contradicts that.
+    ones, the one most like the expected box. If none fits because what is seen is too large in one direction, or only
+    if the object was turned over, a mask may bleed onto something behind: the object is taken to be where it was, or
+    should be, if most of what is seen lies there and no camera contradicts that.
 
     Args:
         visible: (6,) box of what is seen.
@@ -180,6 +180,7 @@ def complete(
         return visible, np.maximum(last, visible[3:])
     if inside(visible, earlier) and seen_through(earlier[None])[0] < TOLERATED:
         return earlier, np.maximum(last, visible[3:])
+    turned: tuple[FloatArray, FloatArray] | None = None
     for size in sizes:
         candidates = _extensions(visible, size)
         if len(candidates):
@@ -188,11 +189,16 @@ def complete(
             allowed = np.flatnonzero(against <= max(against.min() + 0.02, 0.02))
             best = allowed[np.linalg.norm(candidates[allowed] - expected, axis=1).argmin()]
             if against[best] < TOLERATED:
-                return candidates[best], size
-    if (np.sort(visible[3:]) > np.sort(last) + 2 * NOISE_M).any():
+                turned = candidates[best], size
+                if (np.abs(candidates[best, 3:] - size) < LIKE_KNOWN_M).all():
+                    return turned
+                break
+    if turned is not None or (np.sort(visible[3:]) > np.sort(last) + 2 * NOISE_M).any():
         for place in (earlier, expected):
             if share_inside(visible, place) > MOSTLY and seen_through(place[None])[0] < TOLERATED:
                 return place, last
+    if turned is not None:
+        return turned
     return visible, visible[3:]  # it was turned, or was never as large as it seemed
 
 

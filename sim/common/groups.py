@@ -6,8 +6,32 @@ from typing import Any
 
 from hydra.errors import InstantiationException
 from hydra.utils import instantiate
+from omegaconf import OmegaConf
 
-from nsrecover.errors import InvalidConfiguration, NsrecoverError
+from conf.help import CONF
+from nsrecover.errors import InvalidConfiguration, NsrecoverError, did_you_mean
+
+
+def group_names(group: str) -> list[str]:
+    """Names of the files of a configuration group."""
+    return sorted(path.stem for path in (CONF / group).glob("*.yaml"))
+
+
+def group_settings(group: str, name: str) -> Any:
+    """Contents of a file of a configuration group, on top of the one that it builds on.
+
+    Raises:
+        InvalidConfiguration: there is no such file.
+    """
+    if name not in (known := group_names(group)):
+        raise InvalidConfiguration(
+            f"expected a {group} among {', '.join(known)}, found {name!r}.{did_you_mean(name, known)}"
+        )
+    values: Any = OmegaConf.load(CONF / group / f"{name}.yaml")
+    for base in values.pop("defaults", ()):
+        if base != "_self_":
+            values = OmegaConf.merge(group_settings(group, base), values)
+    return values
 
 
 def instantiate_group(group: Any) -> Any:

@@ -7,18 +7,15 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from omegaconf import OmegaConf
-
-from conf.help import CONF
 from nsrecover.errors import InvalidConfiguration, did_you_mean
-from sim.common.groups import instantiate_group
+from sim.common.groups import group_names, group_settings, instantiate_group
 from sim.sensors.events import CameraEvent
 from sim.sensors.sensor import EXACT, Sensor
 
 
 def presets() -> list[str]:
     """Names of the sensors; `conf/sensor/NAME.yaml` has the values and their sources."""
-    return sorted(path.stem for path in (CONF / "sensor").glob("*.yaml"))
+    return group_names("sensor")
 
 
 def sensor(name: str = "clean", events: Sequence[CameraEvent | Mapping[str, Any]] = (), **changes: Any) -> Sensor:
@@ -32,11 +29,6 @@ def sensor(name: str = "clean", events: Sequence[CameraEvent | Mapping[str, Any]
     Raises:
         InvalidConfiguration: there is no such preset, group or value, or a value is out of range.
     """
-    known = presets()
-    if name not in known:
-        raise InvalidConfiguration(
-            f"expected a sensor among {', '.join(known)}, found {name!r}.{did_you_mean(name, known)}"
-        )
     preset = _preset(name)
     for group, values in changes.items():
         errors: Any = getattr(preset, group, None)
@@ -71,13 +63,4 @@ def sensor_of(settings: Any) -> Sensor:
 
 @cache
 def _preset(name: str) -> Sensor:
-    return sensor_of(_settings(name))
-
-
-def _settings(name: str) -> Any:
-    """Contents of a file of `conf/sensor`, on top of the one that it builds on."""
-    values: Any = OmegaConf.load(CONF / "sensor" / f"{name}.yaml")
-    for base in values.pop("defaults", ()):
-        if base != "_self_":
-            values = OmegaConf.merge(_settings(base), values)
-    return values
+    return sensor_of(group_settings("sensor", name))
