@@ -16,6 +16,8 @@ from nsrecover.core.observation import Observation
 from nsrecover.core.scene import SceneGraph
 from nsrecover.perception.perceiver import ScenePerceiver
 from nsrecover.system import System
+from sim.sensors.sensor import EXACT, Sensor
+from sim.sensors.world import SensedWorld
 from sim.tabletop.sampling import Structure, sample_plan, sample_scene
 from sim.tabletop.world import TabletopWorld
 
@@ -37,14 +39,17 @@ class _Clocked:
         return graph
 
 
-def time_monitor(system: System, objects: Sequence[int], repeats: int, seed: int = 0) -> dict[str, Any]:
+def time_monitor(
+    system: System, objects: Sequence[int], repeats: int, seed: int = 0, sensor: Sensor = EXACT
+) -> dict[str, Any]:
     """Time `Monitor.step` on episodes with some numbers of objects, seen by two cameras.
 
     Args:
         system: the learned parts.
         objects: how many objects, for each episode.
         repeats: steps that are timed for each.
-        seed: of the scenes and plans.
+        seed: of the scenes and plans, and of the errors of the sensor.
+        sensor: what the cameras see through.
 
     Returns:
         "threads", "cores" and "objects": for each number the milliseconds "median_ms" and "p95_ms", of it the median
@@ -53,7 +58,7 @@ def time_monitor(system: System, objects: Sequence[int], repeats: int, seed: int
     """
     rows: dict[str, Any] = {}
     for count in objects:
-        plan, observations = _episode(count, seed)
+        plan, observations = _episode(count, seed, sensor)
         steps, perceiving = list[tuple[float, float]](), list[float]()
         with tqdm(total=repeats, desc=f"{count} objects", unit="step", leave=False) as bar:
             while len(steps) < WARM_UP + repeats:
@@ -76,14 +81,15 @@ def time_monitor(system: System, objects: Sequence[int], repeats: int, seed: int
     return {"threads": torch.get_num_threads(), "cores": os.cpu_count(), "objects": rows}
 
 
-def _episode(count: int, seed: int) -> tuple[Plan, list[Observation]]:
+def _episode(count: int, seed: int, sensor: Sensor) -> tuple[Plan, list[Observation]]:
     """Return a plan that builds a tower, and the observations before, between and after its actions."""
     rng = np.random.default_rng((seed, count))
     scene = sample_scene(rng, count)
     plan = sample_plan(rng, scene, Structure.TOWER, min(STEPS, count - 1))
     with TabletopWorld(scene) as world:
-        observations = [world.observe()]
+        sensed = SensedWorld(world, sensor.stream(views=2, seed=seed))
+        observations = [sensed.observe()]
         for action in plan:
             world.execute(action)
-            observations.append(world.observe())
+            observations.append(sensed.observe())
     return plan, observations

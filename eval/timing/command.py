@@ -9,9 +9,10 @@ import torch
 
 import nsrecover
 from eval.common.output import write_results
-from eval.common.tables import document, markdown_table
+from eval.common.tables import document, markdown_table, seen_through
 from eval.common.timing import time_monitor
 from nsrecover.errors import InvalidConfiguration
+from sim.sensors.presets import sensor_of
 
 
 @dataclass
@@ -22,6 +23,7 @@ class TimingConfig:
     objects: list[int] = field(default_factory=lambda: [5, 10])
     repeats: int = 100
     threads: int | None = None
+    sensor: Any = None
     checkpoint: str | None = None
     out: str = "outputs/timing"
 
@@ -44,10 +46,11 @@ def measure(config: TimingConfig) -> dict[str, Any]:
             f"expected at least 1 repeat, 2 objects and 1 thread, found repeats={config.repeats}, "
             f"objects={list(config.objects)}, threads={config.threads}"
         )
+    sensor = sensor_of(config.sensor)
     before = torch.get_num_threads()
     torch.set_num_threads(config.threads or before)
     try:
-        timed = time_monitor(nsrecover.load(config.checkpoint), config.objects, config.repeats, config.seed)
+        timed = time_monitor(nsrecover.load(config.checkpoint), config.objects, config.repeats, config.seed, sensor)
     finally:
         torch.set_num_threads(before)
     columns = {
@@ -58,9 +61,10 @@ def measure(config: TimingConfig) -> dict[str, Any]:
     }
     rows = [[count, *(f"{row[key]} ms" for key in columns.values())] for count, row in timed["objects"].items()]
     table = document(
+        seen_through([sensor.name]),
         markdown_table(["objects", *columns], rows),
         f"{timed['threads']} threads of PyTorch on {timed['cores']} cores.",
     )
-    metrics = {"seed": config.seed, **timed}
+    metrics = {"seed": config.seed, "sensor": sensor.name, **timed}
     write_results(config.out, metrics, table, config)
     return metrics
