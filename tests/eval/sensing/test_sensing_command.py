@@ -74,3 +74,14 @@ def test_what_cannot_be_told_is_no_alarm_and_names_the_sensor() -> None:
     assert metrics["cannot_tell"]["value"] == pytest.approx(1 / 3, abs=1e-4)
     assert metrics["sensor_named"]["value"] == 1.0
     assert metrics["looks"] == {"mean": 1.8}
+
+
+def test_a_condition_may_have_scenes_of_its_own(config: SensingConfig) -> None:
+    conditions = {"alike": {"scene": "alike"}, "clean": {}}
+    metrics = measure(replace(config, episodes={"I": 1}, conditions=conditions, looks=1, out=f"{config.out}_alike"))
+    assert metrics["conditions"]["alike"]["refused"]["of"] > 0
+    folder = Path(f"{config.errors}_alike") / "I"
+    names = json.loads((folder / "episodes.jsonl").read_text().splitlines()[0])["scene"]["objects"]
+    assert {each["kind"] for each in names} == {"cube"}
+    with pytest.raises(InvalidConfiguration, match=r"expected a scene among alike, .*Did you mean 'alike'"):
+        measure(replace(config, conditions={"wrong": {"scene": "alikes"}}))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nsrecover.core.scene import FloatArray
-from nsrecover.perception.memory import Memory, blend, complete
+from nsrecover.perception.memory import Memory, blend, complete, supported
 
 BOX = np.array([0.5, 0.0, 0.02, 0.04, 0.06, 0.04], np.float32)
 ELSEWHERE = np.array([0.6, 0.2, 0.02, 0.04, 0.06, 0.04], np.float32)
@@ -127,3 +127,42 @@ def test_memory_stands_in_for_the_pixels_that_are_hidden() -> None:
     np.testing.assert_allclose(blend(blue, 100, red, 100), blue)  # as much of it is seen as ever
     np.testing.assert_allclose(blend(blue, 50, red, 100), [0.5**0.5, 0.5**0.5], atol=1e-6)  # half of it is hidden
     np.testing.assert_allclose(blend(blue, 100, red, 50), blue)
+
+
+def test_looks_at_a_small_part_do_not_add_up() -> None:
+    """Whatever is seen of an object that stays half hidden, once it is in sight it looks as it did."""
+    memory = known()
+    part = BOX[None].copy(), np.array([[0.0, 1.0]], np.float32), np.full(1, 50.0, np.float32)
+    for _ in range(5):
+        memory = memory.look(*part, np.array([0]), nothing_empty)
+    np.testing.assert_allclose(memory.visual[0], [0.5**0.5, 0.5**0.5], atol=1e-6)
+
+
+def test_a_first_look_reaches_down_to_what_supports_it() -> None:
+    top = np.array([0.5, 0.0, 0.045, 0.04, 0.04, 0.01], np.float32)
+    below = np.array([0.5, 0.0, 0.01, 0.06, 0.06, 0.02], np.float32)
+    whole = supported(top[None], nothing_empty)
+    np.testing.assert_allclose(whole[0, [2, 5]], [0.025, 0.05], atol=1e-6)
+    whole = supported(np.stack([top, below]), nothing_empty)
+    np.testing.assert_allclose(whole[0, [2, 5]], [0.035, 0.03], atol=1e-6)
+    np.testing.assert_allclose(whole[1], below)
+    everywhere = supported(top[None], lambda boxes: np.ones(len(boxes), np.float32))
+    np.testing.assert_allclose(everywhere[0], top)
+
+
+def test_a_part_that_bleeds_onto_something_behind_does_not_move_the_object() -> None:
+    visible = np.array([0.51, 0.0, 0.035, 0.065, 0.035, 0.012], np.float32)
+    box, size = complete(visible, BOX, BOX[None, 3:], nothing_empty, BOX)
+    np.testing.assert_allclose(box, BOX)
+    np.testing.assert_allclose(size, BOX[3:])
+
+
+def test_a_small_part_in_its_old_place_does_not_turn_an_object_over() -> None:
+    lying = np.array([0.5, 0.0, 0.02, 0.038, 0.066, 0.04], np.float32)
+    part = np.array([0.5, 0.034, 0.018, 0.034, 0.011, 0.036], np.float32)  # 6.5 mm beyond its end
+
+    def beside(boxes: FloatArray) -> FloatArray:
+        return np.where(boxes[:, 4] > 0.05, 0.1, 0.0).astype(np.float32)
+
+    box, _ = complete(part, lying, lying[None, 3:], beside, lying)
+    np.testing.assert_allclose(box, lying)
