@@ -58,7 +58,11 @@ def replay(episode: ErrorEpisode, rig: CameraRig = DEFAULT_RIG, with_images: boo
     """
     fault_free_states = [] if episode.faults else ideal_states(episode)
     with TabletopWorld(
-        episode.scene, plan=episode.plan, rig=replace(rig, light=episode.light), seed=episode.seed
+        episode.scene,
+        plan=episode.plan,
+        rig=replace(rig, light=episode.light),
+        seed=episode.seed,
+        fidelity=episode.fidelity,
     ) as world:
         seen = world.observe() if with_images else None
         for step, action in enumerate(episode.plan):

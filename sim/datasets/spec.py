@@ -13,6 +13,7 @@ from nsrecover.errors import InvalidConfiguration, NsrecoverError
 from sim.common.cameras import DAYLIGHT, Light
 from sim.tabletop.faults import Fault, fault_from_dict
 from sim.tabletop.faults.plain import action_from, to_plain
+from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.scenes import SceneSpec
 
 SCHEMA = 1
@@ -54,6 +55,7 @@ class ErrorEpisode:
         errors: the ground truth; all other steps succeed.
         recoverable: whether the robot can return to the plan.
         reason: why it cannot, in a word: `gone`, `out_of_reach` or `support_missing`.
+        fidelity: how much of a pick-and-place is simulated.
     """
 
     dataset: str
@@ -66,6 +68,7 @@ class ErrorEpisode:
     errors: tuple[StepError, ...] = ()
     recoverable: bool = True
     reason: str = ""
+    fidelity: Fidelity = Fidelity.PHYSICS
 
     def faults_at(self, step: int) -> tuple[Fault, ...]:
         """The faults that strike at a step of the plan."""
@@ -86,6 +89,8 @@ class ErrorEpisode:
             "recoverable": self.recoverable,
             "reason": self.reason,
         }
+        if self.fidelity is not Fidelity.PHYSICS:
+            data["fidelity"] = self.fidelity.value
         return json.dumps(data, sort_keys=True)
 
     @classmethod
@@ -115,6 +120,7 @@ class ErrorEpisode:
                 errors=tuple(StepError(**item) for item in data["errors"]),
                 recoverable=bool(data["recoverable"]),
                 reason=str(data["reason"]),
+                fidelity=Fidelity(data.get("fidelity", Fidelity.PHYSICS)),
             )
         except NsrecoverError:
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -12,9 +13,14 @@ import pybullet
 from sim.common.arm import STEP_S
 from sim.common.rotations import axis_aligned, matrix_of, quaternion_of, rotation_about
 from sim.tabletop.physics import PhysicsScene
+from sim.tabletop.placing import TIPPING_RAD, boxes
 
 Array = npt.NDArray[np.float64]
 
+UP = np.array([0.0, 0.0, 1.0])
+"""Direction away from the table."""
+ROLLS = 3
+"""Seconds after which something round that fell over has come to rest."""
 SPEED_M_S = 0.5
 """Mean speed of a carried object."""
 OVER_M = 0.08
@@ -51,8 +57,8 @@ class ExternalAgent:
         height = max(start[2], goal[2], self._highest(name)) + OVER_M
         turned = quaternion_of(flat).tolist()
         grip = pybullet.createConstraint(
-            scene.body(name), -1, -1, -1, pybullet.JOINT_FIXED, [0, 0, 0], [0, 0, 0], start.tolist(), [0, 0, 0, 1],
-            [0, 0, 0, 1], physicsClientId=client,
+            scene.body(name), -1, -1, -1, pybullet.JOINT_FIXED, [0, 0, 0], (-scene.mass_centre(name)).tolist(),
+            start.tolist(), [0, 0, 0, 1], [0, 0, 0, 1], physicsClientId=client,
         )  # fmt: skip
         corners = np.array([start, [*start[:2], height], [*goal[:2], height], [*goal[:2], goal[2] + 0.001]])
         for leg, (here, there) in enumerate(pairwise(corners)):
@@ -87,6 +93,29 @@ class ExternalAgent:
             scene.body(name), -1, force, centre.tolist(), pybullet.WORLD_FRAME, physicsClientId=scene.client
         )
         scene.settle()
+
+    def topple(self, name: str, direction: float) -> None:
+        """Tip an object over an edge of its base and let it fall.
+
+        Args:
+            name: the object.
+            direction: of the fall, about the vertical, radians.
+
+        Raises:
+            UnknownObject: the scene has no object of that name.
+        """
+        scene = self._scene
+        centre, orientation = scene.pose(name)
+        estimates = scene.estimates()
+        box = boxes(estimates)[estimates.index(name)]
+        way = np.array([math.cos(direction), math.sin(direction), 0.0])
+        reach = float(np.abs(way[:2]) @ box[3:5]) / 2
+        edge = np.array([*box[:2], box[2] - box[5] / 2]) + reach * way
+        turn = rotation_about(np.cross(UP, way), math.atan2(reach, box[5] / 2) + TIPPING_RAD)
+        lifted = UP * 0.001
+        scene.put(name, edge + turn @ (centre - edge) + lifted, quaternion_of(turn @ matrix_of(orientation)))
+        for _ in range(ROLLS):
+            scene.settle()
 
     def take_away(self, name: str) -> None:
         """Remove an object from the table; objects that stood on it fall.

@@ -16,9 +16,9 @@ from sim.sound.contacts import ContactRecorder
 from sim.sound.events import SoundEvent, SoundKind
 from sim.sound.microphone import Microphone
 from sim.sound.soundscape import SavedSound, Soundscape
-from sim.tabletop.objects import DENSITY_KG_M3
 from sim.tabletop.physics import PhysicsScene
 from sim.tabletop.scenes import ObjectKind, ObjectSpec
+from sim.tabletop.shapes import mass_of
 
 TABLE = Body("table", Material.WOOD, Shape.PLATE, (1.24, 1.20, 0.04), thickness_m=0.04)
 FLOOR = Body("floor", Material.WOOD, Shape.PLATE, (4.0, 4.0, 0.02), thickness_m=0.02)
@@ -26,7 +26,16 @@ FINGER = Body("finger", Material.RUBBER, Shape.SOLID, (0.02, 0.02, 0.04), 0.1)
 ARM = Body("arm", Material.PLASTIC, Shape.SOLID, (0.1, 0.1, 0.2), 2.0)
 FLOOR_M = -0.75
 """Height of the floor, on which objects are heard; the physics has none."""
-MATERIALS = {ObjectKind.CUBE: Material.WOOD, ObjectKind.DIE: Material.PLASTIC, ObjectKind.LEGO: Material.PLASTIC}
+MATERIALS = {
+    ObjectKind.CUBE: Material.WOOD,
+    ObjectKind.DIE: Material.PLASTIC,
+    ObjectKind.LEGO: Material.PLASTIC,
+    ObjectKind.CYLINDER: Material.WOOD,
+    ObjectKind.MUG: Material.CERAMIC,
+    ObjectKind.BOTTLE: Material.GLASS,
+    ObjectKind.BLOB: Material.PLASTIC,
+}
+_HOLLOW = (ObjectKind.MUG, ObjectKind.BOTTLE)
 
 _ARM_AT = (0.0, 0.0, 0.3)
 _FINGERS = (9, 10)
@@ -135,7 +144,7 @@ class Hearing:
 
 
 def sounding(item: ObjectSpec) -> Body:
-    """How an object of the table sounds: cubes are wood, dice and lego bricks plastic."""
-    mass = DENSITY_KG_M3 * math.prod(item.size)
+    """How an object of the table sounds: cubes are wood, dice and lego bricks plastic, mugs and bottles hollow."""
     x, y, z = item.size
-    return Body(item.name, MATERIALS[item.kind], Shape.SOLID, (x, y, z), mass)
+    shape = Shape.HOLLOW if item.kind in _HOLLOW else Shape.SOLID
+    return Body(item.name, MATERIALS[item.kind], shape, (y, y, z) if item.kind in _HOLLOW else (x, y, z), mass_of(item))

@@ -1,4 +1,4 @@
-"""Bodies of the scene's objects: physically boxes, visibly cubes, dice and lego bricks."""
+"""Bodies of the scene's objects: boxes that look like cubes, dice and lego bricks; others are in `shapes`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pybullet
 
-from sim.tabletop.scenes import COLOURS, ObjectKind, ObjectSpec, TableSpec, Texture
+from sim.tabletop.scenes import BOX_KINDS, COLOURS, ObjectKind, ObjectSpec, TableSpec, Texture
+from sim.tabletop.shapes import create_shape, mass_of
 from sim.tabletop.textures import paint, picture
 
-DENSITY_KG_M3 = 700.0
-"""Density of hard wood."""
 RELIEF_M = 0.0006
 """Height of pips and studs: visible, but below the resolution of a depth camera."""
 
@@ -155,6 +154,8 @@ def create_object(client: int, item: ObjectSpec, seed: int = 0) -> int:
     """
     # marks go through a file, because PyBullet never frees vertices that it gets directly
     with tempfile.TemporaryDirectory(prefix="nsrecover-") as folder:
+        if item.kind not in BOX_KINDS:
+            return create_shape(client, item, Path(folder))
         return _create(client, item, seed, Path(folder) / "marks.obj")
 
 
@@ -190,7 +191,7 @@ def _create(client: int, item: ObjectSpec, seed: int, path: Path) -> int:
             "linkJointAxis": [[0.0, 0.0, 1.0]],
         }
     body = pybullet.createMultiBody(
-        baseMass=DENSITY_KG_M3 * float(np.prod(item.size)),
+        baseMass=mass_of(item),
         baseCollisionShapeIndex=collision,
         baseVisualShapeIndex=visual,
         basePosition=[*item.position, half[2]],

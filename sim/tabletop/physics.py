@@ -13,6 +13,7 @@ from sim.common.rotations import matrix_of
 from sim.tabletop.objects import create_object, create_table
 from sim.tabletop.poses import PoseEstimates
 from sim.tabletop.scenes import SceneSpec
+from sim.tabletop.shapes import outline_of
 from sim.tabletop.truth import Truth, read_truth
 
 Array = npt.NDArray[np.float64]
@@ -77,6 +78,7 @@ class PhysicsScene(ClosedByWith):
         ground = pybullet.createCollisionShape(pybullet.GEOM_PLANE, physicsClientId=client)
         pybullet.createMultiBody(0.0, ground, -1, [0, 0, _PIT_M], physicsClientId=client)
         self.arm = Arm(client) if with_arm else None
+        self._outlines = {item.name: outline_of(item) for item in scene.objects}
         self._bodies = {item.name: create_object(client, item, scene.seed + i) for i, item in enumerate(scene.objects)}
 
     def body(self, name: str) -> int:
@@ -90,9 +92,22 @@ class PhysicsScene(ClosedByWith):
         return self._bodies[name]
 
     def pose(self, name: str) -> tuple[Array, Array]:
-        """True centre (3,), metres, and orientation (4,), a quaternion xyzw, of an object."""
+        """True centre (3,), metres, and orientation (4,), a quaternion xyzw, of an object.
+
+        The centre is that of its own box, also where its centre of mass is elsewhere.
+        """
         position, orientation = pybullet.getBasePositionAndOrientation(self.body(name), physicsClientId=self.client)
-        return np.array(position), np.array(orientation)
+        return np.array(position) - self._from_centre(name, orientation), np.array(orientation)
+
+    def mass_centre(self, name: str) -> Array:
+        """Centre of mass (3,) of an object in its own frame, metres."""
+        outline = self._outlines[name]
+        return np.zeros(3) if outline is None else outline.mass_centre
+
+    def _from_centre(self, name: str, orientation: npt.ArrayLike) -> Array:
+        """From the centre of an object's box to its centre of mass, (3,), metres, in the world's axes."""
+        outline = self._outlines[name]
+        return np.zeros(3) if outline is None else matrix_of(orientation) @ outline.mass_centre
 
     def in_hand(self, name: str) -> tuple[Array, Array]:
         """Pose of an object in the tool's frame: position (3,), metres, and rotation (3, 3). Needs an arm."""
@@ -104,7 +119,8 @@ class PhysicsScene(ClosedByWith):
         self, name: str, position: npt.ArrayLike, orientation: npt.ArrayLike, velocity: npt.ArrayLike = (0.0, 0.0, 0.0)
     ) -> None:
         """Set an object's centre (3,), its orientation (quaternion xyzw) and its velocity (3,) m/s at once."""
-        place, attitude, speed = (np.asarray(values, float).tolist() for values in (position, orientation, velocity))
+        middle = np.asarray(position, float) + self._from_centre(name, orientation)
+        place, attitude, speed = (np.asarray(values, float).tolist() for values in (middle, orientation, velocity))
         pybullet.resetBasePositionAndOrientation(self.body(name), place, attitude, physicsClientId=self.client)
         pybullet.resetBaseVelocity(self.body(name), speed, [0.0, 0.0, 0.0], physicsClientId=self.client)
 
@@ -152,11 +168,13 @@ class PhysicsScene(ClosedByWith):
             np.array([orientation for _, orientation in poses]).reshape(-1, 4),
             np.array([self.scene[name].size for name in names]).reshape(-1, 3),
             self.scene.table,
+            {name: outline.points for name, outline in self._outlines.items() if outline is not None},
         )
 
     def truth(self) -> Truth:
         """Poses and supports of all objects, for judging outcomes."""
-        return read_truth(self.client, self._bodies, self.table, GONE_BELOW_M)
+        poses = [self.pose(name) for name in self._bodies]
+        return read_truth(self.client, self._bodies, poses, self.table, GONE_BELOW_M)
 
     def note(self, text: str) -> None:
         """Add a line to the log."""

@@ -36,8 +36,21 @@ def extents(matrix: Array, size: Array) -> Array:
 
 def boxes(estimates: PoseEstimates) -> Array:
     """Axis-aligned boxes of all objects, (N, 6): centres and sides."""
-    sides = [extents(matrix_of(q), size) for q, size in zip(estimates.orientations, estimates.sizes, strict=True)]
-    return np.concatenate([estimates.positions, np.array(sides).reshape(-1, 3)], axis=1)
+    bounds = [
+        _bounds(estimates, name, matrix_of(q)) for name, q in zip(estimates.names, estimates.orientations, strict=True)
+    ]
+    shifts, sides = (np.array(part).reshape(-1, 3) for part in (zip(*bounds, strict=True) if bounds else ((), ())))
+    return np.concatenate([estimates.positions + shifts, sides], axis=1)
+
+
+def _bounds(estimates: PoseEstimates, name: str, rotation: Array) -> tuple[Array, Array]:
+    """Box around an object in a rotation (3, 3): its centre (3,), from the object's position, and its sides (3,)."""
+    outline = estimates.outlines.get(name)
+    if outline is None:
+        return np.zeros(3), extents(rotation, estimates.sizes[estimates.index(name)])
+    points = outline @ rotation.T
+    low, high = points.min(axis=0), points.max(axis=0)
+    return (low + high) / 2, high - low
 
 
 def true_graph(estimates: PoseEstimates) -> SceneGraph:
@@ -144,33 +157,40 @@ def place_for(action: Action, estimates: PoseEstimates) -> tuple[Array, Array] |
     Returns:
         Centre (3,) and rotation (3, 3) of the placed object; None if there is no free place.
     """
-    row = estimates.index(action.arguments[0])
+    name, row = action.arguments[0], estimates.index(action.arguments[0])
     matrix, size = matrix_of(estimates.orientations[row]), estimates.sizes[row]
     rotation = axis_aligned(matrix)
-    sides = extents(rotation, size)
+    if action.target is not None:
+        rotation = _turned_to(matrix, size, np.asarray(action.target, dtype=np.float64)[3:])
+    shift, sides = _bounds(estimates, name, rotation)
+    centre = _centre_for(action, estimates, sides)
+    return None if centre is None else (centre - shift, rotation)
+
+
+def _centre_for(action: Action, estimates: PoseEstimates, sides: Array) -> Array | None:
+    """Centre (3,) of the box with some sides (3,) that an action puts down; None if there is no free place."""
+    row = estimates.index(action.arguments[0])
     others = np.delete(boxes(estimates), row, axis=0)
     if action.target is not None:
         target = np.asarray(action.target, dtype=np.float64)
-        rotation = _turned_to(matrix, size, target[3:])
-        sides = extents(rotation, size)
         centre = np.array([*target[:2], target[2] - target[5] / 2 + sides[2] / 2])
         floor = _floor_under(centre, sides, others)
         # a target's height is measured to a few millimetres; the support's height is more exact
         if abs(floor - (centre[2] - sides[2] / 2)) < 0.02:
             centre[2] = floor + sides[2] / 2
-        return centre, rotation
+        return centre
     if len(action.arguments) == 1:
         place = next(free_places(estimates, action.arguments[0], sides), None)
-        return None if place is None else (np.array([*place, sides[2] / 2]), rotation)
+        return None if place is None else np.array([*place, sides[2] / 2])
     reference = boxes(estimates)[estimates.index(action.arguments[1])]
     centre = reference[:3].copy()
     if action.operator == "top":
         centre[2] += (reference[5] + sides[2]) / 2
-        return centre, rotation
+        return centre
     axis, sign = DIRECTIONS[Relation(action.operator)]
     centre[axis] += sign * ((reference[3 + axis] + sides[axis]) / 2 + GAP_M)
     centre[2] += (sides[2] - reference[5]) / 2
     floor = _floor_under(centre, sides, others)
     if abs(floor - (centre[2] - sides[2] / 2)) < 0.02:
         centre[2] = floor + sides[2] / 2
-    return centre, rotation
+    return centre

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from nsrecover.errors import UnknownObject, did_you_mean
 from sim.tabletop.scenes import TABLE, SceneSpec, TableSpec
+from sim.tabletop.shapes import outline_of
 from sim.tabletop.truth import Truth
 
 Array = npt.NDArray[np.float64]
@@ -24,10 +25,11 @@ class PoseEstimates:
 
     Attributes:
         names: N objects on the table.
-        positions: (N, 3) centres, metres.
+        positions: (N, 3) centres of the objects' own boxes, metres.
         orientations: (N, 4) quaternions xyzw.
         sizes: (N, 3) sides in the object's own frame, metres.
         table: the table.
+        outlines: name -> points (P, 3) of the convex hull in the object's own frame, metres; boxes have none.
     """
 
     names: tuple[str, ...]
@@ -35,6 +37,7 @@ class PoseEstimates:
     orientations: Array
     sizes: Array
     table: TableSpec = TABLE
+    outlines: Mapping[str, Array] = field(default_factory=dict)
 
     def __contains__(self, name: str) -> bool:
         return name in self.names
@@ -69,7 +72,14 @@ class PoseEstimates:
             self.orientations[keep],
             self.sizes[keep],
             self.table,
+            self.outlines,
         )
+
+
+def outlines_of(scene: SceneSpec) -> dict[str, Array]:
+    """Name -> points (P, 3) of the convex hull of every object that is no box, in its own frame, metres."""
+    every = {item.name: outline_of(item) for item in scene.objects}
+    return {name: outline.points for name, outline in every.items() if outline is not None}
 
 
 def poses_of(truth: Truth, scene: SceneSpec) -> PoseEstimates:
@@ -77,4 +87,6 @@ def poses_of(truth: Truth, scene: SceneSpec) -> PoseEstimates:
     there = truth.present
     names = tuple(name for name, present in zip(truth.names, there, strict=True) if present)
     sizes = np.array([scene[name].size for name in names]).reshape(-1, 3)
-    return PoseEstimates(names, truth.positions[there], truth.orientations[there], sizes, scene.table)
+    return PoseEstimates(
+        names, truth.positions[there], truth.orientations[there], sizes, scene.table, outlines_of(scene)
+    )

@@ -17,7 +17,17 @@ from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.domains.tabletop.relations import DIRECTIONS, Relation, supporter
 from nsrecover.errors import InvalidConfiguration
 from sim.tabletop.scene_mix import DEFAULT_MIX, MOST, SceneMix
-from sim.tabletop.scenes import TABLE, ObjectKind, ObjectSpec, SceneSpec, Span, TableSpec, footprint_gaps
+from sim.tabletop.scenes import (
+    BOX_KINDS,
+    FLAT_KINDS,
+    TABLE,
+    ObjectKind,
+    ObjectSpec,
+    SceneSpec,
+    Span,
+    TableSpec,
+    footprint_gaps,
+)
 
 BESIDE_GAP_M = 0.03
 """Gap between two objects that are placed next to each other."""
@@ -123,12 +133,33 @@ def sample_scene(
     )
 
 
+def add_object(rng: np.random.Generator, scene: SceneSpec, kind: ObjectKind, mix: SceneMix) -> SceneSpec:
+    """A scene with one more object of a kind and a colour that no object of the kind has.
+
+    Raises:
+        InvalidConfiguration: the colours of the mix are used up, or there is no room.
+    """
+    used = {item.colour for item in scene.objects if item.kind is kind}
+    colours = [colour for colour in mix.colours if colour not in used]
+    objects = list(scene.objects)
+    for colour in rng.permutation(colours).tolist():
+        placed = _place(rng, f"{colour} {kind}", colour, kind, mix, objects)
+        if placed is not None:
+            return replace(scene, objects=(*scene.objects, placed))
+    raise InvalidConfiguration(
+        f"expected room and a colour for another {kind}, found none beside {len(objects)} objects; ask for fewer"
+    )
+
+
 def _finished(rng: np.random.Generator, objects: list[ObjectSpec], mix: SceneMix, seed: int) -> SceneSpec:
     """A scene with random textures. With a single texture, no random number is drawn."""
     textures = [mix.textures[0]] * len(objects)
     if len(mix.textures) > 1:
         textures = [mix.textures[int(rng.integers(len(mix.textures)))] for _ in objects]
-    objects = [replace(item, texture=texture) for item, texture in zip(objects, textures, strict=True)]
+    objects = [
+        replace(item, texture=texture) if item.kind in BOX_KINDS else item
+        for item, texture in zip(objects, textures, strict=True)
+    ]
     table = mix.table
     if mix.table_textures:
         table = replace(table, texture=mix.table_textures[int(rng.integers(len(mix.table_textures)))])
@@ -164,7 +195,8 @@ def sample_plan(
         graph, actions = nominal_graph(scene), list[Action]()
         while len(actions) < length:
             candidates = _candidates(rng, graph, structure, actions, scene.table)
-            step = next((action for action in candidates if _feasible(graph, action, scene.table, margins)), None)
+            fitting = (each for each in candidates if _feasible(graph, each, scene.table, margins))
+            step = next((each for each in fitting if _has_flat_support(scene, each)), None)
             if step is None:
                 break
             graph = graph.with_node(graph.index(step.arguments[0]), nominal_box(graph, step))
@@ -177,11 +209,16 @@ def sample_plan(
     )
 
 
+def _has_flat_support(scene: SceneSpec, action: Action) -> bool:
+    """Whether an action that stacks does so on something with a flat top."""
+    return action.operator != "top" or scene[action.arguments[1]].kind in FLAT_KINDS
+
+
 def is_feasible(scene: SceneSpec, plan: Plan, margins: Margins = SAFE) -> bool:
     """Whether a plan keeps the rules of `sample_plan`, by nominal geometry."""
     graph = nominal_graph(scene)
     for action in plan:
-        if not _feasible(graph, action, scene.table, margins):
+        if not _feasible(graph, action, scene.table, margins) or not _has_flat_support(scene, action):
             return False
         graph = graph.with_node(graph.index(action.arguments[0]), nominal_box(graph, action))
     return True
@@ -223,7 +260,7 @@ def sample_target(rng: np.random.Generator, graph: SceneGraph, name: str, table:
 def _place(
     rng: np.random.Generator, name: str, colour: str, kind: ObjectKind, mix: SceneMix, others: list[ObjectSpec]
 ) -> ObjectSpec | None:
-    size = mix.sample_size(rng, kind)
+    size, model = mix.sample_shape(rng, kind)
     x_m, y_m = mix.table.start
     corners = np.array([other.corners() for other in others]).reshape(-1, 4, 2)
     yaws = np.array([other.yaw for other in others])
@@ -235,6 +272,7 @@ def _place(
             size=size,
             position=(round(float(rng.uniform(*x_m)), 4), round(float(rng.uniform(*y_m)), 4)),
             yaw=float(rng.integers(2) * math.pi / 2 + rng.uniform(-mix.yaw_jitter, mix.yaw_jitter)),
+            model=model,
         )
         if bool(np.all(footprint_gaps(item, corners, yaws) >= mix.gap_m)):
             return item

@@ -11,7 +11,20 @@ import numpy as np
 
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from sim.common.cameras import Light
-from sim.tabletop.scenes import COLOURS, SIDE_RANGE_M, TABLE, ObjectKind, Span, TableSpec, Texture, texture_of
+from sim.tabletop.blobs import HELD_OUT, TRAINING, blob_size
+from sim.tabletop.scenes import (
+    BOX_KINDS,
+    COLOURS,
+    SIDE_RANGE_M,
+    TABLE,
+    ObjectKind,
+    Span,
+    TableSpec,
+    Texture,
+    kind_of,
+    texture_of,
+)
+from sim.tabletop.shapes import HANDLE_M
 
 MOST = 50
 """Maximum number of objects in a scene."""
@@ -60,7 +73,7 @@ class SceneMix:
 
     Attributes:
         counts: numbers of objects, 1 to `MOST`.
-        kinds: kinds of objects.
+        kinds: kinds of objects; those that are no boxes have textures of their own, and sizes of `sample_shape`.
         colours: keys of `scenes.COLOURS`. Every colour and kind is used once before one is used again; then
             the objects get numbers: "red cube", "red cube 2".
         cube_m: range of the side of a cube.
@@ -73,10 +86,11 @@ class SceneMix:
         textures: of objects; with a single one, no random number is drawn.
         table_textures: of the table; if empty, the table keeps its own.
         light: distribution of the light; None: the camera rig's light.
+        held_out: whether blobs are of the models that nothing is trained or tuned on.
     """
 
     counts: tuple[int, ...] = (3, 4, 4, 5, 5, 5, 6)
-    kinds: tuple[ObjectKind, ...] = tuple(ObjectKind)
+    kinds: tuple[ObjectKind, ...] = BOX_KINDS
     colours: tuple[str, ...] = ("red", "green", "blue", "yellow", "cyan", "magenta", "white", "orange")
     cube_m: Span = (0.040, 0.055)
     die_m: Span = (0.036, 0.046)
@@ -88,6 +102,7 @@ class SceneMix:
     textures: tuple[Texture, ...] = (Texture.PLAIN,)
     table_textures: tuple[Texture, ...] = ()
     light: LightMix | None = LightMix()
+    held_out: bool = False
 
     def __post_init__(self) -> None:
         # configuration files give lists and strings
@@ -97,11 +112,7 @@ class SceneMix:
             object.__setattr__(self, name, tuple(float(side) for side in getattr(self, name)))
         for name in ("textures", "table_textures"):
             object.__setattr__(self, name, tuple(texture_of(texture) for texture in getattr(self, name)))
-        known = [str(kind) for kind in ObjectKind]
-        for kind in self.kinds:
-            if str(kind) not in known:
-                raise InvalidConfiguration(f"expected kinds of objects, found {kind!r}.{did_you_mean(kind, known)}")
-        object.__setattr__(self, "kinds", tuple(ObjectKind(kind) for kind in self.kinds))
+        object.__setattr__(self, "kinds", tuple(kind_of(kind) for kind in self.kinds))
         for colour in self.colours:
             if colour not in COLOURS:
                 raise InvalidConfiguration(f"expected colours, found {colour!r}.{did_you_mean(str(colour), COLOURS)}")
@@ -126,15 +137,40 @@ class SceneMix:
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON: everything that decides which scene a seed gives."""
         data = asdict(self) | {"table": self.table.to_dict()}
+        if not self.held_out:
+            del data["held_out"]  # collections from before there were blobs keep their description
         return {key: list(value) if isinstance(value, tuple) else value for key, value in data.items()}
 
     def sample_size(self, rng: np.random.Generator, kind: ObjectKind) -> tuple[float, float, float]:
-        """Random sides of an object of this kind, metres."""
+        """Random sides of an object of this kind, metres; `sample_shape` also knows blobs."""
         if kind is ObjectKind.LEGO:
             width = round(float(rng.uniform(*self.lego_width_m)), 4)
             return (round(float(rng.uniform(*self.lego_length_m)), 4), width, width)
+        if kind not in BOX_KINDS:
+            low, high, tall = _ROUND_M[kind]
+            width, height = round(float(rng.uniform(low, high)), 4), round(float(rng.uniform(*tall)), 4)
+            return (round(width + (HANDLE_M if kind is ObjectKind.MUG else 0.0), 4), width, height)
         side = round(float(rng.uniform(*(self.die_m if kind is ObjectKind.DIE else self.cube_m))), 4)
         return (side, side, side)
+
+    def sample_shape(self, rng: np.random.Generator, kind: ObjectKind) -> tuple[tuple[float, float, float], int | None]:
+        """Random sides of an object of this kind, metres, and its model if it is a blob."""
+        if kind is not ObjectKind.BLOB:
+            return self.sample_size(rng, kind), None
+        models = HELD_OUT if self.held_out else TRAINING
+        while True:
+            model = int(rng.integers(models.start, models.stop))
+            size = blob_size(model)
+            if size is not None:
+                return size, model
+
+
+_ROUND_M: dict[ObjectKind, tuple[float, float, Span]] = {
+    ObjectKind.CYLINDER: (0.036, 0.060, (0.040, 0.090)),
+    ObjectKind.MUG: (0.056, 0.066, (0.065, 0.095)),
+    ObjectKind.BOTTLE: (0.046, 0.064, (0.095, 0.130)),
+}
+"""Smallest and largest width, and range of heights."""
 
 
 def _check_filled(name: str, values: Sequence[object]) -> None:

@@ -26,6 +26,8 @@ TABLE_LIMIT_Y_M = (-0.80, 0.80)
 """Limits of a workspace along y."""
 SIDE_RANGE_M = (0.02, 0.07)
 """Allowed sides of objects: the gripper opens 80 mm and its fingertips need 20 mm of height."""
+LONGEST_M = 0.14
+"""Longest side of an object that is no box; the gripper takes it by a shorter one."""
 
 COLOURS: dict[str, tuple[float, float, float]] = {
     "red": (0.85, 0.10, 0.10),
@@ -52,11 +54,41 @@ Span = tuple[float, float]
 
 
 class ObjectKind(StrEnum):
-    """Appearance of an object; physically all objects are boxes."""
+    """What an object is. Cubes, dice and lego bricks are boxes; `sim.tabletop.shapes` has the others."""
 
     CUBE = "cube"
     DIE = "die"
     LEGO = "lego"
+    CYLINDER = "cylinder"
+    """It stands on its end."""
+    MUG = "mug"
+    """A vessel with a handle along its x axis."""
+    BOTTLE = "bottle"
+    """A wide cylinder with a neck."""
+    BLOB = "blob"
+    """One of the 1,000 `random_urdfs` of pybullet_data, on the face on which it stands best."""
+
+
+BOX_KINDS = (ObjectKind.CUBE, ObjectKind.DIE, ObjectKind.LEGO)
+"""Kinds whose bodies are boxes."""
+FLAT_KINDS = (*BOX_KINDS, ObjectKind.CYLINDER)
+"""Kinds on which other objects can stand."""
+NUM_BLOBS = 1000
+"""How many `random_urdfs` there are."""
+
+
+def kind_of(name: str) -> ObjectKind:
+    """The kind of objects with this name.
+
+    Raises:
+        InvalidConfiguration: there is no such kind.
+    """
+    try:
+        return ObjectKind(name)
+    except ValueError:
+        raise InvalidConfiguration(
+            f"expected a kind of object, found {name!r}.{did_you_mean(str(name), map(str, ObjectKind))}"
+        ) from None
 
 
 class Texture(StrEnum):
@@ -177,7 +209,9 @@ class ObjectSpec:
             box when it rolls onto another long face.
         position: x and y of its centre, metres.
         yaw: rotation about the vertical, radians.
-        texture: of its faces.
+        texture: of its faces; only boxes have others than the plain one.
+        model: of a blob, its number among the `random_urdfs`; None for any other kind. A blob keeps the proportions of
+            its model.
     """
 
     name: str
@@ -187,15 +221,17 @@ class ObjectSpec:
     position: tuple[float, float]
     yaw: float = 0.0
     texture: Texture = Texture.PLAIN
+    model: int | None = None
 
     def corners(self) -> Array:
-        """The four corners of its footprint, (4, 2), metres, counter-clockwise."""
+        """The four corners of a rectangle around its footprint, (4, 2), metres, counter-clockwise."""
         half = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) * np.array(self.size[:2]) / 2
         cos, sin = math.cos(self.yaw), math.sin(self.yaw)
         return np.asarray(half @ np.array([[cos, sin], [-sin, cos]]) + np.array(self.position))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Plain data for JSON; the model only if there is one."""
+        model = {} if self.model is None else {"model": self.model}
         return {
             "name": self.name,
             "kind": str(self.kind),
@@ -204,6 +240,7 @@ class ObjectSpec:
             "position": list(self.position),
             "yaw": self.yaw,
             "texture": str(self.texture),
+            **model,
         }
 
     @classmethod
@@ -216,12 +253,13 @@ class ObjectSpec:
         try:
             return cls(
                 name=str(data["name"]),
-                kind=ObjectKind(data["kind"]),
+                kind=kind_of(data["kind"]),
                 colour=str(data["colour"]),
                 size=tuple(float(side) for side in data["size"]),  # type: ignore[arg-type]
                 position=tuple(float(value) for value in data["position"]),  # type: ignore[arg-type]
                 yaw=float(data["yaw"]),
                 texture=texture_of(data.get("texture", Texture.PLAIN)),
+                model=None if data.get("model") is None else int(data["model"]),
             )
         except KeyError as error:
             raise InvalidConfiguration(
@@ -313,11 +351,21 @@ def _check_object(item: ObjectSpec, table: TableSpec) -> None:
         raise InvalidConfiguration(
             f"the {item.name} has the colour {item.colour!r}.{did_you_mean(item.colour, COLOURS)}"
         )
-    if len(item.size) != 3 or not all(SIDE_RANGE_M[0] <= side <= SIDE_RANGE_M[1] for side in item.size):
+    low, high = SIDE_RANGE_M
+    longest = high if item.kind in BOX_KINDS else LONGEST_M
+    if len(item.size) != 3 or not all(low <= side <= longest for side in item.size) or min(item.size[:2]) > high:
+        held = "" if item.kind in BOX_KINDS else f", one of the horizontal ones at most {high} m"
         raise InvalidConfiguration(
-            f"the {item.name} does not fit the gripper: expected three sides of {SIDE_RANGE_M[0]} to "
-            f"{SIDE_RANGE_M[1]} m, found {item.size}"
+            f"the {item.name} does not fit the gripper: expected three sides of {low} to {longest} m{held}, "
+            f"found {item.size}"
         )
+    if (item.kind is ObjectKind.BLOB) != (item.model is not None) or not 0 <= (item.model or 0) < NUM_BLOBS:
+        raise InvalidConfiguration(
+            f"expected a blob with the model 0 to {NUM_BLOBS - 1}, and no model for any other kind, found the "
+            f"{item.name}, a {item.kind}, with model {item.model}"
+        )
+    if item.texture is not Texture.PLAIN and item.kind not in BOX_KINDS:
+        raise InvalidConfiguration(f"expected a plain {item.kind}, found the {item.name} with texture {item.texture}")
     if not all(low <= value <= high for value, (low, high) in zip(item.position, (table.x_m, table.y_m), strict=True)):
         raise InvalidConfiguration(
             f"the {item.name} does not fit on the table: expected x in {table.x_m} and y in {table.y_m}, "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,8 @@ import numpy.typing as npt
 import pybullet
 
 from nsrecover.errors import UnknownObject, did_you_mean
+
+Array = npt.NDArray[np.float64]
 
 TOLERANCE_M = 0.02
 """An object farther than this from its expected place deviates."""
@@ -79,16 +81,18 @@ def deviations(truth: Truth, expected: Truth, tolerance_m: float = TOLERANCE_M) 
     return reasons
 
 
-def read_truth(client: int, bodies: Mapping[str, int], table: int, gone_below_m: float) -> Truth:
+def read_truth(
+    client: int, bodies: Mapping[str, int], poses: Sequence[tuple[Array, Array]], table: int, gone_below_m: float
+) -> Truth:
     """The true state of a physics client.
 
     Args:
         client: physics client.
         bodies: object name -> body number.
+        poses: centre (3,), metres, and orientation (4,), a quaternion xyzw, of each.
         table: body number of the table.
         gone_below_m: objects with a lower centre are no longer on the table.
     """
-    poses = [pybullet.getBasePositionAndOrientation(body, physicsClientId=client) for body in bodies.values()]
     positions = np.array([position for position, _ in poses]).reshape(-1, 3)
     present = positions[:, 2] > gone_below_m
     surfaces = {body: name for name, body in bodies.items()} | {table: TABLE}

@@ -22,6 +22,7 @@ from sim.tabletop.faults.push import Push
 from sim.tabletop.faults.removed import Removed
 from sim.tabletop.faults.slip import Slip
 from sim.tabletop.faults.swap import Swap
+from sim.tabletop.faults.toppled import Toppled
 from sim.tabletop.faults.unstack import Unstack
 
 FAULTS: dict[str, type[Fault]] = {
@@ -42,6 +43,7 @@ FAULTS: dict[str, type[Fault]] = {
         Swap,
         Removed,
         OutOfReach,
+        Toppled,
     )
 }
 """Every fault by its name in configurations."""
@@ -79,6 +81,7 @@ __all__ = [
     "Removed",
     "Slip",
     "Swap",
+    "Toppled",
     "Unstack",
     "WrongSupport",
     "WrongYaw",

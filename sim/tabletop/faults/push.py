@@ -13,7 +13,7 @@ from sim.tabletop.fault_context import FaultContext
 from sim.tabletop.faults.base import ErrorClass, Moment
 from sim.tabletop.faults.choosing import bystanders, in_workspace, obstacles, room_at, standing_sides
 from sim.tabletop.faults.one_object import OneObjectFault
-from sim.tabletop.objects import DENSITY_KG_M3
+from sim.tabletop.shapes import DENSITY_KG_M3
 
 DISTANCE_M = (0.04, 0.10)
 """Distance that an object slides."""

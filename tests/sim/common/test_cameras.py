@@ -6,7 +6,7 @@ import pytest
 from nsrecover.errors import InvalidConfiguration
 from sim.common.cameras import FRONT, LEFT, CameraRig, Light, take_picture
 from sim.common.rotations import matrix_of
-from sim.tabletop.scenes import COLOURS, ObjectKind, ObjectSpec, SceneSpec
+from sim.tabletop.scenes import BOX_KINDS, COLOURS, ObjectSpec, SceneSpec
 from sim.tabletop.world import TabletopWorld
 
 PLACES = [(0.32, -0.33), (0.32, 0.33), (0.525, 0.0), (0.68, -0.33), (0.68, 0.33), (0.74, 0.0)]
@@ -16,7 +16,7 @@ SCENE = SceneSpec(
             f"{colour} {kind}", kind, colour, (0.056, 0.036, 0.036) if kind == "lego" else (0.04,) * 3, place, yaw
         )
         for colour, kind, place, yaw in zip(
-            COLOURS, [*ObjectKind] * 2, PLACES, [0.0, 0.4, 0.8, 0.2, 1.2, 0.6], strict=False
+            COLOURS, [*BOX_KINDS] * 2, PLACES, [0.0, 0.4, 0.8, 0.2, 1.2, 0.6], strict=False
         )
     )
 )
