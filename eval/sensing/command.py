@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 from omegaconf import OmegaConf
@@ -43,6 +43,16 @@ class SensingConfig(EpisodesConfig):
     out: str = "outputs/sensing"
 
 
+class Measurement(Protocol):
+    """Settings of a command that judges episodes behind sensors."""
+
+    looks: int
+    out: str
+    footage: str
+    checkpoint: str | None
+    workers: int
+
+
 @dataclass(frozen=True)
 class _Task:
     condition: str
@@ -61,23 +71,37 @@ def measure(config: SensingConfig) -> dict[str, Any]:
     Raises:
         NsrecoverError: a setting or a checkpoint cannot be used, or the folder holds other results.
     """
-    if config.looks < 1:
-        raise InvalidConfiguration(f"expected looks of at least 1, found {config.looks}")
-    if not config.conditions:
-        raise InvalidConfiguration("expected at least one condition, found none; choose a group: conditions=table")
-    system_of(config.checkpoint)
-    conditions = {key: _condition(key, values, config.views) for key, values in config.conditions.items()}
-    for each in conditions.values():
-        each.drawn(1, np.random.default_rng(0))  # reject an unusable condition before the work begins
+    conditions = conditions_of(config, config.conditions, config.views)
     out = Path(config.out)
-    Path(config.footage).mkdir(parents=True, exist_ok=True)
     episodes = {each.scene: _episodes(config, each.scene) for each in conditions.values()}
-    with claim_folder(out, _manifest(config, conditions, episodes), "the steps of a measurement"):
-        steps = _all_steps(config, conditions, episodes)
+    with claim_folder(out, manifest_of(config, conditions, episodes), "the steps of a measurement"):
+        steps = all_steps(config, conditions, episodes)
         found = {each.name or key: tables.summary(steps[key]) for key, each in conditions.items()}
         metrics = {"seed": config.seed, "episodes": dict(config.episodes), "conditions": found}
         write_results(out, metrics, tables.markdown(found), config)
     return metrics
+
+
+def conditions_of(config: Measurement, given: dict[str, Any], views: list[str]) -> dict[str, Condition]:
+    """The conditions of a measurement that can be made; its settings are checked before the work begins.
+
+    Args:
+        config: of the command.
+        given: settings of every condition.
+        views: names of the cameras of conditions without ones of their own.
+
+    Raises:
+        NsrecoverError: a setting or the checkpoint cannot be used.
+    """
+    if config.looks < 1:
+        raise InvalidConfiguration(f"expected looks of at least 1, found {config.looks}")
+    if not given:
+        raise InvalidConfiguration("expected at least one condition, found none; choose a group: conditions=table")
+    system_of(config.checkpoint)
+    conditions = {key: _condition(key, values, views) for key, values in given.items()}
+    for each in conditions.values():
+        each.drawn(1, np.random.default_rng(0))
+    return conditions
 
 
 def _condition(key: str, values: Any, views: list[str]) -> Condition:
@@ -105,13 +129,23 @@ def _episodes(config: SensingConfig, scene: str | None) -> list[ErrorEpisode]:
     return episodes_of(config.episodes, config.seed, folder, config.workers, group_settings("scene", scene))
 
 
-def _all_steps(
-    config: SensingConfig, conditions: dict[str, Condition], episodes: Episodes
+def all_steps(
+    config: Measurement, conditions: dict[str, Condition], episodes: Episodes
 ) -> dict[str, list[SensedStep]]:
-    """The verdicts of all conditions, those from disk included; new ones are written as soon as they are there."""
+    """The verdicts of all conditions, those from disk included; new ones are written as soon as they are there.
+
+    Args:
+        config: of the command, which has claimed its folder.
+        conditions: key -> condition.
+        episodes: what is judged in the conditions, as many in each.
+
+    Returns:
+        Key -> the verdicts on all steps, in the order of the episodes.
+    """
+    Path(config.footage).mkdir(parents=True, exist_ok=True)
     ledger = Path(config.out) / "steps.jsonl"
     done = dict(read_ledger(ledger, _parsed, None))
-    numbers = range(sum(config.episodes.values()))
+    numbers = range(max(map(len, episodes.values())))
     every = [_Task(name, number) for number in numbers for name in conditions]
     left = [each for each in every if each not in done]
     task = partial(
@@ -154,7 +188,8 @@ def _parsed(line: str) -> tuple[_Task, list[SensedStep]]:
     return _Task(data["condition"], data["number"]), [SensedStep(**row) for row in data["steps"]]
 
 
-def _manifest(config: SensingConfig, conditions: dict[str, Condition], episodes: Episodes) -> dict[str, Any]:
+def manifest_of(config: Measurement, conditions: dict[str, Condition], episodes: Episodes) -> dict[str, Any]:
+    """What decides the verdicts: a folder of results belongs to one of these."""
     lines = "".join(episode.to_json() for group in episodes.values() for episode in group)
     return {
         "format": FORMAT,

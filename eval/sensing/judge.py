@@ -13,6 +13,7 @@ import numpy as np
 from eval.common.recordings import LOOKS_AT_START, RecordedEpisode, load_recording, names_of_masks, record_episode
 from eval.common.systems import system_of
 from eval.sensing.conditions import Condition, active
+from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.observation import Observation
 from nsrecover.errors import NsrecoverError
 from nsrecover.monitoring.monitor import Monitor
@@ -20,6 +21,7 @@ from nsrecover.perception.perceiver import ScenePerceiver
 from nsrecover.system import System
 from sim.datasets.spec import ErrorEpisode
 from sim.sensors.sensor import SensorStream, recorded
+from sim.tabletop.truth import TOLERANCE_M
 
 REFUSED = "refused"
 """Verdict on an observation that the monitor does not accept."""
@@ -43,6 +45,8 @@ class SensedStep:
         errors_mm: distance of the centre of each visible object from the true one.
         seconds: time of the first observation of the step.
         looks: number of observations behind the verdict.
+        off_place: objects whose box is farther than `TOLERANCE_M` from the expected one, or that are missing: the
+            verdict of a rule that compares nothing else.
     """
 
     dataset: str
@@ -58,6 +62,7 @@ class SensedStep:
     errors_mm: list[float] = field(default_factory=list)
     seconds: float = 0.0
     looks: int = 1
+    off_place: list[str] = field(default_factory=list)
 
 
 def judge(
@@ -101,6 +106,7 @@ def _judged(exact: RecordedEpisode, condition: Condition, looks: int, system: Sy
         row.shown, row.matched = len(taken), sum(name == shown for name, shown in taken)
         found = monitor.confirm(lambda: stream.observe(recorded(scene)), looks)
         row.blamed, row.verdict, row.looks = list(found.deviating), found.verdict.value, found.looks
+        row.off_place = _off_place(found)
         row.note = "; ".join(dict.fromkeys(map(str, (*found.missing_to_tell, *found.sensors))))
         return row
 
@@ -127,6 +133,15 @@ def _judged(exact: RecordedEpisode, condition: Condition, looks: int, system: Sy
         yield row
         if row.verdict == REFUSED:
             return  # the monitor waits for an observation of this step
+
+
+def _off_place(found: Discrepancy) -> list[str]:
+    distances = np.linalg.norm(found.observed.boxes[:, :3] - found.expected.boxes[:, :3], axis=1)
+    known_gone = found.observed.missing & found.expected.missing
+    off = ((distances > TOLERANCE_M) | found.observed.missing) & ~known_gone
+    return [
+        name for name, is_off in zip(found.observed.names, off, strict=True) if is_off and name not in found.newcomers
+    ]
 
 
 def _errors_mm(exact: RecordedEpisode, moment: int, monitor: Monitor[Observation]) -> list[float]:

@@ -119,7 +119,7 @@ FAMILIES: Mapping[str, ShapeErrors] = {
         _family("mugs", ObjectKind.MUG),
         _family("bottles", ObjectKind.BOTTLE),
         _family("blobs", ObjectKind.BLOB),
-        _family("held-out blobs", ObjectKind.BLOB, held_out=True),
+        _family("held_out_blobs", ObjectKind.BLOB, held_out=True),
     )
 }
 """Every family by its name; nothing is trained or tuned on the last one."""

@@ -32,6 +32,9 @@ GOOD_M = 0.006
 """With this much room, no further round is tried."""
 BACK_OFF_M = 0.10
 """Distance that the hand backs off along its own axis before it moves sideways."""
+DEEPEST_M = 0.036
+"""The tool goes at most this far below the top of an object, as the palm is 38 mm above it; boxes are taken at their
+middle."""
 TIP_M = 0.0075
 """From the tool centre point to the end of the fingers."""
 
@@ -135,6 +138,11 @@ _LINK_BOXES = (
 """Boxes around the forearm and wrist: joint frame, centre and half sides in it (from the collision meshes)."""
 
 
+def above_middle(height_m: float) -> float:
+    """How far above the middle of an object with some height along the approach axis it is taken, metres."""
+    return max(0.0, height_m / 2 - DEEPEST_M)
+
+
 def _rooms(joints: Array, openings: Array, obstacles: Obstacles) -> Array:
     """Least distance of hand, wrist and forearm to any obstacle, (C,), in C postures (C, 7); at most `ENOUGH_M`."""
     count = len(joints)
@@ -198,20 +206,22 @@ def choose_grasps(
     obstacles = obstacles_around(estimates, name)
     found = list[tuple[float, Grasp]]()
     for leans in LEANS:
-        rotations, widths = [], []
+        rotations, widths, above = [], [], []
         for down, closing, width in _directions(matrix, size):
             for lean in leans:
                 tilted = rotation_about(closing, lean) @ down
                 rotations.append(np.stack([np.cross(closing, tilted), closing, tilted], axis=1))
                 widths.append(width)
-        grasps = np.array(rotations)
+                above.append(above_middle(float(np.abs(matrix.T @ down) @ size)))
+        grasps, lift = np.array(rotations), np.array(above)[:, None]
         places = place_rotation @ matrix.T @ grasps
         count = len(grasps)
         goals = []
         for position, rotation in ((centre, grasps), (place_position, places)):
-            over = position - BACK_OFF_M * rotation[:, :, 2]
+            at = position - lift * rotation[:, :, 2]
+            over = at - BACK_OFF_M * rotation[:, :, 2]
             over[:, 2] = np.maximum(over[:, 2], hover_m)
-            goals += [np.tile(position, (count, 1)), over]
+            goals += [at, over]
         every, reached = kinematics.solve(
             np.concatenate(goals), np.concatenate([grasps, grasps, places, places]), seed, iterations=30
         )
@@ -229,7 +239,7 @@ def choose_grasps(
                 travel = float(np.abs(joints[i] - seed).sum() + np.abs(place_joints[i] - joints[i]).sum())
                 upright = min(-grasps[i][2, 2], -places[i][2, 2])
                 score = 200.0 * min(space, GOOD_M) + 20.0 * space + 100.0 * margin + 3.0 * upright - 0.05 * travel
-                grasp = Grasp(centre, grasps[i], float(openings[i]), joints[i], place_joints[i], float(space))
+                grasp = Grasp(goals[0][i], grasps[i], float(openings[i]), joints[i], place_joints[i], float(space))
                 found.append((score, grasp))
             found.sort(key=lambda item: -item[0])
             if found and found[0][1].room_m >= GOOD_M:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sim.common.arm import DOWN, HOME_POSITION_M, Arm, Leg
 from sim.common.rotations import axis_aligned, matrix_of, quaternion_of, rotation_about, rotation_vector
 from sim.tabletop.execution import Execution
-from sim.tabletop.grasp import BACK_OFF_M, TIP_M, Grasp, choose_grasps
+from sim.tabletop.grasp import BACK_OFF_M, TIP_M, Grasp, above_middle, choose_grasps
 from sim.tabletop.phases import SkillPhase
 from sim.tabletop.pick_and_place import PickAndPlaceBase, SkillFailure
 from sim.tabletop.placing import boxes, extents, free_places, needs_toppling, toppling_tilt
@@ -148,7 +148,7 @@ class PickAndPlace(PickAndPlaceBase):
         """Boxes (M, 6) of all other objects, and the tool height that clears them on the path to a place (3,)."""
         row = self._estimates.index(self._name)
         own, others = boxes(self._estimates)[row], np.delete(boxes(self._estimates), row, axis=0)
-        hanging = max(TIP_M, float(own[5]) / 2 + 0.01)
+        hanging = max(TIP_M, float(own[5]) / 2 + 0.01 + above_middle(float(own[5])))
         height = _transit_height(own[:3], centre, others, hanging)
         return others, max(height, float(own[2]) + 0.06, float(centre[2]) + 0.06)
 

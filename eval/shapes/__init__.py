@@ -1,0 +1,1 @@
+"""`python -m eval.shapes`: objects of other shapes, at any yaw."""
