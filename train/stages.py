@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import lightning
+import numpy as np
 import torch
 from lightning.pytorch.callbacks import ModelCheckpoint
 from lightning.pytorch.loggers import Logger
@@ -27,6 +28,9 @@ from train.schedule import CosineModule, OptimizerFactory, adamw
 from train.transition import SameCountBatches, Transition, TransitionModule, collate, transitions_of
 
 Loader = DataLoader[Any]
+
+TRAINED_SIDES, USUAL_SIDES = (0.002, 0.998), (0.1, 0.8)
+"""Quantiles of the sides of boxes in the training data: of nearly all, and of those that occur in any combination."""
 
 
 @dataclass
@@ -151,6 +155,9 @@ def train_transition(run: TrainingRun, budget: StageBudget) -> dict[str, float]:
         batches = SameCountBatches(items, budget.batch_size, seed=run.seed, shuffle=shuffle)
         shared = SharedBatches(batches, run.processes)
         loaders.append(DataLoader(cast("Dataset[Transition]", items), batch_sampler=shared, collate_fn=collate))
+    sides = np.concatenate([demo.boxes[..., 3:].ravel() for demo in run.training])
+    low, high, usual_low, usual_high = np.quantile(sides[sides > 0], (*TRAINED_SIDES, *USUAL_SIDES)).round(3).tolist()
+    run.bundle.config = replace(run.bundle.config, trained_sides_m=(low, high), usual_sides_m=(usual_low, usual_high))
     module = TransitionModule(run.bundle.transition, budget.learning_rate)
     return fit(run, "transition", module, loaders[0], loaders[1], budget.epochs)
 

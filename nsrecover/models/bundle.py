@@ -26,6 +26,7 @@ from nsrecover.models.conformal import Calibration, conformal_threshold
 from nsrecover.models.discriminator import Discriminator
 from nsrecover.models.encoder import ObjectEncoder
 from nsrecover.models.free_space import FreeSpaceTransformer
+from nsrecover.models.size_range import extended, limited
 from nsrecover.models.transition import TransitionModel
 
 FORMAT = 2
@@ -59,6 +60,8 @@ class BundleConfig:
         sensors: the same for each sensor that held-out steps were seen through.
         workspace: x_min, y_min, x_max, y_max of the table, metres.
         reach_m: nearest and farthest distance from the robot's base at which it can grasp from the table, metres.
+        trained_sides_m: shortest and longest side of boxes in the training data, metres.
+        usual_sides_m: range of sides that occur there in any combination; see `nsrecover.models.size_range`.
         metrics: measurements on held-out data after training.
         provenance: data, seed, command and revision of the training.
     """
@@ -80,6 +83,8 @@ class BundleConfig:
     sensors: Mapping[str, Calibration] = field(default_factory=dict)
     workspace: tuple[float, float, float, float] = (0.30, -0.35, 0.75, 0.35)
     reach_m: tuple[float, float] = (0.28, 0.81)
+    trained_sides_m: tuple[float, float] = (0.033, 0.072)
+    usual_sides_m: tuple[float, float] = (0.036, 0.055)
     metrics: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
@@ -214,7 +219,9 @@ class Bundle(nn.Module):
         One scene for all actions, `visual` (N, D) and `boxes` (N, 6), is embedded once for each reference, not for each
         action.
         """
-        visuals, places = self._tensor(visual), self._tensor(boxes)
+        given = np.asarray(boxes, dtype=np.float32)
+        inside = limited(given, self.config.trained_sides_m, self.config.usual_sides_m)
+        visuals, places = self._tensor(visual), self._tensor(inside)
         acts, movers, references = (self._tensor(array, torch.long) for array in (operators, moved, reference))
         if places.ndim == 3:
             box, feature = self.transition(visuals, places, acts, movers, references)
@@ -225,7 +232,10 @@ class Bundle(nn.Module):
             )
             x = self.transition.embedded(*embedded, anchors)
             box, feature = self.transition.decoded(x[seen_from], *decoded, acts, movers, references)
-        return box.cpu().numpy(), feature.cpu().numpy()
+        found = box.cpu().numpy()
+        if inside is not given:
+            found = extended(found, given, inside, movers.cpu().numpy(), references.cpu().numpy())
+        return found, feature.cpu().numpy()
 
     @torch.inference_mode()
     def same(
