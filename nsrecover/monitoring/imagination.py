@@ -18,6 +18,9 @@ from nsrecover.models.free_place import find_free_place
 from nsrecover.models.protocols import RecoveryModels, Transitions
 from nsrecover.models.same_place import same_place
 
+ITSELF = 0.6
+"""An object looks like itself from this cosine on; of two colours it is mostly below."""
+
 
 class Imagination:
     """Predicts scene graphs after actions: by the learned transition model or, without one, by `PlacingOperator.place`.
@@ -113,4 +116,20 @@ def as_expected(models: RecoveryModels, expected: SceneGraph, observed: SceneGra
         observed: the seen scene, same names in the same order.
     """
     probabilities = same_place(models, expected.visual, expected.boxes, observed.visual, observed.boxes)
-    return np.where(observed.missing, 0.0, probabilities).astype(np.float32)
+    looks = np.where(_surely_itself(expected, observed)[:, None], observed.visual, expected.visual)
+    in_place = same_place(models, looks, expected.boxes, observed.visual, observed.boxes)
+    return np.where(observed.missing, 0.0, np.maximum(probabilities, in_place)).astype(np.float32)
+
+
+def _surely_itself(expected: SceneGraph, observed: SceneGraph) -> np.ndarray:
+    """Whether an object looks like itself, and not as much like any other object of the scene: (N,).
+
+    Appearance then says which object it is, and the rest of the difference how it is turned or lit: a cube that was
+    turned by 45 degrees shows other faces. The tracker has followed it by looks, place and size.
+    """
+    if not len(expected):
+        return np.zeros(0, np.bool_)
+    likeness = observed.visual @ expected.visual.T
+    own = likeness.diagonal().copy()
+    np.fill_diagonal(likeness, -1.0)
+    return np.asarray((own >= ITSELF) & (own > likeness.max(axis=1)))
