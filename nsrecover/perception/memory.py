@@ -62,6 +62,8 @@ class Memory:
         seen: (N,) whether it is visible now.
         occluded: (N,) whether it is not visible and may be in its place.
         unknown: (N,) whether it is not visible although its place is in view and not empty; not occluded then.
+        open: (N,) share of its box's surface through which the cameras saw when they saw it whole: what is round, or
+            has a handle, does not fill its box; neither does a box that is turned.
     """
 
     names: tuple[str, ...]
@@ -75,6 +77,7 @@ class Memory:
     seen: npt.NDArray[np.bool_]
     occluded: npt.NDArray[np.bool_]
     unknown: npt.NDArray[np.bool_]
+    open: FloatArray
 
     @classmethod
     def empty(cls, features: int) -> Memory:
@@ -82,7 +85,7 @@ class Memory:
         sizes, visual = np.zeros((0, 3), np.float32), np.zeros((0, features), np.float32)
         nothing = np.zeros(0, np.bool_)
         boxes, pixels = np.zeros((0, 6), np.float32), np.zeros(0, np.float32)
-        return cls((), boxes, sizes, visual, visual, pixels, sizes, visual, nothing, nothing, nothing)
+        return cls((), boxes, sizes, visual, visual, pixels, sizes, visual, nothing, nothing, nothing, pixels)
 
     def graph(self) -> SceneGraph:
         """The scene graph of all objects."""
@@ -94,10 +97,20 @@ class Memory:
         unknown = self.occluded & np.isin(np.array(self.names, dtype=object), list(names))
         return replace(self, occluded=self.occluded & ~unknown, unknown=unknown)
 
-    def add(self, names: tuple[str, ...], boxes: FloatArray, visual: FloatArray, pixels: FloatArray) -> Memory:
-        """The memory with new objects."""
+    def add(
+        self,
+        names: tuple[str, ...],
+        boxes: FloatArray,
+        visual: FloatArray,
+        pixels: FloatArray,
+        seen_through: SeenThrough | None = None,
+    ) -> Memory:
+        """The memory with new objects; without `seen_through` they are taken to fill their boxes."""
         shown, sizes = np.ones(len(names), np.bool_), boxes[:, 3:]
-        new = Memory(names, boxes, sizes, visual, visual, pixels, sizes, visual, shown, ~shown, ~shown)
+        gaps = np.zeros(len(names), np.float32)
+        if seen_through is not None and len(names):
+            gaps = _open(seen_through(boxes))
+        new = Memory(names, boxes, sizes, visual, visual, pixels, sizes, visual, shown, ~shown, ~shown, gaps)
         arrays = [(getattr(self, field.name), getattr(new, field.name)) for field in fields(self)[1:]]
         return Memory(self.names + names, *map(np.concatenate, arrays))
 
@@ -124,14 +137,19 @@ class Memory:
         """
         expected = self.boxes if expected is None else expected
         new_boxes, new_sizes = self.boxes.copy(), self.sizes.copy()
-        new_visual, new_whole, new_pixels = self.visual.copy(), self.whole_visual.copy(), self.pixels.copy()
+        new_visual, new_whole = self.visual.copy(), self.whole_visual.copy()
+        new_pixels, new_open = self.pixels.copy(), self.open.copy()
         seen, occluded = found >= 0, np.zeros(len(self.names), np.bool_)
         for i, detection in enumerate(found):
             if detection >= 0:
                 known = np.stack([self.first_sizes[i], self.sizes[i]])
                 others = np.delete(boxes, detection, axis=0)
                 visible = steady(boxes[detection], known, others, expected[i])
-                new_boxes[i], new_sizes[i] = complete(visible, self.boxes[i], known, seen_through, expected[i])
+                new_boxes[i], new_sizes[i] = complete(
+                    visible, self.boxes[i], known, seen_through, expected[i], float(self.open[i])
+                )
+                if (new_boxes[i] == visible).all():
+                    new_open[i] = _open(seen_through(visible[None]))[0]
                 new_visual[i] = blend(visual[detection], pixels[detection], self.whole_visual[i], self.pixels[i])
                 if pixels[detection] >= WHOLE * self.pixels[i]:  # what little is seen again and again does not add up
                     new_whole[i] = visual[detection]
@@ -142,9 +160,21 @@ class Memory:
                 possible = np.flatnonzero(~gone & (places[:, 3:] > 0).all(axis=1))
                 if len(possible):
                     new_boxes[i], occluded[i] = places[possible[0]], True
-        boxes, sizes, pixels = new_boxes, new_sizes, new_pixels
-        changed = replace(self, boxes=boxes, sizes=sizes, visual=new_visual, whole_visual=new_whole, pixels=pixels)
+        changed = replace(
+            self,
+            boxes=new_boxes,
+            sizes=new_sizes,
+            visual=new_visual,
+            whole_visual=new_whole,
+            pixels=new_pixels,
+            open=new_open,
+        )
         return replace(changed, seen=seen, occluded=occluded, unknown=np.zeros_like(seen))
+
+
+def _open(seen_through: FloatArray) -> FloatArray:
+    """Shares of surfaces that are seen through, without what noise at edges explains."""
+    return np.where(seen_through < TOLERATED_ADDED, 0.0, seen_through).astype(np.float32)
 
 
 def blend(now: FloatArray, pixels_now: float, earlier: FloatArray, pixels_earlier: float) -> FloatArray:
@@ -154,7 +184,12 @@ def blend(now: FloatArray, pixels_now: float, earlier: FloatArray, pixels_earlie
 
 
 def complete(
-    visible: FloatArray, earlier: FloatArray, sizes: FloatArray, seen_through: SeenThrough, expected: FloatArray
+    visible: FloatArray,
+    earlier: FloatArray,
+    sizes: FloatArray,
+    seen_through: SeenThrough,
+    expected: FloatArray,
+    open_share: float = 0.0,
 ) -> tuple[FloatArray, FloatArray]:
     """The whole box of an object that may be partly occluded.
 
@@ -171,6 +206,7 @@ def complete(
             before it lay askew, which makes a box larger.
         seen_through: distinguishes visibly empty places from occluded ones.
         expected: (6,) where it should be.
+        open_share: share of its box's surface through which the cameras see although it is there.
 
     Returns:
         Its box (6,), and its sides (3,) as far as they are known now.
@@ -178,24 +214,26 @@ def complete(
     last = sizes[-1]
     if not np.any(visible[3:] < last - 2 * NOISE_M):
         return visible, np.maximum(last, visible[3:])
-    if inside(visible, earlier) and seen_through(earlier[None])[0] < TOLERATED:
+    tolerated, tolerated_added = TOLERATED + open_share, TOLERATED_ADDED + 2 * open_share
+    if inside(visible, earlier) and seen_through(earlier[None])[0] < tolerated:
         return earlier, np.maximum(last, visible[3:])
     turned: tuple[FloatArray, FloatArray] | None = None
     for size in sizes:
-        candidates = _extensions(visible, size)
+        upright = abs(visible[5] - last[2]) <= LIKE_KNOWN_M
+        candidates = _extensions(visible, size, float(last[2]) if upright else None)
         if len(candidates):
             against = seen_through(candidates)
-            against[_seen_through_added(visible, candidates, seen_through) >= TOLERATED_ADDED] = 1.0
+            against[_seen_through_added(visible, candidates, seen_through) >= tolerated_added] = 1.0
             allowed = np.flatnonzero(against <= max(against.min() + 0.02, 0.02))
             best = allowed[np.linalg.norm(candidates[allowed] - expected, axis=1).argmin()]
-            if against[best] < TOLERATED:
+            if against[best] < tolerated:
                 turned = candidates[best], size
                 if (np.abs(candidates[best, 3:] - size) < LIKE_KNOWN_M).all():
                     return turned
                 break
     if turned is not None or (np.sort(visible[3:]) > np.sort(last) + 2 * NOISE_M).any():
         for place in (earlier, expected):
-            if share_inside(visible, place) > MOSTLY and seen_through(place[None])[0] < TOLERATED:
+            if share_inside(visible, place) > MOSTLY and seen_through(place[None])[0] < tolerated:
                 return place, last
     if turned is not None:
         return turned
@@ -296,11 +334,20 @@ def _seen_through_added(visible: FloatArray, boxes: FloatArray, seen_through: Se
     return np.asarray(against.max(axis=1))
 
 
-def _extensions(visible: FloatArray, size: FloatArray) -> FloatArray:
-    """Boxes (C, 6) that contain the visible one and are as large as the object, upright or turned over."""
+def _extensions(visible: FloatArray, size: FloatArray, height: float | None = None) -> FloatArray:
+    """Boxes (C, 6) that contain the visible one and are as large as the object: upright or turned over.
+
+    Args:
+        visible: (6,) box of what is seen.
+        size: (3,) sides of the object.
+        height: known height of an object that is seen in its whole height, so that it was not turned over: it looks
+            smaller because a part is occluded, or it was turned about the vertical. None: it may be turned over.
+    """
     low, high = visible[:3] - visible[3:] / 2, visible[:3] + visible[3:] / 2
     boxes = []
     for sides in dict.fromkeys(permutations(size.round(3).tolist())):
+        if height is not None and abs(sides[2] - height) > NOISE_M:
+            continue
         slack = np.asarray(sides) - visible[3:]
         if (slack < -2 * NOISE_M).any():
             continue
