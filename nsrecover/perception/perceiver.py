@@ -19,7 +19,7 @@ from nsrecover.core.observation import Observation
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.core.sensing import SensorFinding
 from nsrecover.errors import InvalidObservation
-from nsrecover.perception.association import associate, association_costs
+from nsrecover.perception.association import UNMATCHED, associate, association_costs
 from nsrecover.perception.camera_watch import CameraWatch
 from nsrecover.perception.detections import AppearanceModel, Detections, detect, detect_masks
 from nsrecover.perception.levelling import levelled
@@ -28,6 +28,9 @@ from nsrecover.perception.mask_repair import absorb_fragments, join_parts, separ
 from nsrecover.perception.memory import Memory, supported
 from nsrecover.perception.oriented import OrientedBox, oriented_box
 from nsrecover.perception.visibility import seen_through, visibly_empty, why_unseen
+
+NAMELESS = 1.0
+"""Cost of taking a detection for an object without a name; appearance, place and size cost up to about 3."""
 
 
 def object_names(observation: Observation) -> tuple[str, ...]:
@@ -194,7 +197,8 @@ class ScenePerceiver:
             boxes = supported(boxes, partial(seen_through, observation))
         pixels = np.zeros(len(names), dtype=np.float32)
         pixels[rows] = detections.pixels[shown]
-        return replace(Memory.empty(visual.shape[1]).add(names, boxes, visual, pixels), seen=seen)
+        through = partial(seen_through, observation) if self._remember else None
+        return replace(Memory.empty(visual.shape[1]).add(names, boxes, visual, pixels, through), seen=seen)
 
     def _follow(
         self, memory: Memory, observation: Observation, guesses: FloatArray
@@ -213,8 +217,9 @@ class ScenePerceiver:
             places = np.stack([memory.boxes, guesses], axis=1)
             lifted = lift_views(observation)
             observation, origin = separate_merged(observation, lifted, places, sizes)
-            detections = detect(observation, self._appearance, partial(_costs, memory, guesses), lifted)
-            found = associate(_costs(memory, guesses, detections))
+            costs = partial(_costs, memory, guesses, self._unnamed)
+            detections = detect(observation, self._appearance, costs, lifted)
+            found = associate(costs(detections))
             detections, found = absorb_fragments(detections, found, sizes)
         through = partial(seen_through, observation) if self._remember else _opaque
         earlier = memory if self._remember else replace(memory, pixels=0 * memory.pixels)
@@ -249,13 +254,16 @@ class ScenePerceiver:
         return known, np.concatenate([found, new])
 
 
-def _costs(memory: Memory, expected: FloatArray, detections: Detections) -> FloatArray:
-    """How badly each of M detections fits each of N remembered objects, (N, M)."""
+def _costs(memory: Memory, expected: FloatArray, unnamed: frozenset[str], detections: Detections) -> FloatArray:
+    """How badly each of M detections fits each of N remembered objects, (N, M); some of these have no name."""
     places = np.stack([memory.boxes[:, :3], expected[:, :3]], axis=1)
     # what an object was at first tells it apart from one of its colour that fell, too, and was taken for it
     visual = np.stack([memory.visual, memory.first_visual], axis=1)
     sizes = np.stack([memory.sizes, memory.first_sizes], axis=1)
-    return association_costs(visual, sizes, places, detections.visual, detections.boxes)
+    costs = association_costs(visual, sizes, places, detections.visual, detections.boxes)
+    # one that has no name may be a part of a named one that was not recognised once
+    nameless = np.array([name in unnamed for name in memory.names], dtype=np.bool_)
+    return np.where(nameless[:, None] & (costs < UNMATCHED), costs + NAMELESS, costs).astype(np.float32)
 
 
 def _by_label(names: tuple[str, ...], detections: Detections) -> npt.NDArray[np.intp]:
