@@ -23,6 +23,8 @@ MAX_TILT_RAD = math.radians(60.0)
 """Maximum tilt of a held object."""
 TIPPING_RAD = math.radians(15.0)
 """An object that is to topple is tilted this much beyond its point of balance."""
+OTHER_FACE_M = 0.012
+"""An object whose height differs more than this from its target's has to be turned over."""
 APART_M = 0.08
 """Minimum distance between two free places that are tried."""
 REACH_M = 0.77
@@ -148,7 +150,7 @@ def free_places(estimates: PoseEstimates, name: str, sides: Array) -> Iterator[A
 
 
 def place_for(action: Action, estimates: PoseEstimates) -> tuple[Array, Array] | None:
-    """The place where an action puts its object.
+    """The place where an action puts its object: a box parallel to the axes, anything else at the yaw that it has.
 
     Args:
         action: a well-formed action whose arguments are all among the estimates.
@@ -159,9 +161,11 @@ def place_for(action: Action, estimates: PoseEstimates) -> tuple[Array, Array] |
     """
     name, row = action.arguments[0], estimates.index(action.arguments[0])
     matrix, size = matrix_of(estimates.orientations[row]), estimates.sizes[row]
-    rotation = axis_aligned(matrix)
+    rotation = axis_aligned(matrix) if name not in estimates.outlines else leveled(matrix)
     if action.target is not None:
-        rotation = _turned_to(matrix, size, np.asarray(action.target, dtype=np.float64)[3:])
+        target = np.asarray(action.target, dtype=np.float64)
+        if name not in estimates.outlines or abs(_bounds(estimates, name, rotation)[1][2] - target[5]) > OTHER_FACE_M:
+            rotation = _turned_to(matrix, size, target[3:])
     shift, sides = _bounds(estimates, name, rotation)
     centre = _centre_for(action, estimates, sides)
     return None if centre is None else (centre - shift, rotation)
