@@ -31,6 +31,7 @@ COMMANDS = {
     "demo": "eval.demo",
     "models": "eval.models",
     "sensing": "eval.sensing",
+    "shapes": "eval.shapes",
     "sensor_checks": "eval.sensor_checks",
     "symbolic": "eval.symbolic",
     "free_space": "eval.free_space",

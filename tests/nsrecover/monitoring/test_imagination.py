@@ -1,5 +1,7 @@
 """Imagined scenes: what an action changes, and what it leaves alone."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.geometry import gaps
 from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidAction, UnknownObject
+from nsrecover.monitoring.imagination import as_expected
 from nsrecover.system import System
 
 SIDE = 0.042
@@ -70,3 +73,19 @@ def test_actions_that_do_not_fit_are_refused(system: System, graph: SceneGraph) 
         system.imagination.step(graph, Action("top", ("a", "z")))
     with pytest.raises(InvalidAction):
         system.imagination.step(graph, Action("top", ("a",)))
+
+
+def test_an_object_that_looks_like_itself_may_be_turned_but_not_displaced(system: System, graph: SceneGraph) -> None:
+    looks = np.zeros((4, 64), np.float32)
+    looks[:, :4] = np.eye(4)
+    graph = replace(graph, visual=looks)
+    turned, like_another = looks.copy(), looks.copy()
+    turned[0, :6] = [0.75, 0, 0, 0, np.sqrt(1 - 0.75**2), 0]
+    like_another[0, :4] = [0.65, np.sqrt(1 - 0.65**2), 0, 0]
+    assert as_expected(system.models, graph, replace(graph, visual=turned))[0] > 0.9
+    swapped = as_expected(system.models, graph, replace(graph, visual=like_another))[0]
+    alone = system.models.same(looks[:1], graph.boxes[:1], like_another[:1], graph.boxes[:1])[0]
+    assert swapped == pytest.approx(alone), "it looks more like another one: appearance counts"
+    boxes = graph.boxes.copy()
+    boxes[0, 0] += 0.05
+    assert as_expected(system.models, graph, replace(graph, visual=turned, boxes=boxes))[0] < 0.1

@@ -166,3 +166,40 @@ def test_a_small_part_in_its_old_place_does_not_turn_an_object_over() -> None:
 
     box, _ = complete(part, lying, lying[None, 3:], beside, lying)
     np.testing.assert_allclose(box, lying)
+
+
+def test_a_cube_that_was_turned_about_the_vertical_does_not_stand_on_another_side() -> None:
+    """Its box was larger when it was turned by 45 degrees; now it stands on another cube that hides what is below."""
+    known_sides = np.array([[0.061, 0.061, 0.048]], np.float32)
+    expected = np.array([0.5, 0.0, 0.072, 0.061, 0.061, 0.048], np.float32)
+    visible = np.array([0.5, 0.002, 0.072, 0.047, 0.048, 0.048], np.float32)
+    box, _ = complete(visible, BOX, known_sides, nothing_empty, expected)
+    assert box[5] == pytest.approx(0.048, abs=0.001)
+    assert box[2] == pytest.approx(0.072, abs=0.001)
+    assert abs(box[1]) < 0.01
+
+
+def test_open_corners_that_were_always_seen_through_do_not_speak_against_a_box() -> None:
+    def corners_open(boxes: FloatArray) -> FloatArray:
+        return np.full(len(boxes), 0.2, np.float32)
+
+    features, pixels = np.array([[1.0, 0.0]], np.float32), np.array([100.0], np.float32)
+    part = np.array([[0.5, -0.02, 0.02, 0.04, 0.02, 0.04]], np.float32)  # the rest is behind something
+
+    def seen_later(memory: Memory) -> FloatArray:
+        return memory.look(part, features, pixels, np.array([0]), corners_open).boxes[0]
+
+    round_one = Memory.empty(2).add(("a",), BOX[None], features, pixels, corners_open)
+    assert round_one.open == pytest.approx([0.2])
+    np.testing.assert_allclose(seen_later(round_one), BOX)
+    np.testing.assert_allclose(seen_later(known()), part[0], err_msg="a full box would not be seen through")
+
+
+def test_how_open_an_object_is_follows_from_what_is_seen_whole() -> None:
+    def half_open(boxes: FloatArray) -> FloatArray:
+        return np.full(len(boxes), 0.3, np.float32)
+
+    now = known().look(BOX[None], np.array([[1.0, 0.0]], np.float32), np.array([100.0]), np.array([0]), half_open)
+    assert now.open == pytest.approx([0.3])
+    again = now.look(BOX[None], now.visual, now.pixels, np.array([0]), nothing_empty)
+    assert again.open == pytest.approx([0.0])

@@ -1,0 +1,77 @@
+"""Predictions for sizes beyond the training data: objects stand on surfaces, with the learned gap between them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import nsrecover
+from nsrecover.models.bundle import Bundle
+from nsrecover.models.size_range import extended, limited
+
+TRAINED, USUAL = (0.033, 0.072), (0.036, 0.055)
+GAP_M = 0.03
+
+
+def box(x: float, y: float, low: float, *sides: float) -> list[float]:
+    """A box whose lower side is at a height."""
+    return [x, y, low + sides[2] / 2, *sides]
+
+
+def scene(*boxes: list[float]) -> np.ndarray:
+    return np.array(boxes, dtype=np.float32)
+
+
+def test_boxes_in_the_trained_range_stay_as_they_are() -> None:
+    boxes = scene(box(0.5, 0.0, 0.0, 0.068, 0.04, 0.04), box(0.6, 0.0, 0.0, 0.05, 0.05, 0.05))
+    assert limited(boxes, TRAINED, USUAL) is boxes
+
+
+def test_others_get_usual_sides_on_the_same_surface() -> None:
+    boxes = scene(box(0.5, 0.0, 0.0, 0.05, 0.05, 0.12), box(0.6, 0.0, 0.1, 0.09, 0.02, 0.05))
+    inside = limited(boxes, TRAINED, USUAL)
+    assert inside[:, 3:] == pytest.approx(np.array([[0.05, 0.05, 0.055], [0.055, 0.036, 0.05]]))
+    assert inside[:, 2] - inside[:, 5] / 2 == pytest.approx([0.0, 0.1])
+    assert inside[:, :2] == pytest.approx(boxes[:, :2])
+
+
+@pytest.mark.parametrize("batched", [True, False])
+def test_what_was_learned_of_usual_sides_holds_for_others(batched: bool) -> None:
+    bottle, cube, plate = ([0.05, 0.05, 0.12], [0.05, 0.05, 0.05], [0.09, 0.07, 0.02])
+    boxes = scene(box(0.4, 0.0, 0.0, *bottle), box(0.6, 0.1, 0.0, *cube), box(0.5, 0.3, 0.0, *plate))
+    inside = limited(boxes, TRAINED, USUAL)
+    moved, reference = np.array([2, 0, 1]), np.array([1, 1, 0])
+    sides = inside[moved, 3:]
+    learned = np.array(  # left of the cube; on the cube; in front of the bottle: nearer to the robot
+        [
+            [0.6, 0.1 + GAP_M + (0.05 + sides[0, 1]) / 2, sides[0, 2] / 2, *sides[0]],
+            [0.6, 0.1, 0.05 + sides[1, 2] / 2, *sides[1]],
+            [0.4 - GAP_M - 0.05, 0.0, sides[2, 2] / 2, *sides[2]],
+        ],
+        dtype=np.float32,
+    )
+    scenes = [np.stack([each] * 3) if batched else each for each in (boxes, inside)]
+    found = extended(learned, *scenes, moved, reference)
+    expected = scene(
+        box(0.6, 0.1 + GAP_M + (0.05 + 0.07) / 2, 0.0, *plate),
+        box(0.6, 0.1, 0.05, *bottle),
+        box(0.4 - GAP_M - 0.05, 0.0, 0.0, *cube),
+    )
+    assert found == pytest.approx(expected, abs=1e-5)
+
+
+def test_the_shipped_checkpoint_puts_things_beside_and_onto_tall_ones() -> None:
+    models = nsrecover.load().models
+    assert isinstance(models, Bundle)
+    boxes = scene(
+        box(0.5, 0.0, 0.0, 0.05, 0.05, 0.12),
+        box(0.5, 0.25, 0.0, 0.05, 0.05, 0.05),
+        box(0.4, -0.2, 0.0, 0.05, 0.05, 0.09),
+    )
+    visual = np.eye(3, models.feature_size, dtype=np.float32)
+    operators = [models.operators.index(name) for name in ("left", "top")]
+    found, _ = models.predict(visual, boxes, operators, [1, 0], [0, 2])
+    beside, onto = found
+    assert beside[2] == pytest.approx(0.025, abs=0.002)
+    assert beside[:2] == pytest.approx([0.5, 0.05 + GAP_M], abs=0.012)
+    assert onto[:3] == pytest.approx([0.4, -0.2, 0.09 + 0.06], abs=0.012)
