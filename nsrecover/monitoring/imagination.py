@@ -18,8 +18,9 @@ from nsrecover.models.free_place import find_free_place
 from nsrecover.models.protocols import RecoveryModels, Transitions
 from nsrecover.models.same_place import same_place
 
-ITSELF = 0.6
-"""An object looks like itself from this cosine on; of two colours it is mostly below."""
+ITSELF = 0.4
+"""An object looks like itself from this cosine on, as for the tracker (`LOOKS_GATE`); nine in ten pairs of different
+colours are below."""
 
 
 class Imagination:
