@@ -129,9 +129,7 @@ def _episodes(config: SensingConfig, scene: str | None) -> list[ErrorEpisode]:
     return episodes_of(config.episodes, config.seed, folder, config.workers, group_settings("scene", scene))
 
 
-def all_steps(
-    config: Measurement, conditions: dict[str, Condition], episodes: Episodes
-) -> dict[str, list[SensedStep]]:
+def all_steps(config: Measurement, conditions: dict[str, Condition], episodes: Episodes) -> dict[str, list[SensedStep]]:
     """The verdicts of all conditions, those from disk included; new ones are written as soon as they are there.
 
     Args:
