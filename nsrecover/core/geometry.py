@@ -57,15 +57,19 @@ def intersects(box: npt.ArrayLike, others: npt.ArrayLike, slack_m: float = 0.004
     return np.asarray(np.all(gaps(box, others) < -slack_m, axis=-1), dtype=np.bool_)
 
 
+BOX_ERROR_M = 0.005
+"""How far the centre of a camera box may be off because one of its faces is."""
+
+
 def rigid_shift(boxes: npt.ArrayLike, others: npt.ArrayLike) -> FloatArray:
     """How far boxes (..., 6) have moved to become others (..., 6), by both of their faces on every axis: (..., 3).
 
-    A rigid object moves both faces of an axis equally far. Where only one face is elsewhere, an outlier or an occlusion
+    A rigid object moves both faces of an axis equally far. Where one face has moved more, an outlier or an occlusion
     has changed the box, and its centre says too much; therefore the face counts that has moved less, and none if they
-    moved apart or together.
+    moved apart or together. The centre is corrected by `BOX_ERROR_M` at most, since the sides may have been wrong before.
     """
     a, b = np.asarray(boxes, dtype=np.float32), np.asarray(others, dtype=np.float32)
-    centre, grown = b[..., :3] - a[..., :3], np.abs(b[..., 3:] - a[..., 3:]) / 2
+    centre, grown = b[..., :3] - a[..., :3], np.minimum(np.abs(b[..., 3:] - a[..., 3:]) / 2, BOX_ERROR_M)
     return np.asarray(np.sign(centre) * np.maximum(np.abs(centre) - grown, 0.0), dtype=np.float32)
 
 
