@@ -141,6 +141,16 @@ class System:
             perceiver = self.perceiver(check_sensors) if isinstance(observation, Observation) else BoxesPerceiver()
         return Monitor(self.models, as_perceiver(perceiver), plan, observation, self.domain)
 
+    def on_table(self, workspace: tuple[float, float, float, float], room_m: float | None = None) -> System:
+        """The same system for another table.
+
+        Args:
+            workspace: x_min, y_min, x_max, y_max of the table that things may be put down on, metres.
+            room_m: how much wider or higher than expected an object may be, metres, on a table where room is scarce:
+                objects that were turned in their place then deviate, too. None: that does not count.
+        """
+        return replace(self, models=self.models.with_table(workspace, room_m))
+
     def calibrated(
         self,
         successes: Iterable[tuple[Plan, Sequence[Observation | Given]]],

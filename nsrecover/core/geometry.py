@@ -85,6 +85,16 @@ def same_side_up(boxes: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.
     return np.where(comparable, np.exp2(-((higher / SAME_SIZE_M) ** 4)), 1.0).astype(np.float32)
 
 
+def fits_into(boxes: npt.ArrayLike, others: npt.ArrayLike, room_m: float) -> npt.NDArray[np.float32]:
+    """P(boxes (..., 6) need no more room than others (..., 6)): (...,); 0.5 if one is `room_m` wider or higher.
+
+    Boxes that need less room fit: part of an object may be hidden, or it was squared up.
+    """
+    a, b = np.asarray(boxes, dtype=np.float32)[..., 3:], np.asarray(others, dtype=np.float32)[..., 3:]
+    more = np.maximum((a - b).max(axis=-1), 0.0)
+    return np.asarray(np.exp2(-((more / room_m) ** 4)), dtype=np.float32)
+
+
 def turned_over(boxes: npt.ArrayLike, others: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Whether boxes (..., 6) have the sides of others (..., 6) with another one upright: (...,)."""
     return np.asarray(same_side_up(boxes, others) < 0.5, dtype=np.bool_)

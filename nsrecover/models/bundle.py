@@ -62,6 +62,7 @@ class BundleConfig:
         reach_m: nearest and farthest distance from the robot's base at which it can grasp from the table, metres.
         trained_sides_m: shortest and longest side of boxes in the training data, metres.
         usual_sides_m: range of sides that occur there in any combination; see `nsrecover.models.size_range`.
+        room_m: how much wider or higher than expected an object may be, see `RecoveryModels.room_m`.
         metrics: measurements on held-out data after training.
         provenance: data, seed, command and revision of the training.
     """
@@ -85,6 +86,7 @@ class BundleConfig:
     reach_m: tuple[float, float] = (0.28, 0.81)
     trained_sides_m: tuple[float, float] = (0.033, 0.072)
     usual_sides_m: tuple[float, float] = (0.036, 0.055)
+    room_m: float | None = None
     metrics: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
@@ -126,6 +128,22 @@ class Bundle(nn.Module):
         other = copy(self)
         other.config = replace(self.config, tolerance_m=tolerance_m)
         return other
+
+    def with_table(self, workspace: tuple[float, float, float, float], room_m: float | None = None) -> Bundle:
+        """The same learned parts, which are shared, for another table.
+
+        Args:
+            workspace: x_min, y_min, x_max, y_max of the table, metres.
+            room_m: see `RecoveryModels.room_m`.
+        """
+        other = copy(self)
+        other.config = replace(self.config, workspace=workspace, room_m=room_m)
+        return other
+
+    @property
+    def room_m(self) -> float | None:
+        """How much wider or higher than expected an object may be, metres; None: that does not count."""
+        return self.config.room_m
 
     @property
     def tolerance_m(self) -> float:

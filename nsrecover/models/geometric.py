@@ -29,12 +29,14 @@ class GeometricModels:
             went well.
         workspace: x_min, y_min, x_max, y_max of the table that things are put down on, metres.
         reach_m: nearest and farthest distance from the robot's base at which it can grasp from the table.
+        room_m: how much wider or higher than expected an object may be, see `RecoveryModels.room_m`.
     """
 
     tolerance_m: float = 0.02
     threshold: float = 0.5
     workspace: tuple[float, float, float, float] = (0.30, -0.35, 0.75, 0.35)
     reach_m: tuple[float, float] = (0.28, 0.81)
+    room_m: float | None = None
 
     def __post_init__(self) -> None:
         if not self.tolerance_m > 0:
@@ -59,6 +61,10 @@ class GeometricModels:
     def with_tolerance(self, tolerance_m: float) -> GeometricModels:
         """The same with another tolerance."""
         return replace(self, tolerance_m=tolerance_m)
+
+    def with_table(self, workspace: tuple[float, float, float, float], room_m: float | None = None) -> GeometricModels:
+        """The same for another table: its workspace (x_min, y_min, x_max, y_max), and `room_m`."""
+        return replace(self, workspace=workspace, room_m=room_m)
 
     def same(
         self, visual_a: npt.ArrayLike, boxes_a: npt.ArrayLike, visual_b: npt.ArrayLike, boxes_b: npt.ArrayLike

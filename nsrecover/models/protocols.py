@@ -20,6 +20,13 @@ class RecoveryModels(FreeSpaceModel, Protocol):
     def threshold(self) -> float:
         """Probability under which an object counts as wrong."""
 
+    @property
+    def room_m(self) -> float | None:
+        """How much wider or higher than expected an object may be, metres; None: that does not count.
+
+        It counts on crowded tables: a brick that lies crosswise in its place bars its neighbours from the fingers.
+        """
+
     def same(
         self, visual_a: npt.ArrayLike, boxes_a: npt.ArrayLike, visual_b: npt.ArrayLike, boxes_b: npt.ArrayLike
     ) -> FloatArray:
@@ -42,6 +49,9 @@ class SceneModels(RecoveryModels, Protocol):
 
     def with_tolerance(self, tolerance_m: float) -> Self:
         """The same models with another tolerance; these stay as they are."""
+
+    def with_table(self, workspace: tuple[float, float, float, float], room_m: float | None = None) -> Self:
+        """The same models for another table; these stay as they are."""
 
 
 @runtime_checkable

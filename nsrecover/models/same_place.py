@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nsrecover.core.geometry import rigid_shift, same_side_up
+from nsrecover.core.geometry import fits_into, rigid_shift, same_side_up
 from nsrecover.core.scene import FloatArray
 from nsrecover.models.protocols import RecoveryModels
 
@@ -17,16 +17,18 @@ def same_place(
     The models compare places and appearance (Kalithasan et al., section IV-C). A brick that tipped over in its place
     keeps both, but an object put onto it would be too high or too low. Places differ as far as both faces of a box do
     on each axis: one face that noise or an occlusion moves is no displacement.
+    On a crowded table (`RecoveryModels.room_m`) an object must also take no more room than expected.
 
     Args:
         models: their discriminator is used.
-        visual_a: (M, D) features.
-        boxes_a: (M, 6).
+        visual_a: (M, D) features, as expected.
+        boxes_a: (M, 6), as expected.
         visual_b: (M, D).
         boxes_b: (M, 6).
     """
     same = models.same(visual_a, boxes_a, visual_b, rigidly_moved(boxes_a, boxes_b))
-    return np.minimum(same, same_side_up(boxes_a, boxes_b))
+    same = np.minimum(same, same_side_up(boxes_a, boxes_b))
+    return same if models.room_m is None else np.minimum(same, fits_into(boxes_b, boxes_a, models.room_m))
 
 
 def rigidly_moved(boxes_a: FloatArray, boxes_b: FloatArray) -> FloatArray:

@@ -14,6 +14,7 @@ from nsrecover.core.observation import Observation
 from nsrecover.core.scene import FloatArray
 from nsrecover.perception.detections import Detections
 from nsrecover.perception.lifting import MIN_PIXELS, ViewPixels, box_around, lift_views
+from nsrecover.perception.oriented import smallest_rectangle
 
 SAME_LOOKS = 0.8
 """Masks of one view that touch and look as much alike as this may be parts of one object."""
@@ -55,8 +56,7 @@ def absorb_fragments(
         for row, own in enumerate(found.tolist()):
             if own < 0 or detections.visual[part] @ detections.visual[own] < ALIKE:
                 continue
-            together = box_around(np.concatenate([detections.points[own], detections.points[part]]))
-            if fits(together, sizes[row]):
+            if shows_one(np.concatenate([detections.points[own], detections.points[part]]), sizes[row]):
                 groups[own].append(part)
                 groups[part] = []
                 break
@@ -174,7 +174,7 @@ def _divided(points: FloatArray, places: FloatArray, sizes: FloatArray, elsewher
     """For points (M, 3) of one mask the object on which each lies (M,); all the same if the mask shows one object."""
     box = box_around(points)
     near = (np.abs(places[..., :3] - box[:3]) < (places[..., 3:] + box[3:]) / 2 + AROUND_M).all(axis=-1).any(axis=-1)
-    if all(fits(box, each) for each in sizes[near]):
+    if all(shows_one(points, each) for each in sizes[near]):
         return np.zeros(len(points), dtype=np.intp)
     offset = np.abs(points[:, None, None] - places[None, :, :, :3]) - places[None, :, :, 3:] / 2  # (M, N, P, 3)
     outside = np.linalg.norm(np.maximum(offset, 0.0), axis=-1).min(axis=-1)  # (M, N)
@@ -183,11 +183,23 @@ def _divided(points: FloatArray, places: FloatArray, sizes: FloatArray, elsewher
     large = [owner for owner in np.unique(owners).tolist() if np.count_nonzero(owners == owner) >= least]
     objects = [owner for owner in large if owner >= 0]
     large = large if elsewhere else objects
-    if len(large) < 2 or any(fits(box, sizes[owner]) for owner in objects):
+    if len(large) < 2 or any(shows_one(points, sizes[owner]) for owner in objects):
         return np.zeros(len(points), dtype=np.intp)
     distance = np.where(np.isin(np.arange(places.shape[0]), objects), outside, np.inf)
     known = distance.min(axis=1) < AROUND_M if -1 in large else True
     return np.asarray(np.where(known, distance.argmin(axis=1), -1), dtype=np.intp)
+
+
+def shows_one(points: FloatArray, sizes: FloatArray) -> bool:
+    """Whether points (M, 3) are not more than an object with some sides (K, 3) shows, also if it was turned.
+
+    An object that was turned about the vertical has a wider axis-aligned box, and the same smallest rectangle.
+    """
+    box = box_around(points)
+    if fits(box, sizes):
+        return True
+    _, low, high = smallest_rectangle(points[:: max(len(points) // SAMPLE, 1), :2])
+    return fits(np.array([*box[:3], *(high - low), box[5]], dtype=np.float32), sizes)
 
 
 def fits(box: FloatArray, sizes: FloatArray) -> bool:

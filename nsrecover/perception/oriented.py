@@ -64,7 +64,7 @@ def oriented_box(observation: Observation, lifted: Sequence[ViewPixels], numbers
     weights = np.array([len(part) for part in parts], dtype=np.float64)
     weights /= weights.sum()
     points = np.concatenate(parts)
-    yaw, low, high = _rectangle(points[:: max(len(points) // _SAMPLE, 1), :2])
+    yaw, low, high = smallest_rectangle(points[:: max(len(points) // _SAMPLE, 1), :2])
     upright = box_around(points)
     turn = np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]])
     return OrientedBox(
@@ -75,7 +75,7 @@ def oriented_box(observation: Observation, lifted: Sequence[ViewPixels], numbers
     )
 
 
-def _rectangle(places: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+def smallest_rectangle(places: FloatArray) -> tuple[float, FloatArray, FloatArray]:
     """Angle of the smallest rectangle around places (M, 2), and its lower and upper corner in its own axes (2,)."""
     cos, sin = np.cos(_ANGLES)[:, None], np.sin(_ANGLES)[:, None]
     turned = np.stack([cos * places[:, 0] + sin * places[:, 1], cos * places[:, 1] - sin * places[:, 0]])  # (2, A, M)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nsrecover.core.actions import Action, Trace
-from nsrecover.core.geometry import as_box
+from nsrecover.core.geometry import as_box, fits_into
 from nsrecover.core.protocols import BoundArray
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.domains.tabletop.operators import TABLETOP
@@ -29,6 +29,9 @@ from nsrecover.planning.placement import PlacementSampler, proposed_place
 from nsrecover.planning.places import BoolArray, Place, carriers_along, masks, pairwise
 from nsrecover.planning.subgoals import Subgoal
 from nsrecover.planning.symbolic.strips import bits_of
+
+UNTURNED = 0.95
+"""Least P(needs no more room) of an object that the plan's own action, which keeps its orientation, takes."""
 
 MAX_FREE_PLACES = 3
 """Most free places sampled for one object; more are needed only on a nearly full table."""
@@ -248,7 +251,7 @@ class NeuralModel:
             for place in self._targets[i]:
                 below = self._carriers_of[place]
                 if place != here and not self._clash[place] & rest and (not below or below & rest):
-                    moves.append(self._move(i, place, rest))
+                    moves.append(self._move(i, place, rest, here))
         return moves
 
     def detours(self, state: State) -> list[Move]:
@@ -332,12 +335,21 @@ class NeuralModel:
             needed |= found
         return needed, in_way
 
-    def _move(self, owner: int, place: int, rest: int) -> Move:
-        """A move in the plan's own words if its reference is where the plan has it, else `restore`."""
+    def _move(self, owner: int, place: int, rest: int, here: int) -> Move:
+        """A move in the plan's own words if its reference is where the plan has it, else `restore`.
+
+        The plan's own action leaves a turned object turned.
+        """
         for text in self._texts[place]:
-            if text.reference & rest:
+            if text.reference & rest and self._unturned(here, text.before):
                 return Move(owner, place, text.action, text.before)
         return Move(owner, place, self._restore[place])
+
+    def _unturned(self, place: int, scene: Subgoal) -> bool:
+        """Whether an object clearly has the orientation in a place that it has in a scene, where room counts."""
+        owner, box, _ = self.places[place]
+        room_m = self.models.room_m
+        return room_m is None or bool(fits_into(box, self.scenes[scene].boxes[owner], room_m) >= UNTURNED)
 
     def _free_places(self, i: int, state: State) -> list[int]:
         """Free places of an object on the table, sampled when they are first needed."""

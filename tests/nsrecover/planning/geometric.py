@@ -24,6 +24,7 @@ class GeometricModels:
     threshold: float = 0.5
     workspace: tuple[float, float, float, float] = (0.3, -0.35, 0.75, 0.35)
     reach_m: tuple[float, float] = (0.25, 0.85)
+    room_m: float | None = None
     propose_own_place: bool = False  # a free-space proposal that is always wrong when the place is needed
     calls: int = 0
 
