@@ -104,6 +104,10 @@ _TABLE_HALF_M = (0.62, 0.60, 0.02)
 _TABLE_CENTRE_M = (0.42, 0.0, -0.02)
 _EDGE_M = 0.20
 """Minimum distance between the workspace and the table's edge."""
+_MAT_EDGE_M = 0.04
+"""Distance between the workspace, which holds the objects' centres, and the edge of a mat."""
+_MAT_M = 0.0005
+"""Height of a mat, below the resolution of a depth camera."""
 
 
 def create_table(client: int, table: TableSpec, seed: int = 0) -> int:
@@ -130,6 +134,26 @@ def create_table(client: int, table: TableSpec, seed: int = 0) -> int:
     if table.texture is not Texture.PLAIN:
         paint(client, body, picture(table.texture, table.colour, np.random.default_rng([seed, 0]), size=512))
     return body
+
+
+def create_mat(client: int, table: TableSpec) -> int:
+    """Mark the workspace of a table with a dark mat that is seen and not felt.
+
+    Args:
+        client: physics client.
+        table: its specification.
+
+    Returns:
+        Its body number.
+    """
+    (x_low, x_high), (y_low, y_high) = table.x_m, table.y_m
+    half = [(x_high - x_low) / 2 + _MAT_EDGE_M, (y_high - y_low) / 2 + _MAT_EDGE_M, _MAT_M]
+    colour = [0.55 * shade for shade in table.colour]
+    visual = pybullet.createVisualShape(
+        pybullet.GEOM_BOX, halfExtents=half, rgbaColor=[*colour, 1.0], physicsClientId=client
+    )
+    centre = [(x_low + x_high) / 2, (y_low + y_high) / 2, 0.0]
+    return int(pybullet.createMultiBody(0.0, -1, visual, centre, physicsClientId=client))
 
 
 def _write(path: Path, mesh: Mesh) -> None:

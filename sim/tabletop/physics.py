@@ -10,7 +10,7 @@ from nsrecover.core.closing import ClosedByWith
 from nsrecover.errors import UnknownObject, did_you_mean
 from sim.common.arm import STEP_S, Arm
 from sim.common.rotations import matrix_of
-from sim.tabletop.objects import create_object, create_table
+from sim.tabletop.objects import create_mat, create_object, create_table
 from sim.tabletop.poses import PoseEstimates
 from sim.tabletop.scenes import SceneSpec
 from sim.tabletop.shapes import outline_of
@@ -74,6 +74,8 @@ class PhysicsScene(ClosedByWith):
             physicsClientId=client,
         )
         self.table = create_table(client, scene.table, scene.seed)
+        if scene.room_counts:
+            create_mat(client, scene.table)
         # objects that fell off the table are kept on this ground, out of sight
         ground = pybullet.createCollisionShape(pybullet.GEOM_PLANE, physicsClientId=client)
         pybullet.createMultiBody(0.0, ground, -1, [0, 0, _PIT_M], physicsClientId=client)
@@ -169,12 +171,14 @@ class PhysicsScene(ClosedByWith):
             np.array([self.scene[name].size for name in names]).reshape(-1, 3),
             self.scene.table,
             {name: outline.points for name, outline in self._outlines.items() if outline is not None},
+            self.scene.room_counts,
         )
 
     def truth(self) -> Truth:
         """Poses and supports of all objects, for judging outcomes."""
         poses = [self.pose(name) for name in self._bodies]
-        return read_truth(self.client, self._bodies, poses, self.table, GONE_BELOW_M)
+        sizes = np.array([item.size for item in self.scene.objects]) if self.scene.room_counts else None
+        return read_truth(self.client, self._bodies, poses, self.table, GONE_BELOW_M, sizes)
 
     def note(self, text: str) -> None:
         """Add a line to the log."""

@@ -70,8 +70,8 @@ def _floor_under(centre: Array, sides: Array, others: Array) -> float:
     return float(max([0.0, *tops[below]]))
 
 
-def _turned_to(matrix: Array, size: Array, sides: Array) -> Array:
-    """The axis-aligned rotation whose box has the given sides (3,), with the smallest turn.
+def _turned_to(matrix: Array, size: Array, sides: Array, keep_yaw: bool = False) -> Array:
+    """The axis-aligned rotation whose box has the given sides (3,), with the smallest turn; or the yaw that it has.
 
     A leaning object is placed on the face that gives these sides. An object that stands on another face is toppled if
     its height is wrong and it can be toppled.
@@ -81,6 +81,8 @@ def _turned_to(matrix: Array, size: Array, sides: Array) -> Array:
         flat for flat in faces if not needs_toppling(matrix, flat) or toppling_tilt(matrix, size, flat) is not None
     ]
     options = [rotation_about((0.0, 0.0, 1.0), k * math.pi / 2) @ flat for flat in faces for k in (0, 1, -1, 2)]
+    if keep_yaw:
+        options.append(leveled(matrix))
     # only clear differences count: a measured target has an error of a few millimetres
     misfits = [np.abs(extents(option, size) - sides) for option in options]
     heights = [round(float(misfit[2]) / 0.012) for misfit in misfits]
@@ -161,11 +163,12 @@ def place_for(action: Action, estimates: PoseEstimates) -> tuple[Array, Array] |
     """
     name, row = action.arguments[0], estimates.index(action.arguments[0])
     matrix, size = matrix_of(estimates.orientations[row]), estimates.sizes[row]
-    rotation = axis_aligned(matrix) if name not in estimates.outlines else leveled(matrix)
+    shaped = name in estimates.outlines
+    rotation = leveled(matrix) if shaped or estimates.keep_yaw else axis_aligned(matrix)
     if action.target is not None:
         target = np.asarray(action.target, dtype=np.float64)
-        if name not in estimates.outlines or abs(_bounds(estimates, name, rotation)[1][2] - target[5]) > OTHER_FACE_M:
-            rotation = _turned_to(matrix, size, target[3:])
+        if not shaped or abs(_bounds(estimates, name, rotation)[1][2] - target[5]) > OTHER_FACE_M:
+            rotation = _turned_to(matrix, size, target[3:], estimates.keep_yaw)
     shift, sides = _bounds(estimates, name, rotation)
     centre = _centre_for(action, estimates, sides)
     return None if centre is None else (centre - shift, rotation)

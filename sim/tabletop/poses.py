@@ -30,6 +30,7 @@ class PoseEstimates:
         sizes: (N, 3) sides in the object's own frame, metres.
         table: the table.
         outlines: name -> points (P, 3) of the convex hull in the object's own frame, metres; boxes have none.
+        keep_yaw: whether the arm leaves objects at their yaw when it places them; otherwise it squares them up.
     """
 
     names: tuple[str, ...]
@@ -38,6 +39,7 @@ class PoseEstimates:
     sizes: Array
     table: TableSpec = TABLE
     outlines: Mapping[str, Array] = field(default_factory=dict)
+    keep_yaw: bool = False
 
     def __contains__(self, name: str) -> bool:
         return name in self.names
@@ -73,6 +75,7 @@ class PoseEstimates:
             self.sizes[keep],
             self.table,
             self.outlines,
+            self.keep_yaw,
         )
 
 
@@ -88,5 +91,11 @@ def poses_of(truth: Truth, scene: SceneSpec) -> PoseEstimates:
     names = tuple(name for name, present in zip(truth.names, there, strict=True) if present)
     sizes = np.array([scene[name].size for name in names]).reshape(-1, 3)
     return PoseEstimates(
-        names, truth.positions[there], truth.orientations[there], sizes, scene.table, outlines_of(scene)
+        names,
+        truth.positions[there],
+        truth.orientations[there],
+        sizes,
+        scene.table,
+        outlines_of(scene),
+        scene.room_counts,
     )

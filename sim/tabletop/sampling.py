@@ -167,7 +167,12 @@ def _finished(rng: np.random.Generator, objects: list[ObjectSpec], mix: SceneMix
 
 
 def sample_plan(
-    rng: np.random.Generator, scene: SceneSpec, structure: Structure, length: int, margins: Margins = SAFE
+    rng: np.random.Generator,
+    scene: SceneSpec,
+    structure: Structure,
+    length: int,
+    margins: Margins = SAFE,
+    tries: int = PLAN_TRIES,
 ) -> Plan:
     """A random plan that the arm can carry out if no fault strikes.
 
@@ -179,6 +184,7 @@ def sample_plan(
         structure: structure to build.
         length: number of actions, 1 to 8.
         margins: room that the plan keeps; with `RISKY`, some plans fail without a fault.
+        tries: number of plans that are begun.
 
     Returns:
         Actions whose preconditions hold in order; places are inside the workspace and leave room for the gripper; every
@@ -191,7 +197,7 @@ def sample_plan(
         raise InvalidConfiguration(f"expected a plan length of 1 to 8, found {length}; ask for a shorter plan")
     if len(scene.objects) < 2:
         raise InvalidConfiguration(f"expected at least 2 objects to plan with, found {len(scene.objects)}")
-    for _ in range(PLAN_TRIES):
+    for _ in range(tries):
         graph, actions = nominal_graph(scene), list[Action]()
         while len(actions) < length:
             candidates = _candidates(rng, graph, structure, actions, scene.table)
@@ -205,7 +211,7 @@ def sample_plan(
             return Plan(tuple(actions))
     raise InvalidConfiguration(
         f"expected a {structure} plan of {length} actions with {len(scene.objects)} objects, found none in "
-        f"{PLAN_TRIES} tries; ask for a shorter plan or another scene"
+        f"{tries} tries; ask for a shorter plan or another scene"
     )
 
 

@@ -277,11 +277,14 @@ class SceneSpec:
         objects: all objects; none may overlap another one or lie outside the workspace, see `check`.
         seed: seed of the textures; also the number of the episode it was sampled for.
         table: the table.
+        room_counts: whether an object deviates, too, if it is turned so that it takes more room than expected, see
+            `sim.tabletop.truth.deviations`; the arm then leaves objects at their yaw.
     """
 
     objects: tuple[ObjectSpec, ...]
     seed: int = 0
     table: TableSpec = TABLE
+    room_counts: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -301,11 +304,12 @@ class SceneSpec:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return {
+        data: dict[str, Any] = {
             "objects": [item.to_dict() for item in self.objects],
             "seed": self.seed,
             "table": self.table.to_dict(),
         }
+        return data | {"room_counts": True} if self.room_counts else data
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> SceneSpec:
@@ -320,6 +324,7 @@ class SceneSpec:
             tuple(ObjectSpec.from_dict(item) for item in data["objects"]),
             int(data.get("seed", 0)),
             TableSpec.from_dict(data.get("table", {})),
+            bool(data.get("room_counts", False)),
         )
 
     def check(self) -> None:

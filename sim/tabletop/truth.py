@@ -10,11 +10,14 @@ import numpy.typing as npt
 import pybullet
 
 from nsrecover.errors import UnknownObject, did_you_mean
+from sim.common.rotations import matrix_of
 
 Array = npt.NDArray[np.float64]
 
 TOLERANCE_M = 0.02
 """An object farther than this from its expected place deviates."""
+ROOM_M = 0.02
+"""Where room is scarce, an object that takes this much more of it along an axis than expected deviates."""
 CONTACT_M = 0.003
 """Surfaces closer than this are in contact."""
 TABLE = "table"
@@ -31,6 +34,8 @@ class Truth:
         orientations: (N, 4) quaternions xyzw.
         present: (N,) whether each object is still on the table.
         supports: name -> its support: another name, `table`, or None (in the air or gone).
+        room: (N, 3) sides of the axis-aligned boxes around the objects, metres; None where room does not count, see
+            `sim.tabletop.scenes.SceneSpec`.
     """
 
     names: tuple[str, ...]
@@ -38,6 +43,7 @@ class Truth:
     orientations: npt.NDArray[np.float64]
     present: npt.NDArray[np.bool_]
     supports: Mapping[str, str | None]
+    room: npt.NDArray[np.float64] | None = None
 
     def index(self, name: str) -> int:
         """Row of an object.
@@ -55,7 +61,10 @@ class Truth:
 
 
 def deviations(truth: Truth, expected: Truth, tolerance_m: float = TOLERANCE_M) -> dict[str, str]:
-    """Objects that are not as in the expected state. Orientation does not count.
+    """Objects that are not as in the expected state.
+
+    Where room counts, a brick that lies crosswise, or upright where it should lie, deviates in its place: it takes room
+    that its neighbours and the fingers need. Otherwise orientation does not count.
 
     Args:
         truth: the state to judge.
@@ -78,11 +87,25 @@ def deviations(truth: Truth, expected: Truth, tolerance_m: float = TOLERANCE_M) 
             reasons[name] = f"rests on the {truth.supports[name]} instead of the {expected.supports[name]}"
         elif distance > tolerance_m:
             reasons[name] = f"{distance * 1000:.0f} mm off"
+        elif (excess := _excess_m(truth, i, expected, j)) > ROOM_M:
+            reasons[name] = f"turned: {excess * 1000:.0f} mm wider or higher"
     return reasons
 
 
+def _excess_m(truth: Truth, i: int, expected: Truth, j: int) -> float:
+    """How much more room object i takes along an axis than object j of the expected state, metres."""
+    if truth.room is None or expected.room is None:
+        return 0.0
+    return float((truth.room[i] - expected.room[j]).max())
+
+
 def read_truth(
-    client: int, bodies: Mapping[str, int], poses: Sequence[tuple[Array, Array]], table: int, gone_below_m: float
+    client: int,
+    bodies: Mapping[str, int],
+    poses: Sequence[tuple[Array, Array]],
+    table: int,
+    gone_below_m: float,
+    sizes: Array | None = None,
 ) -> Truth:
     """The true state of a physics client.
 
@@ -92,6 +115,7 @@ def read_truth(
         poses: centre (3,), metres, and orientation (4,), a quaternion xyzw, of each.
         table: body number of the table.
         gone_below_m: objects with a lower centre are no longer on the table.
+        sizes: (N, 3) sides of the objects in their own frames, metres; None if room does not count.
     """
     positions = np.array([position for position, _ in poses]).reshape(-1, 3)
     present = positions[:, 2] > gone_below_m
@@ -101,7 +125,13 @@ def read_truth(
         for i, (name, body) in enumerate(bodies.items())
     }
     orientations = np.array([orientation for _, orientation in poses]).reshape(-1, 4)
-    return Truth(tuple(bodies), positions, orientations, present, supports)
+    room = None if sizes is None else room_of(orientations, sizes)
+    return Truth(tuple(bodies), positions, orientations, present, supports, room)
+
+
+def room_of(orientations: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Sides (N, 3) of the axis-aligned boxes around objects of some orientations (N, 4) and sizes (N, 3)."""
+    return np.array([np.abs(matrix_of(turn)) @ size for turn, size in zip(orientations, sizes, strict=True)])
 
 
 def _support(client: int, body: int, centre: npt.NDArray[np.float64], surfaces: Mapping[int, str]) -> str | None:

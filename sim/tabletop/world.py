@@ -234,18 +234,19 @@ class TabletopWorld(PhysicsScene):
 
     def is_next(self, action: Action) -> bool:
         """Whether an action is one of the remaining actions of the plan, so that it counts as a step of it."""
-        return self._found_in_plan(action) is not None
+        return self.next_step(action) is not None
 
     def _plan_step(self, action: Action) -> int | None:
         """Number of this action in the plan, which is done from now on; None if no remaining action equals it."""
         if self.plan is None:
             return self.step
-        number = self._found_in_plan(action)
+        number = self.next_step(action)
         if number is not None:
             self._carried_out |= {number}
         return number
 
-    def _found_in_plan(self, action: Action) -> int | None:
+    def next_step(self, action: Action) -> int | None:
+        """Number of the first remaining action of the plan that equals an action; None if there is none."""
         planned = [] if self.plan is None else enumerate(self.plan)
         left = ((number, other) for number, other in planned if number not in self._carried_out)
         return next((number for number, other in left if _same(other, action)), None)

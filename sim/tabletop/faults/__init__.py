@@ -23,6 +23,7 @@ from sim.tabletop.faults.removed import Removed
 from sim.tabletop.faults.slip import Slip
 from sim.tabletop.faults.swap import Swap
 from sim.tabletop.faults.toppled import Toppled
+from sim.tabletop.faults.turned import Turned
 from sim.tabletop.faults.unstack import Unstack
 
 FAULTS: dict[str, type[Fault]] = {
@@ -44,6 +45,7 @@ FAULTS: dict[str, type[Fault]] = {
         Removed,
         OutOfReach,
         Toppled,
+        Turned,
     )
 }
 """Every fault by its name in configurations."""
@@ -82,6 +84,7 @@ __all__ = [
     "Slip",
     "Swap",
     "Toppled",
+    "Turned",
     "Unstack",
     "WrongSupport",
     "WrongYaw",

@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Cause
@@ -17,6 +18,13 @@ from sim.tabletop.faults.base import ErrorClass, Fault, Moment
 from sim.tabletop.faults.choosing import ROOM_M, clear_objects, room_at, standing_sides, support_of
 from sim.tabletop.placing import boxes, extents, free_places
 from sim.tabletop.poses import PoseEstimates
+
+CLOSE_M = 0.004
+"""Minimum gap between a swapped object and its new neighbours on a crowded table."""
+BESIDE_M = 0.12
+"""Distance of a place beside a full table from the outermost centres on it."""
+
+Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -75,6 +83,8 @@ class Swap(Fault):
             estimates.table,
         )
         aside = next(free_places(taken, self.first, sides), None)
+        if aside is None and estimates.keep_yaw:
+            aside = _beside(estimates, sides)
         if aside is None:
             context.scene.note(f"the {self.first} and the {self.second} cannot be swapped: the table is full")
             return
@@ -94,4 +104,15 @@ def _fits(moment: Moment, name: str, other: str) -> bool:
     # wide objects tip over on narrow ones
     if below in estimates and bool(np.any(sides[:2] > 1.7 * here[estimates.index(below), 3:5])):
         return False
-    return below != name and room_at(place, sides, here[level]) > ROOM_M / 2
+    room_m = CLOSE_M if estimates.keep_yaw else ROOM_M / 2
+    return below != name and room_at(place, sides, here[level]) > room_m
+
+
+def _beside(estimates: PoseEstimates, sides: Array) -> Array | None:
+    """A place (2,) beside a full table, where a person puts an object down for a moment; None if it is taken."""
+    x_m, y_m = estimates.table.x_m, estimates.table.y_m
+    for y in (y_m[1] + BESIDE_M, y_m[0] - BESIDE_M):
+        place = np.array([sum(x_m) / 2, y])
+        if room_at(place, sides, boxes(estimates)) > CLOSE_M:
+            return place
+    return None
