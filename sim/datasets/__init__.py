@@ -1,6 +1,6 @@
 """Error datasets: episodes with errors, as small specifications that always replay to the same states.
 
-`spec` is an episode as data, `kinds` defines the five datasets, `inject` finds faults with a visible effect, `replay`
+`spec` is an episode as data, `kinds` defines the six datasets, `inject` finds faults with a visible effect, `replay`
 carries an episode out and gives its ground truth, `summary` counts, `verify` replays twice and compares.
 `python -m sim.datasets` generates them.
 """

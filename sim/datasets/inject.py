@@ -19,10 +19,12 @@ NEXT_TRIES = 12
 """Maximum number of tries for each further fault."""
 REACH_M = (0.30, 0.78)
 """Least and greatest distance from the robot's base of objects that the arm can reach."""
+NONE: Mapping[str, float] = {}
+"""No kind of fault is more likely than others."""
 LOST_FOR_GOOD = frozenset({"removed", "out_of_reach"})
 """Faults that a recovery cannot undo."""
-UNMOVED = frozenset({"wrong_yaw"})
-"""Faults that turn an object but do not displace it."""
+UNMOVED = frozenset({"turned", "wrong_yaw"})
+"""Faults that turn an object but do not displace it: errors only where room counts."""
 SHAPES_ONLY = frozenset({"toppled"})
 """Faults of `sim.datasets.shapes` only, so that the same number gives the same episode of I to III as before."""
 
@@ -43,7 +45,13 @@ class Injection:
 
 
 def inject(
-    world: TabletopWorld, start: SavedWorld, moment: Moment, fault_free: Truth, count: int, rng: np.random.Generator
+    world: TabletopWorld,
+    start: SavedWorld,
+    moment: Moment,
+    fault_free: Truth,
+    count: int,
+    rng: np.random.Generator,
+    often: Mapping[str, float] = NONE,
 ) -> Injection | None:
     """Find several faults for one step, each of which displaces an object.
 
@@ -58,13 +66,14 @@ def inject(
         fault_free: the scene after the action without faults.
         count: number of faults.
         rng: the source of randomness.
+        often: see `draw_fault`.
 
     Returns:
         None if fewer faults were found.
     """
     tried = 0
     for _ in range(FIRST_TRIES):
-        first = draw_fault(moment, rng, by_robot=True)
+        first = draw_fault(moment, rng, by_robot=True, often=often)
         if first is None:
             continue
         tried += 1
@@ -72,7 +81,7 @@ def inject(
         world.faults = (first,)
         world.execute(moment.action)
         world.faults = ()
-        error = _shown(world, moment, (first,), fault_free)
+        error = shown(world, moment, (first,), fault_free)
         if error is None:
             continue
         faults: tuple[Fault, ...] = (first,)
@@ -80,13 +89,13 @@ def inject(
             if len(faults) == count:
                 break
             now = replace(moment, after=world.estimates(), taken=_taken(faults, error, moment))
-            further = draw_fault(now, rng, by_robot=False)
+            further = draw_fault(now, rng, by_robot=False, often=often)
             if further is None:
                 continue
             tried += 1
             checkpoint = world.save()
             further.after(world.fault_context, moment.action)
-            with_it = _shown(world, moment, (*faults, further), fault_free)
+            with_it = shown(world, moment, (*faults, further), fault_free)
             if with_it is None:
                 world.restore(checkpoint)
             else:
@@ -104,8 +113,15 @@ def in_reach(world: TabletopWorld) -> bool:
     return bool(truth.present.all() and (distance > REACH_M[0]).all() and (distance < REACH_M[1]).all())
 
 
-def _shown(world: TabletopWorld, moment: Moment, faults: Sequence[Fault], fault_free: Truth) -> StepError | None:
-    """The present error; None if a fault has no effect or an object is out of reach."""
+def shown(world: TabletopWorld, moment: Moment, faults: Sequence[Fault], fault_free: Truth) -> StepError | None:
+    """The present error; None if a fault has no effect or an object is out of reach.
+
+    Args:
+        world: after the action with the faults.
+        moment: the action.
+        faults: those that struck.
+        fault_free: the scene after the action without faults.
+    """
     error = step_error(moment.step, moment.action, faults, world.truth(), fault_free)
     if error is None or not in_reach(world):
         return None
@@ -119,17 +135,27 @@ def _taken(faults: Sequence[Fault], error: StepError, moment: Moment) -> frozens
     return touched | frozenset(error.deviations)
 
 
-def draw_fault(moment: Moment, rng: np.random.Generator, by_robot: bool) -> Fault | None:
+def draw_fault(
+    moment: Moment, rng: np.random.Generator, by_robot: bool, often: Mapping[str, float] = NONE
+) -> Fault | None:
     """A random fault that a recovery can undo; classes of errors are equally likely, and kinds within a class.
 
     Args:
         moment: the action at which it strikes.
         rng: the source of randomness.
         by_robot: whether it may act on the robot.
+        often: kind of fault -> how likely it is drawn before all others; also those that only turn an object.
 
     Returns:
         None if the drawn kind of fault does not fit the moment.
     """
+    if often:
+        drawn = rng.random()
+        for kind, share in often.items():
+            if drawn < share:
+                fits = by_robot or FAULTS[kind].error_class not in _BY_ROBOT
+                return FAULTS[kind].sample(moment, rng) if fits else None
+            drawn -= share
     classes = sorted(kind for kind in _KINDS if by_robot or kind not in _BY_ROBOT)
     names = _KINDS[classes[int(rng.integers(len(classes)))]]
     return FAULTS[names[int(rng.integers(len(names)))]].sample(moment, rng)

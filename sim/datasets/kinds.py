@@ -1,4 +1,4 @@
-"""The five error datasets: each defines an episode for every number."""
+"""The six error datasets: each defines an episode for every number."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ import numpy as np
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.errors import InvalidConfiguration
-from sim.common.cameras import Light
-from sim.datasets.inject import inject
+from sim.datasets.crowded import CrowdedTables
+from sim.datasets.drawing import carry_out, injected, undisturbed
 from sim.datasets.replay import ideal_states, replay, step_error
-from sim.datasets.spec import ErrorEpisode, StepError
-from sim.tabletop.demonstrations import action_failure
+from sim.datasets.spec import ErrorEpisode
 from sim.tabletop.faults import Displaced, Fault, Moment, OutOfReach, Removed
 from sim.tabletop.placing import boxes
 from sim.tabletop.poses import PoseEstimates
@@ -102,6 +101,7 @@ class InjectedErrors:
         lengths: numbers of actions, equally often.
         errors: numbers of faults at a step, equally often.
         every_step: whether something goes wrong at every step, and not at one of them.
+        in_place: see `ErrorEpisode.drawn_in_place`.
         mix: distribution of scenes.
     """
 
@@ -111,6 +111,7 @@ class InjectedErrors:
     lengths: tuple[int, ...]
     errors: tuple[int, ...]
     every_step: bool = False
+    in_place: bool = False
     mix: SceneMix = DEFAULT_MIX
 
     def draw(self, rng: np.random.Generator, number: int) -> tuple[ErrorEpisode, int] | None:
@@ -120,26 +121,8 @@ class InjectedErrors:
         count = self.errors[number // len(self.lengths) % len(self.errors)]
         scene, plan = _scene_and_plan(rng, number, int(rng.choice(self.objects)), length, self.mix)
         steps = set(range(length)) if self.every_step else {int(rng.integers(length))}
-        episode = _undisturbed(self, number, scene, plan, rng)
-        faults, errors, tried = list[Fault](), list[StepError](), 0
-        with TabletopWorld(scene, plan=plan, seed=episode.seed) as world:
-            for step in range(length):
-                start = world.save()
-                moment = _carry_out(world, plan, step)
-                if moment is None:
-                    return None
-                if step in steps:
-                    goal = world.save()
-                    found = inject(world, start, moment, world.truth(), count, rng)
-                    if found is None:
-                        return None
-                    faults += found.faults
-                    errors.append(found.error)
-                    tried += found.tried
-                    world.restore(goal)
-                    world.release(goal)
-                world.release(start)
-        return replace(episode, faults=tuple(faults), errors=tuple(errors)), tried
+        episode = undisturbed(self.name, number, scene, plan, self.mix, rng)
+        return injected(replace(episode, drawn_in_place=self.in_place), steps, count, rng)
 
 
 @dataclass(frozen=True)
@@ -165,7 +148,7 @@ class NaturalErrors:
         scene = sample_scene(rng, int(rng.choice(self.objects)), self.mix, number)
         structure = Structure(str(rng.choice([Structure.TOWER, Structure.MIXED])))
         plan = sample_plan(rng, scene, structure, int(rng.choice(self.lengths)), _DARING)
-        episode = _undisturbed(self, number, scene, plan, rng)
+        episode = undisturbed(self.name, number, scene, plan, self.mix, rng)
         if not _holds(episode):
             return None
         errors = tuple(step.error for step in replay(episode) if step.error is not None)
@@ -196,11 +179,11 @@ class Unrecoverable:
         recoverable = number % 2 == 1
         scene, plan = _scene_and_plan(rng, number, int(rng.choice(self.objects)), self.length, self.mix)
         step = int(rng.integers(self.length - 1))
-        episode = _undisturbed(self, number, scene, plan, rng)
+        episode = undisturbed(self.name, number, scene, plan, self.mix, rng)
         with TabletopWorld(scene, plan=plan, seed=episode.seed) as world:
-            if not all(_carry_out(world, plan, done) for done in range(step)):
+            if not all(carry_out(world, plan, done) for done in range(step)):
                 return None
-            moment = _carry_out(world, plan, step)
+            moment = carry_out(world, plan, step)
             if moment is None:
                 return None
             fault_free = world.truth()
@@ -243,23 +226,6 @@ def _scene_and_plan(
 ) -> tuple[SceneSpec, Plan]:
     scene = sample_scene(rng, objects, mix, number)
     return scene, sample_plan(rng, scene, Structure(str(rng.choice(list(Structure)))), length)
-
-
-def _undisturbed(
-    dataset: ErrorDataset, number: int, scene: SceneSpec, plan: Plan, rng: np.random.Generator
-) -> ErrorEpisode:
-    """An episode without faults."""
-    seed = int(rng.integers(2**31))
-    light = Light() if dataset.mix.light is None else dataset.mix.light.sample(rng)
-    return ErrorEpisode(dataset.name, number, scene, plan, (), seed, light)
-
-
-def _carry_out(world: TabletopWorld, plan: Plan, step: int) -> Moment | None:
-    """Carry out an action of a plan without faults; None if it fails."""
-    before = world.estimates()
-    world.execute(plan[step])
-    after = world.estimates()
-    return Moment(step, plan, before, after) if action_failure(plan[step], before, after) is None else None
 
 
 def _holds(episode: ErrorEpisode) -> bool:
@@ -328,10 +294,13 @@ DATASETS: dict[str, ErrorDataset] = {
     dataset.name: dataset
     for dataset in (
         InjectedErrors("I", 750, objects=(5,), lengths=(5,), errors=(1, 2, 3, 4, 5)),
-        InjectedErrors("II", 1300, objects=(5,), lengths=(1, 2, 3, 4, 5, 6, 7, 8), errors=(1,), every_step=True),
+        InjectedErrors(
+            "II", 1300, objects=(5,), lengths=(1, 2, 3, 4, 5, 6, 7, 8), errors=(1,), every_step=True, in_place=True
+        ),
         InjectedErrors("III", 200, objects=(6, 7, 8, 9, 10), lengths=(5,), errors=(5,)),
         NaturalErrors("IV", 200, objects=(10, 11, 12, 13, 14), lengths=(7, 8), mix=_CROWDED),
         Unrecoverable("V", 120, objects=(5, 6, 7)),
+        CrowdedTables("VI", 60, objects=(8, 9, 10, 11, 12, 13, 14, 15), lengths=(2, 3)),
     )
 }
 """Every error dataset by its name."""

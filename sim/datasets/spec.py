@@ -16,8 +16,10 @@ from sim.tabletop.faults.plain import action_from, to_plain
 from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.scenes import SceneSpec
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of the line and of the generation from numbers; increase it when either changes."""
+READABLE = (1, SCHEMA)
+"""Versions that are read: in version 1 all faults strike as they are written, also those of dataset II."""
 
 CONSEQUENCE = "consequence"
 """Cause of an object that no fault touched directly: an object fell on it or from under it."""
@@ -56,6 +58,8 @@ class ErrorEpisode:
         recoverable: whether the robot can return to the plan.
         reason: why it cannot, in a word: `gone`, `out_of_reach` or `support_missing`.
         fidelity: how much of a pick-and-place is simulated.
+        drawn_in_place: whether faults are drawn again that would throw an object out of reach, or change nothing, in
+            the scene in which they strike; after recoveries it differs from the one in which they were drawn.
     """
 
     dataset: str
@@ -69,6 +73,7 @@ class ErrorEpisode:
     recoverable: bool = True
     reason: str = ""
     fidelity: Fidelity = Fidelity.PHYSICS
+    drawn_in_place: bool = False
 
     def faults_at(self, step: int) -> tuple[Fault, ...]:
         """The faults that strike at a step of the plan."""
@@ -88,6 +93,7 @@ class ErrorEpisode:
             "errors": [asdict(error) for error in self.errors],
             "recoverable": self.recoverable,
             "reason": self.reason,
+            "drawn_in_place": self.drawn_in_place,
         }
         if self.fidelity is not Fidelity.PHYSICS:
             data["fidelity"] = self.fidelity.value
@@ -102,7 +108,7 @@ class ErrorEpisode:
         """
         try:
             data = json.loads(line)
-            if data["schema"] != SCHEMA:
+            if data["schema"] not in READABLE:
                 raise InvalidConfiguration(
                     f"expected an episode of schema {SCHEMA}, found schema {data['schema']}; generate the dataset again"
                 )
@@ -121,6 +127,7 @@ class ErrorEpisode:
                 recoverable=bool(data["recoverable"]),
                 reason=str(data["reason"]),
                 fidelity=Fidelity(data.get("fidelity", Fidelity.PHYSICS)),
+                drawn_in_place=bool(data.get("drawn_in_place", False)),
             )
         except NsrecoverError:
             raise
