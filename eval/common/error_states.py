@@ -31,7 +31,8 @@ from sim.datasets.replay import ideal_states, replay
 from sim.datasets.spec import ErrorEpisode, StepError
 from sim.tabletop.faults.plain import action_from, to_plain
 from sim.tabletop.poses import PoseEstimates, poses_of
-from sim.tabletop.truth import Truth
+from sim.tabletop.scenes import SceneSpec
+from sim.tabletop.truth import Truth, room_of
 
 FORMAT = 1
 """Version of the files; increased when their content changes."""
@@ -221,7 +222,7 @@ def _read(path: Path, episode: ErrorEpisode) -> Iterator[ErrorState]:
             visual, boxes, seen = (arrays[f"{k} {name}"] for name in ("visual", "boxes", "seen"))
             graphs = [SceneGraph(names, *parts) for parts in zip(visual[1:], boxes[1:], seen[1:], strict=True)]
             plan = Plan(tuple(action_from(item, "the plan") for item in note["plan"]))
-            truth, *fault_free = _read_truths(arrays, k, note["supports"], episode.scene.names)
+            truth, *fault_free = _read_truths(arrays, k, note["supports"], episode.scene)
             yield ErrorState(
                 episode,
                 errors[note["step"]],
@@ -233,7 +234,10 @@ def _read(path: Path, episode: ErrorEpisode) -> Iterator[ErrorState]:
 
 
 def _read_truths(
-    arrays: Mapping[str, Any], k: int, supports: Sequence[Mapping[str, str | None]], names: tuple[str, ...]
+    arrays: Mapping[str, Any], k: int, supports: Sequence[Mapping[str, str | None]], scene: SceneSpec
 ) -> list[Truth]:
-    columns = (arrays[f"{k} {name}"] for name in ("positions", "orientations", "present"))
-    return [Truth(names, *row) for row in zip(*columns, supports, strict=True)]
+    positions, orientations, present = (arrays[f"{k} {name}"] for name in ("positions", "orientations", "present"))
+    sizes = np.array([item.size for item in scene.objects])
+    rooms = [room_of(turns, sizes) if scene.room_counts else None for turns in orientations]
+    columns = zip(positions, orientations, present, supports, rooms, strict=True)
+    return [Truth(scene.names, *row) for row in columns]

@@ -24,7 +24,7 @@ from sim.tabletop.grasp import Obstacles, separation
 from sim.tabletop.kinematic import REACH_M
 from sim.tabletop.poses import PoseEstimates, poses_of
 from sim.tabletop.scenes import SceneSpec
-from sim.tabletop.truth import TABLE, TOLERANCE_M, Truth
+from sim.tabletop.truth import ROOM_M, TABLE, TOLERANCE_M, Truth
 
 SLACK_M = 0.004
 """Boxes may overlap by this much: objects that are put next to each other touch."""
@@ -52,12 +52,14 @@ class Spot:
         position: (3,) centre.
         orientation: (4,) xyzw.
         support: row of the object below; None for the table.
+        room: (3,) sides of the box around the object; None where room does not count.
     """
 
     owner: int
     position: Array
     orientation: Array
     support: int | None
+    room: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -221,13 +223,14 @@ def puzzle_between(
 def _spot(truth: Truth, i: int) -> Spot:
     support = truth.supports[truth.names[i]]
     row = None if support in (None, TABLE) else truth.index(support)
-    return Spot(i, truth.positions[i], truth.orientations[i], row)
+    return Spot(i, truth.positions[i], truth.orientations[i], row, None if truth.room is None else truth.room[i])
 
 
 def _same(spot: Spot, other: Spot, tolerance_m: float) -> bool:
-    """Whether an object in one place counts as being in another."""
+    """Whether an object in one place counts as being in another: by `sim.tabletop.truth.deviations`."""
     away = float(np.linalg.norm(spot.position - other.position))
-    return spot.support == other.support and away <= tolerance_m
+    fits = spot.room is None or other.room is None or float((spot.room - other.room).max()) <= ROOM_M
+    return spot.support == other.support and away <= tolerance_m and fits
 
 
 def _relations(

@@ -121,8 +121,9 @@ class ForwardModel:
         return 1.0
 
     def key(self, state: ForwardState) -> bytes:
-        """Rounded places of all objects."""
-        return np.round(state.graph.boxes[:, :3] / GRAIN_M).astype(np.int16).tobytes()
+        """Rounded places of all objects, with their sides where room counts."""
+        numbers = 3 if self._bundle.room_m is None else 6
+        return np.round(state.graph.boxes[:, :numbers] / GRAIN_M).astype(np.int16).tobytes()
 
     def _runs(self, graph: SceneGraph, name: str, *objects: int) -> bool:
         action = Action(name, tuple(graph.names[i] for i in objects))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
+from eval.common.distance_rule import DistanceRule
 from eval.common.plans import PlannerSetting, typed_setting
 from eval.common.systems import system_of
 from eval.sweep.evaluation_world import EpisodeEnd, EvaluationWorld, PlannerTurn
@@ -19,11 +20,23 @@ from nsrecover.core.episode import EpisodeStatus, StepRecord
 from nsrecover.core.protocols import World
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.core.scene import SceneGraph
-from nsrecover.errors import InvalidConfiguration
+from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.explanation.facts import violated_texts
+from nsrecover.models.bundle import Bundle
 from nsrecover.records.recording import example
 from nsrecover.records.review import review
 from nsrecover.system import System
+from sim.tabletop.truth import ROOM_M
+
+COMPARISONS = ("learned", "distance")
+"""Comparisons of scenes."""
+
+OVERHANG_M = 0.02
+"""Tables of the simulator limit the centres of objects, those of the library their footprints, which reach this much
+farther."""
+
+MEASURED_M = 0.005
+"""Error of the sides of measured boxes, by which the agent is stricter than the ground truth."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +50,7 @@ class Recovering:
         max_expansions: nodes of one search; this budget gives the same result on any machine.
         budget_s: wall time of one search; None: no limit.
         max_recoveries: recoveries in one episode before the agent asks for help.
+        comparison: of the expected with the observed scene: `learned`, or `distance` for the 2 cm rule.
     """
 
     name: str
@@ -45,8 +59,14 @@ class Recovering:
     max_expansions: int = 20_000
     budget_s: float | None = None
     max_recoveries: int = MAX_RECOVERIES
+    comparison: str = "learned"
 
     def __post_init__(self) -> None:
+        if self.comparison not in COMPARISONS:
+            raise InvalidConfiguration(
+                f"expected planner.comparison as one of {', '.join(COMPARISONS)}, found {self.comparison!r}."
+                f"{did_you_mean(str(self.comparison), COMPARISONS)}"
+            )
         limits = {name: getattr(self, name) for name in ("max_expansions", "budget_s", "max_recoveries")}
         if not all(value is None or (isinstance(value, int | float) and value >= 0) for value in limits.values()):
             found = ", ".join(f"{name}={value}" for name, value in limits.items())
@@ -67,7 +87,10 @@ class Recovering:
         return self._agent(world)[0]
 
     def _agent(self, world: World[Any]) -> tuple[RecoveryAgent, _TimedPlanner]:
-        system = warm_system(self.checkpoint)
+        system = _at_its_table(warm_system(self.checkpoint), world)
+        if self.comparison == "distance":
+            rule: Bundle = DistanceRule.of(system.bundle)
+            system = replace(system, models=rule)
         planner = _TimedPlanner(self.setting, system, self.max_expansions)
         timed = _SystemWithPlanner(system.bundle, system.explainer, planner=planner)
         budget_s = math.inf if self.budget_s is None else self.budget_s
@@ -96,7 +119,7 @@ class Repeating:
 
     def run(self, world: EvaluationWorld, /) -> EpisodeEnd:
         """Execute the plan of the world."""
-        monitor = warm_system(self.checkpoint).monitor(world.plan, world.observe())
+        monitor = _at_its_table(warm_system(self.checkpoint), world).monitor(world.plan, world.observe())
         tried = 0
         while (action := monitor.next_action) is not None:
             step, plan = monitor.num_executed, monitor.plan
@@ -182,6 +205,16 @@ def warm_system(checkpoint: str | None) -> System:
     for _ in review(system, example("collapse")):
         pass
     return system
+
+
+def _at_its_table(system: System, world: World[Any]) -> System:
+    """Return the system for the table of an episode, if its scene says that room counts there."""
+    if not isinstance(world, EvaluationWorld) or not world.episode.scene.room_counts:
+        return system
+    (x_min, x_max), (y_min, y_max) = world.episode.scene.table.x_m, world.episode.scene.table.y_m
+    return system.on_table(
+        (x_min - OVERHANG_M, y_min - OVERHANG_M, x_max + OVERHANG_M, y_max + OVERHANG_M), ROOM_M - MEASURED_M
+    )
 
 
 class _TimedPlanner:

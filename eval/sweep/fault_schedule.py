@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nsrecover.core.actions import Action, Plan
-from sim.datasets.inject import draw_fault
+from sim.datasets.inject import draw_fault, in_reach, inject, shown
 from sim.datasets.spec import ErrorEpisode
 from sim.tabletop.faults import Fault
 from sim.tabletop.faults.base import Moment
@@ -17,6 +17,8 @@ from sim.tabletop.world import TabletopWorld
 
 TRIES = 12
 """Faults that are drawn until one fits."""
+IN_PLACE = 1
+"""Part of the seed of faults that are drawn where they strike."""
 
 
 @dataclass
@@ -26,6 +28,9 @@ class FaultSchedule:
     A fault of a plan step strikes when the step's action is executed for the first time; if a recovery skips the step,
     it does not strike. During a recovery natural failures may occur, and a share of the actions is struck by a fault
     drawn at random from the datasets' kinds.
+
+    After recoveries the scene differs from the one in which a dataset drew its faults. With `drawn_in_place`, faults
+    that throw an object out of reach there, or change nothing, are drawn again in that scene.
 
     Attributes:
         episode: the episode with its faults.
@@ -45,7 +50,11 @@ class FaultSchedule:
             expected: the scene after it without faults.
         """
         self._count += 1
-        if not self.during_recovery or world.is_next(action):
+        number = world.next_step(action)
+        if self.episode.drawn_in_place and number is not None and self.episode.faults_at(number):
+            self._strike(world, action, number, expected)
+            return
+        if not self.during_recovery or number is not None:
             world.execute(action)
             return
         rng = np.random.default_rng([self.episode.seed, self._count])
@@ -58,6 +67,25 @@ class FaultSchedule:
             world.execute(action)
         finally:
             world.plan, world.faults = plan, faults
+
+    def _strike(self, world: TabletopWorld, action: Action, number: int, expected: Truth) -> None:
+        """Execute an action of the plan with the faults of its step, or with others if those do not fit the scene."""
+        faults = self.episode.faults_at(number)
+        if not in_reach(world) or not expected.present.all():
+            world.execute(action)
+            return
+        before, start = world.estimates(), world.save()
+        moment = Moment(number, self.episode.plan, before, poses_of(expected, self.episode.scene))
+        world.execute(action)
+        if shown(world, moment, faults, expected) is None:
+            rng = np.random.default_rng([self.episode.seed, IN_PLACE, number])
+            scheduled, world.faults = world.faults, ()
+            found = inject(world, start, moment, expected, len(faults), rng)
+            if found is None:
+                world.restore(start)
+                world.execute(action)
+            world.faults, world.last_faults = scheduled, () if found is None else found.faults
+        world.release(start)
 
     def _drawn(self, world: TabletopWorld, action: Action, expected: Truth, rng: np.random.Generator) -> Fault | None:
         if not expected.present.all():

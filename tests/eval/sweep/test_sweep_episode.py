@@ -25,10 +25,11 @@ from nsrecover.core.geometry import as_box
 from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.errors import InvalidConfiguration
 from sim.common.groups import instantiate_group
+from sim.datasets.inject import in_reach
 from sim.datasets.shipped import shipped
 from sim.datasets.spec import ErrorEpisode, read_episodes
 from sim.sensors.presets import sensor
-from sim.tabletop.faults import Removed
+from sim.tabletop.faults import Displaced, Removed
 from sim.tabletop.placing import boxes
 from sim.tabletop.poses import poses_of
 from sim.tabletop.world import TabletopWorld
@@ -248,3 +249,21 @@ def test_errors_may_strike_during_recovery_too() -> None:
 def test_a_misspelt_planner_setting_is_reported() -> None:
     with pytest.raises(InvalidConfiguration, match=r"planner\.setting"):
         recovering("ours", {"subgoal": 3})
+
+
+def test_a_fault_that_would_throw_an_object_out_of_reach_is_drawn_again() -> None:
+    """Where it strikes; datasets without `drawn_in_place` carry it out as it is written."""
+    first = EPISODES[0]
+    far = Displaced(0, first.scene.names[-1], (0.32, 0.0))
+    for drawn_in_place in (True, False):
+        episode = replace(first, faults=(far,), drawn_in_place=drawn_in_place)
+        with (
+            IdealExecutor(episode.scene, episode.seed) as ideal,
+            TabletopWorld(episode.scene, episode.faults, plan=episode.plan, seed=episode.seed) as world,
+        ):
+            stage = EvaluationWorld(world, episode, ideal, FaultSchedule(episode, 0.0))
+            stage.execute(episode.plan[0])
+            assert in_reach(world) is drawn_in_place
+            assert stage.wrong
+            assert (world.last_faults == (far,)) is not drawn_in_place
+            assert world.faults == (far,)

@@ -144,7 +144,7 @@ def test_a_sensor_belongs_to_the_folder_and_is_in_the_metrics(whole: Path, tmp_p
     [
         ({"sensor": D435 | {"events": [{"kind": "frozen", "view": 2}]}}, "views 0 to 1, found frozen of view 2"),
         ({"sensor": D435 | {"masks": {"missing": 2}}}, "missing of MaskErrors between 0 and 1, found 2"),
-        ({"dataset": "VI"}, "Known: I, II, III, IV, V"),
+        ({"dataset": "VII"}, "Did you mean 'VI'"),
         ({"parallel": "rey"}, "found 'rey'"),
         ({"parallel": 0}, "found 0"),
         ({"episodes": 0}, "episodes=0"),
