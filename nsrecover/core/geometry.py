@@ -66,7 +66,7 @@ def rigid_shift(boxes: npt.ArrayLike, others: npt.ArrayLike) -> FloatArray:
 
     A rigid object moves both faces of an axis equally far. Where one face has moved more, an outlier or an occlusion
     has changed the box, and its centre says too much; therefore the face counts that has moved less, and none if they
-    moved apart or together. The centre is corrected by `BOX_ERROR_M` at most, since the sides may have been wrong before.
+    moved apart or together. The centre is corrected by `BOX_ERROR_M` at most, as the sides may have been wrong before.
     """
     a, b = np.asarray(boxes, dtype=np.float32), np.asarray(others, dtype=np.float32)
     centre, grown = b[..., :3] - a[..., :3], np.minimum(np.abs(b[..., 3:] - a[..., 3:]) / 2, BOX_ERROR_M)
