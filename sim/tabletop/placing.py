@@ -180,7 +180,7 @@ def _centre_for(action: Action, estimates: PoseEstimates, sides: Array) -> Array
     others = np.delete(boxes(estimates), row, axis=0)
     if action.target is not None:
         target = np.asarray(action.target, dtype=np.float64)
-        centre = np.array([*target[:2], target[2] - target[5] / 2 + sides[2] / 2])
+        centre: Array = np.array([*target[:2], target[2] - target[5] / 2 + sides[2] / 2])
         floor = _floor_under(centre, sides, others)
         # a target's height is measured to a few millimetres; the support's height is more exact
         if abs(floor - (centre[2] - sides[2] / 2)) < 0.02:
