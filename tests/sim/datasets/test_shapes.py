@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from nsrecover.errors import InvalidConfiguration
@@ -10,8 +11,9 @@ from sim.datasets.kinds import generate
 from sim.datasets.replay import replay
 from sim.datasets.shapes import FAMILIES, KINDS, family_of
 from sim.datasets.spec import ErrorEpisode
-from sim.tabletop.faults import FAULTS
+from sim.tabletop.faults import FAULTS, Moment
 from sim.tabletop.kinematic import Fidelity
+from sim.tabletop.poses import poses_of
 
 
 def test_an_episode_is_the_same_after_json_and_replays_its_errors() -> None:
@@ -36,7 +38,14 @@ def test_episodes_of_boxes_are_written_as_before() -> None:
 
 def test_faults_of_shapes_are_not_drawn_for_the_other_datasets() -> None:
     assert {*KINDS} <= {*FAULTS}
-    assert "toppled" not in {name for names in draw_fault.__globals__["_KINDS"].values() for name in names}
+    episode = generate(FAMILIES["bottles"], 3, 0).episode
+    step = next(replay(episode))
+    poses = [poses_of(truth, episode.scene) for truth in (step.before, step.fault_free)]
+    moment, rng = Moment(0, episode.plan, *poses), np.random.default_rng(0)
+    drawn = {fault.kind for _ in range(80) if (fault := draw_fault(moment, rng, by_robot=False)) is not None}
+    assert "displaced" in drawn
+    assert "toppled" not in drawn
+    assert FAULTS["toppled"].sample(moment, rng) is not None
 
 
 def test_an_unknown_family_is_named() -> None:
