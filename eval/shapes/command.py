@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -82,8 +82,9 @@ def _episodes(config: ShapesConfig, counts: Mapping[str, int], ledger: Path) -> 
     every = [_Number(name, number) for name, count in counts.items() for number in range(count)]
     left = [each for each in every if each not in found]
     task = partial(_generated, seed=config.seed)
-    with ledger.open("a", encoding="utf-8") as file:
-        for each, episode in _in_order(task, left, config.workers, "episode", "simulating"):
+    results = _in_order(task, left, config.workers, "episode", "simulating")
+    with ledger.open("a", encoding="utf-8") as file, closing(results):
+        for each, episode in results:
             found[each] = episode
             file.write(episode.to_json() + "\n")
             file.flush()
@@ -96,17 +97,17 @@ def _tries(config: ShapesConfig, families: list[str], ledger: Path) -> list[Gras
     every = [_Number(name, number) for name in families for number in range(config.tries)]
     left = [each for each in every if each not in found]
     task = partial(_grasped, seed=config.seed)
-    with ledger.open("a", encoding="utf-8") as file:
-        for each, tried in _in_order(task, left, config.workers, "try", "grasping"):
+    results = _in_order(task, left, config.workers, "try", "grasping")
+    with ledger.open("a", encoding="utf-8") as file, closing(results):
+        for each, tried in results:
             found[each] = tried
             file.write(json.dumps(asdict(tried)) + "\n")
             file.flush()
     return [found[each] for each in every]
 
 
-def _in_order(task: Any, left: list[_Number], workers: int, unit: str, label: str) -> Iterator[tuple[_Number, Any]]:
-    with closing(in_workers(task, left, workers, unit, label)) as results:
-        yield from zip(left, results, strict=True)
+def _in_order(task: Any, left: list[_Number], workers: int, unit: str, label: str) -> Generator[tuple[_Number, Any]]:
+    yield from zip(left, in_workers(task, left, workers, unit, label), strict=True)
 
 
 def _generated(each: _Number, seed: int) -> ErrorEpisode:

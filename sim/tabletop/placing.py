@@ -189,15 +189,15 @@ def _centre_for(action: Action, estimates: PoseEstimates, sides: Array) -> Array
     if len(action.arguments) == 1:
         place = next(free_places(estimates, action.arguments[0], sides), None)
         return None if place is None else np.array([*place, sides[2] / 2])
-    reference = boxes(estimates)[estimates.index(action.arguments[1])]
+    reference: Array = boxes(estimates)[estimates.index(action.arguments[1])]
     centre = reference[:3].copy()
     if action.operator == "top":
         centre[2] += (reference[5] + sides[2]) / 2
-        return centre
+        return np.asarray(centre)
     axis, sign = DIRECTIONS[Relation(action.operator)]
     centre[axis] += sign * ((reference[3 + axis] + sides[axis]) / 2 + GAP_M)
     centre[2] += (sides[2] - reference[5]) / 2
     floor = _floor_under(centre, sides, others)
     if abs(floor - (centre[2] - sides[2] / 2)) < 0.02:
         centre[2] = floor + sides[2] / 2
-    return centre
+    return np.asarray(centre)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pybullet
 
 from nsrecover.errors import InvalidConfiguration
-from sim.kitchen.shapes import Assembly, Link, create_body, cylinder
-from sim.kitchen.things import KINDS, ThingKind, assembly_of
 from sim.tabletop.blobs import MASS_KG, blob_model
 from sim.tabletop.scenes import BOX_KINDS, COLOURS, ObjectKind, ObjectSpec
 
@@ -24,7 +23,10 @@ HANDLE_M = 0.018
 """Length of the handle of a mug."""
 ROLLING = 5e-4
 """Rolling friction; without it, what is round rolls for metres."""
-_MUG, _BOTTLE = KINDS["mug"], KINDS["bottle"]
+CERAMIC_KG_M3, FULL_KG_M3 = 610.0, 520.0
+"""Mass of mugs and of full bottles per volume of the box around them without a handle."""
+_WALL_M, _WALLS = 0.004, 8
+_NECK, _SHOULDER = 0.42, 0.66
 _SECTORS = 24
 
 
@@ -67,8 +69,8 @@ def outline_of(item: ObjectSpec) -> Outline | None:
         return Outline(np.concatenate([axis + _prism(width / 2, -height / 2, height / 2), handle]), axis)
     rings = [_prism(width / 2, -height / 2, height / 2)]
     if item.kind is ObjectKind.BOTTLE:
-        shoulder = -height / 2 + 0.66 * height
-        rings = [_prism(width / 2, -height / 2, shoulder), _prism(0.42 * width / 2, shoulder, height / 2)]
+        shoulder = -height / 2 + _SHOULDER * height
+        rings = [_prism(width / 2, -height / 2, shoulder), _prism(_NECK * width / 2, shoulder, height / 2)]
     return Outline(np.concatenate(rings), np.zeros(3))
 
 
@@ -79,11 +81,9 @@ def mass_of(item: ObjectSpec) -> float:
         return MASS_KG
     if item.kind is ObjectKind.CYLINDER:
         return DENSITY_KG_M3 * volume * math.pi / 4
-    thing = {ObjectKind.MUG: _MUG, ObjectKind.BOTTLE: _BOTTLE}.get(item.kind)
-    if thing is None:
-        return DENSITY_KG_M3 * volume
-    radius, _, height = thing.size
-    return thing.mass_kg * float(item.size[1] ** 2 * item.size[2]) / (4 * radius**2 * height)
+    if item.kind is ObjectKind.MUG:
+        return CERAMIC_KG_M3 * float(item.size[1] ** 2 * item.size[2])
+    return (FULL_KG_M3 if item.kind is ObjectKind.BOTTLE else DENSITY_KG_M3) * volume
 
 
 def create_shape(client: int, item: ObjectSpec, folder: Path) -> int:
@@ -105,7 +105,7 @@ def create_shape(client: int, item: ObjectSpec, folder: Path) -> int:
     if item.kind is ObjectKind.BLOB:
         body = _create_blob(client, item, place, folder)
     else:
-        body = create_body(client, _assembly(item), place, item.yaw)
+        body = _create_parts(client, item, place)
     pybullet.changeVisualShape(body, -1, specularColor=[0.1] * 3, physicsClientId=client)
     pybullet.changeDynamics(
         body,
@@ -121,14 +121,61 @@ def create_shape(client: int, item: ObjectSpec, folder: Path) -> int:
     return body
 
 
-def _assembly(item: ObjectSpec) -> Assembly:
+class _Part(NamedTuple):
+    """A cylinder along z (two radii and the height) or a box (three sides), in a place, turned about the vertical."""
+
+    kind: int
+    size: tuple[float, float, float]
+    at: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    yaw: float = 0.0
+
+
+def _parts(item: ObjectSpec) -> list[_Part]:
+    """The primitives of an object in the frame of its centre of mass; at most 16, which is all that PyBullet takes."""
     length, width, height = item.size
-    colour, radius = COLOURS[item.colour], width / 2
+    radius = width / 2
     if item.kind is ObjectKind.CYLINDER:
-        return Assembly(Link((cylinder(radius, height, colour=colour),), mass_of(item)))
-    thing: ThingKind = _MUG if item.kind is ObjectKind.MUG else _BOTTLE
-    handle = length - width if item.kind is ObjectKind.MUG else 0.0
-    return assembly_of(replace(thing, size=(radius, radius, height), mass_kg=mass_of(item), handle_m=handle), colour)
+        return [_Part(pybullet.GEOM_CYLINDER, (radius, radius, height))]
+    if item.kind is ObjectKind.BOTTLE:
+        tall, neck = _SHOULDER * height, _NECK * radius
+        return [
+            _Part(pybullet.GEOM_CYLINDER, (radius, radius, tall), (0.0, 0.0, (tall - height) / 2)),
+            _Part(pybullet.GEOM_CYLINDER, (neck, neck, height - tall), (0.0, 0.0, tall / 2)),
+        ]
+    floor, middle, handle = 0.96 * radius, radius - _WALL_M / 2, length - width
+    parts = [_Part(pybullet.GEOM_CYLINDER, (floor, floor, _WALL_M), (0.0, 0.0, (_WALL_M - height) / 2))]
+    for turn in (2 * math.pi * wall / _WALLS for wall in range(_WALLS)):
+        at = (middle * math.cos(turn), middle * math.sin(turn), 0.0)
+        parts.append(_Part(pybullet.GEOM_BOX, (_WALL_M, 2 * radius * math.tan(math.pi / _WALLS), height), at, turn))
+    grip = 0.55 * height
+    parts.append(_Part(pybullet.GEOM_BOX, (0.008, 0.012, grip), (radius + handle - 0.004, 0.0, 0.0)))
+    for z in (0.004 - grip / 2, grip / 2 - 0.004):
+        parts.append(_Part(pybullet.GEOM_BOX, (handle, 0.012, 0.008), (radius + handle / 2, 0.0, z)))
+    return parts
+
+
+def _create_parts(client: int, item: ObjectSpec, place: tuple[float, float, float]) -> int:
+    parts = _parts(item)
+    turns = [pybullet.getQuaternionFromEuler([0.0, 0.0, part.yaw]) for part in parts]
+    common = {
+        "shapeTypes": [part.kind for part in parts],
+        "halfExtents": [[side / 2 for side in part.size] for part in parts],
+        "radii": [part.size[0] for part in parts],
+        "lengths": [part.size[2] for part in parts],
+        "physicsClientId": client,
+    }
+    places = [list(part.at) for part in parts]
+    collision = pybullet.createCollisionShapeArray(
+        collisionFramePositions=places, collisionFrameOrientations=turns, **common
+    )
+    visual = pybullet.createVisualShapeArray(
+        visualFramePositions=places,
+        visualFrameOrientations=turns,
+        rgbaColors=[[*COLOURS[item.colour], 1.0]] * len(parts),
+        **common,
+    )
+    turned = pybullet.getQuaternionFromEuler([0.0, 0.0, item.yaw])
+    return int(pybullet.createMultiBody(mass_of(item), collision, visual, place, turned, physicsClientId=client))
 
 
 def _create_blob(client: int, item: ObjectSpec, place: tuple[float, float, float], folder: Path) -> int:
