@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pybullet
 
+from nsrecover.domains.household.names import slice_of
 from sim.common.arm import STEP_S
 from sim.common.rotations import matrix_of
+from sim.kitchen.assemblies import controls_of
 from sim.kitchen.clearance import Obstacles
 from sim.kitchen.fixtures import Control, Fixture
 from sim.kitchen.floor_plan import FloorPlan, Obstacle
@@ -19,15 +21,15 @@ from sim.kitchen.laws import breaks
 from sim.kitchen.physics import KitchenPhysics
 from sim.kitchen.processes import LAW_TICKS, Process
 from sim.kitchen.robot import Robot
-from sim.kitchen.scenes import KitchenSpec
+from sim.kitchen.scenes import KitchenSpec, ordinal
 from sim.kitchen.states import ObjectState
+from sim.kitchen.things import slices_of
 from sim.kitchen.visuals import Visuals
 
 Array = npt.NDArray[np.float64]
 
-_TALL_M = 1.0
-"""What is higher than this can touch the stowed arm."""
-_INSIDE_M = 0.004
+_APART_M = 0.006
+"""Between slices that have just been cut."""
 
 
 class KitchenCell(KitchenPhysics):
@@ -36,6 +38,8 @@ class KitchenCell(KitchenPhysics):
     Attributes:
         robot: the robot.
         states: name -> state of every fixture and thing; the simulator's truth.
+        cutting: name of what the knife cuts just now; empty for nothing.
+        slices: name of what has been sliced -> names of its slices.
         on_tick: called after every physics step.
     """
 
@@ -45,12 +49,16 @@ class KitchenCell(KitchenPhysics):
         self.robot = Robot(self.client)
         self.states: dict[str, ObjectState] = {name: ObjectState() for name in self.fixtures}
         self.states |= {name: thing.state for name, thing in self.things.items()}
+        self.cutting = ""
+        self.slices: dict[str, tuple[str, ...]] = {}
         self.visuals = Visuals(self)
         self._process = Process(self)
         self._velocities: dict[str, Array] = {}
         for name, state in self.states.items():
             if state.on and name in self.fixtures:
                 self._start(self.fixtures[name])
+            if state.open and name in self.things and (lid := controls_of(self.things[name].kind).get("door")):
+                self.set_joint(name, lid.joint, lid.travel)
         self.settle()
 
     def _start(self, fixture: Fixture) -> None:
@@ -79,6 +87,36 @@ class KitchenCell(KitchenPhysics):
     def change(self, name: str, **changes: object) -> None:
         """Replace fields of a state."""
         self.states[name] = replace(self.states[name], **changes)  # type: ignore[arg-type]
+
+    def cut(self, name: str, along: Array) -> None:
+        """Replace food by its slices, which lie in a row along a horizontal unit vector (3,).
+
+        The thing keeps its state, with `sliced`; slices have the temperature of the whole.
+        """
+        whole = self.things[name]
+        centre, _ = self.pose(name)
+        up = np.array([0.0, 0.0, 1.0])
+        rotation = np.column_stack([np.cross(along, up), along, up])
+        self.take_away(name)
+        self.change(name, sliced=True)
+        made = []
+        for number, (kind, offset) in enumerate(slices_of(whole.kind)):
+            made.append(f"{ordinal(number)} {slice_of(name)}")
+            # the blade pushes them apart
+            spread = offset * (1.0 + _APART_M / kind.size[1])
+            self.bring(replace(whole, name=made[-1], kind=kind), centre + spread * along, rotation)
+            self.states[made[-1]] = replace(ObjectState(), temperature_c=self.states[name].temperature_c)
+        self.slices[name] = tuple(made)
+        self.note(f"the {name} was cut into {len(made)} slices")
+
+    def meant_by(self, name: str) -> list[str]:
+        """The bodies that a name of the household domain can mean: of slices there are several, what is held first."""
+        for whole, made in self.slices.items():
+            if name == slice_of(whole):
+                base = self.robot.base
+                gaps = {one: math.dist(self.pose(one)[0][:2], (base.x, base.y)) for one in made}
+                return sorted(made, key=lambda one: (one != self.robot.held, gaps[one]))
+        return [name]
 
     def position_of(self, fixture: Fixture, control: Control) -> float:
         """Joint position of a control."""
@@ -139,11 +177,9 @@ class KitchenCell(KitchenPhysics):
             if name in ignored:
                 continue
             position, rotation = self.pose(name)
-            kind = thing.kind
-            size = kind.size if kind.form not in ("loaf", "knife") else tuple(side / 2 for side in kind.size)
             centres.append(position)
             rotations.append(rotation)
-            halves.append(np.array([size[0], size[1], kind.height_m / 2]))
+            halves.append(np.array(thing.kind.halves))
         return Obstacles(np.array(centres), np.array(rotations), np.array(halves))
 
     def contents(self, name: str) -> list[str]:
@@ -185,7 +221,8 @@ class KitchenCell(KitchenPhysics):
             return
         kind = self.things[name].kind
         gap = float(np.linalg.norm(self.pose(name)[0] - self.robot.tool()[0]))
-        reach = kind.size[1] / 2 if kind.form in ("knife", "loaf") else kind.radius_m + kind.height_m / 2
+        reach = max(kind.halves) if kind.form in ("knife", "loaf") else kind.radius_m + kind.height_m / 2
+        reach += kind.handle_m
         if gap > reach + 0.02:
             self.note(f"the {name} slipped out of the gripper")
             self.robot.unlatch()

@@ -40,6 +40,8 @@ class ControlKind(StrEnum):
     """a bar on a vertical axis that is gripped from above and turned"""
     BUTTON = "button"
     """a plate that is pressed"""
+    LEVER = "lever"
+    """a plate that is pressed down, and stays there until it is released"""
 
 
 @dataclass(frozen=True)

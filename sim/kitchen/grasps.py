@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sim.common.arm import OPEN_M
 from sim.kitchen.reach import ToolPose, tool_rotation
-from sim.kitchen.things import Form, GraspKind, ThingKind
+from sim.kitchen.things import Form, GraspKind, ThingKind, half_extent
 
 Array = npt.NDArray[np.float64]
 
@@ -23,6 +23,14 @@ _RIM_DEPTH_M = 0.012
 """How far the point between the fingertips is below the rim."""
 _PALM_M = 0.006
 """How far the fingertips stay before the axis of a vessel, so that the palm does not touch its rim."""
+_WIDEST_M = 0.073
+"""Widest side that fits between the fingers."""
+_HIGH_M, _LOWEST_M = 0.014, 0.012
+"""What is held across is held so far over its centre, but not nearer to its top."""
+_LEVEL = 0.7
+"""Axes whose vertical part is less than 1 minus this count as horizontal."""
+_BAR_M = 0.007
+"""From the end of a laptop's handle to the middle of its bar."""
 _HANDLE_FREE = math.radians(42.0)
 """Fingers and palm keep this far from the direction in which a handle points."""
 
@@ -58,6 +66,8 @@ def grasps(kind: ThingKind, position: Array, rotation: Array, front: float) -> l
             found += _rims(kind, position, yaw, front)
     elif kind.grasp is GraspKind.RIM:
         found = list(_rims(kind, position, yaw, front))
+    elif kind.grasp is GraspKind.ACROSS:
+        found = list(_across(kind, position, rotation, front))
     else:
         found = list(_handles(kind, position, yaw, front))
     return found
@@ -108,13 +118,37 @@ def _rims(kind: ThingKind, position: Array, yaw: float, front: float) -> Iterato
 
 
 def _handles(kind: ThingKind, position: Array, yaw: float, front: float) -> Iterator[Grasp]:
-    """The handle of a knife, which lies along -y of its frame."""
-    along = kind.size[1] * (0.42 / 2 - 0.5)
-    point = position + along * np.array([-math.sin(yaw), math.cos(yaw), 0.0])
-    opening = 0.05
+    """The handle of a knife, which lies along -y of its frame, or of a laptop, which lies towards x."""
+    if kind.form is Form.KNIFE:
+        along = kind.size[1] * (0.42 / 2 - 0.5)
+        point = position + along * np.array([-math.sin(yaw), math.cos(yaw), 0.0])
+        opening = 0.05
+    else:
+        out = kind.size[0] / 2 + kind.handle_m - _BAR_M
+        point = position + np.array([out * math.cos(yaw), out * math.sin(yaw), 0.002])
+        opening = 0.036
     for azimuth in _spread(yaw + math.pi / 2, 2, front):
         for pitch in (math.radians(20.0), _STEEP):
             yield Grasp(ToolPose(point, tool_rotation(azimuth, pitch)), azimuth, opening)
+
+
+def _across(kind: ThingKind, position: Array, rotation: Array, front: float) -> Iterator[Grasp]:
+    """Across a horizontal side that fits between the fingers; the widest first, because slices stand in a row."""
+    half = half_extent(kind, rotation[2])
+    up = min(_HIGH_M, half - _LOWEST_M)
+    # from the axis of what is round, both sides are the same
+    axes = [np.cross([0.0, 0.0, 1.0], rotation[:, 1])] if kind.taper else [rotation[:, 0], rotation[:, 2]]
+    wide = [(axes[0], kind.size[0])] if kind.taper else [(axes[0], kind.size[0]), (axes[1], kind.size[2])]
+    wide.append((rotation[:, 1], kind.size[1]))
+    if kind.taper and abs(rotation[2, 1]) > _LEVEL:
+        turns = [2 * math.pi * number / 8 for number in range(8)]
+        wide = [(np.array([math.cos(turn), math.sin(turn), 0.0]), kind.size[0]) for turn in turns]
+    fitting = [(axis, width) for axis, width in wide if abs(axis[2]) < 1.0 - _LEVEL and width < _WIDEST_M]
+    for axis, width in sorted(fitting, key=lambda item: -item[1]):
+        for azimuth in _spread(math.atan2(axis[0], -axis[1]), 2, front):
+            for pitch in (math.radians(10.0), math.radians(0.0), _STEEP):
+                point = position + np.array([0.0, 0.0, up])
+                yield Grasp(ToolPose(point, tool_rotation(azimuth, pitch)), azimuth, min(OPEN_M, width + 0.03))
 
 
 def _spread(start: float, count: int, front: float) -> list[float]:

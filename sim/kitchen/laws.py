@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from nsrecover.domains.household.names import whole
 from sim.kitchen.states import ROOM_C, ObjectState
 from sim.kitchen.things import Material
 
@@ -30,6 +31,10 @@ BURNER_W = 1500.0 * 0.7
 """A large electric burner; about 70 % of its power reaches the pot."""
 MICROWAVE_W = 800.0
 """Output of an ordinary microwave oven."""
+TOASTER_W = 195.0
+"""What bread gets from a toaster of 800 W; chosen: a slice is toasted 18 s after the lever was pressed."""
+TOASTER_S = 40.0
+"""A toaster with nothing in it that toasts is off after this time."""
 LOSS_W_K = 1.5
 """Heat that a pot loses to the room: about 0.1 m² at 15 W/(m² K) for natural convection and radiation."""
 CONTACT_W_K = 12.0
@@ -164,7 +169,7 @@ def in_contact(warm: ObjectState, cold: ObjectState, capacity_j_k: float, second
 
 def cooks(state: ObjectState, kind: str, seconds: float) -> ObjectState:
     """Food after some time at its temperature; what is not food stays as it is."""
-    recipe = COOKING.get(kind)
+    recipe = COOKING.get(whole(kind))
     if recipe is None or state.temperature_c < recipe.from_c or state.cooked >= 2.0:
         return state
     return replace(state, cooked=min(2.0, state.cooked + seconds * TIME_LAPSE / recipe.seconds))

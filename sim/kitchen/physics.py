@@ -9,19 +9,21 @@ import pybullet
 from nsrecover.core.closing import ClosedByWith
 from nsrecover.errors import UnknownObject, did_you_mean
 from sim.common.arm import STEP_S
-from sim.common.rotations import matrix_of
+from sim.common.rotations import matrix_of, quaternion_of
+from sim.kitchen.assemblies import assembly_of
 from sim.kitchen.fixtures import Fixture
 from sim.kitchen.scenes import KitchenSpec, ThingSpec
-from sim.kitchen.shapes import Assembly, Link, box, create_body
-from sim.kitchen.things import Form, Material, assembly_of
+from sim.kitchen.shapes import Assembly, Link, box, create_body, hold_joint
+from sim.kitchen.things import Form, Material
 
 Array = npt.NDArray[np.float64]
 
 SOLVER_ITERATIONS = 80
 """Maximum iterations of the constraint solver in a physics step; with fewer, a gripped object creeps."""
 _SETTLE_STEPS = 300
-_ROLLING = {Form.BODY: 2e-3, Form.BOTTLE: 5e-4}
-_FRICTION = {Material.METAL: 0.6, Material.CERAMIC: 0.6, Material.GLASS: 0.5, Material.FOOD: 0.8, Material.SHELL: 0.8}
+_ROLLING = {Form.BODY: 2e-3, Form.BOTTLE: 5e-4, Form.SLICE: 2e-3}
+_FRICTION = {Material.METAL: 0.6, Material.CERAMIC: 0.6, Material.GLASS: 0.5, Material.FOOD: 0.8, Material.SHELL: 0.8,
+             Material.PLASTIC: 0.6}  # fmt: skip
 _FLOOR_M = 8.0
 
 
@@ -111,6 +113,11 @@ class KitchenPhysics(ClosedByWith):
         """Put a joint of a fixture at a position at once; for scenes that start with an open door or a running tap."""
         pybullet.resetJointState(self.body(name), number, position, physicsClientId=self.client)
 
+    def drive_joint(self, name: str, number: int, position: float) -> None:
+        """Let the spring of a joint of a fixture pull to a position from now on."""
+        joint = self.fixtures[name].assembly.joints[number]
+        hold_joint(self.client, self.body(name), number, joint, position)
+
     def put(self, name: str, position: npt.ArrayLike, yaw: float = 0.0) -> None:
         """Set the centre (3,) of a thing and its yaw at once, at rest and upright; for setting up a scene."""
         pybullet.resetBasePositionAndOrientation(
@@ -123,9 +130,11 @@ class KitchenPhysics(ClosedByWith):
 
     def grip_of(self, fixture: Fixture, joint: int, point: npt.ArrayLike) -> tuple[Array, Array]:
         """World position (3,) of a point of a moving link, and the rotation (3, 3) of the link."""
-        state = pybullet.getLinkState(
-            self.body(fixture.name), joint, computeForwardKinematics=1, physicsClientId=self.client
-        )
+        return self.link_point(fixture.name, joint, point)
+
+    def link_point(self, name: str, joint: int, point: npt.ArrayLike) -> tuple[Array, Array]:
+        """World position (3,) of a point of a moving link of anything, and the rotation (3, 3) of the link."""
+        state = pybullet.getLinkState(self.body(name), joint, computeForwardKinematics=1, physicsClientId=self.client)
         rotation = matrix_of(state[5])
         return np.array(state[4]) + rotation @ np.asarray(point, float), rotation
 
@@ -138,6 +147,26 @@ class KitchenPhysics(ClosedByWith):
             if number in numbers:
                 found.add(numbers[number])
         return found
+
+    def bring(self, thing: ThingSpec, position: npt.ArrayLike, rotation: Array) -> None:
+        """Create a thing with its centre (3,) at a position, with a rotation (3, 3)."""
+        self._bodies[thing.name] = body = self._create(thing)
+        self.things[thing.name] = thing
+        pybullet.resetBasePositionAndOrientation(
+            body, np.asarray(position, float).tolist(), quaternion_of(rotation).tolist(), physicsClientId=self.client
+        )
+
+    def take_away(self, name: str) -> None:
+        """Remove a thing for good."""
+        pybullet.removeBody(self.body(name), physicsClientId=self.client)
+        del self._bodies[name], self.things[name]
+
+    def let_pass(self, first: str, second: str, passing: bool) -> None:
+        """Whether two things pass through each other, as a blade through food."""
+        for one in range(-1, pybullet.getNumJoints(self.body(first), physicsClientId=self.client)):
+            pybullet.setCollisionFilterPair(
+                self.body(first), self.body(second), one, -1, int(not passing), physicsClientId=self.client
+            )
 
     def advance(self) -> None:
         """Run one physics step."""

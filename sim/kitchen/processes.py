@@ -9,12 +9,15 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from nsrecover.domains.household.names import whole
 from sim.kitchen import laws
+from sim.kitchen.assemblies import controls_of
+from sim.kitchen.devices import LOWERED_M
 from sim.kitchen.fixtures import ControlKind, Fixture
 from sim.kitchen.scenes import ThingSpec
 from sim.kitchen.shapes import JointKind
 from sim.kitchen.states import ROOM_C, ObjectState
-from sim.kitchen.things import Form, Material
+from sim.kitchen.things import Form, Material, half_extent
 
 Array = npt.NDArray[np.float64]
 
@@ -39,8 +42,17 @@ class Kitchen(Protocol):
         """Centre (3,) and rotation (3, 3) of a thing."""
         ...
 
+    @property
+    def time_s(self) -> float:
+        """Simulated time."""
+        ...
+
     def joint(self, name: str, number: int) -> float:
-        """Position of a joint of a fixture."""
+        """Position of a joint of a fixture or a thing."""
+        ...
+
+    def drive_joint(self, name: str, number: int, position: float) -> None:
+        """Let the spring of a joint pull to a position."""
         ...
 
     def contents(self, name: str) -> list[str]:
@@ -58,6 +70,7 @@ class Process:
     def __init__(self, kitchen: Kitchen) -> None:
         self._kitchen = kitchen
         self._pressed: dict[str, bool] = {}
+        self._since: dict[str, float] = {}
 
     def run(self, seconds: float) -> None:
         """Let some simulated time pass."""
@@ -68,6 +81,17 @@ class Process:
     def _operate(self) -> None:
         """Read switches and doors."""
         kitchen = self._kitchen
+        for name, thing in kitchen.things.items():
+            parts = controls_of(thing.kind)
+            if "door" in parts:
+                position = kitchen.joint(name, parts["door"].joint)
+                opened = min(1.0, max(0.0, position / parts["door"].travel))
+                self._set(name, opened=round(opened, 3), open=position > parts["door"].on_at)
+            if "switch" in parts:
+                pressed = kitchen.joint(name, parts["switch"].joint) > parts["switch"].on_at
+                if pressed and not self._pressed.get(name, False):
+                    self._set(name, on=not kitchen.states[name].on)
+                self._pressed[name] = pressed
         for name, fixture in kitchen.fixtures.items():
             if fixture.door is not None:
                 position = kitchen.joint(name, fixture.door.joint)
@@ -82,11 +106,31 @@ class Process:
             target = fixture.operates or name
             if fixture.switch.kind is ControlKind.KNOB:
                 self._set(target, on=pressed)
+            elif fixture.switch.kind is ControlKind.LEVER:
+                self._toast(fixture, position)
             elif pressed and not self._pressed.get(name, False):
                 running = kitchen.states[name].on
                 if running or not kitchen.states[name].open:
                     self._set(name, on=not running)
             self._pressed[name] = pressed
+
+    def _toast(self, fixture: Fixture, position: float) -> None:
+        """A lever that is pressed down stays there until the bread is done, or until it is pressed again."""
+        kitchen, name = self._kitchen, fixture.name
+        assert fixture.switch is not None, f"the {name} has no lever"
+        running = kitchen.states[name].on
+        if (position > fixture.switch.on_at) > self._pressed.get(name, False):
+            running = not running
+            self._since[name] = kitchen.time_s
+        elif running:
+            bread = [one for one in self.standing_on(name) if whole(kitchen.things[one].kind.name) in laws.COOKING]
+            done = [kitchen.states[one].cooked >= 1.0 for one in bread]
+            running = not all(done) if done else kitchen.time_s - self._since[name] < laws.TOASTER_S
+        if running != kitchen.states[name].on:
+            kitchen.drive_joint(name, fixture.switch.joint, LOWERED_M if running else 0.0)
+            self._set(name, on=running)
+            if not running:
+                kitchen.note(f"the {name} popped up")
 
     def _flow(self, seconds: float) -> None:
         kitchen = self._kitchen
@@ -164,6 +208,9 @@ class Process:
             if fixture.kind == "stove burner" and state.on:
                 for heated in self.standing_on(name):
                     watts[heated] += laws.BURNER_W
+            elif fixture.kind == "toaster" and state.on:
+                for heated in self.standing_on(name):
+                    watts[heated] += laws.TOASTER_W
             elif fixture.kind == "microwave" and state.on:
                 inside = self.standing_on(name)
                 inside += [inner for outer in inside for inner in kitchen.contents(outer)]
@@ -198,15 +245,15 @@ class Process:
         fixture = kitchen.fixtures[name]
         found = []
         drawn = np.zeros(3)
-        if fixture.door is not None:
-            joint = fixture.assembly.joints[fixture.door.joint]
+        carrier = fixture.door if fixture.kind != "toaster" else fixture.switch
+        if carrier is not None:
+            joint = fixture.assembly.joints[carrier.joint]
             if joint.kind is JointKind.SLIDE:
-                # what lies in a drawer moves with it
-                drawn = kitchen.joint(name, fixture.door.joint) * np.asarray(joint.axis)
+                # what lies in a drawer or on the carriage of a toaster moves with it
+                drawn = kitchen.joint(name, carrier.joint) * np.asarray(joint.axis)
         for thing, spec in kitchen.things.items():
             centre, rotation = kitchen.pose(thing)
-            # half the extent of a thing along the vertical, however it lies
-            half = spec.kind.height_m / 2 if rotation[2, 2] > 0.7 else spec.kind.radius_m
+            half = half_extent(spec.kind, rotation[2])
             for place in fixture.places:
                 local = fixture.from_world(centre) - np.asarray(place.centre) - drawn
                 slack = _ON_PLATE_M if place.single else 0.09

@@ -13,11 +13,12 @@ import numpy.typing as npt
 from nsrecover.domains.household.names import ORDINALS
 from nsrecover.errors import InvalidConfiguration, UnknownObject, did_you_mean
 from sim.kitchen.appliances import coffee_machine, cupboard, microwave
+from sim.kitchen.devices import television, toaster, tv_stand
 from sim.kitchen.fixtures import Finish, Fixture
 from sim.kitchen.furniture import drawer, faucet, garbage_can, house_plant, sink, stove, table, worktop
 from sim.kitchen.shapes import Colour, Vector
 from sim.kitchen.states import ObjectState
-from sim.kitchen.things import ThingKind, discs, gap, kind_of
+from sim.kitchen.things import ThingKind, can_be_sliced, discs, gap, kind_of
 
 NUM_LAYOUTS = 24
 HELD_OUT_LAYOUTS = (4, 9, 14, 19, 23)
@@ -26,7 +27,7 @@ _WALL_X_M = 0.85
 """From the robot's start to the first wall's fronts."""
 _WIDTHS: Mapping[str, float] = {
     "fridge": 0.60,
-    "countertop": 0.90,
+    "countertop": 1.10,
     "stove": 0.60,
     "sink": 0.74,
     "drawer": 0.64,
@@ -99,6 +100,11 @@ class KitchenSpec:
     fixtures: tuple[Fixture, ...]
     things: tuple[ThingSpec, ...]
 
+    @property
+    def cuttable(self) -> tuple[str, ...]:
+        """Names of the things that a knife cuts into slices."""
+        return tuple(thing.name for thing in self.things if can_be_sliced(thing.kind))
+
     def fixture(self, name: str) -> Fixture:
         """A fixture by its name.
 
@@ -122,7 +128,10 @@ _USUAL: Mapping[str, tuple[str, ...]] = {
     "tomato": ("countertop", "dining table", "fridge"),
     "pot": ("countertop", "stove burner"),
     "kettle": ("countertop", "stove burner"),
+    "remote control": ("tv stand", "dining table"),
+    "laptop": ("dining table", "tv stand"),
 }
+_ATTEMPTS = 400
 _ANYWHERE = ("countertop", "dining table")
 """Kinds of fixtures on which things stand at the start."""
 
@@ -146,7 +155,7 @@ def sample_kitchen(seed: int, layout: int | None = None, things: Sequence[str] =
     finish = _FINISHES[int(rng.integers(len(_FINISHES)))]
     fixtures = furnished(layout, finish)
     # what lies near one another is hard to place; try again from the start
-    for _ in range(50):
+    for _ in range(_ATTEMPTS):
         placed = _placed(rng, fixtures, [kind_of(name) for name in things])
         if placed is not None:
             return KitchenSpec(layout, seed, finish, fixtures, placed)
@@ -174,6 +183,7 @@ def furnished(layout: int, finish: Finish) -> tuple[Fixture, ...]:
     elif plan is Plan.GALLEY:
         made += _along(rng, second, (-1.15, -length / 2), 0.0, height, finish)
     made += _dining(rng, plan, half, height, finish)
+    made += _viewing(rng, plan, half, length, finish)
     return _numbered(made)
 
 
@@ -211,7 +221,11 @@ def _module(
         colour = finish.appliance if name == "fridge" else finish.body
         yield cupboard(name, name, position, yaw, width, height, finish, colour, bool(rng.integers(2)))
     elif name == "countertop":
-        yield worktop("countertop", position, yaw, width, height, finish)
+        under = worktop("countertop", position, yaw, width, height, finish)
+        yield under
+        side = float(rng.choice([-1.0, 1.0])) * (width / 2 - 0.15)
+        colour = ((0.70, 0.71, 0.73), (0.62, 0.16, 0.14), (0.90, 0.88, 0.82))[int(rng.integers(3))]
+        yield toaster("toaster", under, (-0.20, side), height, colour)
     elif name == "stove":
         yield from stove(position, yaw, width, height, finish)
     elif name == "sink":
@@ -231,7 +245,7 @@ def _module(
 
 
 def _dining(rng: np.random.Generator, plan: Plan, half: float, height: float, finish: Finish) -> Iterator[Fixture]:
-    width = float(rng.choice([0.9, 1.1]))
+    width = float(rng.choice([1.0, 1.2]))
     if plan is Plan.GALLEY:
         position, yaw = (-0.15, half + 0.45, 0.0), -math.pi / 2
     else:
@@ -245,19 +259,41 @@ def _dining(rng: np.random.Generator, plan: Plan, half: float, height: float, fi
     yield garbage_can("garbage can", where, math.pi, ((0.30, 0.32, 0.35), (0.25, 0.45, 0.35))[int(rng.integers(2))])
 
 
+def _viewing(rng: np.random.Generator, plan: Plan, half: float, length: float, finish: Finish) -> Iterator[Fixture]:
+    """A television on its stand, on the side of the robot on which there is no wall."""
+    shift = float(rng.uniform(-0.15, 0.15))
+    if plan is Plan.RIGHT:
+        position, yaw = (-0.60 + shift, half + 0.55, 0.0), -math.pi / 2
+    elif plan is Plan.GALLEY:
+        position, yaw = (-0.15, -max(half, length / 2) - 0.45, 0.0), math.pi / 2
+    else:
+        position, yaw = (-0.60 + shift, -half - 0.55, 0.0), math.pi / 2
+    stand = tv_stand("tv stand", position, yaw, finish)
+    yield stand
+    yield television("television", stand)
+
+
 def _numbered(fixtures: Sequence[Fixture]) -> tuple[Fixture, ...]:
     """Fixtures of the same name get ordinals."""
     seen: dict[str, int] = {}
-    result = []
+    names: dict[tuple[str, Vector], str] = {}
     for fixture in fixtures:
-        if sum(other.name == fixture.name for other in fixtures) > 1:
-            count = seen[fixture.name] = seen.get(fixture.name, 0) + 1
-            fixture = replace(fixture, name=f"{_ordinal(count - 1)} {fixture.name}")
-        result.append(fixture)
-    return tuple(result)
+        name = fixture.name
+        if sum(other.name == name for other in fixtures) > 1:
+            count = seen[name] = seen.get(name, 0) + 1
+            name = f"{ordinal(count - 1)} {name}"
+        names[fixture.name, fixture.position] = name
+    return tuple(
+        replace(
+            fixture,
+            name=names[fixture.name, fixture.position],
+            rests_on=names.get((fixture.rests_on, fixture.position), ""),
+        )
+        for fixture in fixtures
+    )
 
 
-def _ordinal(number: int) -> str:
+def ordinal(number: int) -> str:
     """first, second, ... for 0, 1, ..."""
     return ORDINALS[number] if number < len(ORDINALS) else f"{number + 1}th"
 
@@ -271,7 +307,7 @@ def _placed(
     for index in np.argsort([-kind.radius_m for kind in kinds], kind="stable"):
         kind = kinds[index]
         count = names[:index].count(kind.name)
-        name = kind.name if names.count(kind.name) == 1 else f"{_ordinal(count)} {kind.name}"
+        name = kind.name if names.count(kind.name) == 1 else f"{ordinal(count)} {kind.name}"
         spec = _one(rng, fixtures, kind, name, placed)
         if spec is None:
             return None

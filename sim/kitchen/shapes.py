@@ -26,6 +26,8 @@ class Shape(StrEnum):
     """size: radius, radius, height; its axis is z"""
     ELLIPSOID = "ellipsoid"
     """size: three half axes"""
+    FRUSTUM = "frustum"
+    """size: radius at the lower end, radius at the upper end, height; its axis is z"""
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,11 @@ def ellipsoid(half_axes: Vector, at: Vector = _ORIGIN, colour: Colour = (0.8, 0.
     return Part(Shape.ELLIPSOID, half_axes, at, colour)
 
 
+def frustum(lower_m: float, upper_m: float, height_m: float, colour: Colour, turn: Vector = _ORIGIN) -> Part:
+    """A solid cone without its tip, around the origin."""
+    return Part(Shape.FRUSTUM, (lower_m, upper_m, height_m), _ORIGIN, colour, turn)
+
+
 def ring(
     radius_m: float, height_m: float, wall_m: float, colour: Colour, at: Vector = _ORIGIN, sides: int = 8
 ) -> tuple[Part, ...]:
@@ -182,14 +189,14 @@ def create_body(client: int, assembly: Assembly, position: Vector, yaw: float = 
     return body
 
 
-def hold_joint(client: int, body: int, number: int, joint: Joint) -> None:
-    """Apply the friction or the spring of a joint from now on."""
+def hold_joint(client: int, body: int, number: int, joint: Joint, rest: float = 0.0) -> None:
+    """Apply the friction of a joint, or its spring towards a position, from now on."""
     if joint.spring:
         pybullet.setJointMotorControl2(
             body,
             number,
             pybullet.POSITION_CONTROL,
-            targetPosition=0.0,
+            targetPosition=rest,
             positionGain=joint.spring,
             force=joint.friction,
             physicsClientId=client,
@@ -246,6 +253,9 @@ def _add_geometry(geometry: ElementTree.Element, part: Part, path: Path) -> None
         ElementTree.SubElement(geometry, "box", size=_text(part.size))
     elif part.shape is Shape.CYLINDER:
         ElementTree.SubElement(geometry, "cylinder", radius=repr(part.size[0]), length=repr(part.size[2]))
+    elif part.shape is Shape.FRUSTUM:
+        _write_frustum(path, part.size)
+        ElementTree.SubElement(geometry, "mesh", filename=str(path))
     elif part.size[0] == part.size[1] == part.size[2]:
         ElementTree.SubElement(geometry, "sphere", radius=repr(part.size[0]))
     else:
@@ -277,6 +287,27 @@ def _write_ellipsoid(path: Path, half_axes: Vector, rings: int = 7, sectors: int
         length = math.hypot(*normal)
         lines.append(f"vn {' '.join(f'{value / length:.5f}' for value in normal)}")
     lines += [f"f {' '.join(f'{corner + 1}//{corner + 1}' for corner in face)}" for face in faces]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _write_frustum(path: Path, size: Vector, sectors: int = 16) -> None:
+    """Write a frustum as an OBJ file with flat ends and a smooth side."""
+    lower, upper, height = size
+    turns = [2 * math.pi * j / sectors for j in range(sectors)]
+    slope = (lower - upper) / height
+    lines = [f"v {r * math.cos(turn):.6f} {r * math.sin(turn):.6f} {z:.6f}"
+             for r, z in ((lower, -height / 2), (upper, height / 2)) for turn in turns]  # fmt: skip
+    length = math.hypot(1.0, slope)
+    lines += [f"vn {math.cos(turn) / length:.5f} {math.sin(turn) / length:.5f} {slope / length:.5f}" for turn in turns]
+    lines += ["vn 0 0 -1", "vn 0 0 1"]
+    down, up = sectors + 1, sectors + 2
+    for j in range(sectors):
+        a, b = j + 1, (j + 1) % sectors + 1
+        lines.append(f"f {a}//{a} {b}//{b} {b + sectors}//{b}")
+        lines.append(f"f {a}//{a} {b + sectors}//{b} {a + sectors}//{a}")
+        if 1 < a < sectors:
+            lines.append(f"f 1//{down} {a + 1}//{down} {a}//{down}")
+            lines.append(f"f {1 + sectors}//{up} {a + sectors}//{up} {a + 1 + sectors}//{up}")
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -7,8 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+import numpy.typing as npt
+
 from nsrecover.errors import InvalidConfiguration, did_you_mean
-from sim.kitchen.shapes import Assembly, Colour, Link, Part, Shape, Vector, box, cylinder, ellipsoid, ring
+from sim.kitchen.shapes import Colour, Vector
 
 
 class Material(StrEnum):
@@ -36,6 +39,15 @@ class Form(StrEnum):
     """a wide cylinder with a neck"""
     KNIFE = "knife"
     """a handle along y and a blade whose edge is below"""
+    BLOCK = "block"
+    """a box"""
+    SLICE = "slice"
+    """a slab of food, cut across y"""
+    LAPTOP = "laptop"
+    """a base with a handle towards x, and a lid on a hinge"""
+
+
+_BOXY = (Form.LOAF, Form.KNIFE, Form.BLOCK, Form.SLICE, Form.LAPTOP)
 
 
 class GraspKind(StrEnum):
@@ -47,6 +59,8 @@ class GraspKind(StrEnum):
     """one wall between the fingers, from above"""
     HANDLE = "handle"
     """a handle that points outwards, from above"""
+    ACROSS = "across"
+    """across a side that fits between the fingers, from above, however it lies"""
 
 
 @dataclass(frozen=True)
@@ -56,14 +70,14 @@ class ThingKind:
     Attributes:
         name: noun of the household domain.
         form: how it is built.
-        size: vessels and bottles: radius, radius, height; bodies: three half axes; loaves and knives: three sides;
-            metres.
+        size: vessels and bottles: radius, radius, height; bodies: three half axes; others: three sides; metres.
         mass_kg: when empty.
         material: what it is made of.
         colours: what colours it comes in.
         grasp: where it is held.
         handle_m: length of its handle; 0: it has none.
         wall_m: thickness of the walls of a vessel.
+        taper: of round slices: radius at their -y and +y ends, relative to the widest; None: it is not round.
         latched: whether friction cannot hold it because it is thin or held by a handle; what both fingers touch is then
             held by a constraint that breaks above a force.
     """
@@ -77,6 +91,7 @@ class ThingKind:
     grasp: GraspKind
     handle_m: float = 0.0
     wall_m: float = 0.004
+    taper: tuple[float, float] | None = None
     latched: bool = False
 
     @property
@@ -85,9 +100,17 @@ class ThingKind:
         return 2 * self.size[2] if self.form is Form.BODY else self.size[2]
 
     @property
+    def halves(self) -> Vector:
+        """Half of its extent along the three axes of its frame, without its handle, metres."""
+        x, y, z = self.size
+        if self.form in _BOXY:
+            return (x / 2, y / 2, z / 2)
+        return (x, y, self.height_m / 2)
+
+    @property
     def radius_m(self) -> float:
         """Horizontal distance from its centre to its farthest point, without its handle."""
-        if self.form in (Form.LOAF, Form.KNIFE):
+        if self.form in _BOXY:
             return math.hypot(self.size[0], self.size[1]) / 2
         return max(self.size[:2])
 
@@ -108,7 +131,7 @@ _GREEN: Colour = (0.25, 0.55, 0.30)
 _YELLOW: Colour = (0.92, 0.75, 0.22)
 
 _VESSEL, _BODY = Form.VESSEL, Form.BODY
-_SIDE, _RIM, _HANDLE = GraspKind.SIDE, GraspKind.RIM, GraspKind.HANDLE
+_SIDE, _RIM, _HANDLE, _ACROSS = GraspKind.SIDE, GraspKind.RIM, GraspKind.HANDLE, GraspKind.ACROSS
 
 KINDS: Mapping[str, ThingKind] = {
     kind.name: kind
@@ -136,13 +159,68 @@ KINDS: Mapping[str, ThingKind] = {
         ThingKind("apple", _BODY, (0.034, 0.034, 0.033), 0.16, Material.FOOD, (_RED, (0.55, 0.70, 0.20)), _SIDE),
         ThingKind("tomato", _BODY, (0.032, 0.032, 0.028), 0.12, Material.FOOD, ((0.85, 0.16, 0.10),), _SIDE),
         ThingKind("potato", _BODY, (0.030, 0.045, 0.027), 0.17, Material.FOOD, ((0.66, 0.52, 0.32),), _SIDE),
-        ThingKind("lettuce", _BODY, (0.036, 0.050, 0.036), 0.20, Material.FOOD, ((0.45, 0.72, 0.28),), _SIDE),
+        ThingKind("lettuce", _BODY, (0.034, 0.050, 0.034), 0.20, Material.FOOD, ((0.45, 0.72, 0.28),), _SIDE),
         ThingKind("bread", Form.LOAF, (0.066, 0.150, 0.060), 0.35, Material.FOOD, ((0.72, 0.50, 0.28),), _SIDE),
         ThingKind("knife", Form.KNIFE, (0.022, 0.240, 0.024), 0.12, Material.METAL, (_BLACK, (0.40, 0.25, 0.14)),
                   _HANDLE, latched=True),
+        ThingKind("remote control", Form.BLOCK, (0.046, 0.150, 0.024), 0.12, Material.PLASTIC,
+                  (_BLACK, (0.45, 0.46, 0.48)), _ACROSS),
+        ThingKind("sponge", Form.BLOCK, (0.062, 0.095, 0.040), 0.05, Material.FOOD, (_YELLOW, (0.35, 0.65, 0.40)),
+                  _ACROSS, latched=True),
+        ThingKind("laptop", Form.LAPTOP, (0.230, 0.300, 0.030), 1.20, Material.PLASTIC,
+                  ((0.28, 0.29, 0.31), (0.62, 0.64, 0.67)), _HANDLE, 0.065, latched=True),
     )
 }  # fmt: skip
-"""Every kind by its name."""
+"""Every kind that a kitchen can start with, by its name."""
+
+CRUMB: Colour = (0.93, 0.84, 0.64)
+FLESH: Mapping[str, Colour] = {
+    "bread slice": CRUMB,
+    "potato slice": (0.93, 0.86, 0.55),
+    "tomato slice": (0.95, 0.45, 0.32),
+    "apple slice": (0.96, 0.92, 0.72),
+    "lettuce slice": (0.80, 0.90, 0.55),
+}
+"""Colours of what is cut, inside."""
+_SLICES: Mapping[str, int] = {"bread": 5, "potato": 3, "tomato": 3, "apple": 3, "lettuce": 3}
+"""Food that can be cut -> into how many slices."""
+_DOME = 0.55
+"""Radius of the outer end of an end piece, relative to the widest."""
+
+
+def can_be_sliced(kind: ThingKind) -> bool:
+    """Whether a knife cuts things of a kind into slices."""
+    return kind.name in _SLICES
+
+
+def slices_of(kind: ThingKind) -> list[tuple[ThingKind, float]]:
+    """The kinds of the slices into which a thing is cut, and how far each is from its centre along y, metres."""
+    count = _SLICES[kind.name]
+    x, y, z = (2 * half for half in kind.halves)
+    thick = y / count
+    found = []
+    for number in range(count):
+        if kind.form is Form.LOAF:
+            size, taper = (x, thick, z), None
+        else:
+            wide = (x + z) / 2
+            size, taper = (wide, thick, wide), (_DOME if number == 0 else 1.0, _DOME if number == count - 1 else 1.0)
+        slab = ThingKind(f"{kind.name} slice", Form.SLICE, size, kind.mass_kg / count, kind.material, kind.colours,
+                         _ACROSS, taper=taper, latched=True)  # fmt: skip
+        found.append((slab, (number - (count - 1) / 2) * thick))
+    return found
+
+
+def half_extent(kind: ThingKind, vertical: npt.ArrayLike) -> float:
+    """Half the extent of a thing along the vertical, however it lies; (3,) `vertical` is given in its frame."""
+    along = np.abs(np.asarray(vertical, float))
+    halves = np.asarray(kind.halves)
+    if kind.form is Form.BODY:
+        return float(np.linalg.norm(along * halves))
+    if kind.form in _BOXY and kind.taper is None:
+        return float(along @ halves)
+    axis = 1 if kind.taper else 2
+    return float(along[axis] * halves[axis] + math.sqrt(max(0.0, 1.0 - along[axis] ** 2)) * halves[0])
 
 
 def discs(kind: ThingKind, x: float, y: float, yaw: float) -> list[tuple[float, float, float]]:
@@ -168,73 +246,3 @@ def kind_of(name: str) -> ThingKind:
     if name not in KINDS:
         raise InvalidConfiguration(f"expected a kind of thing, found {name!r}.{did_you_mean(name, KINDS)}")
     return KINDS[name]
-
-
-def assembly_of(kind: ThingKind, colour: Colour) -> Assembly:
-    """The body of a thing; the origin of its frame is in the middle of its height, its handle points along x."""
-    parts: tuple[Part, ...]
-    if kind.form is Form.VESSEL:
-        parts = _vessel(kind, colour)
-    elif kind.form is Form.BODY:
-        parts = (ellipsoid(kind.size, colour=colour),)
-    elif kind.form is Form.BOTTLE:
-        parts = _bottle(kind, colour)
-    elif kind.form is Form.LOAF:
-        parts = _loaf(kind, colour)
-    else:
-        parts = _knife(kind, colour)
-    return Assembly(Link(parts, kind.mass_kg))
-
-
-def _vessel(kind: ThingKind, colour: Colour) -> tuple[Part, ...]:
-    radius, _, height = kind.size
-    floor = cylinder(radius * 0.96, kind.wall_m, (0.0, 0.0, (kind.wall_m - height) / 2), colour)
-    parts = [floor, *ring(radius, height, kind.wall_m, colour)]
-    if kind.name == "pan":
-        # lower than the rim, so that a hand can hold the rim next to it
-        length = kind.handle_m
-        parts.append(box((length, 0.018, 0.014), (radius + length / 2, 0.0, 0.008), _BLACK))
-    elif kind.name == "pot":
-        for sign in (-1, 1):
-            parts.append(box((0.012, 0.050, 0.010), (sign * (radius + kind.handle_m - 0.006), 0.0, 0.02), colour))
-            parts += [
-                box((kind.handle_m, 0.010, 0.010), (sign * (radius + kind.handle_m / 2), y, 0.02), colour)
-                for y in (-0.02, 0.02)
-            ]
-    elif kind.handle_m:
-        tall = height * 0.55
-        parts.append(box((0.008, 0.012, tall), (radius + kind.handle_m - 0.004, 0.0, 0.0), colour))
-        parts += [
-            box((kind.handle_m, 0.012, 0.008), (radius + kind.handle_m / 2, 0.0, z), colour)
-            for z in (-tall / 2 + 0.004, tall / 2 - 0.004)
-        ]
-    return tuple(parts)
-
-
-def _bottle(kind: ThingKind, colour: Colour) -> tuple[Part, ...]:
-    radius, _, height = kind.size
-    tall = height * 0.66
-    return (
-        cylinder(radius, tall, (0.0, 0.0, (tall - height) / 2), colour),
-        cylinder(radius * 0.42, height - tall, (0.0, 0.0, tall / 2), colour),
-    )
-
-
-def _loaf(kind: ThingKind, colour: Colour) -> tuple[Part, ...]:
-    x, y, z = kind.size
-    crust = (colour[0] * 0.8, colour[1] * 0.75, colour[2] * 0.7)
-    top = tuple(
-        Part(Shape.BOX, (x * 0.72, 0.006, 0.003), (0.0, shift * y, z / 2), crust, solid=False)
-        for shift in (-0.3, -0.1, 0.1, 0.3)
-    )
-    return (box((x, y, z), (0.0, 0.0, 0.0), colour), *top)
-
-
-def _knife(kind: ThingKind, colour: Colour) -> tuple[Part, ...]:
-    """It lies on its edge, as wide as its handle."""
-    x, y, z = kind.size
-    grip = y * 0.42
-    return (
-        box((x, grip, z), (0.0, (grip - y) / 2, 0.0), colour),
-        box((0.004, y - grip, z), (0.0, grip / 2, 0.0), _STEEL),
-    )

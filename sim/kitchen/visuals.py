@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pybullet
 
 from sim.common.rotations import quaternion_of
+from sim.kitchen.assemblies import LID, ON_LID_M, SCREEN_SIZE_M
+from sim.kitchen.devices import SCREEN_M, screen_of
 from sim.kitchen.fixtures import ControlKind
 from sim.kitchen.physics import KitchenPhysics
 from sim.kitchen.shapes import Assembly, Colour, Link, Part, Shape, create_body
@@ -33,6 +35,7 @@ _BLACK: Colour = (0.08, 0.06, 0.05)
 _YOLK: Colour = (0.98, 0.80, 0.25)
 _LAMP: Colour = (1.0, 0.75, 0.10)
 _UNLIT: Colour = (0.25, 0.30, 0.28)
+_WIRES: Colour = (0.45, 0.46, 0.48)
 _AWAY = [0.0, 0.0, -40.0]
 
 
@@ -65,6 +68,7 @@ class Visuals:
             for name, fixture in physics.fixtures.items()
             if fixture.stream is not None
         }
+        self._screens = {name: self._screen(name) for name in self._with_screens()}
         self._colours: dict[str, Colour] = {}
 
     def update(self, states: Mapping[str, ObjectState]) -> None:
@@ -77,8 +81,13 @@ class Visuals:
             fixture = self._physics.fixtures[name]
             place = fixture.to_world(fixture.stream or _AWAY) if states[name].on else np.asarray(_AWAY)
             self._move(marker, place)
+        for name, marker in self._screens.items():
+            self._show_screen(name, marker, states[name])
         for name, fixture in self._physics.fixtures.items():
-            if fixture.kind == "stove burner":
+            if fixture.kind == "toaster" and fixture.switch is not None:
+                # the wires around the slot glow
+                self._paint(name, _GLOW if states[name].on else _WIRES, fixture.switch.joint)
+            elif fixture.kind == "stove burner":
                 self._paint(name, _GLOW if states[name].on else _OFF)
             elif fixture.switch is not None and fixture.switch.kind is ControlKind.BUTTON:
                 self._paint(name, _LAMP if states[name].on else _UNLIT, fixture.switch.joint)
@@ -91,6 +100,38 @@ class Visuals:
                 share = state.cooked if state.cooked <= 1.0 else state.cooked - 1.0
                 start = spec.colour if state.cooked <= 1.0 else _BROWN
                 self._paint(name, _mixed(start, target, min(1.0, share)))
+
+    def _with_screens(self) -> Iterator[str]:
+        yield from (name for name, fixture in self._physics.fixtures.items() if fixture.kind == "television")
+        yield from (name for name, spec in self._physics.things.items() if spec.kind.form is Form.LAPTOP)
+
+    def _screen(self, name: str) -> int:
+        """What a screen shows: a sky, a meadow and a sun on a television, a window with lines on a laptop."""
+        fixture = self._physics.fixtures.get(name)
+        if fixture is not None:
+            wide, high = SCREEN_M
+            return self._marker(
+                name,
+                Part(Shape.BOX, (0.002, wide, 0.6 * high), (0.001, 0.0, 0.2 * high), (0.35, 0.65, 1.0)),
+                Part(Shape.BOX, (0.002, wide, 0.4 * high), (0.001, 0.0, -0.3 * high), (0.30, 0.85, 0.30)),
+                Part(Shape.BOX, (0.004, 0.1, 0.1), (0.001, 0.2 * wide, 0.3 * high), (1.0, 0.95, 0.4)),
+            )
+        deep, wide = SCREEN_SIZE_M
+        return self._marker(
+            name,
+            Part(Shape.BOX, (deep, wide, 0.001), colour=(0.75, 0.85, 1.0)),
+            Part(Shape.BOX, (0.14 * deep, 0.8 * wide, 0.002), (0.3 * deep, 0.0, 0.0), (0.20, 0.40, 0.90)),
+        )
+
+    def _show_screen(self, name: str, marker: int, state: ObjectState) -> None:
+        fixture = self._physics.fixtures.get(name)
+        if not state.on:
+            self._move(marker, np.asarray(_AWAY))
+        elif fixture is not None:
+            self._move(marker, fixture.to_world(screen_of(fixture)), fixture.rotation())
+        else:
+            place, rotation = self._physics.link_point(name, LID.joint, ON_LID_M)
+            self._move(marker, place, rotation)
 
     def _show_liquid(self, name: str, marker: int, state: ObjectState) -> None:
         kind = self._physics.things[name].kind
@@ -124,9 +165,9 @@ class Visuals:
             body = self._physics.body(name)
             pybullet.changeVisualShape(body, link, rgbaColor=[*colour, 1.0], physicsClientId=self._client)
 
-    def _marker(self, owner: str, part: Part) -> int:
-        shown = Part(part.shape, part.size, part.at, part.colour, solid=False)
-        body = create_body(self._client, Assembly(Link((shown,), 0.0)), (0.0, 0.0, -40.0), fixed=True)
+    def _marker(self, owner: str, *parts: Part) -> int:
+        shown = tuple(Part(part.shape, part.size, part.at, part.colour, solid=False) for part in parts)
+        body = create_body(self._client, Assembly(Link(shown, 0.0)), (0.0, 0.0, -40.0), fixed=True)
         self.owners[body] = owner
         return body
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from nsrecover.core.actions import Action
 from nsrecover.core.closing import ClosedByWith
 from nsrecover.core.observation import Observation
+from nsrecover.domains.household.names import slice_of, whole
 from nsrecover.errors import InvalidAction, did_you_mean
 from sim.common.cameras import CameraRig, take_picture
 from sim.kitchen.cameras import MAST_RIG, OVERVIEW, OVERVIEW_FAR_M
@@ -18,8 +20,9 @@ from sim.kitchen.cell import KitchenCell
 from sim.kitchen.observing import observe
 from sim.kitchen.scenes import KitchenSpec
 from sim.kitchen.skills.carrying import pick_up, put
+from sim.kitchen.skills.cutting import slice_it
 from sim.kitchen.skills.food import crack
-from sim.kitchen.skills.motion import Motion, SkillFailure
+from sim.kitchen.skills.motion import Motion, OutOfReach, SkillFailure
 from sim.kitchen.skills.moving import move_to
 from sim.kitchen.skills.operating import close_it, open_it, toggle
 from sim.kitchen.skills.pouring import pour
@@ -45,12 +48,13 @@ SKILLS: Mapping[str, Skill] = {
     "pick_up": Skill(pick_up, ("thing",)),
     "put_on": Skill(put, ("thing", "place")),
     "put_in": Skill(put, ("thing", "place")),
-    "open_obj": Skill(open_it, ("fixture",)),
-    "close_obj": Skill(close_it, ("fixture",)),
-    "toggle_on": Skill(lambda motion, name: toggle(motion, name, True), ("fixture",)),
-    "toggle_off": Skill(lambda motion, name: toggle(motion, name, False), ("fixture",)),
+    "open_obj": Skill(open_it, ("thing or fixture",)),
+    "close_obj": Skill(close_it, ("thing or fixture",)),
+    "toggle_on": Skill(lambda motion, name: toggle(motion, name, True), ("thing or fixture",)),
+    "toggle_off": Skill(lambda motion, name: toggle(motion, name, False), ("thing or fixture",)),
     "pour": Skill(pour, ("thing", "thing or fixture")),
     "crack_obj": Skill(crack, ("thing",)),
+    "slice_obj": Skill(slice_it, ("thing",)),
 }
 """Operators of the household domain, and `move_to`, by name."""
 
@@ -129,7 +133,7 @@ class KitchenWorld(ClosedByWith):
         skill = self._skill(action)
         motion = Motion(self.cell)
         try:
-            skill.run(motion, *action.arguments)
+            self._run(skill, motion, action.arguments)
             failure = ""
         except SkillFailure as reason:
             failure = str(reason)
@@ -138,6 +142,23 @@ class KitchenWorld(ClosedByWith):
         self.cell.settle(60)
         self.failures.append(failure)
         self._done.append(action)
+
+    def _run(self, skill: Skill, motion: Motion, names: tuple[str, ...]) -> None:
+        """Run a skill; of several slices that a name can mean, the nearest one that is within reach."""
+        cell = self.cell
+        for name in names:
+            if name in cell.slices:
+                raise SkillFailure(f"the {name} has been sliced")
+            if name not in cell.bodies() and not cell.slices.get(whole(name)):
+                raise SkillFailure(f"there is no {name} yet")
+        options = list(itertools.product(*(cell.meant_by(name) for name in names)))
+        for chosen in options:
+            try:
+                skill.run(motion, *chosen)
+                return
+            except OutOfReach:
+                if chosen == options[-1]:
+                    raise
 
     def _skill(self, action: Action) -> Skill:
         if action.operator not in SKILLS:
@@ -151,8 +172,10 @@ class KitchenWorld(ClosedByWith):
                 f"expected {action.operator}({', '.join(skill.arguments)}), found {len(action.arguments)} arguments"
             )
         for name, what in zip(action.arguments, skill.arguments, strict=True):
-            self.cell.body(name)
-            known = {"thing": set(self.cell.things), "fixture": set(self.cell.fixtures)}.get(what, {name})
+            things = {*self.cell.things, *self.cell.slices, *map(slice_of, self.cell.spec.cuttable)}
+            known = {"thing": things, "fixture": set(self.cell.fixtures)}.get(what, things | set(self.cell.fixtures))
+            if name not in things | set(self.cell.fixtures):
+                self.cell.body(name)
             if name not in known:
                 raise InvalidAction(f"expected a {what} in {action}, found {name!r}.{did_you_mean(name, known)}")
         return skill

@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.common.rotations import leveled, rotation_about
+from sim.kitchen.devices import SLOT_M
 from sim.kitchen.fixtures import Fixture, Place
 from sim.kitchen.grasps import Grasp, grasps
 from sim.kitchen.reach import ToolPose
 from sim.kitchen.scenes import SIDE_M
-from sim.kitchen.skills.motion import SLOW_M_S, Motion, SkillFailure
-from sim.kitchen.things import Form, discs, gap
+from sim.kitchen.skills.motion import SLOW_M_S, Motion, OutOfReach, SkillFailure
+from sim.kitchen.things import Form, ThingKind, discs, gap, half_extent
 
 Array = npt.NDArray[np.float64]
 
@@ -29,7 +30,11 @@ _BACK_M = 0.09
 _MAX_TRIES = 14
 _GAP_M = 0.035
 """Least free distance to a neighbour when something is put down."""
+_PLAY_M = 0.006
+"""Least room around what is put into a slot."""
 _TURNS = tuple(math.radians(angle) for angle in (0, 25, -25, 50, -50, 75, -75))
+
+_SQUARE = tuple(math.radians(angle) for angle in (0, 90, -90))
 
 
 def front_of(motion: Motion, fixture: Fixture | None, point: Array) -> float:
@@ -68,7 +73,7 @@ def pick_up(motion: Motion, name: str) -> None:
         raise SkillFailure(f"the {fixture.name} is closed")
     front = front_of(motion, fixture, position)
     kind = cell.things[name].kind
-    if kind.form is not Form.BODY and rotation[2, 2] < 0.9:
+    if not lies_anyhow(kind) and rotation[2, 2] < 0.9:
         raise SkillFailure(f"the {name} does not stand upright")
     enclosed = place is not None and place.headroom_m < 0.6
     chosen: tuple[Grasp, list[ToolPose]] | None = None
@@ -88,7 +93,7 @@ def pick_up(motion: Motion, name: str) -> None:
             chosen = grasp, poses
             break
     if chosen is None or station is None:
-        raise SkillFailure(f"no grasp of the {name} is within reach")
+        raise OutOfReach(f"no grasp of the {name} is within reach")
     grasp, poses = chosen
     motion.shape_fingers(grasp.opening_m)
     motion.begin(station, poses[0])
@@ -160,8 +165,15 @@ def put(motion: Motion, name: str, target: str) -> None:
     front = front_of(motion, fixture, cell.pose(target)[0] if into else np.zeros(3))
     enclosed = place is not None and place.headroom_m < 0.6
     for spot, clearance in spots(motion, name, target):
-        for turn in _TURNS:
+        for turn in _TURNS if into or cell.fixtures[target].kind != "toaster" else _SQUARE:
             goal = tool_for(motion, name, spot, front + turn)
+            if (
+                fixture is not None
+                and fixture.kind == "toaster"
+                and not into
+                and not _fits(motion, name, goal, fixture)
+            ):
+                continue
             if into and goal.position[2] < clearance:
                 goal = goal.moved([0.0, 0.0, clearance - goal.position[2]])
             poses = [*reversed(_exit(motion, goal, fixture if enclosed else None, front)), goal]
@@ -184,6 +196,21 @@ def put(motion: Motion, name: str, target: str) -> None:
     raise SkillFailure(f"there is no place in or on the {target} within reach")
 
 
+def _fits(motion: Motion, name: str, goal: ToolPose, toaster: Fixture) -> bool:
+    """Whether the held thing goes into the slot of a toaster when the tool has a pose."""
+    _, rotation = motion.cell.pose(name)
+    _, attitude = motion.cell.robot.tool()
+    turned = goal.rotation @ attitude.T @ rotation
+    across = (toaster.rotation().T @ turned)[:2]
+    kind = motion.cell.things[name].kind
+    return all(2 * half_extent(kind, row) < room - _PLAY_M for row, room in zip(across, SLOT_M, strict=True))
+
+
+def lies_anyhow(kind: ThingKind) -> bool:
+    """Whether things of a kind have no top."""
+    return kind.form in (Form.BODY, Form.SLICE)
+
+
 def _others(motion: Motion, target: str, name: str) -> list[str]:
     return [other for other in motion.cell.standing_on(target) if other != name]
 
@@ -195,11 +222,11 @@ def tool_for(motion: Motion, name: str, spot: Array, azimuth: float) -> ToolPose
     tool, attitude = cell.robot.tool()
     kind = cell.things[name].kind
     # what hangs askew is set down upright
-    level = leveled(rotation, 2) @ rotation.T if kind.form is not Form.BODY else np.eye(3)
+    level = leveled(rotation, 2) @ rotation.T if not lies_anyhow(kind) else np.eye(3)
     attitude = level @ attitude
     now = math.atan2(attitude[1, 2], attitude[0, 2]) if math.hypot(attitude[0, 2], attitude[1, 2]) > 0.1 else azimuth
     turn = rotation_about((0.0, 0.0, 1.0), azimuth - now)
-    centre = spot + np.array([0.0, 0.0, kind.height_m / 2 + 0.002])
+    centre = spot + np.array([0.0, 0.0, half_extent(kind, (level @ rotation)[2]) + 0.002])
     return ToolPose(centre + turn @ level @ (tool - position), turn @ attitude)
 
 

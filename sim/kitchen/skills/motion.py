@@ -15,7 +15,6 @@ from sim.kitchen.cell import KitchenCell
 from sim.kitchen.floor_plan import FloorPlan
 from sim.kitchen.reach import ToolPose, find_base
 from sim.kitchen.robot import CARRY_M, STOW_M, BasePose
-from sim.kitchen.things import Form
 
 Array = npt.NDArray[np.float64]
 
@@ -34,6 +33,10 @@ _HAND_THICK = (-0.035, 0.035)
 
 class SkillFailure(Exception):
     """A skill cannot be continued; the message is the reason."""
+
+
+class OutOfReach(SkillFailure):
+    """Nothing has been moved yet, because the arm cannot do it from anywhere."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,10 +79,10 @@ class Motion:
     def _gripping(self) -> bool:
         return bool(self._robot.held) or self._grips
 
-    def grip(self, on: bool) -> None:
-        """Whether the fingers press while the arm moves, for handles and knobs."""
+    def grip(self, on: bool, force_n: float = _STRONG_N) -> None:
+        """Whether the fingers press while the arm moves, for handles and knobs, and how much."""
         self._grips = on
-        self._robot.arm.grip_force_n = _STRONG_N if on else GRIP_FORCE_N
+        self._robot.arm.grip_force_n = force_n if on else GRIP_FORCE_N
 
     def station(
         self, poses: Sequence[ToolPose], azimuth: float, ignored: Iterable[str] = (), plan: FloorPlan | None = None
@@ -110,7 +113,7 @@ class Motion:
         if not name:
             return np.zeros((0, 3))
         kind = self.cell.things[name].kind
-        half = kind.size[:2] if kind.form not in (Form.LOAF, Form.KNIFE) else (kind.size[0] / 2, kind.size[1] / 2)
+        half = kind.halves[:2]
         around = np.linspace(0.0, 2 * math.pi, 8, endpoint=False)
         edge = np.stack([half[0] * np.cos(around), half[1] * np.sin(around)], axis=1)
         if kind.handle_m:

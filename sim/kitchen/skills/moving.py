@@ -29,6 +29,9 @@ def move_to(motion: Motion, name: str) -> None:
         fixture = cell.fixtures[name]
         centre = fixture.places[0].centre if fixture.places else fixture.assembly.base.parts[0].at
         point = fixture.to_world(centre)
+        if fixture.kind == "television":
+            # it is watched from a little farther away
+            point = fixture.to_world([0.25, 0.0, 0.0])
     front = front_of(motion, fixture, point)
     plan = cell.floor_plan()
     for distance in _DISTANCES_M:

@@ -9,11 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.common.rotations import rotation_about
+from sim.kitchen.assemblies import controls_of
+from sim.kitchen.devices import screen_of
 from sim.kitchen.fixtures import Control, ControlKind, Fixture
 from sim.kitchen.floor_plan import FloorPlan
 from sim.kitchen.reach import ToolPose, tool_rotation
 from sim.kitchen.shapes import JointKind
+from sim.kitchen.skills.lids import move_lid, press_down, press_power
 from sim.kitchen.skills.motion import SLOW_M_S, Motion, SkillFailure, Station
+from sim.kitchen.skills.moving import move_to
 
 Array = npt.NDArray[np.float64]
 
@@ -31,6 +35,8 @@ _CLEAR_M = 0.10
 _TIP_M = 0.0075
 """From the tool centre point to the end of the fingers."""
 _PRESS_M = 0.012
+_REMOTE_M = (0.6, 3.0)
+"""A remote control works within 60 degrees of the middle axis of a screen, and up to 3 m."""
 
 
 def open_it(motion: Motion, name: str) -> None:
@@ -39,6 +45,9 @@ def open_it(motion: Motion, name: str) -> None:
     Raises:
         SkillFailure: it has none, or it cannot be reached or moved.
     """
+    if "door" in _controls(motion, name):
+        move_lid(motion, name, True)
+        return
     fixture, control = _handle_of(motion, name)
     cell = motion.cell
     if cell.states[name].on:
@@ -61,6 +70,9 @@ def close_it(motion: Motion, name: str) -> None:
     Raises:
         SkillFailure: it has none, or it cannot be reached or moved.
     """
+    if "door" in _controls(motion, name):
+        move_lid(motion, name, False)
+        return
     fixture, control = _handle_of(motion, name)
     cell = motion.cell
     start = cell.position_of(fixture, control)
@@ -79,6 +91,16 @@ def toggle(motion: Motion, name: str, on: bool) -> None:
         SkillFailure: it has no switch, or the switch cannot be reached or moved.
     """
     cell = motion.cell
+    if name in cell.fixtures and cell.fixtures[name].kind == "television":
+        _by_remote(motion, cell.fixtures[name], on)
+        return
+    if "switch" in _controls(motion, name):
+        if cell.robot.held:
+            raise SkillFailure(f"the hand holds the {cell.robot.held}")
+        if cell.states[name].on != on:
+            press_power(motion, name)
+            _check(motion, name, on)
+        return
     fixture = next(
         (
             one
@@ -98,10 +120,44 @@ def toggle(motion: Motion, name: str, on: bool) -> None:
         raise SkillFailure(f"the {target} is open")
     if fixture.switch.kind is ControlKind.KNOB:
         _turned(motion, fixture, fixture.switch, fixture.switch.travel if on else -0.03)
+    elif fixture.switch.kind is ControlKind.LEVER:
+        position = cell.position_of(fixture, fixture.switch)
+        point, _ = _at(fixture, fixture.switch, position)
+        inwards = fixture.rotation() @ [-1.0, 0.0, 0.0]
+        front = math.atan2(inwards[1], inwards[0])
+        press_down(motion, point, fixture.switch.travel - position, front, {fixture.name}, name)
     else:
         _pressed(motion, fixture, fixture.switch)
-    if cell.states[target].on != on:
-        raise SkillFailure(f"the {target} did not turn {'on' if on else 'off'}")
+    _check(motion, target, on)
+
+
+def _check(motion: Motion, name: str, on: bool) -> None:
+    if motion.cell.states[name].on != on:
+        raise SkillFailure(f"the {name} did not turn {'on' if on else 'off'}")
+
+
+def _controls(motion: Motion, name: str) -> dict[str, Control]:
+    """What about a thing is operated; empty for fixtures."""
+    return controls_of(motion.cell.things[name].kind) if name in motion.cell.things else {}
+
+
+def _by_remote(motion: Motion, fixture: Fixture, on: bool) -> None:
+    """Turn a television on or off with the remote control in the hand, from in front of the screen."""
+    cell = motion.cell
+    name = cell.robot.held
+    if not name or cell.things[name].kind.name != "remote control":
+        raise SkillFailure("the hand holds no remote control")
+    if cell.states[fixture.name].on == on:
+        return
+    move_to(motion, fixture.name)
+    motion.wait(0.3)
+    if cell.robot.held != name:
+        raise SkillFailure(f"the {name} was lost out of the gripper")
+    seen = fixture.from_world(cell.pose(name)[0]) - np.asarray(screen_of(fixture))
+    if seen[0] < _REMOTE_M[0] * abs(seen[1]) or np.linalg.norm(seen) > _REMOTE_M[1]:
+        raise SkillFailure(f"the {name} is not in front of the {fixture.name}")
+    cell.change(fixture.name, on=on)
+    cell.note(f"the {fixture.name} turned {'on' if on else 'off'}")
 
 
 def _handle_of(motion: Motion, name: str) -> tuple[Fixture, Control]:
