@@ -84,7 +84,7 @@ def microwave(name: str, on: Fixture, top_m: float, finish: Finish, hinge_left: 
         Part(part.shape, part.size, (part.at[0], part.at[1], part.at[2] + top_m), part.colour) for part in parts
     )
     joint, door = _door(inner - 0.004, room + _WALL_M, base, hinge_left, _GLASS, finish.metal, 0.18, 1.5, at)
-    button_at = (-back + _BUTTON_M / 2, sign * inner / 2, top_m + 0.10)
+    button_at = (-back + _BUTTON_M / 2, sign * inner / 2, top_m + 0.16)
     button, switch = _button(1, button_at, (0.2, 0.7, 0.3))
     place = Place((-back - 0.13, centre_y, top_m + base), (0.02, 0.02), room, single=True)
     return Fixture(

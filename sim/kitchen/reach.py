@@ -24,6 +24,7 @@ _HEADINGS = tuple(math.radians(angle) for angle in (0, 30, -30))
 _JUMP = 0.9
 """Joints that move farther than this between two tool poses have changed the posture, radians."""
 _LIMIT_MARGIN = 0.06
+_DENSE = 15
 _WAY = np.array([0.0, 0.25, 0.5, 0.75])
 """Where on the way from the rest posture to the first pose the arm is tested."""
 
@@ -117,6 +118,7 @@ def find_base(
     poses: Sequence[ToolPose],
     azimuth: float,
     obstacles: Obstacles,
+    around: Obstacles,
     rest: Array,
     held: Array,
     here: BasePose | None = None,
@@ -127,7 +129,8 @@ def find_base(
         plan: of the floor.
         poses: of the tool, in their order; the first one decides where to look.
         azimuth: direction in which the robot should look, radians.
-        obstacles: what the arm must not touch on the way.
+        obstacles: what the arm must not touch at the poses.
+        around: what it must not touch on the way to the first one.
         rest: joint angles (7,) from which the arm comes to the first pose.
         held: (Q, 3) points of what the hand holds, in the frame of the tool.
         here: where the base stands; preferred if it serves.
@@ -137,17 +140,29 @@ def find_base(
     """
     if here is not None:
         joints, good = _tested([here], poses, obstacles, rest, held)
-        if good[0]:
+        if good[0] and _approached(here, joints[0], around, rest, held):
             return here, joints[0]
     middle = np.mean([pose.position for pose in poses], axis=0)
     bases = candidates(plan, middle, azimuth)
     # in portions: mostly one of the first serves
     for start in range(0, len(bases), 24):
         joints, good = _tested(bases[start : start + 24], poses, obstacles, rest, held)
-        if good.any():
-            best = int(np.argmax(good))
-            return bases[start + best], joints[best]
+        for best in np.flatnonzero(good).tolist():
+            if _approached(bases[start + best], joints[best], around, rest, held):
+                return bases[start + best], joints[best]
     return None
+
+
+def _approached(base: BasePose, joints: Array, obstacles: Obstacles, rest: Array, held: Array) -> bool:
+    """Whether the way to the first of the postures (K, 7) is clear at many points, thin doors included."""
+    if len(held):
+        goals, near = joints[None, 0], rest + _WAY[:, None] * (joints[0] - rest)
+        corners = np.concatenate([_straight(rest, goals, near[None])[0], joints[:1]])
+        at = np.linspace(0, len(corners) - 1, _DENSE)
+        way = np.stack([np.interp(at, np.arange(len(corners)), column) for column in corners.T], axis=1)
+    else:
+        way = rest + np.linspace(0.0, 1.0, _DENSE)[:, None] * (joints[0] - rest)
+    return bool(clear([base], way[None], obstacles, held)[0])
 
 
 def _straight(rest: Array, goals: Array, near: Array) -> Array:

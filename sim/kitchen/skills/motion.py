@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sim.common.arm import DOWN, GRIP_FORCE_N, OPEN_M
 from sim.common.rotations import rotation_about
 from sim.kitchen.cell import KitchenCell
+from sim.kitchen.clearance import clear
 from sim.kitchen.floor_plan import FloorPlan
 from sim.kitchen.reach import ToolPose, find_base
 from sim.kitchen.robot import CARRY_M, STOW_M, BasePose
@@ -26,6 +27,10 @@ _SAME_POSTURE = 0.3
 _BOTTOM_M = 0.02
 """What is lower over the bottom of a held thing may come near to what it is put on."""
 _CLOSE_STEPS = 260
+_STOWING = np.linspace(0.08, 1.0, 14)
+"""Where on the way to the stowed posture the arm is tested."""
+_BACKWARDS_M = (0.08, 0.16, 0.24, 0.32, 0.40)
+"""How far the base draws back, so that the arm is free to be stowed."""
 _HAND_ALONG = np.linspace(0.055, 0.20, 5)
 _HAND_ACROSS = np.linspace(-0.105, 0.105, 7)
 _HAND_THICK = (-0.035, 0.035)
@@ -61,6 +66,12 @@ def _behind(plan: FloorPlan, base: BasePose) -> BasePose:
             break
         best = BasePose(float(x), float(y), base.yaw)
     return best
+
+
+def _dense(joints: Array, count: int = len(_STOWING)) -> Array:
+    """Postures (count, 7) along joint angles (K, 7), without the first one."""
+    at = np.linspace(0, len(joints) - 1, count + 1)[1:]
+    return np.stack([np.interp(at, np.arange(len(joints)), column) for column in joints.T], axis=1)
 
 
 class Motion:
@@ -100,8 +111,16 @@ class Motion:
         free = bool(plan.free(np.array([[here.x, here.y]]))[0])
         near = math.dist((here.x, here.y), poses[0].position[:2]) < 0.75
         obstacles = self.cell.arm_obstacles({*ignored, self._robot.held})
+        around = self.cell.arm_obstacles({self._robot.held})
         found = find_base(
-            plan, poses, azimuth, obstacles, self._robot.arm.joints, self._held(), here if free and near else None
+            plan,
+            poses,
+            azimuth,
+            obstacles,
+            around,
+            self._robot.arm.joints,
+            self._held(),
+            here if free and near else None,
         )
         if found is None or plan.path(here, found[0]) is None:
             return None
@@ -195,7 +214,9 @@ class Motion:
         """Bring the arm to where it is out of the way; what is held stays upright."""
         robot = self._robot
         if not robot.held:
-            robot.arm.follow([robot.arm.between(robot.arm.joints, robot.arm.home)], self.cell.tick, False)
+            leg = robot.arm.between(robot.arm.joints, robot.arm.home)
+            self._draw_back(robot.arm.joints + _STOWING[:, None] * (robot.arm.home - robot.arm.joints))
+            robot.arm.follow([leg], self.cell.tick, False)
             if robot.arm.opening_m != OPEN_M or robot.opening_m() < OPEN_M - 0.005:
                 robot.arm.open(OPEN_M, _OPEN_STEPS, self.cell.tick)
             return
@@ -205,9 +226,27 @@ class Motion:
             if leg is None:
                 leg = robot.arm.swing(place, rotation, robot.arm.joints)
             if leg is not None:
+                self._draw_back(_dense(leg[0]))
                 robot.arm.follow([leg], self.cell.tick, True)
                 return
         self.cell.note("the arm cannot come back to where it carries things")
+
+    def _draw_back(self, way: Array) -> None:
+        """Drive straight back until the arm can take postures (K, 7) without touching anything, if that helps."""
+        start, plan = self._robot.base, self.cell.floor_plan()
+        obstacles = self.cell.arm_obstacles({self._robot.held})
+        held, best = self._held(), start
+        if clear([start], way[None], obstacles, held)[0]:
+            return
+        for distance in _BACKWARDS_M:
+            x, y = start.x - distance * math.cos(start.yaw), start.y - distance * math.sin(start.yaw)
+            if not plan.free(np.array([[x, y]]))[0]:
+                break
+            best = BasePose(float(x), float(y), start.yaw)
+            if clear([best], way[None], obstacles, held)[0]:
+                break
+        if best != start:
+            self._robot.drive([start, best], self.cell.carried, self.cell.advance)
 
     def recover(self) -> None:
         """After a failure: let go of handles, draw back, and stow the arm; what is held stays in the hand."""

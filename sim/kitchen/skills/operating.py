@@ -14,9 +14,9 @@ from sim.kitchen.devices import screen_of
 from sim.kitchen.fixtures import Control, ControlKind, Fixture
 from sim.kitchen.floor_plan import FloorPlan
 from sim.kitchen.reach import ToolPose, tool_rotation
-from sim.kitchen.shapes import JointKind
+from sim.kitchen.shapes import Joint, JointKind
 from sim.kitchen.skills.lids import move_lid, press_down, press_power
-from sim.kitchen.skills.motion import SLOW_M_S, Motion, SkillFailure, Station
+from sim.kitchen.skills.motion import SLOW_M_S, Motion, OutOfReach, SkillFailure, Station
 from sim.kitchen.skills.moving import move_to
 
 Array = npt.NDArray[np.float64]
@@ -35,6 +35,9 @@ _CLEAR_M = 0.10
 _TIP_M = 0.0075
 """From the tool centre point to the end of the fingers."""
 _PRESS_M = 0.012
+_ATTEMPTS = 2
+_PUSHED_AT = 0.72
+"""Where a door is pushed shut, as a share of the distance from the hinge to the handle."""
 _REMOTE_M = (0.6, 3.0)
 """A remote control works within 60 degrees of the middle axis of a screen, and up to 3 m."""
 
@@ -55,11 +58,12 @@ def open_it(motion: Motion, name: str) -> None:
     start = cell.position_of(fixture, control)
     if start > 0.6 * control.travel:
         return
-    for share in _TRAVELS:
-        if _pulled(motion, fixture, control, start, share * control.travel):
+    for _ in range(_ATTEMPTS):
+        start = cell.position_of(fixture, control)
+        if start > 0.6 * control.travel:
             break
-    else:
-        raise SkillFailure(f"the handle of the {name} is out of reach")
+        if not any(_pulled(motion, fixture, control, start, share * control.travel) for share in _TRAVELS):
+            raise OutOfReach(f"the handle of the {name} is out of reach")
     if cell.position_of(fixture, control) < 0.6 * control.travel:
         raise SkillFailure(f"the {name} did not open")
 
@@ -78,8 +82,15 @@ def close_it(motion: Motion, name: str) -> None:
     start = cell.position_of(fixture, control)
     if start < _CLOSED:
         return
-    if not _pulled(motion, fixture, control, start, -0.02):
-        raise SkillFailure(f"the handle of the {name} is out of reach")
+    hinged = fixture.assembly.joints[control.joint].kind is JointKind.HINGE
+    for _ in range(_ATTEMPTS):
+        start = cell.position_of(fixture, control)
+        if start < _CLOSED:
+            break
+        if not (hinged and _pushed_shut(motion, fixture, control, start)) and not _pulled(
+            motion, fixture, control, start, -0.02
+        ):
+            raise OutOfReach(f"the handle of the {name} is out of reach")
     if cell.position_of(fixture, control) > _CLOSED:
         raise SkillFailure(f"the {name} did not close")
 
@@ -171,13 +182,17 @@ def _handle_of(motion: Motion, name: str) -> tuple[Fixture, Control]:
 
 def _at(fixture: Fixture, control: Control, position: float) -> tuple[Array, Array]:
     """World position (3,) of the grip of a control and rotation (3, 3) of its link, at a joint position."""
-    joint = fixture.assembly.joints[control.joint]
+    return _at_point(fixture, fixture.assembly.joints[control.joint], control.grip, position)
+
+
+def _at_point(fixture: Fixture, joint: Joint, point: npt.ArrayLike, position: float) -> tuple[Array, Array]:
+    """The same of any point (3,) of the link of a joint."""
     frame = fixture.rotation()
     if joint.kind is JointKind.SLIDE:
-        local = np.asarray(joint.at) + np.asarray(joint.axis) * position + np.asarray(control.grip)
+        local = np.asarray(joint.at) + np.asarray(joint.axis) * position + np.asarray(point)
         return fixture.to_world(local), frame
     turn = rotation_about(joint.axis, position)
-    return fixture.to_world(np.asarray(joint.at) + turn @ np.asarray(control.grip)), frame @ turn
+    return fixture.to_world(np.asarray(joint.at) + turn @ np.asarray(point)), frame @ turn
 
 
 def _pulled(motion: Motion, fixture: Fixture, control: Control, start: float, goal: float) -> bool:
@@ -195,12 +210,54 @@ def _pulled(motion: Motion, fixture: Fixture, control: Control, start: float, go
             before = [poses[0].backed(_BACK_M)]
             away = poses[-1].backed(_BACK_M)
             after = [away, away.moved(-_CLEAR_M * inwards)]
-            station = motion.station([*before, *poses, *after], front, {fixture.name}, plan)
-            if station is None:
-                continue
-            _pull(motion, station, before, poses, after)
-            return True
+            for looks in (front,) if goal > start or not hinged else _sideways(fixture, control, start, front):
+                station = motion.station([*before, *poses, *after], looks, {fixture.name}, plan)
+                if station is not None:
+                    _pull(motion, station, before, poses, after)
+                    return True
     return False
+
+
+def _pushed_shut(motion: Motion, fixture: Fixture, control: Control, start: float) -> bool:
+    """Push a door shut with closed fingers on its outer face; False if that is possible from nowhere."""
+    joint = fixture.assembly.joints[control.joint]
+    inwards = fixture.rotation() @ np.asarray(control.inwards)
+    front = math.atan2(inwards[1], inwards[0])
+    panel = joint.link.parts[0]
+    # between the hinge and the handle, on the face
+    spot = np.array([panel.at[0] + panel.size[0] / 2, _PUSHED_AT * control.grip[1], control.grip[2]])
+    angles = np.linspace(start, -0.03, _ARC_POINTS)
+    plan = _with_swept(motion, fixture, angles)
+    for follow in (0.75, 1.0, 0.5, 0.25):
+        for pitch in _PITCHES:
+            for roll in (math.pi / 2, 0.0):
+                poses = []
+                for angle in angles:
+                    point, link = _at_point(fixture, joint, spot, float(angle))
+                    turned = math.remainder(math.atan2(link[1, 0], link[0, 0]) - fixture.yaw, 2 * math.pi)
+                    rotation = tool_rotation(front + follow * turned, pitch) @ rotation_about((0.0, 0.0, 1.0), roll)
+                    poses.append(ToolPose(point - (_TIP_M + 0.004) * rotation[:, 2], rotation))
+                before, after = poses[0].backed(_BACK_M), poses[-1].backed(_BACK_M)
+                for looks in _sideways(fixture, control, start, front):
+                    station = motion.station([before, *poses, after], looks, {fixture.name}, plan)
+                    if station is None:
+                        continue
+                    motion.shape_fingers(0.0)
+                    motion.begin(station, before)
+                    motion.follow(poses, SLOW_M_S * 1.5)
+                    motion.follow([poses[-1].moved(0.008 * inwards)], SLOW_M_S)
+                    motion.follow([after], SLOW_M_S * 1.5)
+                    motion.stow()
+                    return True
+    return False
+
+
+def _sideways(fixture: Fixture, control: Control, start: float, front: float) -> Iterator[float]:
+    """Directions in which a robot looks that stands on the outer side of an open door."""
+    _, link = _at(fixture, control, start)
+    turned = math.remainder(math.atan2(link[1, 0], link[0, 0]) - fixture.yaw, 2 * math.pi)
+    for share in (0.5, 1.0):
+        yield front + share * turned
 
 
 def _hands(hinged: bool) -> Iterator[tuple[float, float]]:
@@ -303,7 +360,8 @@ def _pressed(motion: Motion, fixture: Fixture, control: Control) -> None:
             rotation = tool_rotation(front, pitch) @ rotation_about((0.0, 0.0, 1.0), roll)
             touch = ToolPose(point - _TIP_M * rotation[:, 2] - 0.01 * inwards, rotation)
             before, press = touch.moved(-0.07 * inwards), touch.moved((0.01 + _PRESS_M) * inwards)
-            station = motion.station([before, touch, press, before], front, {fixture.name})
+            # nothing is ignored: the fingers are shorter than the hand keeps away from the button
+            station = motion.station([before, touch, press, before], front)
             if station is None:
                 continue
             motion.shape_fingers(0.0)
