@@ -106,9 +106,9 @@ def faucet(name: str, basin: Fixture, height_m: float, finish: Finish) -> Fixtur
         cylinder(0.016, rise, (back, 0.0, height_m + rise / 2), finish.metal),
         box((reach + 0.012, 0.022, 0.022), (back + reach / 2, 0.0, height_m + rise), finish.metal),
         cylinder(0.012, 0.05, (_SPOUT_X_M, 0.0, height_m + rise - 0.03), finish.metal),
-        cylinder(0.018, 0.05, (-0.16, 0.28, height_m + 0.025), finish.metal),
+        cylinder(0.018, 0.05, (-0.16, 0.25, height_m + 0.025), finish.metal),
     )
-    switch, joint = _knob((-0.16, 0.28, height_m + 0.05), 0.070, finish.metal)
+    switch, joint = _knob((-0.16, 0.25, height_m + 0.05), 0.070, finish.metal)
     return Fixture(
         name,
         "faucet",
@@ -131,7 +131,7 @@ def stove(position: Vector, yaw: float, width_m: float, height_m: float, finish:
     footprint = (-DEPTH_M, 0.0, -width_m / 2, width_m / 2)
     made = [Fixture("stove", "stove", Assembly(Link(parts, 0.0)), position, yaw, footprint=footprint)]
     centres = [(-0.265, -0.145), (-0.265, 0.145), (-0.475, -0.145), (-0.475, 0.145)]
-    knobs_y = [-0.21, 0.07, -0.07, 0.21]
+    knobs_y = [-0.174, 0.058, -0.058, 0.174]
     for number, ((x, y), knob_y) in enumerate(zip(centres, knobs_y, strict=True)):
         ordinal = ("first", "second", "third", "fourth")[number]
         burner, knob = f"{ordinal} stove burner", f"{ordinal} stove knob"

@@ -225,10 +225,27 @@ def half_extent(kind: ThingKind, vertical: npt.ArrayLike) -> float:
 
 def discs(kind: ThingKind, x: float, y: float, yaw: float) -> list[tuple[float, float, float]]:
     """What a standing thing covers, seen from above: discs with their centres and radii, metres."""
+    cos, sin = math.cos(yaw), math.sin(yaw)
+    if kind.form in _BOXY:
+        wide, long, _ = kind.halves
+        count = max(1, math.ceil(long / wide)) if kind.form is not Form.LAPTOP else 2
+        step = 2 * long / count
+        rows = [(step * (number - (count - 1) / 2), step / 2) for number in range(count)]
+        columns = (-wide / 2, wide / 2) if kind.form is Form.LAPTOP else (0.0,)
+        half = wide / 2 if kind.form is Form.LAPTOP else wide
+        found = [
+            (x + cos * across - sin * along, y + sin * across + cos * along, math.hypot(half, part))
+            for along, part in rows
+            for across in columns
+        ]
+        if kind.handle_m:
+            out = wide + kind.handle_m / 2
+            found.append((x + cos * out, y + sin * out, 0.06))
+        return found
     found = [(x, y, kind.radius_m)]
     if kind.handle_m > kind.radius_m:
         middle = kind.radius_m + kind.handle_m / 2
-        found.append((x + middle * math.cos(yaw), y + middle * math.sin(yaw), kind.handle_m / 2))
+        found.append((x + middle * cos, y + middle * sin, kind.handle_m / 2))
     return found
 
 

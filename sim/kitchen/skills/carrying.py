@@ -29,7 +29,9 @@ _OUT_M = 0.06
 _BACK_M = 0.09
 _MAX_TRIES = 14
 _GAP_M = 0.035
-"""Least free distance to a neighbour when something is put down."""
+"""Free distance to a neighbour when something is put down, if there is a choice."""
+_LEAST_GAP_M = 0.02
+_MAX_SPOTS = 14
 _PLAY_M = 0.006
 """Least room around what is put into a slot."""
 _TURNS = tuple(math.radians(angle) for angle in (0, 25, -25, 50, -50, 75, -75))
@@ -178,7 +180,9 @@ def put(motion: Motion, name: str, target: str) -> None:
                 goal = goal.moved([0.0, 0.0, clearance - goal.position[2]])
             poses = [*reversed(_exit(motion, goal, fixture if enclosed else None, front)), goal]
             leaving = list(reversed(_entry(motion, goal, fixture if enclosed else None)))
-            if not motion.hand_free(goal, {name, target}):
+            if not motion.hand_free(goal, {name, target}) or not (
+                into or _stands_free(motion, name, target, spot, goal)
+            ):
                 continue
             station = motion.station([*poses, *leaving], front, {target})
             if station is None:
@@ -261,24 +265,26 @@ def spots(motion: Motion, name: str, target: str) -> Iterator[tuple[Array, float
     if tap is not None and tap.stream is not None:
         points.insert(0, np.array([tap.stream[0], tap.stream[1], place.centre[2]]))
     rated = []
+    # the least that it covers, whichever way it is turned
+    core = min(radius for _, _, radius in discs(kind, 0.0, 0.0, 0.0))
     for number, local in enumerate(points):
         spot = fixture.to_world(local)
         room = min(
             (
-                gap([(float(spot[0]), float(spot[1]), kind.radius_m)], _covered(motion, other))
+                gap([(float(spot[0]), float(spot[1]), core)], _covered(motion, other))
                 for other in cell.things
                 if other != name and abs(cell.pose(other)[0][2] - spot[2]) < 0.25
             ),
             default=1.0,
         )
-        room = min(room, _fixture_gap(motion, fixture, local) - kind.radius_m)
+        room = min(room, _fixture_gap(motion, fixture, local) - core)
         across = abs(local[1] - place.centre[1])
-        if room < _GAP_M or across > place.half[1] + SIDE_M - 1.1 * kind.radius_m:
+        if room < _LEAST_GAP_M or across > place.half[1] + SIDE_M - 1.1 * kind.radius_m:
             continue
         first = tap is not None and number == 0
         middle = float(np.hypot(*(local - np.array(place.centre))[:2]))
-        rated.append((0 if first else 1, -min(room, 0.12) + 0.25 * middle, number, spot))
-    for _, _, _, spot in sorted(rated, key=lambda item: item[:3])[:10]:
+        rated.append((0 if first else 1 if room > _GAP_M else 2, -min(room, 0.12) + 0.25 * middle, number, spot))
+    for _, _, _, spot in sorted(rated, key=lambda item: item[:3])[:_MAX_SPOTS]:
         yield spot, 0.0
 
 
@@ -287,6 +293,24 @@ def _covered(motion: Motion, name: str) -> list[tuple[float, float, float]]:
     position, rotation = motion.cell.pose(name)
     yaw = math.atan2(rotation[1, 0], rotation[0, 0])
     return discs(motion.cell.things[name].kind, float(position[0]), float(position[1]), yaw)
+
+
+def _stands_free(motion: Motion, name: str, target: str, spot: Array, goal: ToolPose) -> bool:
+    """Whether a thing at a spot, turned with the tool, keeps away from its neighbours and from what stands there."""
+    cell = motion.cell
+    _, rotation = cell.pose(name)
+    _, attitude = cell.robot.tool()
+    turned = goal.rotation @ attitude.T @ rotation
+    yaw = math.atan2(turned[1, 0], turned[0, 0])
+    covered = discs(cell.things[name].kind, float(spot[0]), float(spot[1]), yaw)
+    fixture = cell.fixtures[target]
+    if fixture.places[0].single:
+        return True
+    near = [one for one in cell.things if one != name and abs(cell.pose(one)[0][2] - spot[2]) < 0.25]
+    return all(gap(covered, _covered(motion, one)) > _LEAST_GAP_M for one in near) and all(
+        _fixture_gap(motion, fixture, fixture.from_world([x, y, spot[2]])) > radius + _LEAST_GAP_M
+        for x, y, radius in covered
+    )
 
 
 def _gap(motion: Motion, other: str, spot: Array) -> float:

@@ -16,6 +16,7 @@ from sim.kitchen.clearance import clear
 from sim.kitchen.floor_plan import FloorPlan
 from sim.kitchen.reach import ToolPose, find_base
 from sim.kitchen.robot import CARRY_M, STOW_M, BasePose
+from sim.kitchen.things import discs, half_extent
 
 Array = npt.NDArray[np.float64]
 
@@ -281,9 +282,10 @@ class Motion:
         for name, thing in self.cell.things.items():
             if name in ignored:
                 continue
-            centre, _ = self.cell.pose(name)
-            gaps = np.hypot(points[:, 0] - centre[0], points[:, 1] - centre[1])
-            low = points[:, 2] < centre[2] + thing.kind.height_m / 2 + 0.01
-            if bool((low & (gaps < thing.kind.radius_m + 0.01)).any()):
-                return False
+            centre, rotation = self.cell.pose(name)
+            low = points[points[:, 2] < centre[2] + half_extent(thing.kind, rotation[2]) + 0.01]
+            yaw = math.atan2(rotation[1, 0], rotation[0, 0])
+            for x, y, radius in discs(thing.kind, float(centre[0]), float(centre[1]), yaw) if len(low) else ():
+                if bool((np.hypot(low[:, 0] - x, low[:, 1] - y) < radius + 0.01).any()):
+                    return False
         return True

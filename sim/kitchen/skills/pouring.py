@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 
@@ -11,14 +12,14 @@ import numpy.typing as npt
 from sim.common.rotations import leveled, rotation_about
 from sim.kitchen.reach import ToolPose
 from sim.kitchen.skills.carrying import front_of, where
-from sim.kitchen.skills.motion import SLOW_M_S, Motion, SkillFailure
+from sim.kitchen.skills.motion import SLOW_M_S, Motion, OutOfReach, SkillFailure
 from sim.kitchen.things import Form
 
 Array = npt.NDArray[np.float64]
 
-_TILTS = tuple(math.radians(angle) for angle in (0, 25, 50, 70, 90, 112))
-_ABOVE_M = 0.025
-"""Least height of the tilted vessel over its target."""
+_TILTS = tuple(math.radians(angle) for angle in (0, 25, 50, 74, 97))
+_OVER = ((0.0, 0.03), (0.5, 0.05), (0.0, 0.09))
+"""Where the lip is: how far from the middle of the opening, as a share of its radius, and how high over it, metres."""
 _LONGEST_S = 6.0
 _WAYS = tuple(math.radians(angle) for angle in (90, -90, 60, -60, 120, -120, 30, -30, 0, 180))
 """Directions in which the vessel is tilted, relative to where the robot looks: first to the sides."""
@@ -37,10 +38,12 @@ def pour(motion: Motion, name: str, target: str) -> None:
     if kind.form not in (Form.VESSEL, Form.BOTTLE):
         raise SkillFailure(f"the {name} holds no liquid")
     mouth, front = _mouth(motion, name, target)
-    ignored = {target} if target in cell.things else set()
-    for way in _WAYS:
-        poses = list(_tilting(motion, name, mouth, front + way))
-        station = motion.station(poses, front, ignored)
+    wide = cell.things[target].kind.size[0] if target in cell.things else 0.0
+    for (inwards, over), way in itertools.product(_OVER, _WAYS):
+        # the vessel stays over the nearer part of a wide opening, so that hand and arm keep away from its rim
+        back = inwards * wide * np.array([math.cos(front + way), math.sin(front + way), 0.0])
+        poses = list(_tilting(motion, name, mouth - back, front + way, over))
+        station = motion.station(poses, front)
         if station is None:
             continue
         motion.begin(station, poses[0])
@@ -54,7 +57,7 @@ def pour(motion: Motion, name: str, target: str) -> None:
         if cell.robot.held != name:
             raise SkillFailure(f"the {name} was torn out of the gripper")
         return
-    raise SkillFailure(f"the {name} cannot be tilted over the {target} from anywhere")
+    raise OutOfReach(f"the {name} cannot be tilted over the {target} from anywhere")
 
 
 def _mouth(motion: Motion, name: str, target: str) -> tuple[Array, float]:
@@ -77,7 +80,7 @@ def _mouth(motion: Motion, name: str, target: str) -> tuple[Array, float]:
     return point + np.array([0.0, 0.0, rise]), front_of(motion, fixture, point)
 
 
-def _tilting(motion: Motion, name: str, mouth: Array, towards: float) -> Iterator[ToolPose]:
+def _tilting(motion: Motion, name: str, mouth: Array, towards: float, over_m: float) -> Iterator[ToolPose]:
     """Poses of the tool while the held vessel is tilted towards a direction, its lip over the mouth."""
     cell = motion.cell
     kind = cell.things[name].kind
@@ -94,6 +97,6 @@ def _tilting(motion: Motion, name: str, mouth: Array, towards: float) -> Iterato
     lip = kind.size[0] * out + np.array([0.0, 0.0, kind.height_m / 2])
     for tilt in _TILTS:
         tilted = rotation_about(axis, tilt)
-        point = mouth + np.array([0.0, 0.0, _ABOVE_M + kind.height_m * max(0.0, math.cos(tilt))])
+        point = mouth + np.array([0.0, 0.0, over_m + kind.height_m * max(0.0, math.cos(tilt))])
         centre = point - tilted @ lip
         yield ToolPose(centre + tilted @ offset, tilted @ attitude)
