@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
@@ -79,6 +80,22 @@ class KitchenCell(KitchenPhysics):
             self._process.run(LAW_TICKS * STEP_S)
         if self.on_tick is not None:
             self.on_tick()
+
+    @contextlib.contextmanager
+    def watched(self, watch: Callable[[], None]) -> Iterator[None]:
+        """Call a function after every physics step of a block, besides what is called already."""
+        before = self.on_tick
+
+        def both() -> None:
+            if before is not None:
+                before()
+            watch()
+
+        self.on_tick = both
+        try:
+            yield
+        finally:
+            self.on_tick = before
 
     def tick(self, _: float = 0.0) -> None:
         """Run one physics step during a motion."""

@@ -17,7 +17,7 @@ from sim.kitchen.robot import BASE_HEIGHT_M, BasePose
 
 Array = npt.NDArray[np.float64]
 
-_DISTANCES_M = (0.50, 0.56, 0.44, 0.62, 0.38, 0.68)
+_DISTANCES_M = (0.50, 0.56, 0.44, 0.62, 0.38, 0.68, 0.74)
 """From the base to the first tool pose, most comfortable first."""
 _SIDES = tuple(math.radians(angle) for angle in (0, 25, -25, 50, -50, 75, -75))
 _HEADINGS = tuple(math.radians(angle) for angle in (0, 30, -30))
@@ -25,6 +25,7 @@ _JUMP = 0.9
 """Joints that move farther than this between two tool poses have changed the posture, radians."""
 _LIMIT_MARGIN = 0.06
 _DENSE = 15
+_BETWEEN = np.array([0.33, 0.67])
 _WAY = np.array([0.0, 0.25, 0.5, 0.75])
 """Where on the way from the rest posture to the first pose the arm is tested."""
 
@@ -140,7 +141,7 @@ def find_base(
     """
     if here is not None:
         joints, good = _tested([here], poses, obstacles, rest, held)
-        if good[0] and _approached(here, joints[0], around, rest, held):
+        if good[0] and _approached(here, joints[0], obstacles, around, rest, held):
             return here, joints[0]
     middle = np.mean([pose.position for pose in poses], axis=0)
     bases = candidates(plan, middle, azimuth)
@@ -148,13 +149,18 @@ def find_base(
     for start in range(0, len(bases), 24):
         joints, good = _tested(bases[start : start + 24], poses, obstacles, rest, held)
         for best in np.flatnonzero(good).tolist():
-            if _approached(bases[start + best], joints[best], around, rest, held):
+            if _approached(bases[start + best], joints[best], obstacles, around, rest, held):
                 return bases[start + best], joints[best]
     return None
 
 
-def _approached(base: BasePose, joints: Array, obstacles: Obstacles, rest: Array, held: Array) -> bool:
-    """Whether the way to the first of the postures (K, 7) is clear at many points, thin doors included."""
+def _approached(
+    base: BasePose, joints: Array, obstacles: Obstacles, around: Obstacles, rest: Array, held: Array
+) -> bool:
+    """Whether the way to the first of the postures (K, 7), and between them, is clear at many points."""
+    between = (joints[:-1, None] + _BETWEEN[:, None] * (joints[1:] - joints[:-1])[:, None]).reshape(1, -1, 7)
+    if not clear([base], between, obstacles, held)[0]:
+        return False
     if len(held):
         goals, near = joints[None, 0], rest + _WAY[:, None] * (joints[0] - rest)
         corners = np.concatenate([_straight(rest, goals, near[None])[0], joints[:1]])
@@ -162,7 +168,7 @@ def _approached(base: BasePose, joints: Array, obstacles: Obstacles, rest: Array
         way = np.stack([np.interp(at, np.arange(len(corners)), column) for column in corners.T], axis=1)
     else:
         way = rest + np.linspace(0.0, 1.0, _DENSE)[:, None] * (joints[0] - rest)
-    return bool(clear([base], way[None], obstacles, held)[0])
+    return bool(clear([base], way[None], around, held)[0])
 
 
 def _straight(rest: Array, goals: Array, near: Array) -> Array:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -15,9 +16,13 @@ from rich.table import Table
 from tqdm import tqdm
 
 from conf.command import run_function
-from nsrecover.core.actions import Action
+from nsrecover.core.actions import Action, Plan
+from nsrecover.domains.household.names import noun
+from sim.common.folder import write_json
 from sim.common.statistics import wilson_interval
-from sim.kitchen.scenes import KitchenSpec, sample_kitchen
+from sim.kitchen.scenes import NUM_LAYOUTS, KitchenSpec, ThingSpec, sample_kitchen
+from sim.kitchen.skills.carrying import spots
+from sim.kitchen.skills.motion import Motion
 from sim.kitchen.states import ObjectState
 from sim.kitchen.world import KitchenWorld
 
@@ -42,19 +47,81 @@ class Try:
 
 
 def tries(spec: KitchenSpec) -> Iterator[Try]:
-    """Try every skill with everything in a kitchen; each thing in a kitchen of its own."""
-    top = max((one for one in spec.fixtures if one.kind == "countertop"), key=lambda one: one.places[0].half[1]).name
+    """Try every skill in a kitchen and its variants: every thing, door and switch, and what the ten tasks need."""
+    for things, plan in _PLANS:
+        yield from _carried_out(sample_kitchen(spec.seed, spec.layout, things), plan)
+    yield from _operated(spec)
     for thing in spec.things:
-        with KitchenWorld(spec) as world:
+        yield from _moved(spec, thing)
+
+
+_PLANS: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("mug", "bowl"), "pick_up(mug); put_in(mug, sink); toggle_on(faucet); toggle_off(faucet); pick_up(mug); "
+                      "pour(mug, house plant)"),
+    (("mug", "bowl"), "pick_up(mug); put_in(mug, coffee machine); toggle_on(coffee machine); "
+                      "toggle_off(coffee machine); pick_up(mug); pour(mug, bowl)"),
+    (("cup", "pot"), "pick_up(cup); put_in(cup, sink); toggle_on(faucet); toggle_off(faucet); pick_up(cup); "
+                     "pour(cup, pot); put_on(cup, dining table); pick_up(pot); pour(pot, sink)"),
+    (("pot",), "pick_up(pot); put_in(pot, sink); toggle_on(faucet); toggle_off(faucet); pick_up(pot); "
+               "put_on(pot, first stove burner); toggle_on(first stove burner)"),
+    (("egg", "pan"), "pick_up(egg); crack_obj(egg); put_in(egg, pan)"),
+    (("egg", "glass"), "pick_up(egg); crack_obj(egg)"),
+    (("bread", "knife"), "pick_up(knife); slice_obj(bread); put_on(knife, dining table); pick_up(bread slice); "
+                         "put_in(bread slice, toaster); toggle_on(toaster); toggle_off(toaster)"),
+    (("tomato", "knife", "bowl"), "pick_up(knife); slice_obj(tomato); put_on(knife, dining table); "
+                                  "pick_up(tomato slice); put_in(tomato slice, bowl)"),
+    (("potato", "knife", "plate"), "pick_up(knife); slice_obj(potato); put_on(knife, dining table); "
+                                   "pick_up(potato slice); put_on(potato slice, plate)"),
+    (("apple", "knife"), "pick_up(knife); slice_obj(apple)"),
+    (("lettuce", "knife"), "pick_up(knife); slice_obj(lettuce)"),
+    (("potato", "plate"), "pick_up(potato); put_on(potato, plate); open_obj(microwave); pick_up(plate); "
+                          "put_in(plate, microwave); close_obj(microwave); toggle_on(microwave)"),
+    (("apple", "bowl"), "pick_up(apple); put_in(apple, bowl); open_obj(fridge); pick_up(bowl); "
+                        "put_in(bowl, fridge); close_obj(fridge)"),
+    (("sponge", "plate", "pan"), "pick_up(sponge); wipe(plate); wipe(pan)"),
+    (("laptop", "remote control"), "open_obj(laptop); toggle_on(laptop); toggle_off(laptop); close_obj(laptop); "
+                                   "pick_up(laptop); put_on(laptop, tv stand); pick_up(remote control); "
+                                   "toggle_on(television); toggle_off(television); "
+                                   "put_on(remote control, dining table)"),
+)  # fmt: skip
+"""Things of a kitchen and a plan in it; every action is a try, up to the first that fails."""
+
+
+def _carried_out(spec: KitchenSpec, plan: str) -> Iterator[Try]:
+    dirty = "wipe" in plan
+    things = tuple(replace(thing, state=replace(thing.state, dirty=dirty)) for thing in spec.things)
+    with KitchenWorld(replace(spec, things=things)) as world:
+        for thing in spec.things:
             place = spec.fixture(thing.place)
             if place.door is not None:
-                world.execute(Action("open_obj", (place.name,)))
-                if world.failures[-1]:
-                    continue
-            yield (picked := _try(world, "pick_up", thing.name))
-            if not picked.failure:
-                yield _try(world, "put_on", thing.name, top)
-    yield from _pouring(spec)
+                yield _try(world, "open_obj", place.name)
+        for action in Plan.parse(plan):
+            yield (ended := _try(world, action.operator, *action.arguments))
+            if ended.failure:
+                return
+
+
+def _moved(spec: KitchenSpec, thing: ThingSpec) -> Iterator[Try]:
+    """Pick a thing up and put it where there is room."""
+    with KitchenWorld(spec) as world:
+        place = spec.fixture(thing.place)
+        if place.door is not None:
+            yield (opened := _try(world, "open_obj", place.name))
+            if opened.failure:
+                return
+        yield (picked := _try(world, "pick_up", thing.name))
+        if picked.failure:
+            return
+        surfaces = [one for one in spec.fixtures if one.kind in ("countertop", "dining table")]
+        roomy = sorted(surfaces, key=lambda one: -one.places[0].half[1])
+        motion = Motion(world.cell)
+        target = next((one.name for one in roomy if any(spots(motion, thing.name, one.name))), None)
+        if target is not None:
+            yield _try(world, "put_on", thing.name, target)
+
+
+def _operated(spec: KitchenSpec) -> Iterator[Try]:
+    """Open and close every door, and turn everything on and off, in a kitchen without things."""
     with KitchenWorld(replace(spec, things=())) as world:
         for fixture in spec.fixtures:
             if fixture.door is not None:
@@ -64,73 +131,91 @@ def tries(spec: KitchenSpec) -> Iterator[Try]:
                 yield from (_try(world, skill, name) for skill in ("toggle_on", "toggle_off"))
 
 
-def _pouring(spec: KitchenSpec) -> Iterator[Try]:
-    full = tuple(
-        replace(thing, state=ObjectState(liquid="water", volume_l=0.15)) if thing.name in ("mug", "cup") else thing
-        for thing in spec.things
-    )
-    names = [thing.name for thing in spec.things]
-    for source in ("mug", "cup"):
-        for target in ("bowl", "pot", "house plant"):
-            if source not in names or (target not in names and target != "house plant"):
-                continue
-            with KitchenWorld(replace(spec, things=full)) as world:
-                world.execute(Action("pick_up", (source,)))
-                if not world.failures[-1]:
-                    yield _try(world, "pour", source, target)
-
-
 def _try(world: KitchenWorld, skill: str, *names: str) -> Try:
+    before = dict(world.cell.states)
     started = time.process_time()
     world.execute(Action(skill, names))
     spent = time.process_time() - started
-    kinds = [world.cell.things[n].kind.name if n in world.cell.things else world.cell.fixtures[n].kind for n in names]
-    return Try(skill, ", ".join(kinds), world.failures[-1] or _broken_promise(world, skill, names), spent)
+    kinds = [_kind(world, name) for name in names]
+    failure = world.failures[-1] or _broken_promise(world, skill, names, before)
+    return Try(skill, ", ".join(kinds), failure, spent)
 
 
-def _broken_promise(world: KitchenWorld, skill: str, names: tuple[str, ...]) -> str:
+def _kind(world: KitchenWorld, name: str) -> str:
+    if name in world.cell.fixtures:
+        return world.cell.fixtures[name].kind
+    return noun(name)
+
+
+def _broken_promise(world: KitchenWorld, skill: str, names: tuple[str, ...], before: Mapping[str, ObjectState]) -> str:
     """What the simulator's truth lacks after an action that has not failed; "" for nothing."""
-    cell, name = world.cell, names[0]
+    cell = world.cell
+    name = cell.meant_by(names[0])[0]
     state = cell.states[name]
     if skill == "pick_up":
         return "" if cell.robot.held == name else "it is not held"
-    if skill == "put_on":
-        if name not in cell.standing_on(names[1]):
-            return "it does not stand there"
-        upright = cell.things[name].kind.form == "body" or cell.pose(name)[1][2, 2] > _UPRIGHT
+    if skill in ("put_on", "put_in"):
+        options = cell.meant_by(names[0])
+        there = cell.contents(names[1]) if names[1] in cell.things else cell.standing_on(names[1])
+        if not set(options) & set(there):
+            return "it is not there"
+        kind = cell.things[name].kind
+        upright = kind.form in ("body", "slice") or cell.pose(name)[1][2, 2] > _UPRIGHT
         return "" if upright else "it does not stand upright"
     if skill == "pour":
-        return "" if cell.states[names[1]].volume_l > 0.8 * 0.15 and not state.volume_l else "liquid was spilt"
+        poured = before[names[0]].volume_l
+        received = cell.states[names[1]].volume_l if names[1] != "sink" else poured
+        return "" if received > 0.8 * poured and not state.volume_l else "liquid was spilt"
     promised = {
         "open_obj": state.open,
         "close_obj": not state.open,
         "toggle_on": state.on,
         "toggle_off": not state.on,
+        "slice_obj": state.sliced,
+        "crack_obj": state.cracked,
+        "wipe": not state.dirty,
     }
     return "" if promised[skill] else "its state is not as promised"
 
 
 def main(
     kitchens: Annotated[
-        int, typer.Option(help="number of kitchens; about 80 tries and 45 s of processor time each")
-    ] = 3,
+        int, typer.Option(help="number of kitchens; about 170 tries and 2 minutes of processor time each")
+    ] = 2,
     seed: Annotated[int, typer.Option(help="of the first kitchen; the others follow")] = 0,
+    every_layout: Annotated[
+        bool, typer.Option(help="take one layout after the other, held-out ones, too; otherwise any that is not")
+    ] = False,
     failures: Annotated[bool, typer.Option(help="list every failure")] = False,
+    out: Annotated[Path | None, typer.Option(help="folder for metrics.json and run.json")] = None,
 ) -> None:
-    """Try every skill with everything in sampled kitchens, without faults, and print how often each succeeds.
+    """Try every skill in sampled kitchens, without faults, and print how often each succeeds.
 
     For example `python -m sim.kitchen.tries --kitchens 12 --seed 100 --failures`.
     """
-    found: dict[tuple[str, str], list[Try]] = defaultdict(list)
+    found: list[Try] = []
     console = Console()
     for number in tqdm(range(seed, seed + kitchens), desc="kitchens"):
-        for one in tries(sample_kitchen(number)):
-            found[one.skill, ""].append(one)
-            found[one.skill, one.objects.split(", ")[0]].append(one)
+        for one in tries(sample_kitchen(number, number % NUM_LAYOUTS if every_layout else None)):
+            found.append(one)
             if failures and one.failure:
                 console.print(f"seed {number}: {one.skill}({one.objects}): {one.failure}", soft_wrap=True)
+            if out is not None:
+                _write(found, number - seed + 1, seed, every_layout, out)
+    console.print(_table(found))
+
+
+def _groups(found: Sequence[Try]) -> dict[tuple[str, str], list[Try]]:
+    groups: dict[tuple[str, str], list[Try]] = defaultdict(list)
+    for one in found:
+        groups[one.skill, ""].append(one)
+        groups[one.skill, one.objects.split(", ")[0]].append(one)
+    return dict(sorted(groups.items()))
+
+
+def _table(found: Sequence[Try]) -> Table:
     table = Table("skill", "of", "succeeded", "tries", "95 %", "median s")
-    for (skill, kind), ended in sorted(found.items()):
+    for (skill, kind), ended in _groups(found).items():
         good = sum(not one.failure for one in ended)
         low, high = wilson_interval(good, len(ended))
         cost = float(np.median([one.cpu_s for one in ended]))
@@ -138,7 +223,34 @@ def main(
         table.add_row(
             skill, kind or "all", share, str(len(ended)), f"{100 * low:.0f}-{100 * high:.0f} %", f"{cost:.2f}"
         )
-    console.print(table)
+    return table
+
+
+def _write(found: Sequence[Try], kitchens: int, seed: int, every_layout: bool, out: Path) -> None:
+    """Write what was measured so far."""
+    skills: dict[str, dict[str, object]] = {}
+    for (skill, kind), ended in _groups(found).items():
+        if kind:
+            continue
+        good = sum(not one.failure for one in ended)
+        low, high = wilson_interval(good, len(ended))
+        skills[skill] = {
+            "value": round(good / len(ended), 4),
+            "low": round(low, 4),
+            "high": round(high, 4),
+            "of": len(ended),
+            "median_cpu_s": round(float(np.median([one.cpu_s for one in ended])), 3),
+        }
+    reasons = Counter(f"{one.skill}({one.objects}): {one.failure}" for one in found if one.failure)
+    write_json(
+        out / "metrics.json",
+        {"seed": seed, "kitchens": kitchens, **skills, "failures": dict(reasons.most_common())},
+    )
+    layouts = " --every-layout" if every_layout else ""
+    write_json(
+        out / "run.json",
+        {"command": f"python -m sim.kitchen.tries --kitchens {kitchens} --seed {seed}{layouts} --out {out}"},
+    )
 
 
 if __name__ == "__main__":

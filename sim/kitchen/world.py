@@ -26,6 +26,7 @@ from sim.kitchen.skills.motion import Motion, OutOfReach, SkillFailure
 from sim.kitchen.skills.moving import move_to
 from sim.kitchen.skills.operating import close_it, open_it, toggle
 from sim.kitchen.skills.pouring import pour
+from sim.kitchen.skills.wiping import wipe
 
 OnFrame = Callable[["KitchenWorld"], None]
 
@@ -55,8 +56,9 @@ SKILLS: Mapping[str, Skill] = {
     "pour": Skill(pour, ("thing", "thing or fixture")),
     "crack_obj": Skill(crack, ("thing",)),
     "slice_obj": Skill(slice_it, ("thing",)),
+    "wipe": Skill(wipe, ("thing",)),
 }
-"""Operators of the household domain, and `move_to`, by name."""
+"""Operators of the household domain, and `move_to` and `wipe`, by name."""
 
 
 @dataclass(frozen=True)

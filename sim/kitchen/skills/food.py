@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pybullet
@@ -62,25 +61,11 @@ def _knocked(motion: Motion, name: str, surface: str, goal: ToolPose) -> bool:
         points = pybullet.getContactPoints(cell.body(name), cell.body(surface), physicsClientId=cell.client)
         strongest = max(strongest, sum(point[9] for point in points))
 
-    before, cell.on_tick = cell.on_tick, _both(cell.on_tick, feel)
-    try:
+    with cell.watched(feel):
         motion.follow([goal.moved([0.0, 0.0, -_OVERSHOOT_M])], _KNOCK_M_S)
-    finally:
-        cell.on_tick = before
     if cell.robot.held == name and strongest > _CRACKS_N:
         cell.change(name, cracked=True)
         cell.note(f"the {name} cracked at {strongest:.0f} N")
     motion.follow([goal.moved([0.0, 0.0, 0.10])], SLOW_M_S)
     motion.stow()
     return cell.states[name].cracked
-
-
-def _both(first: Callable[[], None] | None, second: Callable[[], None]) -> Callable[[], None]:
-    """One function that calls both."""
-
-    def run() -> None:
-        if first is not None:
-            first()
-        second()
-
-    return run
