@@ -13,8 +13,13 @@ from sim.kitchen.robot import BASE_HEIGHT_M, BasePose
 
 Array = npt.NDArray[np.float64]
 
-_UPPER_M, _LOWER_M, _ELBOW_M, _WRIST_M, _HAND_M = 0.075, 0.070, 0.085, 0.055, 0.034
-"""Radii around upper arm, forearm, its end at the wrist, wrist and hand: a little less than the widest of each."""
+_UPPER_M, _WRIST_M, _HAND_M = 0.075, 0.055, 0.034
+"""Radii around upper arm, wrist and hand: a little less than the widest of each."""
+_FOREARM = np.array(
+    [[0.017, -0.24, 0.064], [0.026, -0.18, 0.062], [0.040, -0.12, 0.062], [0.053, -0.06, 0.062], [0.067, 0.0, 0.062],
+     [0.070, 0.03, 0.056]]
+)  # fmt: skip
+"""Spheres of the forearm: y and z of their centres in the frame of its link, and radii; it is thick below the wrist."""
 _HELD_M = 0.010
 """Around points of what is held."""
 _SHARES = np.linspace(0.0, 1.0, 5)
@@ -53,13 +58,14 @@ def arm_spheres(joints: Array, held: Array) -> tuple[Array, Array]:
     points, radii = [], []
     for start, end, radius in (
         (origins[:, 0], origins[:, 2], _UPPER_M),
-        (origins[:, 3], origins[:, 4], _LOWER_M),
-        (0.1 * origins[:, 3] + 0.9 * origins[:, 4], origins[:, 4], _ELBOW_M),
         (origins[:, 4], origins[:, 6], _WRIST_M),
         (origins[:, 6], flange + 0.107 * tool[:, :3, 2], _WRIST_M),
     ):
         points.append(start[:, None] + _SHARES[:, None] * (end - start)[:, None])
         radii += [radius] * len(_SHARES)
+    forearm = np.column_stack([np.zeros(len(_FOREARM)), _FOREARM[:, :2]])
+    points.append(origins[:, None, 4] + forearm @ frames[:, 4, :3, :3].transpose(0, 2, 1))
+    radii += _FOREARM[:, 2].tolist()
     for back in (0.075, 0.11):
         middle = tool[:, :3, 3] - back * tool[:, :3, 2]
         for across in _HAND_ACROSS:

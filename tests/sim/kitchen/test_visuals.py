@@ -7,7 +7,9 @@ import pytest
 
 from sim.common.cameras import DAYLIGHT, View, take_picture
 from sim.kitchen.cell import KitchenCell
+from sim.kitchen.devices import screen_of
 from sim.kitchen.scenes import sample_kitchen
+from sim.kitchen.shapes import Vector
 from sim.kitchen.states import ObjectState
 
 
@@ -21,20 +23,31 @@ from sim.kitchen.states import ObjectState
         ("second stove burner", ObjectState(on=True)),
         ("coffee machine", ObjectState(on=True)),
         ("faucet", ObjectState(on=True)),
+        ("toaster", ObjectState(on=True)),
+        ("television", ObjectState(on=True)),
+        ("laptop", ObjectState(on=True)),
     ],
 )
 def test_a_state_shows_and_disappears_again(name: str, state: ObjectState) -> None:
-    spec = sample_kitchen(3, 0, ["pot", "egg"])
+    spec = sample_kitchen(3, 0, ["pot", "egg", "laptop"])
     clean = replace(spec, things=tuple(replace(thing, state=ObjectState()) for thing in spec.things))
-    with KitchenCell(clean) as cell:
+    opened = tuple(replace(thing, state=ObjectState(open=thing.name == "laptop")) for thing in clean.things)
+    with KitchenCell(replace(clean, things=opened)) as cell:
         if name in cell.things:
             target = cell.pose(name)[0]
         else:
             fixture = cell.fixtures[name]
-            moving = fixture.assembly.joints[0].at if fixture.assembly.joints and name != "faucet" else None
+            moving: Vector | None
+            if name == "television":
+                moving = screen_of(fixture)
+            else:
+                moving = fixture.assembly.joints[0].at if fixture.assembly.joints and name != "faucet" else None
             target = fixture.to_world(moving or fixture.stream or fixture.places[0].centre)
         x, y, z = target.tolist()
-        view = View("near", (x - 0.25, y, z + 0.45), (x, y, z))
+        # screens are seen from their front
+        offsets = {"television": [1.0, 0.0, 0.4], "laptop": [0.45, 0.0, 0.25]}
+        facing = cell.pose(name)[1] @ offsets[name] if name in offsets else [-0.25, 0.0, 0.45]
+        view = View("near", (x + facing[0], y + facing[1], z + facing[2]), (x, y, z))
 
         def picture() -> np.ndarray:
             return take_picture(cell.client, view, 160, 120, DAYLIGHT).rgb.astype(int)

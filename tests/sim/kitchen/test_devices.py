@@ -1,0 +1,132 @@
+"""What the ten tasks need besides vessels: slices, the toaster, screens, the laptop and the sponge."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from nsrecover.core.actions import Action, Plan
+from nsrecover.errors import UnknownObject
+from sim.kitchen.laws import TOASTER_S
+from sim.kitchen.scenes import sample_kitchen
+from sim.kitchen.states import ObjectState
+from sim.kitchen.things import KINDS, discs, half_extent, kind_of, slices_of
+from sim.kitchen.world import KitchenWorld
+
+
+def _run(world: KitchenWorld, plan: str) -> None:
+    for action in Plan.parse(plan):
+        world.execute(action)
+        assert world.failures[-1] == "", f"{action}: {world.cell.log}"
+
+
+@pytest.mark.parametrize("name", ["bread", "tomato", "potato", "apple", "lettuce"])
+def test_slices_lie_side_by_side_and_weigh_as_much_as_the_whole(name: str) -> None:
+    whole = kind_of(name)
+    made = slices_of(whole)
+    assert len(made) >= 3
+    assert sum(kind.mass_kg for kind, _ in made) == pytest.approx(whole.mass_kg)
+    assert sum(kind.size[1] for kind, _ in made) == pytest.approx(2 * whole.halves[1])
+    assert [offset for _, offset in made] == sorted(offset for _, offset in made)
+    assert {kind.name for kind, _ in made} == {f"{name} slice"}
+
+
+def test_extents_follow_from_how_a_thing_lies() -> None:
+    slab = slices_of(kind_of("bread"))[0][0]
+    assert half_extent(slab, [0.0, 0.0, 1.0]) == pytest.approx(slab.size[2] / 2)
+    assert half_extent(slab, [0.0, 1.0, 0.0]) == pytest.approx(slab.size[1] / 2)
+    disc = slices_of(kind_of("tomato"))[1][0]
+    assert half_extent(disc, [0.0, 1.0, 0.0]) == pytest.approx(disc.size[1] / 2)
+    assert half_extent(disc, [0.6, 0.0, 0.8]) == pytest.approx(disc.size[0] / 2)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_discs_cover_a_thing(name: str) -> None:
+    kind = kind_of(name)
+    x, y, _ = kind.halves
+    covered = discs(kind, 0.3, -0.2, 0.7)
+    for corner in ((x, 0.0), (-x, 0.0), (0.0, y), (0.0, -y)):
+        turned = np.array([[np.cos(0.7), -np.sin(0.7)], [np.sin(0.7), np.cos(0.7)]]) @ corner + [0.3, -0.2]
+        assert any(np.hypot(turned[0] - a, turned[1] - b) < radius + 1e-6 for a, b, radius in covered)
+
+
+@pytest.fixture(scope="module")
+def sliced() -> Iterator[KitchenWorld]:
+    """Bread that has been cut."""
+    with KitchenWorld(sample_kitchen(1, 0, ["bread", "knife", "plate"])) as world:
+        world.execute(Action("slice_obj", ("bread",)))
+        assert world.failures[-1] == "the hand holds no knife"
+        world.execute(Action("pick_up", ("bread slice",)))
+        assert world.failures[-1] == "there is no bread slice yet"
+        _run(world, "pick_up(knife); slice_obj(bread)")
+        yield world
+
+
+def test_a_knife_cuts_bread_into_slices(sliced: KitchenWorld) -> None:
+    cell = sliced.cell
+    made = cell.slices["bread"]
+    assert made[0] == "first bread slice"
+    assert cell.states["bread"].sliced
+    assert "bread" not in cell.things
+    assert set(made) <= set(cell.standing_on("first countertop"))
+    assert {"first bread slice", "second bread slice"} <= set(cell.bodies())
+    sliced.execute(Action("put_on", ("bread", "plate")))
+    assert sliced.failures[-1] == "the bread has been sliced"
+    with pytest.raises(UnknownObject, match="knife"):
+        sliced.execute(Action("pick_up", ("knive",)))
+
+
+def test_a_slice_is_toasted_and_pops_up(sliced: KitchenWorld) -> None:
+    cell = sliced.cell
+    _run(sliced, "put_on(knife, dining table); pick_up(bread slice); put_in(bread slice, toaster)")
+    (inside,) = cell.standing_on("toaster")
+    high = cell.pose(inside)[0][2]
+    _run(sliced, "toggle_on(toaster)")
+    assert cell.states["toaster"].on
+    assert cell.standing_on("toaster") == [inside]
+    assert cell.pose(inside)[0][2] < high - 0.03
+    for _ in range(200 * 30):
+        cell.advance()
+        if not cell.states["toaster"].on:
+            break
+    assert 1.0 <= cell.states[inside].cooked < 1.2
+    cell.settle(100)
+    assert cell.pose(inside)[0][2] > high - 0.005
+    assert any("popped up" in line for line in cell.log)
+
+
+def test_an_empty_toaster_turns_off() -> None:
+    with KitchenWorld(sample_kitchen(1, 0, [])) as world:
+        _run(world, "toggle_on(toaster); toggle_off(toaster); toggle_on(toaster)")
+        for _ in range(int(200 * TOASTER_S)):
+            world.cell.advance()
+        assert not world.cell.states["toaster"].on
+
+
+def test_devices_are_switched() -> None:
+    spec = sample_kitchen(1, 3, ["laptop", "remote control"])
+    with KitchenWorld(spec) as world:
+        _run(world, "open_obj(laptop); toggle_on(laptop)")
+        assert world.cell.states["laptop"].open
+        assert world.cell.states["laptop"].on
+        world.execute(Action("toggle_on", ("television",)))
+        assert world.failures[-1] == "the hand holds no remote control"
+        _run(world, "close_obj(laptop); pick_up(laptop); put_on(laptop, tv stand)")
+        assert not world.cell.states["laptop"].open
+        assert "laptop" in world.cell.standing_on("tv stand")
+        _run(world, "pick_up(remote control); toggle_on(television)")
+        assert world.cell.states["television"].on
+        _run(world, "toggle_off(television)")
+        assert not world.cell.states["television"].on
+
+
+def test_a_sponge_wipes_stains_off() -> None:
+    spec = sample_kitchen(2, 1, ["plate", "sponge", "bowl", "pan"])
+    stained = tuple(replace(thing, state=ObjectState(dirty=thing.name != "sponge")) for thing in spec.things)
+    with KitchenWorld(replace(spec, things=stained)) as world:
+        world.execute(Action("wipe", ("bowl",)))
+        assert world.failures[-1] == "the hand holds no sponge"
+        _run(world, "pick_up(sponge); wipe(bowl)")
+        assert not world.cell.states["bowl"].dirty
+        assert world.cell.states["pan"].dirty
