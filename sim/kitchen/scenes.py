@@ -132,6 +132,8 @@ _USUAL: Mapping[str, tuple[str, ...]] = {
     "laptop": ("dining table", "tv stand"),
 }
 _ATTEMPTS = 400
+_DEEP = 0.8
+"""Things stand on this share of the depth of a place, from its front on."""
 _ANYWHERE = ("countertop", "dining table")
 """Kinds of fixtures on which things stand at the start."""
 
@@ -352,7 +354,9 @@ def _free_spot(
 ) -> Vector | None:
     """A random spot on a fixture, free of other things and of what stands on it; None if the draw is not free."""
     place = fixture.places[0]
-    draw = rng.uniform(-1.0, 1.0, 2) * (0.0 if place.single else 1.0)
+    draw = rng.uniform(-1.0, 1.0, 2)
+    # not quite at the back, where an arm hardly reaches
+    draw = np.zeros(2) if place.single else draw * [_DEEP, 1.0] + [1.0 - _DEEP, 0.0]
     point = (place.centre[0] + draw[0] * place.half[0], place.centre[1] + draw[1] * place.half[1], place.centre[2])
     if not place.single and abs(point[1] - place.centre[1]) > place.half[1] + SIDE_M - 1.1 * kind.radius_m:
         # a wide thing would touch what is taller next to the fixture

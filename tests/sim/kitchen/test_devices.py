@@ -13,6 +13,7 @@ from sim.kitchen.scenes import sample_kitchen
 from sim.kitchen.states import ObjectState
 from sim.kitchen.things import KINDS, discs, half_extent, kind_of, slices_of
 from sim.kitchen.world import KitchenWorld
+from tests.sim.kitchen.test_kitchen_world import TOP, _kitchen
 
 
 def _run(world: KitchenWorld, plan: str) -> None:
@@ -54,7 +55,13 @@ def test_discs_cover_a_thing(name: str) -> None:
 @pytest.fixture(scope="module")
 def sliced() -> Iterator[KitchenWorld]:
     """Bread that has been cut."""
-    with KitchenWorld(sample_kitchen(1, 0, ["bread", "knife", "plate"])) as world:
+    clean = ObjectState()
+    spec = _kitchen(
+        ("bread", TOP, (0.05, 0.05), 0.0, clean),
+        ("knife", TOP, (0.05, -0.2), 90.0, clean),
+        ("plate", "dining table", (0.0, 0.0), 0.0, clean),
+    )
+    with KitchenWorld(spec) as world:
         world.execute(Action("slice_obj", ("bread",)))
         assert world.failures[-1] == "the hand holds no knife"
         world.execute(Action("pick_up", ("bread slice",)))
@@ -69,7 +76,7 @@ def test_a_knife_cuts_bread_into_slices(sliced: KitchenWorld) -> None:
     assert made[0] == "first bread slice"
     assert cell.states["bread"].sliced
     assert "bread" not in cell.things
-    assert set(made) <= set(cell.standing_on("first countertop"))
+    assert set(made) <= set(cell.standing_on(TOP))
     assert {"first bread slice", "second bread slice"} <= set(cell.bodies())
     sliced.execute(Action("put_on", ("bread", "plate")))
     assert sliced.failures[-1] == "the bread has been sliced"
