@@ -53,6 +53,9 @@ VARIABLES = (
     StateVariable("sliced", ("whole", "sliced"), Trait.SLICE),
     StateVariable("cracked", ("whole", "cracked")),
     StateVariable("hot", ("cold", "hot")),
+    StateVariable("cooked", ("raw", "cooked"), Trait.COOKS),
+    StateVariable("burnt", ("unburnt", "burnt"), Trait.COOKS),
+    StateVariable("broken", ("intact", "broken")),
 )
 """What about an object can change."""
 
@@ -64,7 +67,13 @@ OPERATORS = (
     Operator(
         "pick_up",
         (_CARRIED,),
-        (fact("exists", "?thing"), fact("reachable", "?thing"), fact("uncovered", "?thing"), fact("hand_free")),
+        (
+            fact("exists", "?thing"),
+            fact("intact", "?thing"),
+            fact("reachable", "?thing"),
+            fact("uncovered", "?thing"),
+            fact("hand_free"),
+        ),
         (
             # Of slices there are many: one is taken, the others stay.
             Effect(
@@ -96,22 +105,32 @@ OPERATORS = (
     Operator(
         "open_obj",
         (_THING,),
-        (_if(Trait.SHUT_TO_RUN, fact("off", "?thing")),),
+        (_if(Trait.SHUT_TO_RUN, fact("off", "?thing")), fact("operable", "?thing")),
         (_sets("open"),),
         words=Words("open {thing}", "opened {thing}"),
     ),
-    Operator("close_obj", (_THING,), (), (_ends("open"),), words=Words("close {thing}", "closed {thing}")),
+    Operator(
+        "close_obj",
+        (_THING,),
+        (fact("operable", "?thing"),),
+        (_ends("open"),),
+        words=Words("close {thing}", "closed {thing}"),
+    ),
     Operator(
         "toggle_on",
         (_THING,),
-        (_if(Trait.SHUT_TO_RUN, fact("closed", "?thing")), _if(Trait.SCREEN, fact("remote"))),
+        (
+            _if(Trait.SHUT_TO_RUN, fact("closed", "?thing")),
+            _if(Trait.SCREEN, fact("remote")),
+            fact("operable", "?thing"),
+        ),
         (_sets("running"),),
         words=Words("turn on {thing}", "turned on {thing}", logged=("toggle_on", "toggle on {thing}")),
     ),
     Operator(
         "toggle_off",
         (_THING,),
-        (_if(Trait.SCREEN, fact("remote")),),
+        (_if(Trait.SCREEN, fact("remote")), fact("operable", "?thing")),
         (_ends("running"),),
         words=Words("turn off {thing}", "turned off {thing}", logged=("toggle_off", "toggle off {thing}")),
     ),
@@ -227,6 +246,10 @@ DERIVED = (
     ),
     Derived("room", ("?p", "?x"), Not(Exists("?o", fact("taking_room", "?o", "?p", "?x")))),
     Derived("hand_free", (), Not(Exists("?o", fact("holding", "?o")))),
+    # Doors and switches need a hand, unless the robot has a second one or the remote control does it.
+    Derived(
+        "operable", ("?x",), either(absent("one_handed"), fact("hand_free"), Has("?x", Trait.SCREEN))
+    ),
     # Food is cut on something flat, not in the gripper, a bowl or a toaster.
     Derived(
         "set_down",
@@ -250,12 +273,22 @@ DERIVED = (
     Derived("closed", ("?x",), absent("open", "?x")),
     Derived("off", ("?x",), absent("running", "?x")),
     Derived("clean", ("?x",), absent("dirty", "?x")),
+    Derived("raw", ("?x",), absent("cooked", "?x")),
+    Derived("unburnt", ("?x",), absent("burnt", "?x")),
+    Derived("intact", ("?x",), absent("broken", "?x")),
     Derived("away_from", ("?x", "?p"), absent("on", "?x", "?p")),
 )  # fmt: skip
 """What follows from the facts of a state."""
 
 _UNDER_THE_TAP = both(fact("running", "?faucet"), fact("on", "?thing", "?basin"))
 _TAP = (Parameter("?faucet", Trait.POURS_WATER), Parameter("?basin", Trait.BASIN))
+
+_HEATER = Parameter("?heater", Trait.HEATS)
+_IN_A_HEATER = both(
+    fact("running", "?heater"),
+    either(Not(Has("?heater", Trait.DOOR)), absent("open", "?heater")),
+    fact("inside", "?thing", "?heater"),
+)
 
 LAWS = (
     # What holds another liquid already is not filled.
@@ -280,17 +313,10 @@ LAWS = (
             for_each=(Parameter("?machine", Trait.POURS_COFFEE), Parameter("?thing", Trait.VESSEL)),
         ),
     ),
+    Law("heaters heat", Effect((("hot", "?thing"),), when=_IN_A_HEATER, for_each=(_HEATER, _THING))),
     Law(
-        "heaters heat",
-        Effect(
-            adds=(("hot", "?thing"),),
-            when=both(
-                fact("running", "?heater"),
-                either(Not(Has("?heater", Trait.DOOR)), absent("open", "?heater")),
-                fact("inside", "?thing", "?heater"),
-            ),
-            for_each=(Parameter("?heater", Trait.HEATS), _THING),
-        ),
+        "heaters cook",
+        Effect((("cooked", "?thing"),), when=_IN_A_HEATER, for_each=(_HEATER, Parameter("?thing", Trait.COOKS))),
     ),
 )
 """What follows from a state without an action."""
@@ -316,4 +342,4 @@ HOUSEHOLD = Domain(
     LAWS,
     WORDS,
 )
-"""The household domain. `slices_of` is static, see `nsrecover.domains.household.scene`."""
+"""The household domain. `slices_of` and `one_handed` are static, see `nsrecover.domains.household.scene`."""

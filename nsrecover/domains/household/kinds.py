@@ -61,6 +61,8 @@ class Trait(StrEnum):
     """has been cut from something"""
     CRACKABLE = "crackable"
     """can be cracked, and breaks when it falls"""
+    COOKS = "cooks"
+    """is food that heat cooks"""
     SCREEN = "screen"
     """is operated with the remote control"""
     REMOTE = "remote"
@@ -100,6 +102,7 @@ _NOUNS: Mapping[Trait, str] = {
     Trait.CUTS: "knife",
     Trait.SLICEABLE: "bread, tomato, potato, lettuce, apple, carrot, cucumber, onion, pear, cheese, lemon, orange",
     Trait.CRACKABLE: "egg",
+    Trait.COOKS: "egg, potato, bread, tomato, apple, carrot, onion",
     Trait.SCREEN: "television",
     Trait.REMOTE: "remote control",
 }

@@ -22,6 +22,9 @@ _FALLBACKS = {
 
 _SLICED = frozenset({Trait.PORTABLE.value, Trait.SLICE.value})
 
+ONE_HANDED: Fact = ("one_handed",)
+"""Static fact of robots that need an empty gripper for doors and switches."""
+
 
 @dataclass(frozen=True)
 class Household(Instance):
@@ -69,6 +72,8 @@ def household(
     learned: Mapping[str, frozenset[str]] | None = None,
     unnamed: Iterable[str] = (),
     liquids: Iterable[str] = (),
+    complete: bool = False,
+    one_handed: bool = False,
 ) -> Household:
     """A household.
 
@@ -77,23 +82,34 @@ def household(
         learned: noun -> further traits of its objects.
         unnamed: further objects.
         liquids: what vessels may hold, besides what the domain knows.
+        complete: whether there is nothing but these objects; otherwise a countertop, a sink with a faucet, a knife and a
+            coffee machine are taken to be there, and any portable object may come in slices.
+        one_handed: whether doors and switches need an empty gripper.
     """
     more = learned or {}
     named = tuple(dict.fromkeys(names))
     objects = {name: _traits(name, more) for name in dict.fromkeys((*named, *unnamed))}
-    for name, trait in _FALLBACKS.items():
+    for name, trait in () if complete else _FALLBACKS.items():
         if not any(trait in traits for traits in objects.values()):
             objects[name] = KINDS[name].traits
-    foods = [whole(name) for name, traits in objects.items() if Trait.PORTABLE in traits]
-    objects |= dict.fromkeys(map(slice_of, foods), _SLICED)
+    cut = Trait.SLICEABLE if complete else Trait.PORTABLE
+    foods = [whole(name) for name, traits in objects.items() if cut in traits]
+    objects |= {slice_of(food): _sliced(food) for food in foods}
     objects |= dict.fromkeys((*LIQUIDS, *liquids), frozenset({Trait.LIQUID.value}))
-    slices = frozenset(("slices_of", slice_of(food), food) for food in foods)
-    return Household(HOUSEHOLD, objects, slices, names=named, learned=more)
+    static = frozenset(("slices_of", slice_of(food), food) for food in foods)
+    if one_handed:
+        static |= {ONE_HANDED}
+    return Household(HOUSEHOLD, objects, static, names=named, learned=more)
+
+
+def _sliced(food: str) -> frozenset[str]:
+    """Traits of the slices of a food."""
+    return _SLICED | (traits_of(food) & {Trait.COOKS})
 
 
 def _traits(name: str, learned: Mapping[str, frozenset[str]]) -> frozenset[str]:
     if is_slice(name):
-        return _SLICED
+        return _sliced(whole(name))
     more = learned.get(noun(name))
     return traits_of(name) if more is None else traits_of(name) | more
 

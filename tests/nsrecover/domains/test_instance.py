@@ -38,7 +38,8 @@ SCENE = Instance(HOUSEHOLD, {name: HOME.objects[name] for name in NAMES}, HOME.s
 """Smaller than the household, because the reference tries all combinations of objects."""
 VARIABLES = ("?a", "?b", "?c")
 ARITIES = {
-    **dict.fromkeys(("open", "running", "dirty", "sliced", "cracked", "hot", "holding"), 1),
+    **dict.fromkeys(("open", "running", "dirty", "sliced", "cracked", "hot", "cooked", "broken", "holding"), 1),
+    "one_handed": 0,
     **dict.fromkeys(("at", "atop", "covers", "filled", "slices_of"), 2),
     **{rule.predicate: len(rule.variables) for rule in HOUSEHOLD.derived.values()},
 }
