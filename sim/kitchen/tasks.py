@@ -1,0 +1,349 @@
+"""The ten household tasks of REFLECT (Liu et al., 2023) as data, and their plans in sampled kitchens.
+
+A task says what its kitchen contains and what holds in the end, as conditions of the household domain. `draw_task` samples a
+kitchen for it, chooses which of several burners or worktops its goal means, and finds the plan with the common search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.domains.base import Fact, State, Step
+from nsrecover.domains.household.kinds import Trait
+from nsrecover.domains.household.names import noun, slice_of
+from nsrecover.domains.household.scene import Household, check_condition, formula_of, holds
+from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.planning.symbolic.domain_model import solve
+from sim.kitchen.scenes import DEFAULT_THINGS, HELD_OUT_LAYOUTS, NUM_LAYOUTS, KitchenSpec, ThingSpec, sample_kitchen
+from sim.kitchen.states import ObjectState
+from sim.kitchen.truth import household_of, start_state
+
+BUDGETS = (60, 100, 200)
+"""States that a search for a plan expands at most."""
+_MOST_DRAWS = 12
+"""Kitchens that are drawn for a task until one is found in which it can be done."""
+_EXTRAS = (2, 3, 4, 5)
+"""Numbers of things that a task does not need."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A household task.
+
+    Attributes:
+        code: its number in the papers.
+        name: what is to be done.
+        words: the success condition in English, as the papers word it.
+        things: kinds of the things that it needs.
+        goal: what holds in the end; a noun that several fixtures have stands for one of them.
+        fixtures: nouns of the appliances that its plans may use; worktops and tables always may be.
+        states: noun -> state at the start, where it is not the usual one.
+    """
+
+    code: str
+    name: str
+    words: str
+    things: tuple[str, ...]
+    goal: tuple[Fact, ...]
+    fixtures: tuple[str, ...]
+    states: Mapping[str, ObjectState] = field(default_factory=dict)
+
+
+TASKS: Mapping[str, Task] = {
+    task.name: task
+    for task in (
+        Task(
+            "T1", "boil water", "a pot filled with water is on a stove burner that is turned on", ("pot",),
+            (("filled", "pot", "water"), ("at", "pot", "stove burner"), ("running", "stove burner")),
+            ("sink", "faucet", "stove burner"),
+        ),
+        Task(
+            "T2", "toast bread", "a slice of bread is inside a toaster that is turned on", ("bread", "knife"),
+            (("at", "bread slice", "toaster"), ("running", "toaster"), ("unburnt", "bread slice")),
+            ("toaster",),
+        ),
+        Task(
+            "T3", "fry egg", "a cracked egg is in a pan on a stove burner that is turned on", ("egg", "pan"),
+            (("cracked", "egg"), ("at", "egg", "pan"), ("at", "pan", "stove burner"), ("running", "stove burner")),
+            ("stove burner", "fridge"),
+        ),
+        Task(
+            "T4", "heat potato", "a potato is on a plate inside a microwave that is turned on", ("potato", "plate"),
+            (("at", "potato", "plate"), ("at", "plate", "microwave"), ("running", "microwave")),
+            ("microwave",),
+        ),
+        Task(
+            "T5", "make coffee", "a clean mug filled with coffee is on the countertop", ("mug",),
+            (("clean", "mug"), ("filled", "mug", "coffee"), ("at", "mug", "countertop")),
+            ("coffee machine", "sink", "faucet"),
+        ),
+        Task(
+            "T6", "store egg", "a bowl with an egg is inside the fridge", ("egg", "bowl"),
+            (("at", "egg", "bowl"), ("at", "bowl", "fridge"), ("closed", "fridge"), ("intact", "egg")),
+            ("fridge",),
+        ),
+        Task(
+            "T7", "water plant", "the house plant is filled with water", ("cup",),
+            (("filled", "house plant", "water"),),
+            ("sink", "faucet", "house plant"),
+        ),
+        Task(
+            "T8", "switch devices", "the laptop is closed on the TV stand and the television is turned on",
+            ("laptop", "remote control"),
+            (("closed", "laptop"), ("at", "laptop", "tv stand"), ("running", "television")),
+            ("tv stand", "television"), {"laptop": ObjectState(open=True, opened=1.0)},
+        ),
+        Task(
+            "T9", "make salad", "a bowl of sliced lettuce, tomato and potato is inside the fridge",
+            ("bowl", "lettuce", "tomato", "potato", "knife"),
+            (("at", "lettuce slice", "bowl"), ("at", "tomato slice", "bowl"), ("at", "potato slice", "bowl"),
+             ("at", "bowl", "fridge"), ("closed", "fridge")),
+            ("fridge",),
+        ),
+        Task(
+            "T10", "serve warm water", "a mug of water that was heated in the microwave is on the dining table", ("mug",),
+            (("filled", "mug", "water"), ("hot", "mug"), ("at", "mug", "dining table")),
+            ("sink", "faucet", "microwave"),
+        ),
+    )
+}  # fmt: skip
+"""The tasks T1 to T10 by name."""
+
+
+@dataclass(frozen=True)
+class TaskSpec:
+    """A task in one kitchen.
+
+    Attributes:
+        task: what is to be done.
+        seed: of the draw.
+        kitchen: at the start.
+        goal: the task's goal with names of this kitchen.
+        plan: actions that reach it.
+    """
+
+    task: Task
+    seed: int
+    kitchen: KitchenSpec
+    goal: tuple[Fact, ...]
+    plan: Plan
+
+    @cached_property
+    def home(self) -> Household:
+        """The household domain over the objects of the kitchen."""
+        return household_of(self.kitchen)
+
+    @property
+    def start(self) -> State:
+        """The facts that hold at the start."""
+        return self.home.settle(start_state(self.kitchen))
+
+    def expected(self) -> list[State]:
+        """The states that the plan is expected to lead through: before the first action, and after each of the T."""
+        states = [self.start]
+        for action in self.plan:
+            states.append(self.home.apply(states[-1], action.operator, action.arguments))
+        return states
+
+
+def task_of(name: str) -> Task:
+    """A task by its name or code.
+
+    Raises:
+        InvalidConfiguration: there is none.
+    """
+    for task in TASKS.values():
+        if name in (task.name, task.code):
+            return task
+    known = [*TASKS, *(task.code for task in TASKS.values())]
+    raise InvalidConfiguration(f"expected a household task, found {name!r}.{did_you_mean(name, known)}")
+
+
+def draw_task(name: str, seed: int, layout: int | None = None) -> TaskSpec:
+    """A task in a kitchen that depends on the arguments only; kitchens in which it cannot be done are drawn again.
+
+    Args:
+        name: of the task, or its code.
+        seed: of everything that varies.
+        layout: number of the layout; None: any that is not held out.
+
+    Raises:
+        InvalidConfiguration: there is no such task or layout, or it cannot be done in any kitchen that was drawn.
+    """
+    task = task_of(name)
+    if layout is not None and not 0 <= layout < NUM_LAYOUTS:
+        raise InvalidConfiguration(f"expected a layout of 0 to {NUM_LAYOUTS - 1}, found {layout}")
+    reason = ""
+    for attempt in range(_MOST_DRAWS):
+        rng = np.random.default_rng([seed, int(task.code[1:]), attempt])
+        try:
+            return _drawn(task, rng, seed, layout)
+        except _Infeasible as found:
+            reason = str(found)
+    where = "the layouts" if layout is None else f"layout {layout}"
+    raise InvalidConfiguration(
+        f"expected a kitchen in which the task {task.name!r} can be done, found none among {_MOST_DRAWS} of {where} with "
+        f"seed {seed} ({reason}); choose another layout or seed"
+    )
+
+
+class _Infeasible(Exception):
+    """The task cannot be done in a drawn kitchen; the message is the reason."""
+
+
+def _drawn(task: Task, rng: np.random.Generator, seed: int, layout: int | None) -> TaskSpec:
+    number = int(rng.choice([n for n in range(NUM_LAYOUTS) if n not in HELD_OUT_LAYOUTS])) if layout is None else layout
+    others = [kind for kind in DEFAULT_THINGS if kind not in task.things]
+    extras = rng.permutation(others)[: int(rng.choice(_EXTRAS))]
+    try:
+        kitchen = sample_kitchen(int(rng.integers(2**31)), number, (*task.things, *map(str, extras)))
+    except InvalidConfiguration as problem:
+        raise _Infeasible(str(problem)) from problem
+    kitchen = replace(kitchen, things=tuple(_prepared(task, thing) for thing in kitchen.things))
+    home = household_of(kitchen)
+    goal = _bound_goal(task, kitchen, rng)
+    plan = plan_for(home, start_state(kitchen), goal, usable(task, home, goal))
+    if plan is None:
+        raise _Infeasible(f"no plan reaches the goal in layout {number}")
+    return TaskSpec(task, seed, kitchen, goal, plan)
+
+
+def _prepared(task: Task, thing: ThingSpec) -> ThingSpec:
+    """A thing in the state in which the task finds it."""
+    return replace(thing, state=task.states[thing.kind.name]) if thing.kind.name in task.states else thing
+
+
+def _bound_goal(task: Task, kitchen: KitchenSpec, rng: np.random.Generator) -> tuple[Fact, ...]:
+    """The goal with one of the fixtures of each noun."""
+    nouns = dict.fromkeys(term for condition in task.goal for term in condition[1:])
+    names: dict[str, str] = {}
+    for each in nouns:
+        found = [fixture.name for fixture in kitchen.fixtures if fixture.kind == each]
+        if found:
+            names[each] = str(rng.choice(found))
+    return tuple((condition[0], *(names.get(term, term) for term in condition[1:])) for condition in task.goal)
+
+
+def usable(task: Task, home: Household, goal: Sequence[Fact]) -> frozenset[str]:
+    """The objects with which a plan for a task is made.
+
+    They are what the task and its goal name, where things can be set down, and liquids. Of several fixtures of a noun, only
+    the one in the goal counts.
+    """
+    wanted = {term for condition in goal for term in condition[1:]}
+    taken = {noun(term) for term in wanted} - {"countertop", "dining table"}
+    found = set(wanted)
+    for name, traits in home.objects.items():
+        kind = noun(name)
+        if kind in taken and name not in wanted:
+            continue
+        if kind in ("countertop", "dining table", *task.fixtures, *task.things) or name in ("water", "coffee"):
+            found.add(name)
+        elif Trait.SLICE in traits and any(slice_of(thing) == name for thing in task.things):
+            found.add(name)
+    return frozenset(found)
+
+
+def plan_for(home: Household, start: State, goal: Sequence[Fact], objects: frozenset[str] | None = None) -> Plan | None:
+    """A plan of the household domain from a state to a goal, by the common search; None if there is none.
+
+    What is closed or off at the start is so in the end, unless the goal says otherwise. Doors are opened and switches
+    turned on as late as possible, and closed and turned off as early as possible.
+
+    Args:
+        home: the domain over the objects of a kitchen.
+        start: the facts that hold.
+        goal: conditions.
+        objects: what the plan may use, with what these objects are in or on; all if None.
+
+    Raises:
+        InvalidConfiguration: the domain cannot express a condition of the goal.
+        UnknownObject: the goal names an object that is not there.
+    """
+    for condition in goal:
+        check_condition(condition, home)
+    start = home.settle(start)
+    used = set(home.objects if objects is None else objects)
+    for _ in range(3):
+        used |= {fact[2] for fact in start if fact[0] in ("at", "atop") and fact[1] in used}
+    used |= {fact[1] for fact in start if fact[0] in ("covers", "at", "atop") and _in_the_way(fact, used, home)}
+    wanted = [*goal, *_restored(home, start, goal, used)]
+    names = tuple(name for name in home.objects if name in used)
+    for conditions in (wanted, list(goal)):
+        steps = _shortest(home, start, conditions, names)
+        if steps is not None:
+            ordered = _well_ordered(home, start, steps, conditions)
+            return Plan(tuple(Action(step.operator, step.arguments) for step in ordered))
+    return None
+
+
+def _shortest(home: Household, start: State, goal: Sequence[Fact], names: tuple[str, ...]) -> Sequence[Step] | None:
+    """The shortest plan of several searches: a larger budget is spent in another order, which is not always better."""
+    best: Sequence[Step] | None = None
+    for budget in BUDGETS:
+        formulas = [formula_of(condition) for condition in goal]
+        found = solve(home, start, formulas, familiar=names, objects=names, max_expansions=budget)
+        if found.found and (best is None or len(found.steps) < len(best)):
+            best = found.steps
+        if found.proven_optimal or found.status is RecoveryStatus.IMPOSSIBLE:
+            break
+    return best
+
+
+def _well_ordered(home: Household, start: State, steps: Sequence[Step], goal: Sequence[Fact]) -> Sequence[Step]:
+    """The same steps with doors opened and switches turned on late, and closed and turned off early."""
+    kept = list(steps)
+    for step in reversed(steps):
+        if step.operator in ("open_obj", "toggle_on"):
+            kept = _moved(home, start, kept, step, goal, late=True)
+    for step in steps:
+        if step.operator in ("close_obj", "toggle_off"):
+            kept = _moved(home, start, kept, step, goal, late=False)
+    return kept
+
+
+def _moved(
+    home: Household, start: State, steps: list[Step], step: Step, goal: Sequence[Fact], late: bool
+) -> list[Step]:
+    """Steps with one of them as late, or as early, as the goal is still reached."""
+    at = steps.index(step)
+    rest = steps[:at] + steps[at + 1 :]
+    for position in range(len(rest), at, -1) if late else range(at):
+        candidate = [*rest[:position], step, *rest[position:]]
+        if reaches(home, start, candidate, goal):
+            return candidate
+    return steps
+
+
+def reaches(home: Household, start: State, steps: Sequence[Step], goal: Sequence[Fact]) -> bool:
+    """Whether steps can be carried out one after the other and bring about a goal, in the domain."""
+    state = start
+    for step in steps:
+        if not home.applicable(state, step.operator, step.arguments):
+            return False
+        state = home.apply(state, step.operator, step.arguments)
+    return all(holds(state, condition, home) for condition in goal)
+
+
+def _in_the_way(fact: Fact, used: set[str], home: Household) -> bool:
+    return fact[2] in used and not home.has(fact[2], Trait.SURFACE)
+
+
+def _restored(home: Household, start: State, goal: Sequence[Fact], used: set[str]) -> Iterator[Fact]:
+    """Conditions that doors are closed and switches off in the end that are so at the start."""
+    mentioned = {condition[:2] for condition in goal}
+    for name in home.objects:
+        for traits, rest, active in (({Trait.DOOR}, "closed", "open"), ({Trait.SWITCH}, "off", "running")):
+            if (
+                name in used
+                and traits & home.traits(name)
+                and (active, name) not in start
+                and not {(rest, name), (active, name)} & mentioned
+            ):
+                yield rest, name
