@@ -67,6 +67,7 @@ class Robot:
         arm: it plans and moves in the frame of its base.
         base: where the base stands.
         held: name of what the fingers hold; empty for nothing.
+        let_go_m: distance to which the fingers open when they let go of it.
     """
 
     def __init__(self, client: int) -> None:
@@ -84,6 +85,7 @@ class Robot:
         self.arm.reset()
         self.base = BasePose()
         self.held = ""
+        self.let_go_m = OPEN_M
         self._latch: int | None = None
         self._strained = 0
         # the stand carries the arm; they do not push each other apart
@@ -166,13 +168,32 @@ class Robot:
 
     def pressed(self, body: int) -> bool:
         """Whether both fingers press on a body."""
-        return all(
-            any(
-                point[9] > 0.0
-                for point in pybullet.getContactPoints(self.arm.body, body, finger, physicsClientId=self._client)
-            )
-            for finger in _FINGERS
-        )
+        return len(self.pressing(body)) == len(_FINGERS)
+
+    def pressing(self, body: int) -> list[Array]:
+        """Directions (3,) from the tool to each finger that presses on a body."""
+        tool, rotation = self.tool()
+        found = []
+        for finger in _FINGERS:
+            points = pybullet.getContactPoints(self.arm.body, body, finger, physicsClientId=self._client)
+            if any(point[9] > 0.0 for point in points):
+                place = pybullet.getLinkState(self.arm.body, finger, physicsClientId=self._client)[0]
+                side = math.copysign(1.0, float((np.array(place) - tool) @ rotation[:, 1]))
+                found.append(side * rotation[:, 1])
+        return found
+
+    def forget_contacts(self, bodies: Sequence[int], tick: Callable[[], None]) -> None:
+        """Let the engine find all contacts between the arm and bodies, and among the bodies, anew.
+
+        It keeps the world directions of contacts from step to step. After the base has turned them by resets, they are
+        wrong, and fingers that open would pull on what they held.
+        """
+        pairs = [(self.arm.body, body, link) for body in bodies for link in (*_FINGERS, _HAND)]
+        pairs += [(one, other, -1) for one, other in itertools.combinations(bodies, 2)]
+        for enabled in (0, 1):
+            for one, other, link in pairs:
+                pybullet.setCollisionFilterPair(one, other, link, -1, enabled, physicsClientId=self._client)
+            tick()
 
     def latch(self, body: int, link: int = -1) -> None:
         """Hold a body by a constraint between it and the hand; both fingers must touch it."""

@@ -276,19 +276,33 @@ def plan_for(home: Household, start: State, goal: Sequence[Fact], objects: froze
     wanted = [*goal, *_restored(home, start, goal, used)]
     names = tuple(name for name in home.objects if name in used)
     for conditions in (wanted, list(goal)):
-        steps = _shortest(home, start, conditions, names)
+        steps = _shortest(home, start, conditions, names, _nesting(home, names, goal))
         if steps is not None:
             ordered = _well_ordered(home, start, steps, conditions)
             return Plan(tuple(Action(step.operator, step.arguments) for step in ordered))
     return None
 
 
-def _shortest(home: Household, start: State, goal: Sequence[Fact], names: tuple[str, ...]) -> Sequence[Step] | None:
+def _nesting(home: Household, names: Sequence[str], goal: Sequence[Fact]) -> frozenset[Step]:
+    """Steps that put something on a dish or into a vessel although the goal does not say so: a pan into a pot."""
+    return frozenset(
+        Step(operator, (thing, dish))
+        for dish in names
+        if home.traits(dish) & {Trait.DISH, Trait.VESSEL}
+        for thing in names
+        if ("at", thing, dish) not in goal
+        for operator in ("put_in", "put_on")
+    )
+
+
+def _shortest(
+    home: Household, start: State, goal: Sequence[Fact], names: tuple[str, ...], forbidden: frozenset[Step]
+) -> Sequence[Step] | None:
     """The shortest plan of several searches: a larger budget is spent in another order, which is not always better."""
     best: Sequence[Step] | None = None
     for budget in BUDGETS:
         formulas = [formula_of(condition) for condition in goal]
-        found = solve(home, start, formulas, familiar=names, objects=names, max_expansions=budget)
+        found = solve(home, start, formulas, familiar=names, forbidden=forbidden, objects=names, max_expansions=budget)
         if found.found and (best is None or len(found.steps) < len(best)):
             best = found.steps
         if found.proven_optimal or found.status is RecoveryStatus.IMPOSSIBLE:

@@ -108,7 +108,7 @@ def pick_up(motion: Motion, name: str) -> None:
         motion.follow(reversed(poses[:number]))
         motion.stow()
         raise SkillFailure(f"the fingers did not touch the {name}")
-    cell.robot.held = name
+    cell.robot.held, cell.robot.let_go_m = name, grasp.opening_m
     if kind.latched:
         cell.robot.latch(body)
     motion.follow(poses[number + 1 :], SLOW_M_S * 1.5)
@@ -193,7 +193,7 @@ def put(motion: Motion, name: str, target: str) -> None:
             if cell.robot.held != name:
                 motion.stow()
                 raise SkillFailure(f"the {name} was lost on the way")
-            motion.open_fingers()
+            motion.release()
             motion.follow(leaving, SLOW_M_S * 1.5)
             motion.stow()
             return

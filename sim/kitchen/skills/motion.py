@@ -32,6 +32,8 @@ _STOWING = np.linspace(0.08, 1.0, 14)
 """Where on the way to the stowed posture the arm is tested."""
 _BACKWARDS_M = (0.08, 0.16, 0.24, 0.32, 0.40)
 """How far the base draws back, so that the arm is free to be stowed."""
+_MOST_SHIFTS, _SHIFT_M = 3, 0.003
+"""How often, and how far at a time, an open hand moves off a finger that touches what it has put down."""
 _HAND_ALONG = np.linspace(0.055, 0.20, 5)
 _HAND_ACROSS = np.linspace(-0.105, 0.105, 7)
 _HAND_THICK = (-0.035, 0.035)
@@ -201,6 +203,19 @@ class Motion:
         self._robot.unlatch()
         self._robot.held = ""
         self._robot.arm.open(opening_m, _OPEN_STEPS, self.cell.tick)
+
+    def release(self) -> None:
+        """Let go of what is held; then the hand moves off a finger that still touches it, as it would drag it along."""
+        robot = self._robot
+        body = self.cell.body(robot.held)
+        robot.forget_contacts(self.cell.carried(), self.cell.advance)
+        self.open_fingers(robot.let_go_m)
+        for _ in range(_MOST_SHIFTS):
+            touching = robot.pressing(body)
+            if len(touching) != 1:
+                return
+            position, rotation = robot.tool()
+            self.follow([ToolPose(position + _SHIFT_M * touching[0], rotation)], SLOW_M_S)
 
     def shape_fingers(self, opening_m: float) -> None:
         """Bring the empty fingers to a distance, metres, if they are not there yet."""
