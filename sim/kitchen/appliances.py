@@ -65,7 +65,7 @@ def cupboard(
 
 def microwave(name: str, on: Fixture, top_m: float, finish: Finish, hinge_left: bool = True) -> Fixture:
     """A microwave on a worktop; its button is on the panel next to the door."""
-    width, room, deep, panel, back = 0.52, 0.27, 0.42, 0.10, 0.13
+    width, room, deep, panel, back = 0.52, 0.34, 0.42, 0.10, 0.13
     sign = 1.0 if hinge_left else -1.0
     inner = width - panel
     centre_y = -sign * panel / 2
@@ -86,7 +86,7 @@ def microwave(name: str, on: Fixture, top_m: float, finish: Finish, hinge_left: 
     joint, door = _door(inner - 0.004, room + _WALL_M, base, hinge_left, _GLASS, finish.metal, 0.18, 1.5, at)
     button_at = (-back + _BUTTON_M / 2, sign * inner / 2, top_m + 0.16)
     button, switch = _button(1, button_at, (0.2, 0.7, 0.3))
-    place = Place((-back - 0.13, centre_y, top_m + base), (0.02, 0.02), room, single=True)
+    place = Place((-back - 0.118, centre_y, top_m + base), (0.02, 0.02), room, single=True)
     return Fixture(
         name,
         "microwave",

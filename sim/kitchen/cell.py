@@ -222,6 +222,12 @@ class KitchenCell(KitchenPhysics):
         """Things in or on a fixture, directly."""
         return self._process.standing_on(name)
 
+    def stands_on(self, name: str) -> str:
+        """The fixture in or on which a thing is, directly; empty if there is none."""
+        # the foot of a coffee machine is hardly higher than the worktop: places for one thing come first
+        narrow = sorted(self.fixtures.values(), key=lambda one: not any(place.single for place in one.places))
+        return next((one.name for one in narrow if one.places and name in self.standing_on(one.name)), "")
+
     def carried(self) -> list[int]:
         """Body numbers of what the robot holds, with what lies in it."""
         if not self.robot.held:

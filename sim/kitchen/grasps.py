@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.common.arm import OPEN_M
+from sim.common.rotations import rotation_about
 from sim.kitchen.reach import ToolPose, tool_rotation
 from sim.kitchen.things import Form, GraspKind, ThingKind, half_extent
 
@@ -31,6 +32,14 @@ _LEVEL = 0.7
 """Axes whose vertical part is less than 1 minus this count as horizontal."""
 _BAR_M = 0.007
 """From the end of a laptop's handle to the middle of its bar."""
+_LEANING, _UPRIGHT = math.radians(14.0), math.radians(6.0)
+"""Pitch of a hand at the near edge of a flat dish."""
+_DEEP_M = 0.04
+_BESIDE = math.radians(70.0)
+"""How far the direction of a hand at a near edge or a handle may be from where it points ideally."""
+_RIM_OPENING_M, _EAR_OPENING_M = 0.03, 0.05
+_EAR_M = 0.004
+"""From the outer end of a mug's handle to the middle of its bar."""
 _HANDLE_FREE = math.radians(42.0)
 """Fingers and palm keep this far from the direction in which a handle points."""
 
@@ -63,9 +72,12 @@ def grasps(kind: ThingKind, position: Array, rotation: Array, front: float) -> l
     if kind.grasp is GraspKind.SIDE:
         found = list(_sides(kind, position, yaw, front))
         if kind.form is Form.VESSEL:
+            found += _ears(kind, position, yaw, front)
             found += _rims(kind, position, yaw, front)
     elif kind.grasp is GraspKind.RIM:
-        found = list(_rims(kind, position, yaw, front))
+        # what is carried into low rooms is held at the edge that stays outside
+        found = list(_near_rims(kind, position, yaw, front)) if not kind.handle_m else []
+        found += _rims(kind, position, yaw, front)
     elif kind.grasp is GraspKind.ACROSS:
         found = list(_across(kind, position, rotation, front))
     else:
@@ -115,6 +127,34 @@ def _rims(kind: ThingKind, position: Array, yaw: float, front: float) -> Iterato
             point = position + np.array([radius * math.cos(around), radius * math.sin(around), up])
             for pitch in (_STEEP, _HALF_RIGHT):
                 yield Grasp(ToolPose(point, tool_rotation(azimuth, pitch)), azimuth, opening)
+
+
+def _near_rims(kind: ThingKind, position: Array, yaw: float, front: float) -> Iterator[Grasp]:
+    """The wall of a flat vessel that is nearest to the robot; the hand leans back."""
+    radius = kind.size[0] - kind.wall_m / 2
+    depth = min(_RIM_DEPTH_M, 0.25 * kind.height_m)
+    for azimuth in _spread(yaw, 8, front):
+        if _apart(azimuth, front) > _BESIDE:
+            continue
+        out = -np.array([math.cos(azimuth), math.sin(azimuth), 0.0])
+        point = position + radius * out + np.array([0.0, 0.0, kind.height_m / 2 - depth])
+        # the lower finger needs room over the worktop
+        for pitch in (_HALF_RIGHT, _STEEP, _LEANING) if kind.height_m > _DEEP_M else (_LEANING, _UPRIGHT):
+            for roll in (math.pi / 2, -math.pi / 2):
+                rotation = tool_rotation(azimuth, pitch) @ rotation_about((0.0, 0.0, 1.0), roll)
+                yield Grasp(ToolPose(point, rotation), azimuth, _RIM_OPENING_M)
+
+
+def _ears(kind: ThingKind, position: Array, yaw: float, front: float) -> Iterator[Grasp]:
+    """The upright bar of a mug's handle, when it points to the robot."""
+    if not kind.handle_m:
+        return
+    out = kind.size[0] + kind.handle_m - _EAR_M
+    point = position + out * np.array([math.cos(yaw), math.sin(yaw), 0.0])
+    for azimuth in _spread(yaw + math.pi, 16, front):
+        if _apart(azimuth, yaw + math.pi) < _BESIDE:
+            for pitch in (_FLAT, _HALF_RIGHT):
+                yield Grasp(ToolPose(point, tool_rotation(azimuth, pitch)), azimuth, _EAR_OPENING_M)
 
 
 def _handles(kind: ThingKind, position: Array, yaw: float, front: float) -> Iterator[Grasp]:

@@ -78,12 +78,7 @@ def place_of(cell: KitchenCell, name: str) -> str:
     vessels = [outer for outer in cell.things if name in cell.contents(outer)]
     if vessels:
         return min(vessels, key=lambda outer: cell.things[outer].kind.radius_m)
-    # the foot of a coffee machine is hardly higher than the worktop: places for one thing come first
-    narrow = sorted(cell.fixtures.values(), key=lambda one: not any(place.single for place in one.places))
-    for fixture in narrow:
-        if name in cell.standing_on(fixture.name):
-            return fixture.name
-    return _support(cell, name) or FLOOR
+    return cell.stands_on(name) or _support(cell, name) or FLOOR
 
 
 def unmet_goal(cell: KitchenCell, goal: Iterable[Fact], home: Household) -> tuple[Fact, ...]:

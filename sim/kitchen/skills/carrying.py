@@ -50,9 +50,10 @@ def front_of(motion: Motion, fixture: Fixture | None, point: Array) -> float:
 
 def where(motion: Motion, name: str) -> tuple[Fixture, Place] | None:
     """The fixture and the place in or on which a thing is; None if it is elsewhere, on the floor for instance."""
-    for fixture in motion.cell.fixtures.values():
-        if fixture.places and name in motion.cell.standing_on(fixture.name):
-            return fixture, fixture.places[0]
+    stands = motion.cell.stands_on(name)
+    if stands:
+        fixture = motion.cell.fixtures[stands]
+        return fixture, fixture.places[0]
     for outer in motion.cell.things:
         if name in motion.cell.contents(outer):
             return where(motion, outer)
