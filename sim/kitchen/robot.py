@@ -22,10 +22,12 @@ BASE_HEIGHT_M = 0.72
 """Height of the arm's base over the floor."""
 BASE_RADIUS_M = 0.22
 """Of the round mobile base."""
-STOW_M = (0.24, -0.20, 0.46)
+STOW_M = (0.24, -0.20, 0.62)
 """The tool while the base drives and the cameras look, in the frame of the arm's base."""
 CARRY_M = (0.44, -0.06, 0.52)
 """The same with something in the gripper."""
+HIGH_M = ((0.40, -0.06, 0.72), (0.36, -0.06, 0.68), (0.36, -0.06, 0.62))
+"""The same while it drives, best first: over open doors of fridge and cabinet."""
 LATCH_FORCE_N = 80.0
 """A constraint that holds a thin thing breaks above this force."""
 _LATCH_TICKS = 4

@@ -83,8 +83,8 @@ def household(
         learned: noun -> further traits of its objects.
         unnamed: further objects.
         liquids: what vessels may hold, besides what the domain knows.
-        complete: whether there is nothing but these objects; otherwise a countertop, a sink with a faucet, a knife and a
-            coffee machine are taken to be there, and any portable object may come in slices.
+        complete: whether there is nothing but these objects; otherwise a countertop, a sink with a faucet, a knife and
+            a coffee machine are taken to be there, and any portable object may come in slices.
         one_handed: whether doors and switches need an empty gripper.
     """
     more = learned or {}

@@ -15,7 +15,7 @@ from sim.kitchen.cell import KitchenCell
 from sim.kitchen.clearance import clear
 from sim.kitchen.floor_plan import FloorPlan
 from sim.kitchen.reach import ToolPose, find_base
-from sim.kitchen.robot import CARRY_M, STOW_M, BasePose
+from sim.kitchen.robot import CARRY_M, HIGH_M, STOW_M, BasePose
 from sim.kitchen.things import discs, half_extent
 
 Array = npt.NDArray[np.float64]
@@ -174,7 +174,20 @@ class Motion:
         path = plan.path(away, ahead)
         if path is None:
             raise SkillFailure("there is no way to the station")
+        self._lift_high()
         self._robot.drive([start, *path, goal], self.cell.carried, self.cell.advance)
+
+    def _lift_high(self) -> None:
+        """Bring what is held over the open doors that it may pass on a drive."""
+        robot = self._robot
+        if not robot.held:
+            return
+        _, rotation = self.carrying()
+        for place in HIGH_M:
+            leg = robot.arm.straight(np.asarray(place), rotation, robot.arm.joints, FAST_M_S)
+            if leg is not None:
+                robot.arm.follow([leg], self.cell.tick, True)
+                return
 
     def follow(self, poses: Iterable[ToolPose], speed_m_s: float = FAST_M_S) -> None:
         """Move the tool through world poses, in straight lines where the arm can.
