@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Generator, Iterable
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
+from enum import Enum
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,11 +29,15 @@ from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.records.archive import Archive, pack_archives
 from sim.common.cameras import DEFAULT_RIG
+from sim.common.demonstrations import EpisodeOutcome, part_path
 from sim.common.folder import claim_folder, read_ledger, write_json
 from sim.common.groups import instantiate_group
 from sim.common.parallel import Backend, run_parallel
+from sim.kitchen import demonstrations as kitchen
+from sim.kitchen.demonstrations import KitchenMix
 from sim.sensors.presets import sensor_of
-from sim.tabletop.demonstrations import DemonstrationMix, EpisodeOutcome, demonstrate, for_demonstrations, part_path
+from sim.tabletop import demonstrations as tabletop
+from sim.tabletop.demonstrations import DemonstrationMix, for_demonstrations
 from sim.tabletop.scene_mix import DEFAULT_MIX
 
 FORMAT = 2
@@ -44,10 +49,18 @@ PARTS = "parts"
 LEDGER, METRICS, CONFIG = "outcomes.jsonl", "metrics.json", "config.yaml"
 
 
+class Domain(Enum):
+    """What is demonstrated."""
+
+    tabletop = "tabletop"
+    household = "household"
+
+
 @dataclass
 class CollectConfig:
     """Top level of conf/collect.yaml."""
 
+    domain: Domain = Domain.tabletop
     transitions: int = 3000
     seed: int = 0
     out: str = "data/demos"
@@ -58,16 +71,22 @@ class CollectConfig:
     structures: list[str] = field(default_factory=lambda: list(DemonstrationMix().structures))
     vary_light: bool = True
     fidelity: str = "physics"
+    tasks: list[str] = field(default_factory=lambda: list(KitchenMix().tasks))
+    layouts: list[int] | None = None
     scene: Any = None
     cameras: Any = None
     sensor: Any = None
 
-    def mix(self) -> DemonstrationMix:
+    def mix(self) -> DemonstrationMix | KitchenMix:
         """The distribution of episodes.
 
         Raises:
             InvalidConfiguration: a value is out of range.
         """
+        if self.domain is Domain.household:
+            if not sensor_of(self.sensor).exact:
+                raise InvalidConfiguration("expected sensor=clean for domain=household, found a sensor with errors")
+            return KitchenMix(tuple(self.tasks), None if self.layouts is None else tuple(self.layouts))
         return DemonstrationMix(
             None if self.objects is None else tuple(self.objects),
             tuple(self.lengths),
@@ -105,7 +124,9 @@ def collect(config: CollectConfig, command: str | None = None) -> dict[str, Any]
         return _collect(config, mix, out, command)
 
 
-def _collect(config: CollectConfig, mix: DemonstrationMix, out: Path, command: str | None) -> dict[str, Any]:
+def _collect(
+    config: CollectConfig, mix: DemonstrationMix | KitchenMix, out: Path, command: str | None
+) -> dict[str, Any]:
     """Collect into a folder that is locked."""
     started = time.perf_counter()
     outcomes = read_ledger(
@@ -160,22 +181,29 @@ def _histogram(numbers: Iterable[int]) -> dict[str, int]:
     return {str(number): count for number, count in sorted(Counter(numbers).items())}
 
 
-def fingerprint(mix: DemonstrationMix, seed: int) -> str:
+def fingerprint(mix: DemonstrationMix | KitchenMix, seed: int) -> str:
     """Hash of everything that decides the episodes."""
     text = json.dumps({"format": FORMAT, "seed": seed, "mix": mix.to_dict()}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _episodes(
-    out: Path, mix: DemonstrationMix, config: CollectConfig, numbers: Iterable[int]
+    out: Path, mix: DemonstrationMix | KitchenMix, config: CollectConfig, numbers: Iterable[int]
 ) -> Generator[EpisodeOutcome, None, None]:
     """Results of episodes, in order."""
     (out / PARTS).mkdir(exist_ok=True)
-    function = partial(demonstrate, mix, config.seed, str((out / PARTS).resolve()))
+    parts = str((out / PARTS).resolve())
+    function = (
+        partial(kitchen.demonstrate, mix, config.seed, parts)
+        if isinstance(mix, KitchenMix)
+        else partial(tabletop.demonstrate, mix, config.seed, parts)
+    )
     return run_parallel(function, numbers, config.workers, config.parallel)
 
 
-def _record_lost(out: Path, mix: DemonstrationMix, config: CollectConfig, outcomes: list[EpisodeOutcome]) -> None:
+def _record_lost(
+    out: Path, mix: DemonstrationMix | KitchenMix, config: CollectConfig, outcomes: list[EpisodeOutcome]
+) -> None:
     """Record episodes again that are in the ledger but not in the folder."""
     packed = _packed(out)
     kept = [outcome.episode for outcome in outcomes if not outcome.reason]

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.core.observation import Observation
 from nsrecover.domains.tabletop.operators import operator_of
 from nsrecover.errors import InvalidConfiguration, did_you_mean
-from nsrecover.records.archive import write_archive
 from nsrecover.records.recording import Recording
 from sim.common.cameras import DEFAULT_RIG, CameraRig
+from sim.common.demonstrations import EpisodeOutcome, record_episode
 from sim.common.journal import Journal
 from sim.sensors.sensor import EXACT, Sensor
 from sim.sensors.world import SensedWorld
@@ -113,29 +112,6 @@ class DemonstrationSpec:
     rig: CameraRig
 
 
-@dataclass(frozen=True)
-class EpisodeOutcome:
-    """Result of an episode.
-
-    Attributes:
-        episode: its number.
-        structure: the structure of its plan.
-        transitions: recorded actions; 0 if the episode was dropped.
-        reason: why the episode was dropped; empty if it was kept.
-        detail: the action that failed and how, in words.
-        objects: number of objects.
-        operators: number of uses of each operator, if it was kept.
-    """
-
-    episode: int
-    structure: str
-    transitions: int
-    reason: str = ""
-    detail: str = ""
-    objects: int = 0
-    operators: dict[str, int] | None = None
-
-
 def for_demonstrations(sensor: Sensor) -> Sensor:
     """The sensor for demonstrations: as it is, but every object has one number in all images.
 
@@ -184,17 +160,7 @@ def demonstrate(mix: DemonstrationMix, seed: int, parts: str | Path, episode: in
     Returns:
         Its result; the same for the same mix, seed and episode.
     """
-    parts = Path(parts)
-    with Journal(parts / f"{episode:06d}") as journal:
-        ended = parts / f"{episode:06d}.json"
-        outcome = _read_outcome(ended)
-        if outcome is None or not (outcome.reason or part_path(parts, episode).is_file()):
-            outcome, recording = perform(mix, seed, episode, journal)
-            if recording is not None:
-                write_archive(part_path(parts, episode), {episode: recording})
-            atomic_write_bytes(ended, json.dumps(asdict(outcome), sort_keys=True).encode())
-        journal.clear()
-    return outcome
+    return record_episode(lambda number, journal: perform(mix, seed, number, journal), parts, episode)
 
 
 def perform(
@@ -251,11 +217,6 @@ def perform(
     return outcome, Recording(spec.plan, tuple(observations), notes)
 
 
-def part_path(parts: Path, episode: int) -> Path:
-    """File of a finished episode until all episodes are merged into one file."""
-    return parts / f"{episode:06d}.h5"
-
-
 def _observe(
     world: TabletopWorld, sensed: SensedWorld[SavedWorld], plan: Plan, journal: Journal | None, index: int
 ) -> Observation:
@@ -292,13 +253,6 @@ def _state(world: TabletopWorld) -> str:
     found = hashlib.sha256(f"{estimates.names} {world.time_s!r}".encode())
     found.update(estimates.positions.tobytes() + estimates.orientations.tobytes())
     return found.hexdigest()
-
-
-def _read_outcome(path: Path) -> EpisodeOutcome | None:
-    try:
-        return EpisodeOutcome(**json.loads(path.read_bytes()))
-    except (FileNotFoundError, ValueError, TypeError):
-        return None
 
 
 def action_failure(action: Action, before: PoseEstimates, after: PoseEstimates) -> tuple[str, str] | None:

@@ -1,0 +1,156 @@
+"""Successful demonstrations of household tasks: carried out without faults and judged by the true state."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nsrecover.core.observation import Observation
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.records.recording import Recording
+from sim.common.cameras import CameraRig
+from sim.common.demonstrations import EpisodeOutcome, record_episode
+from sim.common.journal import Journal
+from sim.kitchen.cameras import MAST_RIG
+from sim.kitchen.performing import carry_out_one, unmet
+from sim.kitchen.scenes import HELD_OUT_LAYOUTS, NUM_LAYOUTS
+from sim.kitchen.tasks import TASKS, TaskSpec, draw_task, task_of
+from sim.kitchen.world import KitchenWorld
+
+
+@dataclass(frozen=True)
+class KitchenMix:
+    """The distribution of episodes; all entries of a list are equally likely, so repeat one to draw it more often.
+
+    Attributes:
+        tasks: names or codes of tasks, see `sim.kitchen.tasks`.
+        layouts: numbers of layouts; None: all that are not held out from training.
+        rig: the cameras, in the frame of the base.
+    """
+
+    tasks: tuple[str, ...] = tuple(TASKS)
+    layouts: tuple[int, ...] | None = None
+    rig: CameraRig = MAST_RIG
+
+    def __post_init__(self) -> None:
+        if not self.tasks:
+            raise InvalidConfiguration("expected at least one household task, found none")
+        object.__setattr__(self, "tasks", tuple(task_of(name).name for name in self.tasks))
+        known = tuple(number for number in range(NUM_LAYOUTS) if number not in HELD_OUT_LAYOUTS)
+        chosen = known if self.layouts is None else self.layouts
+        for number in chosen or (-1,):
+            if number not in known:
+                raise InvalidConfiguration(
+                    f"expected layouts for training ({', '.join(map(str, known))}), found {number}; layouts "
+                    f"{', '.join(map(str, HELD_OUT_LAYOUTS))} are held out"
+                )
+        object.__setattr__(self, "layouts", chosen)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON: everything that decides the episode of a seed and number."""
+        plain: dict[str, Any] = json.loads(json.dumps(vars(self) | {"domain": "household", "rig": asdict(self.rig)}))
+        return plain
+
+
+def specify(mix: KitchenMix, seed: int, episode: int) -> TaskSpec:
+    """A random episode that depends on the arguments only.
+
+    Raises:
+        InvalidConfiguration: the drawn task cannot be done in the drawn layout.
+    """
+    rng = np.random.default_rng([seed, episode, 24])
+    assert mix.layouts is not None, "the layouts are filled in"
+    return draw_task(str(rng.choice(mix.tasks)), int(rng.integers(2**31)), int(rng.choice(mix.layouts)))
+
+
+def demonstrate(mix: KitchenMix, seed: int, parts: str | Path, episode: int) -> EpisodeOutcome:
+    """Carry out one episode and record it, or continue it where a killed process stopped.
+
+    Args:
+        mix: distribution of episodes.
+        seed: of the collection.
+        parts: folder for journals and finished episodes, see `sim.common.demonstrations.record_episode`.
+        episode: number of the episode.
+
+    Returns:
+        Its result; the same for the same mix, seed and episode.
+    """
+    return record_episode(lambda number, journal: perform(mix, seed, number, journal), parts, episode)
+
+
+def perform(
+    mix: KitchenMix, seed: int, episode: int, journal: Journal | None = None
+) -> tuple[EpisodeOutcome, Recording | None]:
+    """Carry out one episode; it is kept if after every action what the domain expects is true, and nothing else.
+
+    Args:
+        mix: distribution of episodes.
+        seed: of the collection.
+        episode: number of the episode.
+        journal: stores observations as they are made. Observations in it are not rendered again, but the robot repeats
+            all actions: the simulation is deterministic, and the journal checks the states.
+
+    Returns:
+        Its result, and the recording if it is kept.
+    """
+    try:
+        spec = specify(mix, seed, episode)
+    except InvalidConfiguration as problem:
+        return EpisodeOutcome(episode, "", 0, "no_plan", str(problem)), None
+    name, count = spec.task.name, len(spec.kitchen.things)
+    states = spec.expected()
+    with KitchenWorld(spec.kitchen, mix.rig) as world:
+        observations = [_observe(world, journal, 0)]
+        for number, action in enumerate(spec.plan, start=1):
+            if journal is not None:
+                journal.begin(number)
+            outcome = carry_out_one(world, action, states[number])
+            if outcome.reason:
+                reason = "skill_failed" if outcome.failure else "not_as_expected"
+                return EpisodeOutcome(episode, name, 0, reason, f"{action}: {outcome.reason}", count), None
+            observations.append(_observe(world, journal, number))
+        missing = unmet(outcome.truth, spec)
+    if missing:
+        detail = ", ".join(" ".join(fact) for fact in missing)
+        return EpisodeOutcome(episode, name, 0, "goal_missed", detail, count), None
+    notes = {
+        "source": "sim.collect",
+        "domain": "household",
+        "seed": seed,
+        "episode": episode,
+        "task": name,
+        "task_seed": spec.seed,
+        "layout": spec.kitchen.layout,
+        "goal": [list(fact) for fact in spec.goal],
+        "start": sorted(list(fact) for fact in spec.start),
+    }
+    counts = Counter(action.operator for action in spec.plan)
+    kept = EpisodeOutcome(episode, name, len(spec.plan), objects=count, operators=dict(sorted(counts.items())))
+    return kept, Recording(spec.plan, tuple(observations), notes)
+
+
+def _observe(world: KitchenWorld, journal: Journal | None, index: int) -> Observation:
+    """An observation from the journal, or else from the cameras."""
+    if journal is None:
+        return world.observe()
+    state = _state(world)
+    observation = journal.recall(index, state)
+    if observation is None:
+        observation = world.observe()
+        journal.keep(index, state, observation)
+    return observation
+
+
+def _state(world: KitchenWorld) -> str:
+    """Hash of the exact poses and states of everything."""
+    found = hashlib.sha256(f"{world.cell.time_s!r} {sorted(world.cell.states.items())!r}".encode())
+    for name in world.cell.things:
+        position, rotation = world.cell.pose(name)
+        found.update(position.tobytes() + rotation.tobytes())
+    return found.hexdigest()
