@@ -22,7 +22,7 @@ BASE_HEIGHT_M = 0.72
 """Height of the arm's base over the floor."""
 BASE_RADIUS_M = 0.22
 """Of the round mobile base."""
-STOW_M = (0.24, -0.20, 0.62)
+STOW_M = (0.24, -0.20, 0.46)
 """The tool while the base drives and the cameras look, in the frame of the arm's base."""
 CARRY_M = (0.44, -0.06, 0.52)
 """The same with something in the gripper."""
