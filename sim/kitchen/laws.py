@@ -35,8 +35,8 @@ TOASTER_W = 195.0
 """What bread gets from a toaster of 800 W; chosen: a slice is toasted 18 s after the lever was pressed."""
 TOASTER_S = 40.0
 """A toaster with nothing in it that toasts is off after this time."""
-LOSS_W_K = 1.5
-"""Heat that a pot loses to the room: about 0.1 m² at 15 W/(m² K) for natural convection and radiation."""
+LOSS_W_M2_K = 15.0
+"""Heat that a thing loses to the room by natural convection and radiation."""
 CONTACT_W_K = 12.0
 """Between a pan and food in it; chosen: an egg is cooked 10 s after the pan is hot."""
 MAX_DRY_C = 260.0
@@ -143,7 +143,14 @@ def heat_capacity(material: Material, mass_kg: float, volume_l: float) -> float:
     return _SPECIFIC_HEAT[material] * mass_kg + _WATER_J_KG_K * volume_l
 
 
-def heated(state: ObjectState, watts: float, capacity_j_k: float, seconds: float, around_c: float) -> ObjectState:
+def loss_w_k(radius_m: float, height_m: float) -> float:
+    """Heat that a thing about as large as a cylinder loses to what is around it, W/K; a pot about 1.5."""
+    return LOSS_W_M2_K * 2 * math.pi * radius_m * (radius_m + height_m)
+
+
+def heated(
+    state: ObjectState, watts: float, capacity_j_k: float, loss: float, seconds: float, around_c: float
+) -> ObjectState:
     """A thing after heat has flowed into it and out to what is around it; a liquid does not get hotter than it boils.
 
     The exact solution of C dT/dt = P - G (T - T_around).
@@ -152,11 +159,12 @@ def heated(state: ObjectState, watts: float, capacity_j_k: float, seconds: float
         state: before.
         watts: that flow in.
         capacity_j_k: its heat capacity.
+        loss: what it loses, W/K.
         seconds: of simulated time.
         around_c: temperature of what it loses heat to.
     """
-    settled = around_c + watts / LOSS_W_K
-    share = 1.0 - math.exp(-LOSS_W_K * seconds * TIME_LAPSE / capacity_j_k)
+    settled = around_c + watts / loss
+    share = 1.0 - math.exp(-loss * seconds * TIME_LAPSE / capacity_j_k)
     now = state.temperature_c + share * (settled - state.temperature_c)
     return replace(state, temperature_c=min(now, BOILING_C if state.volume_l > 0.0 else MAX_DRY_C))
 

@@ -228,7 +228,8 @@ class Process:
                     # microwaves heat the contents; the vessel follows slowly
                     mass *= 0.3
                 capacity = laws.heat_capacity(kind.material, mass, state.volume_l)
-                state = laws.heated(state, watts[name], capacity, seconds, around[name])
+                loss = laws.loss_w_k(kind.radius_m, kind.height_m)
+                state = laws.heated(state, watts[name], capacity, loss, seconds, around[name])
             kitchen.states[name] = laws.cooks(state, kind.name, seconds)
         for name, thing in kitchen.things.items():
             warm = kitchen.states[name]

@@ -1,7 +1,8 @@
 """The ten household tasks of REFLECT (Liu et al., 2023) as data, and their plans in sampled kitchens.
 
-A task says what its kitchen contains and what holds in the end, as conditions of the household domain. `draw_task` samples a
-kitchen for it, chooses which of several burners or worktops its goal means, and finds the plan with the common search.
+A task says what its kitchen contains and what holds in the end, as conditions of the household domain. `draw_task`
+samples a kitchen for it, chooses which of several burners or worktops its goal means, and finds the plan with the
+common search.
 """
 
 from __future__ import annotations
@@ -107,7 +108,8 @@ TASKS: Mapping[str, Task] = {
             ("fridge",),
         ),
         Task(
-            "T10", "serve warm water", "a mug of water that was heated in the microwave is on the dining table", ("mug",),
+            "T10", "serve warm water", "a mug of water that was heated in the microwave is on the dining table",
+            ("mug",),
             (("filled", "mug", "water"), ("hot", "mug"), ("at", "mug", "dining table")),
             ("sink", "faucet", "microwave"),
         ),
@@ -188,8 +190,8 @@ def draw_task(name: str, seed: int, layout: int | None = None) -> TaskSpec:
             reason = str(found)
     where = "the layouts" if layout is None else f"layout {layout}"
     raise InvalidConfiguration(
-        f"expected a kitchen in which the task {task.name!r} can be done, found none among {_MOST_DRAWS} of {where} with "
-        f"seed {seed} ({reason}); choose another layout or seed"
+        f"expected a kitchen in which the task {task.name!r} can be done, found none among {_MOST_DRAWS} of {where} "
+        f"with seed {seed} ({reason}); choose another layout or seed"
     )
 
 
@@ -233,8 +235,8 @@ def _bound_goal(task: Task, kitchen: KitchenSpec, rng: np.random.Generator) -> t
 def usable(task: Task, home: Household, goal: Sequence[Fact]) -> frozenset[str]:
     """The objects with which a plan for a task is made.
 
-    They are what the task and its goal name, where things can be set down, and liquids. Of several fixtures of a noun, only
-    the one in the goal counts.
+    They are what the task and its goal name, where things can be set down, and liquids. Of several fixtures of a noun,
+    only the one in the goal counts.
     """
     wanted = {term for condition in goal for term in condition[1:]}
     taken = {noun(term) for term in wanted} - {"countertop", "dining table"}
@@ -243,9 +245,9 @@ def usable(task: Task, home: Household, goal: Sequence[Fact]) -> frozenset[str]:
         kind = noun(name)
         if kind in taken and name not in wanted:
             continue
-        if kind in ("countertop", "dining table", *task.fixtures, *task.things) or name in ("water", "coffee"):
-            found.add(name)
-        elif Trait.SLICE in traits and any(slice_of(thing) == name for thing in task.things):
+        named = kind in ("countertop", "dining table", *task.fixtures, *task.things)
+        cut = Trait.SLICE in traits and any(slice_of(thing) == name for thing in task.things)
+        if named or cut or name in ("water", "coffee"):
             found.add(name)
     return frozenset(found)
 

@@ -1,4 +1,4 @@
-"""The true state of a kitchen as facts of the household domain: for planning demonstrations and judging episodes only."""
+"""The true state of a kitchen as facts of the household domain: for planning demonstrations and judging episodes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pybullet
 
 from nsrecover.domains.base import Fact, State
 from nsrecover.domains.household.kinds import Trait, traits_of
-from nsrecover.domains.household.names import ORDINALS, is_slice, noun
+from nsrecover.domains.household.names import is_slice, noun, whole
 from nsrecover.domains.household.scene import Household, holds, household
 from sim.kitchen.cell import KitchenCell
 from sim.kitchen.laws import is_hot
@@ -46,8 +46,8 @@ def start_state(kitchen: KitchenSpec) -> State:
 def true_state(cell: KitchenCell) -> State:
     """The facts that hold in a kitchen now.
 
-    `at` is what a thing is directly in or on, `atop` that it is merely on top of something that things are put into. Pieces
-    of food count as one object, the slice of the food; pieces can be in several places.
+    `at` is what a thing is directly in or on, `atop` that it is merely on top of something that things are put into.
+    Pieces of food count as one object, the slice of the food; pieces can be in several places.
     """
     facts: set[Fact] = set()
     for name, state in cell.states.items():
@@ -70,7 +70,7 @@ def true_state(cell: KitchenCell) -> State:
 
 def piece_name(name: str) -> str:
     """The name of a thing in the domain, which does not number the pieces of a food: `second bread slice`."""
-    return noun(name) if is_slice(name) and name.split(" ", 1)[0] in ORDINALS else name
+    return noun(name) if is_slice(name) else name
 
 
 def place_of(cell: KitchenCell, name: str) -> str:
@@ -105,7 +105,7 @@ def differences(
 def _facts_about(name: str, state: ObjectState) -> set[Fact]:
     """What holds of an object besides its place; only what its kind can be in the domain."""
     traits = traits_of(name)
-    cooks = Trait.COOKS in traits_of(name.removesuffix(" slice"))
+    cooks = Trait.COOKS in traits_of(whole(name))
     true = {
         "open": state.open and bool(traits & {Trait.DOOR, Trait.LID}),
         "running": state.on and Trait.SWITCH in traits,

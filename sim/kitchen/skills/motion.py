@@ -174,8 +174,12 @@ class Motion:
         path = plan.path(away, ahead)
         if path is None:
             raise SkillFailure("there is no way to the station")
+        arm, carrying = self._robot.arm, self._robot.arm.joints
         self._lift_high()
         self._robot.drive([start, *path, goal], self.cell.carried, self.cell.advance)
+        if self._robot.held and float(np.abs(arm.joints - carrying).max()) > 0.0:
+            # the way from here on has been tested from the usual posture
+            arm.follow([arm.between(arm.joints, carrying)], self.cell.tick, True)
 
     def _lift_high(self) -> None:
         """Bring what is held over the open doors that it may pass on a drive."""

@@ -38,6 +38,8 @@ _PRESS_M = 0.012
 _ATTEMPTS = 2
 _PUSHED_AT = 0.72
 """Where a door is pushed shut, as a share of the distance from the hinge to the handle."""
+_WATCHED_S = {"faucet": 3.0, "coffee machine": 4.0, "stove burner": 5.0, "microwave": 6.0, "toaster": 3.0}
+"""How long the robot watches what it has turned on: then a vessel is filled, and what is heated is hot."""
 _REMOTE_M = (0.6, 3.0)
 """A remote control works within 60 degrees of the middle axis of a screen, and up to 3 m."""
 
@@ -140,6 +142,8 @@ def toggle(motion: Motion, name: str, on: bool) -> None:
     else:
         _pressed(motion, fixture, fixture.switch)
     _check(motion, target, on)
+    if on:
+        motion.wait(_WATCHED_S.get(cell.fixtures[target].kind, 0.0))
 
 
 def _check(motion: Motion, name: str, on: bool) -> None:

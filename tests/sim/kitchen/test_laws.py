@@ -11,6 +11,7 @@ from sim.kitchen import laws
 from sim.kitchen.states import ROOM_C, ObjectState
 from sim.kitchen.things import Material
 
+POT_W_K = laws.loss_w_k(0.085, 0.100)
 WATER = ObjectState(liquid="water", volume_l=0.3)
 
 
@@ -66,7 +67,7 @@ def test_a_mixture_is_called_by_its_larger_part_and_has_the_mean_temperature() -
 def test_heat_is_the_energy_that_flows_in() -> None:
     capacity = laws.heat_capacity(Material.METAL, 0.8, 0.5)
     assert capacity == pytest.approx(490 * 0.8 + 4186 * 0.5)
-    after = laws.heated(WATER, 1000.0, capacity, 0.1, ROOM_C)
+    after = laws.heated(WATER, 1000.0, capacity, POT_W_K, 0.1, ROOM_C)
     gained = (after.temperature_c - WATER.temperature_c) * capacity
     assert gained == pytest.approx(1000.0 * 0.1 * laws.TIME_LAPSE, rel=0.01)
 
@@ -75,15 +76,15 @@ def test_half_a_litre_boils_within_seconds_and_not_above_100_degrees() -> None:
     capacity = laws.heat_capacity(Material.METAL, 0.8, 0.5)
     state, seconds = ObjectState(liquid="water", volume_l=0.5), 0.0
     while not laws.is_boiling(state):
-        state = laws.heated(state, laws.BURNER_W, capacity, 0.05, ROOM_C)
+        state = laws.heated(state, laws.BURNER_W, capacity, POT_W_K, 0.05, ROOM_C)
         seconds += 0.05
     assert 4.0 < seconds < 10.0
-    assert laws.heated(state, laws.BURNER_W, capacity, 60.0, ROOM_C).temperature_c == laws.BOILING_C
+    assert laws.heated(state, laws.BURNER_W, capacity, POT_W_K, 60.0, ROOM_C).temperature_c == laws.BOILING_C
 
 
 def test_things_cool_to_what_is_around_them() -> None:
     warm = ObjectState(temperature_c=90.0)
-    cooled = laws.heated(warm, 0.0, 500.0, 1000.0, laws.FRIDGE_C)
+    cooled = laws.heated(warm, 0.0, 500.0, POT_W_K, 1000.0, laws.FRIDGE_C)
     assert cooled.temperature_c == pytest.approx(laws.FRIDGE_C, abs=0.1)
 
 

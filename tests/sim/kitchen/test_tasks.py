@@ -1,0 +1,102 @@
+"""Household tasks: goals of the domain, plans of the search, and kitchens in which they can be done."""
+
+from dataclasses import replace
+
+import pytest
+
+from nsrecover.domains.household.scene import holds
+from nsrecover.errors import InvalidConfiguration, NsrecoverError, UnknownObject
+from sim.kitchen.performing import carry_out, unmet
+from sim.kitchen.scenes import HELD_OUT_LAYOUTS, NUM_LAYOUTS
+from sim.kitchen.tasks import TASKS, draw_task, plan_for, reaches, task_of, usable
+from sim.kitchen.truth import start_state
+from sim.kitchen.world import KitchenWorld
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_plan_reaches_the_goal_in_every_layout(name: str) -> None:
+    for layout in range(0, NUM_LAYOUTS, 1 if name != "make salad" else 6):
+        spec = draw_task(name, 7, layout)
+        states = spec.expected()
+        assert spec.kitchen.layout == layout
+        assert all(holds(states[-1], condition, spec.home) for condition in spec.goal)
+        assert not all(holds(states[0], condition, spec.home) for condition in spec.goal)
+        for before, action in zip(states, spec.plan, strict=False):
+            assert spec.home.applicable(before, action.operator, action.arguments), (layout, action)
+
+
+def test_a_draw_depends_on_its_arguments_only() -> None:
+    one, same, other = draw_task("T7", 3), draw_task("water plant", 3), draw_task("T7", 4)
+    assert (one.kitchen, one.goal, one.plan) == (same.kitchen, same.goal, same.plan)
+    assert one.kitchen != other.kitchen
+    assert {draw_task("T7", seed).kitchen.layout for seed in range(20)}.isdisjoint(HELD_OUT_LAYOUTS)
+
+
+def test_the_plan_does_what_a_robot_with_one_gripper_can() -> None:
+    plan = draw_task("serve warm water", 0, 0).plan
+    lines = [str(action) for action in plan]
+    assert len(lines) == 14
+    # the faucet runs only while the mug is under it, and the microwave is opened with an empty hand
+    assert lines.index("toggle_on(faucet)") == lines.index("put_in(mug, sink)") + 1
+    assert lines.index("toggle_off(faucet)") == lines.index("toggle_on(faucet)") + 1
+    assert lines[-1] == "close_obj(microwave)"
+    assert lines.index("open_obj(microwave)") < lines.index("put_in(mug, microwave)") - 1
+
+
+def test_what_stands_on_the_burner_is_moved_away_and_not_used_as_a_stand() -> None:
+    spec = draw_task("fry egg", 0, 0)
+    burner = next(condition[1] for condition in spec.goal if condition[0] == "running")
+    start = spec.start | {("at", "bowl", burner)} - {fact for fact in spec.start if fact[:2] == ("at", "bowl")}
+    home = spec.home
+    blocked = replace(home, objects={**home.objects, "bowl": frozenset({"portable", "dish", "vessel", "hollow"})})
+    plan = plan_for(blocked, start, spec.goal, usable(spec.task, home, spec.goal))
+    assert plan is not None
+    moved = [action for action in plan if action.arguments[0] == "bowl"]
+    assert [action.operator for action in moved] == ["pick_up", "put_on"]
+    assert not any(action.arguments[1:] == ("bowl",) for action in plan)
+
+
+def test_no_plan_brings_back_what_is_lost_for_good() -> None:
+    spec = draw_task("fry egg", 0, 0)
+    broken = start_state(spec.kitchen) | {("broken", "egg")}
+    assert plan_for(spec.home, broken, spec.goal, usable(spec.task, spec.home, spec.goal)) is None
+    assert not reaches(spec.home, spec.start, (), spec.goal)
+
+
+@pytest.mark.parametrize(
+    ("goal", "kind", "text"),
+    [
+        ((("boiling", "pot"),), InvalidConfiguration, "expected a condition that the domain"),
+        ((("filed", "pot", "water"),), InvalidConfiguration, "Did you mean 'filled'?"),
+        ((("filled", "pot"),), InvalidConfiguration, "expected 2 objects for the condition 'filled', found 1"),
+        ((("clean", "pott"),), UnknownObject, "Did you mean 'pot'?"),
+    ],
+)
+def test_a_goal_that_the_domain_cannot_express(goal: tuple, kind: type[NsrecoverError], text: str) -> None:
+    spec = draw_task("boil water", 0, 0)
+    with pytest.raises(kind, match=text.replace("?", r"\?")):
+        plan_for(spec.home, spec.start, goal)
+
+
+def test_wrong_names_and_layouts() -> None:
+    with pytest.raises(InvalidConfiguration, match="Did you mean 'boil water'"):
+        task_of("boil the water")
+    with pytest.raises(InvalidConfiguration, match="expected a layout of 0 to 23, found 24"):
+        draw_task("T1", 0, 24)
+
+
+def test_a_task_that_cannot_be_done_is_found_when_it_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    crowded = replace(TASKS["boil water"], things=("pot",) * 40)
+    monkeypatch.setattr("sim.kitchen.tasks.TASKS", {"boil water": crowded})
+    with pytest.raises(InvalidConfiguration, match="expected a kitchen in which the task 'boil water' can be done"):
+        draw_task("boil water", 0, 0)
+
+
+def test_a_task_is_carried_out_as_the_domain_expects() -> None:
+    spec = draw_task("boil water", 0, 0)
+    with KitchenWorld(spec.kitchen) as world:
+        outcomes = list(carry_out(world, spec))
+    assert [outcome.reason for outcome in outcomes] == [""] * len(spec.plan)
+    assert unmet(outcomes[-1].truth, spec) == ()
+    assert ("hot", "pot") in outcomes[-1].truth
+    assert unmet(outcomes[-2].truth, spec) == (("running", spec.goal[-1][1]),)
