@@ -176,10 +176,11 @@ class Motion:
             raise SkillFailure("there is no way to the station")
         arm, carrying = self._robot.arm, self._robot.arm.joints
         self._lift_high()
-        self._robot.drive([start, *path, goal], self.cell.carried, self.cell.advance)
+        self._robot.drive([start, *path], self.cell.carried, self.cell.advance)
         if self._robot.held and float(np.abs(arm.joints - carrying).max()) > 0.0:
-            # the way from here on has been tested from the usual posture
+            # the rest of the way has been tested in the usual posture
             arm.follow([arm.between(arm.joints, carrying)], self.cell.tick, True)
+        self._robot.drive([path[-1], goal], self.cell.carried, self.cell.advance)
 
     def _lift_high(self) -> None:
         """Bring what is held over the open doors that it may pass on a drive."""

@@ -48,7 +48,7 @@ def test_places_are_the_innermost_ones_and_what_is_held_has_none() -> None:
     with KitchenWorld(prepared()) as world:
         cell = world.cell
         plate, _ = cell.pose("plate")
-        cell.put("egg", plate + [0.0, 0.0, 0.03])
+        cell.put("egg", [plate[0], plate[1], plate[2] + 0.03])
         cell.put("cup", [-0.4, 2.8, 0.05])
         cell.settle()
         assert (place_of(cell, "egg"), place_of(cell, "cup")) == ("plate", FLOOR)
