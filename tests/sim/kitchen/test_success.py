@@ -1,0 +1,35 @@
+"""The command that counts how often household tasks succeed."""
+
+import json
+from pathlib import Path
+
+from sim.kitchen.success import TaskRun, run_task, summary
+from sim.kitchen.tasks import TASKS
+from tests.commands import run
+
+
+def test_tasks_and_layouts_take_turns() -> None:
+    done = run_task(("water plant",), 0, 1)
+    assert (done.task, done.layout, done.actions) == ("water plant", 1, 6)
+    assert done.cpu_s > 0.0
+    assert bool(done.failure) == (done.done < done.actions)
+
+
+def test_the_summary_counts_failures_by_operator() -> None:
+    runs = [TaskRun(n, "store egg", n, 6, 6, "", "", 3.0) for n in range(3)]
+    runs.append(TaskRun(3, "store egg", 3, 6, 2, "open_obj(fridge): the fridge did not open", "open_obj", 1.0))
+    found = summary(runs)["store egg"]
+    assert (found["runs"], found["succeeded"], found["share"], found["failed_at"]) == (4, 3, 0.75, {"open_obj": 1})
+    assert found["interval"][0] < 0.75 < found["interval"][1]
+    assert found["cpu_s_an_action"] == round(10.0 / 21, 2)
+
+
+def test_the_committed_results_are_of_all_tasks() -> None:
+    metrics = json.loads(Path("results/kitchen_tasks/metrics.json").read_text(encoding="utf-8"))
+    assert set(metrics["tasks"]) == set(TASKS)
+
+
+def test_wrong_options_are_one_line() -> None:
+    done = run("sim.kitchen.success", "--tasks", "boil watr")
+    assert done.code == 2 and "Did you mean 'boil water'" in done.err
+    assert run("sim.kitchen.success", "--runs", "0").code == 2
