@@ -7,6 +7,7 @@ common search.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -29,6 +30,8 @@ BUDGETS = (60, 100, 200)
 """States that a search for a plan expands at most."""
 _MOST_DRAWS = 12
 """Kitchens that are drawn for a task until one is found in which it can be done."""
+_CUT_FROM = math.radians(40.0)
+"""Greatest angle between the longer side of food that is to be sliced and the front of its worktop."""
 _EXTRAS = (2, 3, 4, 5)
 """Numbers of things that a task does not need."""
 
@@ -207,7 +210,7 @@ def _drawn(task: Task, rng: np.random.Generator, seed: int, layout: int | None) 
         kitchen = sample_kitchen(int(rng.integers(2**31)), number, (*task.things, *map(str, extras)))
     except InvalidConfiguration as problem:
         raise _Infeasible(str(problem)) from problem
-    kitchen = replace(kitchen, things=tuple(_prepared(task, thing) for thing in kitchen.things))
+    kitchen = replace(kitchen, things=tuple(_prepared(task, thing, kitchen, rng) for thing in kitchen.things))
     home = household_of(kitchen)
     goal = _bound_goal(task, kitchen, rng)
     plan = plan_for(home, start_state(kitchen), goal, usable(task, home, goal))
@@ -216,9 +219,16 @@ def _drawn(task: Task, rng: np.random.Generator, seed: int, layout: int | None) 
     return TaskSpec(task, seed, kitchen, goal, plan)
 
 
-def _prepared(task: Task, thing: ThingSpec) -> ThingSpec:
-    """A thing in the state in which the task finds it."""
-    return replace(thing, state=task.states[thing.kind.name]) if thing.kind.name in task.states else thing
+def _prepared(task: Task, thing: ThingSpec, kitchen: KitchenSpec, rng: np.random.Generator) -> ThingSpec:
+    """A thing as the task finds it: in its state, and lying so that the robot can cut it if it is to be sliced."""
+    noun_of = thing.kind.name
+    if noun_of in task.states:
+        thing = replace(thing, state=task.states[noun_of])
+    if any(slice_of(noun_of) in condition for condition in task.goal):
+        # the blade goes across the longer side, and the hand that holds it cannot come from the side
+        turn = float(rng.uniform(-_CUT_FROM, _CUT_FROM)) + float(rng.choice([0.0, math.pi]))
+        thing = replace(thing, yaw=math.remainder(kitchen.fixture(thing.place).yaw + turn, 2 * math.pi))
+    return thing
 
 
 def _bound_goal(task: Task, kitchen: KitchenSpec, rng: np.random.Generator) -> tuple[Fact, ...]:
