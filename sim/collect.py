@@ -35,6 +35,7 @@ from sim.common.groups import instantiate_group
 from sim.common.parallel import Backend, run_parallel
 from sim.kitchen import demonstrations as kitchen
 from sim.kitchen.demonstrations import KitchenMix
+from sim.kitchen.tasks import TASKS
 from sim.sensors.presets import sensor_of
 from sim.tabletop import demonstrations as tabletop
 from sim.tabletop.demonstrations import DemonstrationMix, for_demonstrations
@@ -71,7 +72,7 @@ class CollectConfig:
     structures: list[str] = field(default_factory=lambda: list(DemonstrationMix().structures))
     vary_light: bool = True
     fidelity: str = "physics"
-    tasks: list[str] = field(default_factory=lambda: list(KitchenMix().tasks))
+    tasks: list[str] = field(default_factory=lambda: [task.code for task in TASKS.values()])
     layouts: list[int] | None = None
     scene: Any = None
     cameras: Any = None

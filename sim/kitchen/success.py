@@ -6,7 +6,7 @@ import json
 import shlex
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -139,10 +139,10 @@ def main(
     _print(done, failures)
 
 
-def _left(tasks: Sequence[str], seed: int, numbers: range, workers: int) -> Iterable[TaskRun]:
+def _left(tasks: Sequence[str], seed: int, numbers: range, workers: int) -> Iterator[TaskRun]:
     """The runs that are left, with their progress."""
     runs = run_parallel(partial(run_task, tasks, seed), numbers, workers)
-    return tqdm(runs, total=len(numbers), desc="runs", unit="run")
+    yield from tqdm(runs, total=len(numbers), desc="runs", unit="run")
 
 
 def _print(runs: Sequence[TaskRun], failures: bool) -> None:

@@ -90,14 +90,15 @@ def household(
     more = learned or {}
     named = tuple(dict.fromkeys(names))
     objects = {name: _traits(name, more) for name in dict.fromkeys((*named, *unnamed))}
-    for name, trait in () if complete else _FALLBACKS.items():
+    fallbacks: Mapping[str, Trait] = {} if complete else _FALLBACKS
+    for name, trait in fallbacks.items():
         if not any(trait in traits for traits in objects.values()):
             objects[name] = KINDS[name].traits
     cut = Trait.SLICEABLE if complete else Trait.PORTABLE
     foods = [whole(name) for name, traits in objects.items() if cut in traits]
     objects |= {slice_of(food): _sliced(food) for food in foods}
     objects |= dict.fromkeys((*LIQUIDS, *liquids), frozenset({Trait.LIQUID.value}))
-    static = frozenset(("slices_of", slice_of(food), food) for food in foods)
+    static: frozenset[Fact] = frozenset(("slices_of", slice_of(food), food) for food in foods)
     if one_handed:
         static |= {ONE_HANDED}
     return Household(HOUSEHOLD, objects, static, names=named, learned=more)
