@@ -22,7 +22,8 @@ SEED, EPISODE = 0, 0
 
 def test_an_interrupted_episode_continues_and_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outcome, whole = perform(ONE, SEED, EPISODE)
-    assert outcome.reason == "" and whole is not None
+    assert outcome.reason == ""
+    assert whole is not None
     assert outcome.transitions == len(whole.plan) == len(whole.observations) - 1
     taken = []
     observe = KitchenWorld.observe
@@ -39,7 +40,8 @@ def test_an_interrupted_episode_continues_and_is_the_same(tmp_path: Path, monkey
     with Journal(tmp_path / "000000") as journal:
         again, resumed = perform(ONE, SEED, EPISODE, journal)
         assert journal.recalled == 2
-    assert again == outcome and resumed is not None
+    assert again == outcome
+    assert resumed is not None
     first, second = (episode_to_arrays(one.plan, one.observations, one.notes) for one in (whole, resumed))
     assert digest(first) == digest(second)
 
@@ -54,9 +56,11 @@ def test_a_collection_is_an_archive_of_typed_plans(tmp_path: Path) -> None:
     with Archive(tmp_path / "demos" / "demonstrations.h5") as archive:
         (number,) = archive.episodes
         recording, mix = archive[number], json.loads(archive.attributes["mix"])
-    assert mix["domain"] == "household" and mix["layouts"] == [0]
+    assert mix["domain"] == "household"
+    assert mix["layouts"] == [0]
     assert {action.operator for action in recording.plan} <= set(HOUSEHOLD.operators)
-    assert recording.notes["task"] == "boil water" and recording.notes["layout"] == 0
+    assert recording.notes["task"] == "boil water"
+    assert recording.notes["layout"] == 0
     assert ["at", "pot", recording.notes["goal"][1][2]] in recording.notes["goal"]
     eyes = [tuple(one.cameras[0].world_from_camera[:3, 3].round(3)) for one in recording.observations]
     assert len(set(eyes)) > 2, "the cameras move with the base"
@@ -84,6 +88,8 @@ def test_wrong_settings(tasks: tuple[str, ...], layouts: tuple[int, ...] | None,
 
 def test_a_sensor_with_errors_and_an_unknown_domain_are_refused(tmp_path: Path) -> None:
     refused = run("sim.collect", "domain=household", "sensor=d435", f"out={tmp_path / 'new'}")
-    assert refused.code == 2 and "expected sensor=clean for domain=household" in refused.err
+    assert refused.code == 2
+    assert "expected sensor=clean for domain=household" in refused.err
     unknown = run("sim.collect", "domain=houshold", f"out={tmp_path / 'new'}")
-    assert unknown.code == 2 and "household" in unknown.err
+    assert unknown.code == 2
+    assert "household" in unknown.err

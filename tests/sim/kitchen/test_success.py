@@ -31,5 +31,6 @@ def test_the_committed_results_are_of_all_tasks() -> None:
 
 def test_wrong_options_are_one_line() -> None:
     done = run("sim.kitchen.success", "--tasks", "boil watr")
-    assert done.code == 2 and "Did you mean 'boil water'" in done.err
+    assert done.code == 2
+    assert "Did you mean 'boil water'" in done.err
     assert run("sim.kitchen.success", "--runs", "0").code == 2
