@@ -27,9 +27,9 @@ from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.scene import SceneGraph
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.system import System
+from sim.common.plain import action_from, to_plain
 from sim.datasets.replay import ideal_states, replay
 from sim.datasets.spec import ErrorEpisode, StepError
-from sim.tabletop.faults.plain import action_from, to_plain
 from sim.tabletop.poses import PoseEstimates, poses_of
 from sim.tabletop.scenes import SceneSpec
 from sim.tabletop.truth import Truth, room_of

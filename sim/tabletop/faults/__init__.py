@@ -7,7 +7,7 @@ conformance test then checks it.
 from collections.abc import Mapping
 from typing import Any
 
-from nsrecover.errors import InvalidConfiguration, did_you_mean
+from sim.common.plain import fault_from_plain
 from sim.tabletop.faults.base import ErrorClass, Fault, Moment
 from sim.tabletop.faults.blocked import BlockedPlace
 from sim.tabletop.faults.displaced import Displaced
@@ -17,7 +17,6 @@ from sim.tabletop.faults.misled import Misled
 from sim.tabletop.faults.misplacing import OffsetPlacement, WrongSupport, WrongYaw
 from sim.tabletop.faults.missed import MissedGrasp
 from sim.tabletop.faults.out_of_reach import OutOfReach
-from sim.tabletop.faults.plain import from_plain
 from sim.tabletop.faults.push import Push
 from sim.tabletop.faults.removed import Removed
 from sim.tabletop.faults.slip import Slip
@@ -54,16 +53,10 @@ FAULTS: dict[str, type[Fault]] = {
 def fault_from_dict(data: Mapping[str, Any]) -> Fault:
     """Read a fault from plain data, as `Fault.to_dict` writes it.
 
-    Args:
-        data: `{"fault": name, "at_step": number, ...}` with the parameters of that fault.
-
     Raises:
         InvalidConfiguration: the name is unknown, or a parameter is unknown, missing or of the wrong type.
     """
-    name = data.get("fault")
-    if not isinstance(name, str) or name not in FAULTS:
-        raise InvalidConfiguration(f"expected a fault, found {name!r}.{did_you_mean(str(name), FAULTS)}")
-    return from_plain(FAULTS[name], name, {key: value for key, value in data.items() if key != "fault"})
+    return fault_from_plain(FAULTS, data)
 
 
 __all__ = [

@@ -7,7 +7,7 @@ episode can be saved, restored and repeated exactly.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Self
 
@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Cause
+from sim.common.plain import fault_to_plain
 from sim.tabletop.fault_context import FaultContext
-from sim.tabletop.faults.plain import to_plain
 from sim.tabletop.phases import SkillPhase
 from sim.tabletop.poses import PoseEstimates
 
@@ -115,7 +115,7 @@ class Fault:
 
     def to_dict(self) -> dict[str, Any]:
         """Its name and parameters as plain data for JSON; `sim.tabletop.faults.fault_from_dict` reads it."""
-        return {"fault": self.kind} | {item.name: to_plain(getattr(self, item.name)) for item in fields(self)}
+        return fault_to_plain(self)
 
     def estimates(self, action: Action, estimates: PoseEstimates, rng: np.random.Generator) -> PoseEstimates:
         """The (distorted) estimates that the controller uses; called once, before the arm moves."""

@@ -1,4 +1,4 @@
-"""Conversion of fault parameters to plain data for JSON and back, by the types of their dataclass."""
+"""Conversion of faults to plain data for JSON and back, by the types of their dataclasses."""
 
 from __future__ import annotations
 
@@ -19,6 +19,27 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [to_plain(item) for item in value]
     return value
+
+
+def fault_to_plain(fault: Any) -> dict[str, Any]:
+    """A fault, a dataclass with a name `kind`, as plain data; `fault_from_plain` reads it."""
+    return {"fault": fault.kind} | {item.name: to_plain(getattr(fault, item.name)) for item in fields(fault)}
+
+
+def fault_from_plain(faults: Mapping[str, type[T]], data: Mapping[str, Any]) -> T:
+    """Read a fault from plain data, as `fault_to_plain` writes it.
+
+    Args:
+        faults: every fault by its name.
+        data: `{"fault": name, "at_step": number, ...}` with the parameters of that fault.
+
+    Raises:
+        InvalidConfiguration: the name is unknown, or a parameter is unknown, missing or of the wrong type.
+    """
+    name = data.get("fault")
+    if not isinstance(name, str) or name not in faults:
+        raise InvalidConfiguration(f"expected a fault, found {name!r}.{did_you_mean(str(name), faults)}")
+    return from_plain(faults[name], name, {key: value for key, value in data.items() if key != "fault"})
 
 
 def from_plain(kind: type[T], label: str, data: Mapping[str, Any]) -> T:
