@@ -326,7 +326,7 @@ def _one(
         for _ in range(60):
             fixture = options[int(rng.integers(len(options)))]
             yaw = float(rng.uniform(-math.pi, math.pi))
-            spot = _free_spot(rng, fixtures, fixture, kind, yaw, placed)
+            spot = free_spot(rng, fixtures, fixture, kind, yaw, placed)
             if spot is None:
                 continue
             colour = kind.colours[int(rng.integers(len(kind.colours)))]
@@ -344,7 +344,7 @@ def _one(
     return None
 
 
-def _free_spot(
+def free_spot(
     rng: np.random.Generator,
     fixtures: Sequence[Fixture],
     fixture: Fixture,

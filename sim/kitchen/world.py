@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.actions import Action
+from nsrecover.core.actions import Action, Plan
 from nsrecover.core.closing import ClosedByWith
 from nsrecover.core.observation import Observation
 from nsrecover.domains.household.names import slice_of, whole
@@ -17,7 +18,10 @@ from nsrecover.errors import InvalidAction, did_you_mean
 from sim.common.cameras import CameraRig, take_picture
 from sim.kitchen.cameras import MAST_RIG, OVERVIEW, OVERVIEW_FAR_M
 from sim.kitchen.cell import KitchenCell
+from sim.kitchen.disturbed import acting
+from sim.kitchen.faults.base import START, Fault
 from sim.kitchen.observing import observe
+from sim.kitchen.person import Person
 from sim.kitchen.scenes import KitchenSpec
 from sim.kitchen.skills.carrying import pick_up, put
 from sim.kitchen.skills.cutting import slice_it
@@ -81,11 +85,20 @@ class KitchenWorld(ClosedByWith):
         spec: the kitchen at the start.
         rig: cameras, in the frame of the base.
         cell: physics, robot and states: the simulator's truth.
+        faults: what goes wrong, and when.
+        plan: what the robot is to do, if the faults' steps are steps of a plan.
         failures: why each action failed, or "" if it did not; for judging and debugging.
+        last_faults: the faults that struck at the last action.
     """
 
     def __init__(
-        self, spec: KitchenSpec, rig: CameraRig = MAST_RIG, on_frame: OnFrame | None = None, frame_steps: int = 20
+        self,
+        spec: KitchenSpec,
+        rig: CameraRig = MAST_RIG,
+        on_frame: OnFrame | None = None,
+        frame_steps: int = 20,
+        faults: Sequence[Fault] = (),
+        plan: Plan | None = None,
     ) -> None:
         """Build the kitchen and let it come to rest.
 
@@ -95,8 +108,15 @@ class KitchenWorld(ClosedByWith):
             on_frame: called with the world every `frame_steps` physics steps (200 a second) while the robot moves, for
                 videos; it may call `render`.
             frame_steps: at 20, a video with 10 frames a second runs in real time.
+            faults: what goes wrong, and when. Those of the start change the kitchen before the first observation.
+            plan: what the robot is to do. The faults of a step strike when its action is carried out for the first
+                time; other actions in between, of a recovery for instance, do not count. Without a plan every action
+                counts as the next step. Faults that alter the plan do so before it gets here (`Fault.altered`).
         """
+        for fault in faults:
+            spec = fault.scene(spec)
         self.spec, self.rig = spec, rig
+        self.faults, self.plan = tuple(faults), plan
         self._on_frame, self._frame_steps = on_frame, frame_steps
         self._start()
 
@@ -104,6 +124,8 @@ class KitchenWorld(ClosedByWith):
         self.cell = KitchenCell(self.spec)
         self.failures: list[str] = []
         self._done: list[Action] = []
+        self._carried_out = frozenset[int]()
+        self.last_faults: tuple[Fault, ...] = ()
         if self._on_frame is not None:
             self.cell.on_tick = self._frame
 
@@ -132,17 +154,20 @@ class KitchenWorld(ClosedByWith):
             InvalidAction: the operator is unknown, or takes other arguments.
             UnknownObject: an argument is not in the kitchen.
         """
-        skill = self._skill(action)
-        motion = Motion(self.cell)
-        try:
-            self._run(skill, motion, action.arguments)
-            failure = ""
-        except SkillFailure as reason:
-            failure = str(reason)
-            self.cell.note(f"{action}: {failure}")
-            motion.recover()
+        self._skill(action)
+        number = self._plan_step(action)
+        striking = tuple(fault for fault in self.faults if START < fault.at_step == number)
+        done = action
+        for fault in striking:
+            done = fault.action(done)
+        undisturbed: AbstractContextManager[Motion] = nullcontext(Motion(self.cell))
+        with acting(self.cell, striking) if striking else undisturbed as motion:
+            failure = self._carry_out(motion, done)
         self.cell.settle(60)
+        for fault in striking:
+            fault.after(Person(self.cell), action)
         self.failures.append(failure)
+        self.last_faults = striking
         self._done.append(action)
 
     def _run(self, skill: Skill, motion: Motion, names: tuple[str, ...]) -> None:
@@ -161,6 +186,26 @@ class KitchenWorld(ClosedByWith):
             except OutOfReach:
                 if chosen == options[-1]:
                     raise
+
+    def _carry_out(self, motion: Motion, action: Action) -> str:
+        """Carry out an action and return why it failed, or an empty text."""
+        try:
+            self._run(self._skill(action), motion, action.arguments)
+        except SkillFailure as reason:
+            self.cell.note(f"{action}: {reason}")
+            motion.recover()
+            return str(reason)
+        return ""
+
+    def _plan_step(self, action: Action) -> int | None:
+        """Number of this action in the plan, which is done from now on; None if no remaining action equals it."""
+        if self.plan is None:
+            return len(self._done)
+        left = (number for number, other in enumerate(self.plan) if number not in self._carried_out and other == action)
+        number = next(left, None)
+        if number is not None:
+            self._carried_out |= {number}
+        return number
 
     def _skill(self, action: Action) -> Skill:
         if action.operator not in SKILLS:

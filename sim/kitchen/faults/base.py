@@ -1,0 +1,139 @@
+"""The hooks through which a fault acts on the simulated kitchen.
+
+A fault is physics or an act, not a label: it misleads the robot's controller, stops its arm, weakens its grip, changes
+its plan, makes the kitchen differ from what the plan assumes, or lets a person act. Faults hold parameters, not state; an
+episode can be repeated exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+
+from nsrecover.core.actions import Action, Plan
+from sim.common.plain import fault_to_plain
+from sim.kitchen.faults.moment import Moment
+from sim.kitchen.person import Person
+from sim.kitchen.reach import ToolPose
+from sim.kitchen.scenes import KitchenSpec
+
+START = -1
+"""Step of faults that change the kitchen before the first action."""
+
+
+class FaultClass(StrEnum):
+    """The classes of failures: those of REFLECT (Liu et al. 2023), and those that people and appliances cause."""
+
+    EXECUTION = "execution"
+    """The robot carries out an action wrongly, or something keeps it from doing so."""
+    PLANNING = "planning"
+    """The plan is wrong."""
+    INITIAL = "initial"
+    """The kitchen differs from what the plan assumes."""
+    PERSON = "person"
+    """A person or an appliance acts, against the plan or for it."""
+    IRREVERSIBLE = "irreversible"
+    """What happens cannot be undone."""
+
+
+class Hand(Protocol):
+    """What holds things."""
+
+    @property
+    def held(self) -> str:
+        """Name of the held thing; empty for none."""
+        ...
+
+    def slacken(self) -> None:
+        """Take force and friction from the fingers until the end of the action."""
+        ...
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault that does nothing; subclasses override the hooks they need.
+
+    `scene` and `altered` are called once, before an episode; the other hooks for action `at_step` of the plan only, the
+    first time that it is carried out. Hooks of several faults run in the order of the faults.
+
+    Attributes:
+        at_step: number of the action in the plan during or after which it strikes, from 0; `START`: before the first.
+        kind: its name in configurations and files.
+        fault_class: class of the failure.
+        meaning: what happens, in a sentence.
+    """
+
+    kind: ClassVar[str]
+    fault_class: ClassVar[FaultClass]
+    meaning: ClassVar[str]
+
+    at_step: int
+
+    @classmethod
+    def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
+        """A fault of this kind with random parameters that fit a moment.
+
+        Returns:
+            None if the moment offers nothing for it, or all of that is `taken`.
+        """
+        raise NotImplementedError
+
+    def touched(self, action: Action) -> frozenset[str]:
+        """Things and fixtures that it acts on directly, by default the first argument of the action.
+
+        Args:
+            action: the action of number `at_step`.
+        """
+        return frozenset(action.arguments[:1])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its name and parameters as plain data for JSON; `sim.kitchen.faults.fault_from_dict` reads it."""
+        return fault_to_plain(self)
+
+    def scene(self, spec: KitchenSpec) -> KitchenSpec:
+        """The kitchen as it really is at the start."""
+        return spec
+
+    def altered(self, plan: Plan) -> Plan:
+        """The plan that the robot is given instead of the right one."""
+        return plan
+
+    def action(self, action: Action) -> Action:
+        """What the robot does when it is told to carry out an action."""
+        return action
+
+    def poses(self, poses: list[ToolPose], gripping: bool) -> list[ToolPose]:
+        """Where the arm moves the tool instead; called for every motion of the action along tool poses.
+
+        With fewer poses the arm stops at the last of them, and goes on with the rest of the action from there.
+
+        Args:
+            poses: of the tool, in their order.
+            gripping: whether the fingers hold a thing, a handle or a knob.
+
+        Raises:
+            SkillFailure: the arm stops, which ends the action.
+        """
+        return poses
+
+    def during(self, hand: Hand, seconds: float) -> None:
+        """Act while the robot moves; called every few physics steps.
+
+        Args:
+            hand: of the robot.
+            seconds: since the action began.
+        """
+
+    def prevents(self, plan: Plan) -> Action | None:
+        """A later action that fails from now on because of the fault, for its test; None if it does not claim that.
+
+        Args:
+            plan: the right plan.
+        """
+        return None
+
+    def after(self, person: Person, action: Action) -> None:
+        """Act when the action has ended and the arm is stowed."""

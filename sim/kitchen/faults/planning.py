@@ -1,0 +1,143 @@
+"""Planning failures: the robot is given a plan that is wrong from one step on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from nsrecover.core.actions import Action, Plan
+from nsrecover.domains.household.kinds import CATEGORIES
+from nsrecover.domains.household.names import noun
+from sim.kitchen.faults.base import Fault, FaultClass
+from sim.kitchen.faults.choosing import one_of, replaced, similar
+from sim.kitchen.faults.moment import Moment
+
+
+@dataclass(frozen=True)
+class MissingStep(Fault):
+    """The plan lacks an action."""
+
+    kind: ClassVar[str] = "missing_step"
+    fault_class: ClassVar[FaultClass] = FaultClass.PLANNING
+    meaning: ClassVar[str] = "the plan lacks a step"
+
+    @classmethod
+    def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
+        """The action of the moment, unless it is the only one."""
+        return cls(moment.step) if len(moment.plan) > 1 and not moment.taken else None
+
+    def touched(self, action: Action) -> frozenset[str]:
+        """What the action should have changed."""
+        return frozenset(action.arguments)
+
+    def altered(self, plan: Plan) -> Plan:
+        """The plan without the step."""
+        return Plan(plan.actions[: self.at_step] + plan.actions[self.at_step + 1 :])
+
+
+@dataclass(frozen=True)
+class WrongOrder(Fault):
+    """Two actions that follow one another are in the wrong order."""
+
+    kind: ClassVar[str] = "wrong_order"
+    fault_class: ClassVar[FaultClass] = FaultClass.PLANNING
+    meaning: ClassVar[str] = "two steps of the plan are in the wrong order"
+
+    @classmethod
+    def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
+        """The action of the moment and the next one."""
+        return cls(moment.step) if moment.rest and not moment.taken else None
+
+    def touched(self, action: Action) -> frozenset[str]:
+        """What the action should have changed."""
+        return frozenset(action.arguments)
+
+    def altered(self, plan: Plan) -> Plan:
+        """The plan with the two steps exchanged."""
+        i = self.at_step
+        return Plan((*plan.actions[:i], plan[i + 1], plan[i], *plan.actions[i + 2 :]))
+
+
+@dataclass(frozen=True)
+class WrongInPlan(Fault):
+    """From one step on, the plan names a wrong thing or place.
+
+    Attributes:
+        old: name of the right one.
+        new: name in the plan.
+    """
+
+    kind: ClassVar[str] = "wrong_in_plan"
+    fault_class: ClassVar[FaultClass] = FaultClass.PLANNING
+    meaning: ClassVar[str] = "the plan names a wrong thing or place"
+
+    old: str
+    new: str
+
+    @classmethod
+    def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
+        """Something similar to an object of the action, or another place to put something."""
+        found = _mistaken(moment, rng, moment.action.arguments)
+        return None if found is None else cls(moment.step, *found)
+
+    def touched(self, action: Action) -> frozenset[str]:
+        """The action's objects, and what is named instead."""
+        return frozenset({*action.arguments, self.new})
+
+    def altered(self, plan: Plan) -> Plan:
+        """The plan with the wrong name."""
+        return replaced(plan, self.old, self.new, self.at_step)
+
+
+@dataclass(frozen=True)
+class AmbiguousReference(Fault):
+    """From one step on, the plan uses a word that several things or places can mean, and the robot takes a wrong one.
+
+    Attributes:
+        word: in the plan.
+        old: name of what was meant.
+        new: name of what the robot takes.
+    """
+
+    kind: ClassVar[str] = "ambiguous_reference"
+    fault_class: ClassVar[FaultClass] = FaultClass.PLANNING
+    meaning: ClassVar[str] = "the plan says `container`, for instance, and the robot takes the wrong one"
+
+    word: str
+    old: str
+    new: str
+
+    @classmethod
+    def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
+        """An object of the action for which there is a word that something similar has, too."""
+        found = _mistaken(moment, rng, moment.action.arguments)
+        if found is None:
+            return None
+        old, new = found
+        if noun(old) == noun(new):
+            return cls(moment.step, noun(old), old, new)
+        words = sorted(word for word, nouns in CATEGORIES.items() if {noun(old), noun(new)} <= nouns)
+        word = one_of(rng, words)
+        return None if word is None else cls(moment.step, word, old, new)
+
+    def touched(self, action: Action) -> frozenset[str]:
+        """The action's objects, and what the robot takes."""
+        return frozenset({*action.arguments, self.new})
+
+    def altered(self, plan: Plan) -> Plan:
+        """The plan as the robot understands it."""
+        return replaced(plan, self.old, self.new, self.at_step)
+
+
+def _mistaken(moment: Moment, rng: np.random.Generator, names: tuple[str, ...]) -> tuple[str, str] | None:
+    """One of some names, and something else that it could be mistaken for."""
+    pairs = [
+        (old, new)
+        for old in names
+        if old != moment.before.held
+        for new in similar(moment, old)
+        if not {old, new} & moment.taken and new not in names
+    ]
+    return one_of(rng, pairs)
