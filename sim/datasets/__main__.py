@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from conf.command import run
-from sim.datasets.build import DatasetsConfig, build
-from sim.datasets.summary import markdown
+from sim.datasets.build import DatasetsConfig, build, tables
 
 if __name__ == "__main__":
-    run("datasets", DatasetsConfig, lambda settings: print(markdown(build(settings)), end=""), resumable=True)
+    run("datasets", DatasetsConfig, lambda settings: print(tables(build(settings)), end=""), resumable=True)

@@ -1,10 +1,16 @@
-"""Error datasets in folders: resumable, and independent of the number of workers."""
+"""Error datasets in folders: resumable, and independent of the number of workers.
+
+Those of the tabletop (`kinds`) and of the kitchen (`household`) are written in the same way; a kitchen gives several
+episodes at once, because they share its fault-free run.
+"""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,8 +23,13 @@ from nsrecover.errors import InvalidConfiguration, did_you_mean
 from sim.common.folder import claim_folder, read_ledger, write_json
 from sim.common.groups import instantiate_group
 from sim.common.parallel import Backend, run_parallel
+from sim.datasets.household import HOUSEHOLD_DATASETS, HouseholdEpisode
+from sim.datasets.household import generate as generate_household
+from sim.datasets.household.drawing import HouseholdDataset
+from sim.datasets.household.summary import markdown as household_markdown
+from sim.datasets.household.summary import summarise as household_summarise
 from sim.datasets.kinds import DATASETS, ErrorDataset, generate
-from sim.datasets.shipped import SEED, manifest_of, shipped
+from sim.datasets.shipped import SEED, manifest_of, shipped_lines
 from sim.datasets.spec import EPISODES, ErrorEpisode
 from sim.datasets.summary import markdown, summarise
 
@@ -40,8 +51,52 @@ class DatasetsConfig:
     scene: Any = None
 
 
+@dataclass(frozen=True)
+class Batch:
+    """Episodes that are drawn together, and their effort.
+
+    Attributes:
+        lines: JSON of each.
+        redrawn: scenes that were rejected before.
+        tried: faults that were tried.
+        without_effect: kind -> faults that were tried and rejected; only where that is counted.
+    """
+
+    lines: tuple[str, ...]
+    redrawn: int
+    tried: int
+    without_effect: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Source:
+    """How a dataset is made.
+
+    Attributes:
+        name: of the dataset.
+        episodes: default number.
+        size: episodes of a batch.
+        draw: number of a batch -> the batch; can be sent to another process.
+        read: one line -> an episode.
+        count: episodes -> summary.
+        show: summaries -> tables.
+        manifest: of the folder.
+        is_shipped: whether the episodes of the shipped seed come with the checkout.
+    """
+
+    name: str
+    episodes: int
+    size: int
+    draw: Callable[[int], Batch]
+    read: Callable[[str], Any]
+    count: Callable[[Sequence[Any]], dict[str, Any]]
+    show: Callable[[Mapping[str, Mapping[str, Any]]], str]
+    manifest: Mapping[str, Any]
+    is_shipped: bool
+
+
 def build(config: DatasetsConfig) -> dict[str, dict[str, Any]]:
-    """Generate one dataset or all; continue where an earlier run stopped.
+    """Generate one dataset, or all of the tabletop; continue where an earlier run stopped.
 
     Args:
         config: see conf/datasets.yaml.
@@ -52,79 +107,125 @@ def build(config: DatasetsConfig) -> dict[str, dict[str, Any]]:
     Raises:
         InvalidConfiguration: a value is out of range, or a folder belongs to another dataset.
     """
-    if config.dataset != ALL and config.dataset not in DATASETS:
+    known = [*DATASETS, *HOUSEHOLD_DATASETS]
+    if config.dataset != ALL and config.dataset not in known:
         raise InvalidConfiguration(
-            f"expected dataset as one of {', '.join(DATASETS)} or {ALL}, found {config.dataset!r}."
-            f"{did_you_mean(config.dataset, [*DATASETS, ALL])}"
+            f"expected dataset as one of {', '.join(known)} or {ALL}, found {config.dataset!r}."
+            f"{did_you_mean(config.dataset, [*known, ALL])}"
         )
     if config.workers < 1 or config.seed < 0 or (config.episodes is not None and config.episodes < 1):
         raise InvalidConfiguration(
             f"expected workers and episodes of at least 1 and a seed of at least 0, found workers={config.workers}, "
             f"episodes={config.episodes}, seed={config.seed}"
         )
+    if config.dataset in HOUSEHOLD_DATASETS and config.scene is not None:
+        raise InvalidConfiguration(f"expected no scene for dataset {config.dataset}, which has kitchens; leave it out")
     names = list(DATASETS) if config.dataset == ALL else [config.dataset]
     out = Path(config.out)
     summaries = {}
     for name in names:
         # a single dataset goes exactly into out=DIR
         folder = out / name if config.dataset == ALL or config.out == DatasetsConfig.out else out
-        summaries[name] = _build_one(_chosen(name, config), folder, config)
+        source = _household(name, config) if name in HOUSEHOLD_DATASETS else _tabletop(name, config)
+        with claim_folder(folder, source.manifest, "an error dataset"):
+            summaries[name] = _generate_all(source, folder, config)
     if config.dataset == ALL:
         atomic_write_bytes(out / TABLE, markdown(summaries).encode())
     return summaries
 
 
-def _chosen(name: str, config: DatasetsConfig) -> ErrorDataset:
-    """A dataset, with other scenes if the configuration has some."""
-    dataset = DATASETS[name]
-    return dataset if config.scene is None else replace(dataset, mix=instantiate_group(config.scene))  # type: ignore[type-var]
+def tables(summaries: Mapping[str, Mapping[str, Any]]) -> str:
+    """The tables of what `build` returns."""
+    return (household_markdown if set(summaries) <= set(HOUSEHOLD_DATASETS) else markdown)(summaries)
 
 
-def _build_one(dataset: ErrorDataset, folder: Path, config: DatasetsConfig) -> dict[str, Any]:
-    manifest = manifest_of(dataset.name, config.seed)
-    if dataset.mix != DATASETS[dataset.name].mix:
-        manifest["scene"] = dataset.mix.to_dict()
-    with claim_folder(folder, manifest, "an error dataset"):
-        return _generate_all(dataset, folder, config)
+def _tabletop(name: str, config: DatasetsConfig) -> Source:
+    """A dataset of the tabletop, with other scenes if the configuration has some."""
+    dataset, manifest = DATASETS[name], manifest_of(name, config.seed)
+    if config.scene is not None:
+        dataset = replace(dataset, mix=instantiate_group(config.scene))  # type: ignore[type-var]
+        if dataset.mix != DATASETS[name].mix:
+            manifest["scene"] = dataset.mix.to_dict()
+    return Source(
+        name,
+        dataset.episodes,
+        1,
+        partial(_drawn_scene, dataset, config.seed),
+        ErrorEpisode.from_json,
+        summarise,
+        markdown,
+        manifest,
+        dataset == DATASETS[name],
+    )
 
 
-def _generate_all(dataset: ErrorDataset, folder: Path, config: DatasetsConfig) -> dict[str, Any]:
-    name, wanted = dataset.name, config.episodes or dataset.episodes
+def _household(name: str, config: DatasetsConfig) -> Source:
+    dataset = HOUSEHOLD_DATASETS[name]
+    return Source(
+        name,
+        dataset.episodes,
+        dataset.per_kitchen,
+        partial(_drawn_kitchen, dataset, config.seed),
+        HouseholdEpisode.from_json,
+        household_summarise,
+        household_markdown,
+        manifest_of(name, config.seed),
+        True,
+    )
+
+
+def _drawn_scene(dataset: ErrorDataset, seed: int, number: int) -> Batch:
+    drawn = generate(dataset, seed, number)
+    return Batch((drawn.episode.to_json(),), drawn.redrawn, drawn.tried)
+
+
+def _drawn_kitchen(dataset: HouseholdDataset, seed: int, kitchen: int) -> Batch:
+    drawn = generate_household(dataset, seed, kitchen)
+    effort = drawn.effort
+    lines = tuple(episode.to_json() for episode in drawn.episodes)
+    return Batch(lines, effort.kitchens, effort.tried, dict(effort.without_effect))
+
+
+def _generate_all(source: Source, folder: Path, config: DatasetsConfig) -> dict[str, Any]:
+    name, wanted = source.name, config.episodes or source.episodes
     started = time.perf_counter()
-    found = read_ledger(folder / EPISODES, ErrorEpisode.from_json, lambda episode: episode.number)
-    before, redrawn, tried = len(found), 0, 0
-    if config.shipped and config.seed == SEED and dataset == DATASETS[name]:
-        found += shipped(name, before, wanted)
+    found = read_ledger(folder / EPISODES, source.read, lambda episode: int(episode.number))
+    before, redrawn, tried, rejected = len(found), 0, 0, Counter[str]()
+    if config.shipped and config.seed == SEED and source.is_shipped:
+        lines = list(shipped_lines(name, before, wanted))
+        found += map(source.read, lines)
         with (folder / EPISODES).open("a", encoding="utf-8") as file:
-            file.writelines(episode.to_json() + "\n" for episode in found[before:])
+            file.writelines(line + "\n" for line in lines)
     drawn_from = len(found)
+    batches = range(drawn_from // source.size, -(-wanted // source.size))
     with (
         tqdm(total=wanted, initial=min(drawn_from, wanted), unit="episode", desc=f"dataset {name}") as bar,
         (folder / EPISODES).open("a", encoding="utf-8") as file,
-        closing(
-            run_parallel(
-                partial(generate, dataset, config.seed), range(drawn_from, wanted), config.workers, config.parallel
-            )
-        ) as every,
+        closing(run_parallel(source.draw, batches, config.workers, config.parallel)) as every,
     ):
-        for drawn in every:
-            file.write(drawn.episode.to_json() + "\n")
+        for number, batch in zip(batches, every, strict=True):
+            # an earlier run may have wanted a part of the batch
+            lines = list(batch.lines[max(0, len(found) - number * source.size) :][: wanted - len(found)])
+            file.writelines(line + "\n" for line in lines)
             file.flush()
-            found.append(drawn.episode)
-            redrawn += drawn.redrawn
-            tried += drawn.tried
-            bar.update()
+            found += map(source.read, lines)
+            redrawn += batch.redrawn
+            tried += batch.tried
+            rejected.update(batch.without_effect)
+            bar.update(len(lines))
             bar.set_postfix(redrawn=redrawn, refresh=False)
     seconds = round(time.perf_counter() - started, 1)
-    summary = summarise(found[:wanted]) | {"dataset": name, "seed": config.seed}
-    run = {
+    summary = source.count(found[:wanted]) | {"dataset": name, "seed": config.seed}
+    run: dict[str, Any] = {
         "shipped": drawn_from - before,
         "generated": len(found) - drawn_from,
         "scenes_redrawn": redrawn,
         "faults_tried": tried,
         "seconds": seconds,
     }
+    if rejected:
+        run["faults_without_effect"] = dict(sorted(rejected.items()))
     write_json(folder / METRICS, summary | {"last_run": run})
     atomic_write_bytes(folder / CONFIG, OmegaConf.to_yaml(OmegaConf.structured(config)).encode())
-    atomic_write_bytes(folder / TABLE, markdown({name: summary}).encode())
+    atomic_write_bytes(folder / TABLE, source.show({name: summary}).encode())
     return summary

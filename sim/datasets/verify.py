@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +13,8 @@ from tqdm import tqdm
 
 from conf.command import run_function
 from nsrecover.errors import InvalidConfiguration
+from sim.common.folder import MANIFEST
+from sim.datasets import household
 from sim.datasets.replay import final_truth, replay
 from sim.datasets.spec import ErrorEpisode, read_episodes
 
@@ -28,6 +32,31 @@ def differences(episode: ErrorEpisode) -> list[str]:
     return found
 
 
+def household_differences(episode: household.HouseholdEpisode) -> list[str]:
+    """The same for an episode in a kitchen; the kitchen is simulated again for the second replay."""
+    first, second = (list(household.replay(episode)) for _ in range(2))
+    found = list[str]()
+    if [step.truth.poses() for step in first] != [step.truth.poses() for step in second]:
+        found.append("two replays end with other poses")
+    if [step.truth.facts for step in first] != [step.truth.facts for step in second]:
+        found.append("two replays end with other facts")
+    if tuple(step.error for step in first if step.error is not None) != episode.errors:
+        found.append("a replay is not as the stored ground truth says")
+    return found
+
+
+def _differences(folder: Path) -> Iterator[Callable[[], tuple[int, int, list[str]]]]:
+    """For every episode of a folder a function that gives its number, its number of actions, and its differences."""
+    manifest = folder / MANIFEST
+    name = json.loads(manifest.read_text(encoding="utf-8")).get("dataset") if manifest.is_file() else None
+    if name in household.HOUSEHOLD_DATASETS:
+        for kitchen in household.read_episodes(folder):
+            yield lambda it=kitchen: (it.number, len(it.plan), household_differences(it))  # type: ignore[misc]
+        return
+    for episode in read_episodes(folder):
+        yield lambda it=episode: (it.number, len(it.plan), differences(it))  # type: ignore[misc]
+
+
 def verify(
     folders: Annotated[list[Path], typer.Argument(help="Folders that `python -m sim.datasets` wrote.")],
     episodes: Annotated[int, typer.Option(help="How many random episodes of each.", min=1)] = 20,
@@ -36,14 +65,15 @@ def verify(
     """Replay random episodes of error datasets twice: the poses must be bit-equal, and agree with the ground truth."""
     failures = 0
     for folder in folders:
-        every = list(read_episodes(folder))
+        every = list(_differences(folder))
         if not every:
             raise InvalidConfiguration(f"expected episodes in {folder}, found none; generate the dataset again")
         chosen = np.random.default_rng(seed).permutation(len(every))[:episodes]
-        wrong = list[str]()
+        wrong, steps = list[str](), 0
         for row in tqdm(sorted(chosen), desc=str(folder), unit="episode", leave=False):
-            wrong += [f"  episode {every[row].number}: {text}" for text in differences(every[row])]
-        steps = sum(len(every[row].plan) for row in chosen)
+            number, actions, found = every[row]()
+            wrong += [f"  episode {number}: {text}" for text in found]
+            steps += actions
         print(f"{folder}: {len(chosen)} episodes ({steps} steps) replayed twice, {len(wrong)} differences")
         print("\n".join(wrong), end="\n" if wrong else "")
         failures += len(wrong)

@@ -1,0 +1,338 @@
+"""The error datasets of the kitchen: each defines the episodes of a kitchen for every number of a kitchen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from nsrecover.errors import InvalidConfiguration
+from sim.datasets.household.running import Struck, Trunk
+from sim.datasets.household.spec import HouseholdEpisode
+from sim.datasets.household.truth import HouseholdError, goal_of, steps_of
+from sim.kitchen.faults import FAULTS, Fault, FaultClass
+from sim.kitchen.scenes import NUM_LAYOUTS
+from sim.kitchen.tasks import TASKS, TaskSpec, draw_task, reaches
+
+REDRAWS = 12
+"""Kitchens that are drawn for a number at most."""
+TRIES = 6
+"""Faults of a kind that are tried in a kitchen at most."""
+_SPOILING_TRIES = 14
+"""Faults that are tried in a kitchen of H3 at most."""
+_SEVERAL = (2, 3, 4)
+"""Numbers of failures in an episode of H2."""
+
+
+@dataclass
+class Effort:
+    """What a kitchen's episodes cost.
+
+    Attributes:
+        kitchens: those that were drawn before because their plan failed without faults, or offered too few failures.
+        tried: faults that were tried in the simulation.
+        without_effect: kind -> those of them that were drawn again because nothing that they touch deviated, or the
+            search did not decide whether the goal can be reached.
+    """
+
+    kitchens: int = 0
+    tried: int = 0
+    without_effect: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The episodes of one kitchen, and their effort."""
+
+    episodes: tuple[HouseholdEpisode, ...]
+    effort: Effort
+
+
+class HouseholdDataset(Protocol):
+    """A definition of episodes."""
+
+    @property
+    def name(self) -> str:
+        """Name in commands."""
+        ...
+
+    @property
+    def episodes(self) -> int:
+        """Default number of episodes."""
+        ...
+
+    @property
+    def per_kitchen(self) -> int:
+        """Number of episodes that share a kitchen and its fault-free run."""
+        ...
+
+    @property
+    def tasks(self) -> Sequence[str]:
+        """Codes of its tasks, equally often."""
+        ...
+
+    def draw(
+        self, trunk: Trunk, kitchen: int, rng: np.random.Generator, effort: Effort
+    ) -> Sequence[tuple[Sequence[Fault], Sequence[HouseholdError]]] | None:
+        """Faults and errors of the episodes of a kitchen; None if it does not offer enough."""
+        ...
+
+
+def generate(dataset: HouseholdDataset, seed: int, kitchen: int) -> Drawn:
+    """The episodes of a kitchen of a dataset, which depend on the arguments only.
+
+    Args:
+        dataset: their dataset.
+        seed: of the dataset.
+        kitchen: number of the kitchen.
+
+    Raises:
+        InvalidConfiguration: no such episodes were found in `REDRAWS` kitchens.
+    """
+    effort = Effort()
+    code = dataset.tasks[kitchen % len(dataset.tasks)]
+    for redrawn in range(REDRAWS):
+        rng = np.random.default_rng([seed, *dataset.name.encode(), kitchen, redrawn])
+        # every layout equally often with every task
+        layout = (kitchen // len(dataset.tasks) + 7 * (kitchen % len(dataset.tasks)) + seed + redrawn) % NUM_LAYOUTS
+        effort.kitchens = redrawn
+        try:
+            spec = draw_task(code, int(rng.integers(2**31)), layout)
+        except InvalidConfiguration:
+            continue
+        with Trunk(spec) as trunk:
+            if dataset.name != "H4" and not _as_planned(trunk):
+                continue
+            found = dataset.draw(trunk, kitchen, rng, effort)
+        if found is not None:
+            start = kitchen * dataset.per_kitchen
+            return Drawn(
+                tuple(
+                    HouseholdEpisode(
+                        dataset.name, start + i, code, layout, spec.seed, spec.plan, tuple(faults), tuple(errors)
+                    )
+                    for i, (faults, errors) in enumerate(found)
+                ),
+                effort,
+            )
+    raise InvalidConfiguration(
+        f"expected episodes of dataset {dataset.name} in kitchen {kitchen} with seed {seed}, found none in {REDRAWS} "
+        "kitchens; use another seed"
+    )
+
+
+def _as_planned(trunk: Trunk) -> bool:
+    return not any(trunk.failures) and next(trunk.natural_errors(), None) is None
+
+
+def try_fault(trunk: Trunk, fault: Fault, effort: Effort) -> HouseholdError | None:
+    """The error that a fault causes; None if nothing that it touches deviates, or what it prevents still succeeds."""
+    effort.tried += 1
+    step = fault.at_step
+    struck = trunk.strike((fault,), step, tested=True)
+    error = trunk.error((fault,), step, struck)
+    action = trunk.spec.plan[max(step, 0)]
+    shown = (
+        error is not None
+        and bool(fault.touched(action) & error.deviations.keys())
+        and _prevents(trunk, fault, struck)
+        and _matters(trunk.spec, fault)
+    )
+    if not shown:
+        effort.without_effect[fault.kind] += 1
+        return None
+    return error
+
+
+def _prevents(trunk: Trunk, fault: Fault, struck: Struck) -> bool:
+    return fault.prevents(trunk.spec.plan) is None or struck.blocked is not None
+
+
+def _matters(spec: TaskSpec, fault: Fault) -> bool:
+    """Whether the plan that a planning fault leads to does not do the task, in the domain."""
+    altered = fault.altered(spec.plan)
+    return altered == spec.plan or not reaches(spec.home, spec.start, steps_of(altered.actions), spec.goal)
+
+
+def drawn_faults(trunk: Trunk, kind: type[Fault], rng: np.random.Generator, steps: Sequence[int]) -> Iterator[Fault]:
+    """Random faults of a kind at random steps, at most `TRIES` of them, none twice."""
+    seen = set[Fault]()
+    order = [int(step) for step in rng.permutation(np.asarray(steps, int))] if len(steps) else []
+    for attempt in range(2):
+        for step in order:
+            fault = kind.sample(trunk.moment(step), rng)
+            if fault is not None and fault not in seen:
+                seen.add(fault)
+                yield fault
+            if len(seen) == TRIES:
+                return
+        if attempt and not seen:
+            return
+
+
+@dataclass(frozen=True)
+class SingleFailures:
+    """One failure in each episode, ten different kinds in a kitchen if they fit.
+
+    Liu et al. (2023) have ten failures for each of ten tasks.
+
+    Attributes:
+        name: of the dataset.
+        episodes: default number.
+        per_kitchen: failures in a kitchen.
+        tasks: codes of its tasks.
+    """
+
+    name: str = "H1"
+    episodes: int = 1000
+    per_kitchen: int = 10
+    tasks: tuple[str, ...] = tuple(task.code for task in TASKS.values())
+
+    def draw(
+        self, trunk: Trunk, kitchen: int, rng: np.random.Generator, effort: Effort
+    ) -> Sequence[tuple[Sequence[Fault], Sequence[HouseholdError]]] | None:
+        """Kinds in random order, each once, and then again if the kitchen offers fewer than needed."""
+        kinds = [kind for kind in FAULTS.values() if kind.fault_class is not FaultClass.IRREVERSIBLE]
+        found = list[tuple[Sequence[Fault], Sequence[HouseholdError]]]()
+        seen = set[Fault]()
+        order = [kinds[int(i)] for i in rng.permutation(len(kinds))]
+        for kind in order * 3:
+            for fault in drawn_faults(trunk, kind, rng, range(len(trunk.spec.plan))):
+                if fault in seen:
+                    continue
+                error = try_fault(trunk, fault, effort)
+                if error is not None:
+                    seen.add(fault)
+                    found.append(((fault,), (error,)))
+                    break
+            if len(found) == self.per_kitchen:
+                return found
+        return None
+
+
+@dataclass(frozen=True)
+class SeveralFailures:
+    """Two to four failures at different steps of each episode.
+
+    Attributes:
+        name: of the dataset.
+        episodes: default number.
+        per_kitchen: episodes in a kitchen.
+        tasks: codes of its tasks.
+    """
+
+    name: str = "H2"
+    episodes: int = 300
+    per_kitchen: int = 3
+    tasks: tuple[str, ...] = tuple(task.code for task in TASKS.values())
+
+    def draw(
+        self, trunk: Trunk, kitchen: int, rng: np.random.Generator, effort: Effort
+    ) -> Sequence[tuple[Sequence[Fault], Sequence[HouseholdError]]] | None:
+        """Random kinds but those that alter the plan or cannot be undone; the goal can be reached after every one."""
+        kinds = [
+            kind for kind in FAULTS.values() if kind.fault_class not in (FaultClass.IRREVERSIBLE, FaultClass.PLANNING)
+        ]
+        found = list[tuple[Sequence[Fault], Sequence[HouseholdError]]]()
+        for number in range(self.per_kitchen):
+            count = _SEVERAL[(kitchen * self.per_kitchen + number) % len(_SEVERAL)]
+            faults, errors, free = list[Fault](), list[HouseholdError](), list(range(len(trunk.spec.plan)))
+            for _ in range(8 * count):
+                kind = kinds[int(rng.integers(len(kinds)))]
+                fault = next(drawn_faults(trunk, kind, rng, free), None)
+                if fault is None or any(fault.at_step == other.at_step for other in faults):
+                    continue
+                error = try_fault(trunk, fault, effort)
+                if error is not None and error.reachable:
+                    faults.append(fault)
+                    errors.append(error)
+                    free = [step for step in free if step != fault.at_step]
+                if len(faults) == count:
+                    break
+            if len(faults) < count:
+                return None
+            order = sorted(range(count), key=lambda i, faults=faults: faults[i].at_step)  # type: ignore[misc]
+            found.append(([faults[i] for i in order], [errors[i] for i in order]))
+        return found
+
+
+@dataclass(frozen=True)
+class IrreversibleFailures:
+    """Failures after which the goal cannot be reached any more (even numbers), and harmless look-alikes (odd numbers).
+
+    Attributes:
+        name: of the dataset.
+        episodes: default number.
+        per_kitchen: two: one that spoils the task, and one that does not.
+        tasks: codes of the tasks in which something needed can be spoilt.
+    """
+
+    name: str = "H3"
+    episodes: int = 300
+    per_kitchen: int = 2
+    tasks: tuple[str, ...] = ("T2", "T3", "T4", "T5", "T6", "T7", "T9", "T10")
+
+    def draw(
+        self, trunk: Trunk, kitchen: int, rng: np.random.Generator, effort: Effort
+    ) -> Sequence[tuple[Sequence[Fault], Sequence[HouseholdError]]] | None:
+        """The look-alike is of the same kind if the kitchen offers that, otherwise of another one."""
+        kinds = [kind for kind in FAULTS.values() if kind.fault_class is FaultClass.IRREVERSIBLE] + [FAULTS["dropped"]]
+        steps = range(len(trunk.spec.plan))
+        faults = [
+            fault for i in rng.permutation(len(kinds)) for fault in drawn_faults(trunk, kinds[int(i)], rng, steps)
+        ]
+        needed = {term for condition in goal_of(trunk.spec) for term in condition[1:]}
+        tried: dict[Fault, HouseholdError | None] = {}
+
+        def first(reachable: bool, ordered: Iterable[Fault]) -> tuple[Sequence[Fault], Sequence[HouseholdError]] | None:
+            for fault in ordered:
+                if fault not in tried:
+                    if len(tried) == _SPOILING_TRIES:
+                        continue
+                    tried[fault] = try_fault(trunk, fault, effort)
+                error = tried[fault]
+                if error is not None and error.reachable is reachable:
+                    return (fault,), (error,)
+            return None
+
+        def relevant(fault: Fault) -> bool:
+            return bool(fault.touched(trunk.spec.plan[fault.at_step]) & needed)
+
+        lost = first(False, (fault for fault in faults if relevant(fault)))
+        if lost is None:
+            return None
+        kind = lost[0][0].kind
+        harmless = first(True, sorted(faults, key=lambda fault: (fault.kind != kind, relevant(fault))))
+        return None if harmless is None else [lost, harmless]
+
+
+@dataclass(frozen=True)
+class NoFailures:
+    """Nothing is injected; what fails, fails by itself.
+
+    Attributes:
+        name: of the dataset.
+        episodes: default number.
+        per_kitchen: one, so that all kitchens differ.
+        tasks: codes of its tasks.
+    """
+
+    name: str = "H4"
+    episodes: int = 200
+    per_kitchen: int = 1
+    tasks: tuple[str, ...] = tuple(task.code for task in TASKS.values())
+
+    def draw(
+        self, trunk: Trunk, kitchen: int, rng: np.random.Generator, effort: Effort
+    ) -> Sequence[tuple[Sequence[Fault], Sequence[HouseholdError]]] | None:
+        """Every kitchen."""
+        return [((), tuple(trunk.natural_errors()))]
+
+
+HOUSEHOLD_DATASETS: Mapping[str, HouseholdDataset] = {
+    dataset.name: dataset for dataset in (SingleFailures(), SeveralFailures(), IrreversibleFailures(), NoFailures())
+}
+"""Every error dataset of the kitchen by its name."""

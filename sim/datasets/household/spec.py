@@ -1,0 +1,155 @@
+"""An episode of an error dataset of the kitchen as data: one JSON line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+
+from nsrecover.core.actions import Plan
+from nsrecover.errors import InvalidConfiguration, NsrecoverError
+from sim.datasets.household.truth import HouseholdError
+from sim.kitchen.faults import Fault, fault_from_dict
+from sim.kitchen.scenes import HELD_OUT_LAYOUTS
+from sim.kitchen.tasks import TaskSpec, draw_task
+
+SCHEMA = 1
+"""Version of the line and of the generation from numbers; increase it when either changes."""
+EPISODES = "episodes.jsonl"
+"""Name of a dataset's file in its folder."""
+
+
+@dataclass(frozen=True)
+class HouseholdEpisode:
+    """An episode: everything that determines how it runs, and its ground truth.
+
+    Attributes:
+        dataset: which dataset it belongs to.
+        number: its number there.
+        task: code of the task.
+        layout: number of the kitchen's layout.
+        seed: of the kitchen; `draw_task(task, seed, layout)` gives it.
+        plan: the right plan.
+        faults: injected faults, each at a step of the plan.
+        errors: the ground truth; all other steps succeed.
+    """
+
+    dataset: str
+    number: int
+    task: str
+    layout: int
+    seed: int
+    plan: Plan
+    faults: tuple[Fault, ...]
+    errors: tuple[HouseholdError, ...] = ()
+
+    @property
+    def held_out(self) -> bool:
+        """Whether its layout is never used for training."""
+        return self.layout in HELD_OUT_LAYOUTS
+
+    @property
+    def recoverable(self) -> bool:
+        """Whether the goal can be reached after every error."""
+        return all(error.reachable for error in self.errors)
+
+    @property
+    def robots_plan(self) -> Plan:
+        """The plan that the robot is given: the right one, unless a planning fault alters it."""
+        plan = self.plan
+        for fault in self.faults:
+            plan = fault.altered(plan)
+        return plan
+
+    def faults_at(self, step: int) -> tuple[Fault, ...]:
+        """The faults that strike at a step of the plan."""
+        return tuple(fault for fault in self.faults if fault.at_step == step)
+
+    @cached_property
+    def spec(self) -> TaskSpec:
+        """Its task in its kitchen.
+
+        Raises:
+            InvalidConfiguration: this version draws another plan there.
+        """
+        spec = draw_task(self.task, self.seed, self.layout)
+        if spec.plan != self.plan:
+            raise InvalidConfiguration(
+                f"expected the plan {spec.plan} in episode {self.number} of {self.dataset}, found {self.plan}; another "
+                "version made it, generate the dataset again"
+            )
+        return spec
+
+    def to_json(self) -> str:
+        """One line of JSON, without a line feed."""
+        data = {
+            "schema": SCHEMA,
+            "dataset": self.dataset,
+            "number": self.number,
+            "task": self.task,
+            "layout": self.layout,
+            "seed": self.seed,
+            "plan": [str(action) for action in self.plan],
+            "faults": [fault.to_dict() for fault in self.faults],
+            "errors": [asdict(error) for error in self.errors],
+        }
+        return json.dumps(data, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, line: str) -> HouseholdEpisode:
+        """The inverse of `to_json`.
+
+        Raises:
+            InvalidConfiguration: the line is not an episode of this schema.
+        """
+        try:
+            data = json.loads(line)
+            if data["schema"] != SCHEMA:
+                raise InvalidConfiguration(
+                    f"expected an episode of schema {SCHEMA}, found schema {data['schema']}; generate the dataset again"
+                )
+            return cls(
+                dataset=str(data["dataset"]),
+                number=int(data["number"]),
+                task=str(data["task"]),
+                layout=int(data["layout"]),
+                seed=int(data["seed"]),
+                plan=Plan.parse(data["plan"]),
+                faults=tuple(fault_from_dict(item) for item in data["faults"]),
+                errors=tuple(
+                    HouseholdError(**item | {key: tuple(item[key]) for key in ("missing", "excess")})
+                    for item in data["errors"]
+                ),
+            )
+        except NsrecoverError:
+            raise
+        except (ValueError, KeyError, TypeError, AttributeError) as problem:
+            raise InvalidConfiguration(
+                f"expected an episode of an error dataset of the kitchen, found a line that is none ({problem!r}); "
+                "generate the dataset again"
+            ) from None
+
+
+def read_episodes(path: str | Path) -> Iterator[HouseholdEpisode]:
+    """The episodes of a dataset, in order.
+
+    Args:
+        path: an `episodes.jsonl`, or a folder with one.
+
+    Raises:
+        InvalidConfiguration: there is no such file, or a line is not an episode; the message has its number.
+    """
+    path = Path(path)
+    path = path / EPISODES if path.is_dir() else path
+    if not path.is_file():
+        raise InvalidConfiguration(
+            f"expected an error dataset at {path}, found no file; run `python -m sim.datasets dataset=H1` first"
+        )
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                yield HouseholdEpisode.from_json(line)
+            except NsrecoverError as problem:
+                raise InvalidConfiguration(f"{path}, line {number}: {problem}") from None

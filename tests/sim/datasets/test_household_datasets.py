@@ -1,0 +1,194 @@
+"""Episodes of the kitchen's error datasets follow from their number, replay exactly, and say what is wrong."""
+
+import json
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from nsrecover.core.actions import Plan
+from nsrecover.errors import InvalidConfiguration
+from sim.datasets.build import Batch, DatasetsConfig, Source, _generate_all
+from sim.datasets.household import HOUSEHOLD_DATASETS, HouseholdEpisode, generate, read_episodes, replay
+from sim.datasets.household.drawing import Drawn, SingleFailures
+from sim.datasets.household.running import Trunk
+from sim.datasets.household.summary import markdown, summarise
+from sim.datasets.household.truth import HouseholdError, reachable
+from sim.datasets.verify import household_differences
+from sim.kitchen.faults import START, Snapshot
+from sim.kitchen.faults.blocking import OutOfReach
+from sim.kitchen.faults.initial import DirtyAtStart
+from sim.kitchen.faults.planning import MissingStep
+from sim.kitchen.faults.robot import FailedAction
+from sim.kitchen.tasks import TaskSpec, draw_task
+from tests.commands import run
+
+SMALL = SingleFailures(per_kitchen=2, tasks=("T8",))
+"""Its plans are the shortest."""
+SEED = 3
+
+
+@pytest.fixture(scope="module")
+def drawn() -> Drawn:
+    return generate(SMALL, SEED, 0)
+
+
+def test_a_kitchen_gives_different_failures_that_show(drawn: Drawn) -> None:
+    first, second = drawn.episodes
+    assert (first.number, second.number, first.task) == (0, 1, "T8")
+    assert (first.seed, first.layout, first.plan) == (second.seed, second.layout, second.plan)
+    assert first.faults != second.faults
+    for episode in drawn.episodes:
+        ((fault,), (error,)) = episode.faults, episode.errors
+        assert error.step == fault.at_step
+        assert fault.touched(episode.plan[max(fault.at_step, 0)]) & error.deviations.keys()
+        assert set(error.causes) == set(error.deviations)
+    assert drawn.effort.tried == 2 + sum(drawn.effort.without_effect.values())
+
+
+def test_replays_agree_to_the_last_bit_and_with_what_was_written(drawn: Drawn) -> None:
+    episode = drawn.episodes[0]
+    assert household_differences(episode) == []
+    tampered = replace(episode, errors=(replace(episode.errors[0], failure="luck"),))
+    steps = list(replay(tampered))
+    assert [step.step for step in steps] == [START, *range(len(episode.plan))]
+    assert [step.error for step in steps if step.error is not None] == list(episode.errors) != list(tampered.errors)
+
+
+def test_a_line_says_everything(drawn: Drawn, tmp_path: Path) -> None:
+    for episode in drawn.episodes:
+        line = episode.to_json()
+        assert "\n" not in line
+        assert HouseholdEpisode.from_json(line) == episode
+    lines = [episode.to_json() for episode in drawn.episodes]
+    path = tmp_path / "episodes.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    assert list(read_episodes(tmp_path)) == list(drawn.episodes)
+    for change, message in (
+        ({"schema": 99}, "schema 99"),
+        ({"faults": [{"fault": "droped", "at_step": 0}]}, "Did you mean 'dropped'"),
+        ({"errors": [{"step": 1}]}, "a line that is none"),
+    ):
+        path.write_text(f"{lines[0]}\n{json.dumps(json.loads(lines[1]) | change)}\n")
+        with pytest.raises(InvalidConfiguration, match=f"line 2.*{message}"):
+            list(read_episodes(tmp_path))
+    with pytest.raises(InvalidConfiguration, match="dataset=H1"):
+        list(read_episodes(tmp_path / "nothing"))
+
+
+def test_an_episode_of_another_version_is_noticed() -> None:
+    spec = draw_task("T8", 5, 0)
+    episode = HouseholdEpisode("H4", 0, "T8", 0, 5, spec.plan, ())
+    assert episode.spec.plan == spec.plan
+    other = replace(episode, plan=Plan(spec.plan.actions[1:]))
+    with pytest.raises(InvalidConfiguration, match="generate the dataset again"):
+        _ = other.spec
+
+
+def _at(spec: TaskSpec, step: int, *more: tuple[str, ...], without: tuple[tuple[str, ...], ...] = ()) -> bool | None:
+    """Whether the goal can be reached from the expected state after some actions, with other facts."""
+    facts = spec.expected()[step] | set(more)
+    now = Snapshot(frozenset(facts - set(without)), {}, {}, {}, {}, "", (0.0, 0.0, 0.0), 0)
+    return reachable(spec, now)
+
+
+@pytest.mark.parametrize(
+    ("task", "fact", "expected"),
+    [
+        ("T7", ("filled", "house plant", "wine"), False),
+        ("T7", ("filled", "cup", "wine"), True),
+        ("T7", ("broken", "cup"), False),
+        ("T5", ("dirty", "mug"), True),
+        ("T6", ("cooked", "egg"), False),
+        ("T6", ("broken", "egg"), False),
+        ("T3", ("burnt", "egg"), False),
+        ("T3", ("dirty", "pan"), True),
+    ],
+)
+def test_the_search_says_whether_the_goal_is_within_reach(task: str, fact: tuple[str, ...], expected: bool) -> None:
+    spec = draw_task(task, 4, 0)
+    assert _at(spec, 0) is True
+    assert _at(spec, 0, fact) is expected
+
+
+def test_what_lies_on_the_floor_or_is_cracked_elsewhere_is_lost() -> None:
+    spec = draw_task("T3", 4, 0)
+    places = {fact for fact in spec.start if fact[0] == "at" and fact[1] == "egg"}
+    assert _at(spec, 0, ("at", "egg", "floor"), without=tuple(places)) is False
+    vessel = next((thing.name for thing in spec.kitchen.things if thing.kind.name in ("plate", "bowl", "pot")), "")
+    if vessel:
+        assert _at(spec, 0, ("at", "egg", vessel), ("cracked", "egg"), without=tuple(places)) is False
+    assert _at(spec, 0, ("at", "egg", "pan"), ("cracked", "egg"), without=tuple(places)) is True
+
+
+def test_the_summary_counts_failures_by_task() -> None:
+    plan = Plan.parse("toggle_on(faucet); pick_up(mug)")
+    error = HouseholdError(0, {"faucet": "not running faucet"}, {"faucet": "failed_action"}, (), (), "", True)
+    lost = HouseholdError(0, {"mug": "at mug, floor"}, {"mug": "out_of_reach"}, (), (), "", False)
+    episodes = [
+        HouseholdEpisode("H1", 0, "T1", 4, 0, plan, (FailedAction(0),), (error,)),
+        HouseholdEpisode("H1", 1, "T5", 0, 0, plan, (OutOfReach(0, "mug", (0.0, 0.0, 0.0), 1),), (lost,)),
+        HouseholdEpisode("H1", 2, "T5", 0, 0, plan, (DirtyAtStart(START, "mug"),), ()),
+    ]
+    summary = summarise(episodes)
+    assert (summary["episodes"], summary["failures"], summary["failures_that_show"]) == (3, 3, 2)
+    assert summary["failures_by_task"]["out_of_reach"] == {"T5": 1}
+    assert summary["goal"] == {"out of reach": 1, "within reach": 2}
+    assert summary["part"] == {"held-out layouts": 1, "other layouts": 2}
+    text = markdown({"H1": summary})
+    assert "| failed_action" in text
+    assert "| H1: failure" in text
+
+
+def test_the_robots_plan_is_the_altered_one() -> None:
+    plan = Plan.parse("toggle_on(faucet); pick_up(mug)")
+    episode = HouseholdEpisode("H1", 0, "T1", 0, 0, plan, (MissingStep(0),))
+    assert str(episode.robots_plan) == "pick_up(mug)"
+    assert episode.recoverable
+
+
+def _batch(size: int, number: int) -> Batch:
+    plan = Plan.parse("toggle_on(faucet)")
+    lines = tuple(HouseholdEpisode("H1", size * number + i, "T1", 0, number, plan, ()).to_json() for i in range(size))
+    return Batch(lines, 1, 2, {"dropped": 1})
+
+
+def test_a_run_goes_on_in_the_middle_of_a_kitchen(tmp_path: Path) -> None:
+    source = Source(
+        "H1", 10, 4, partial(_batch, 4), HouseholdEpisode.from_json, summarise, markdown, {"format": 1}, False
+    )
+    for wanted in (3, 6, 9):
+        _generate_all(source, tmp_path, DatasetsConfig(dataset="H1", episodes=wanted, workers=1))
+        assert [episode.number for episode in read_episodes(tmp_path)] == list(range(wanted))
+    last = json.loads((tmp_path / "metrics.json").read_text())["last_run"]
+    assert (last["generated"], last["scenes_redrawn"], last["faults_without_effect"]) == (3, 2, {"dropped": 2})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("dataset=H5",), "H1, H2, H3, H4 or all, found 'H5'"),
+        (("dataset=H11",), "Did you mean 'H1'"),
+        (("dataset=H1", "scene=unseen"), "expected no scene for dataset H1"),
+    ],
+)
+def test_settings_it_cannot_use_are_told(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    ran = run("sim.datasets", f"out={tmp_path / 'new'}", *arguments)
+    assert ran.code == 2
+    assert message in ran.err
+    assert not (tmp_path / "new").exists()
+
+
+def test_the_datasets_are_large_enough() -> None:
+    sizes = {name: dataset.episodes for name, dataset in HOUSEHOLD_DATASETS.items()}
+    assert sizes["H1"] >= 1000
+    assert sizes["H3"] >= 300
+    assert len(HOUSEHOLD_DATASETS["H1"].tasks) == HOUSEHOLD_DATASETS["H1"].per_kitchen == 10
+
+
+def test_a_run_without_faults_keeps_no_checkpoints() -> None:
+    spec = replace(draw_task("T8", 5, 0), plan=Plan.parse("close_obj(laptop)"))
+    with Trunk(spec, steps=[]) as trunk:
+        assert trunk.failures == [""]
+        assert list(trunk.natural_errors()) == []
