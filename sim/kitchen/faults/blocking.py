@@ -21,6 +21,8 @@ from sim.kitchen.things import Form
 
 _BESIDE_M = 0.012
 """Between a thing and what is put in front of it."""
+_TALL_M = 0.08
+"""Least height of what is put in front of something: a hand reaches over what is lower."""
 _FROM_WALL_M = 0.35
 """Between a thing on the floor and furniture."""
 _TRIES = 60
@@ -84,6 +86,8 @@ class Blocked(PutFault):
         flat = kind.form is Form.LOAF or (kind.form is Form.VESSEL and other.radius_m > 1.2 * kind.radius_m)
         if flat:
             return cls(moment.step, name, rounded((x, y, z + kind.height_m)), number)
+        if other.height_m < _TALL_M:
+            return None
         # in front of it is where the robot comes from
         fixture = next(one for one in moment.spec.fixtures if one.name == after.things[target].place)
         out = fixture.rotation()[:, 0]
