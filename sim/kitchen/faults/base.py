@@ -1,8 +1,8 @@
 """The hooks through which a fault acts on the simulated kitchen.
 
 A fault is physics or an act, not a label: it misleads the robot's controller, stops its arm, weakens its grip, changes
-its plan, makes the kitchen differ from what the plan assumes, or lets a person act. Faults hold parameters, not state; an
-episode can be repeated exactly.
+its plan, makes the kitchen differ from what the plan assumes, or lets a person act. Faults hold parameters, not state:
+episodes can be repeated exactly.
 """
 
 from __future__ import annotations

@@ -27,7 +27,8 @@ from tests.sim.kitchen.scenes import TOP, kitchen
 
 PLAN = Plan.parse(
     "toggle_on(first stove burner); toggle_on(coffee machine); open_obj(drawer); pick_up(mug); "
-    "put_on(mug, dining table); close_obj(drawer); pick_up(egg); crack_obj(egg); put_in(egg, bowl); put_on(bowl, second stove burner)"
+    "put_on(mug, dining table); close_obj(drawer); pick_up(egg); crack_obj(egg); put_in(egg, bowl); "
+    "put_on(bowl, second stove burner)"
 )
 STEPS = 6
 """Actions that are carried out; the others are planned only."""
