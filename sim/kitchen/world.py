@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from sim.kitchen.cameras import MAST_RIG, OVERVIEW, OVERVIEW_FAR_M
 from sim.kitchen.cell import KitchenCell
 from sim.kitchen.disturbed import acting
 from sim.kitchen.faults.base import START, Fault
+from sim.kitchen.hearing import KitchenHearing
 from sim.kitchen.observing import observe
 from sim.kitchen.person import Person
 from sim.kitchen.scenes import KitchenSpec
@@ -31,6 +32,8 @@ from sim.kitchen.skills.moving import move_to
 from sim.kitchen.skills.operating import close_it, open_it, toggle
 from sim.kitchen.skills.pouring import pour
 from sim.kitchen.skills.wiping import wipe
+from sim.sound.microphone import Microphone
+from sim.sound.soundscape import SavedSound
 
 OnFrame = Callable[["KitchenWorld"], None]
 
@@ -71,9 +74,11 @@ class SavedKitchen:
 
     Attributes:
         actions: carried out by then.
+        sound: what was heard until then; None without a microphone.
     """
 
     actions: tuple[Action, ...]
+    sound: SavedSound | None = None
 
 
 class KitchenWorld(ClosedByWith):
@@ -89,6 +94,7 @@ class KitchenWorld(ClosedByWith):
         plan: what the robot is to do, if the faults' steps are steps of a plan.
         failures: why each action failed, or "" if it did not; for judging and debugging.
         last_faults: the faults that struck at the last action.
+        hearing: what is heard, with the sound events that are true; None without a microphone.
     """
 
     def __init__(
@@ -99,6 +105,7 @@ class KitchenWorld(ClosedByWith):
         frame_steps: int = 20,
         faults: Sequence[Fault] = (),
         plan: Plan | None = None,
+        microphone: Microphone | None = None,
     ) -> None:
         """Build the kitchen and let it come to rest.
 
@@ -112,10 +119,12 @@ class KitchenWorld(ClosedByWith):
             plan: what the robot is to do. The faults of a step strike when its action is carried out for the first
                 time; other actions in between, of a recovery for instance, do not count. Without a plan every action
                 counts as the next step. Faults that alter the plan do so before it gets here (`Fault.altered`).
+            microphone: if given, observations have the sound since the last one; it changes nothing else. Its position
+                is in the frame of the base; see `sim.kitchen.sounding.microphone_in`.
         """
         for fault in faults:
             spec = fault.scene(spec)
-        self.spec, self.rig = spec, rig
+        self.spec, self.rig, self._microphone = spec, rig, microphone
         self.faults, self.plan = tuple(faults), plan
         self._on_frame, self._frame_steps = on_frame, frame_steps
         self._start()
@@ -126,18 +135,21 @@ class KitchenWorld(ClosedByWith):
         self._done: list[Action] = []
         self._carried_out = frozenset[int]()
         self.last_faults: tuple[Fault, ...] = ()
-        if self._on_frame is not None:
-            self.cell.on_tick = self._frame
+        self.hearing = None if self._microphone is None else KitchenHearing(self.cell, self._microphone)
+        if self._on_frame is not None or self.hearing is not None:
+            self.cell.on_tick = self._tick
 
-    def _frame(self) -> None:
+    def _tick(self) -> None:
+        if self.hearing is not None:
+            self.hearing.step()
         if self._on_frame is not None and self.cell.ticks % self._frame_steps == 0:
             self._on_frame(self)
 
     def observe(self) -> Observation:
-        """Images of the cameras on the robot, and the state of the gripper."""
+        """Images of the cameras on the robot, the state of the gripper, and what was heard since the last time."""
         cell = self.cell
         cell.visuals.update(cell.states)
-        return observe(
+        seen = observe(
             cell.client,
             self.rig,
             cell.robot.base,
@@ -146,6 +158,10 @@ class KitchenWorld(ClosedByWith):
             cell.robot.opening_m(),
             cell.time_s,
         )
+        if self.hearing is None:
+            return seen
+        audio, rate_hz = self.hearing.listen()
+        return replace(seen, audio=audio, audio_rate_hz=rate_hz)
 
     def execute(self, action: Action) -> None:
         """Carry out an action; return when the arm is out of the way again, whether the action succeeded or not.
@@ -234,7 +250,7 @@ class KitchenWorld(ClosedByWith):
 
     def save(self) -> SavedKitchen:
         """The present moment, for `restore`."""
-        return SavedKitchen(tuple(self._done))
+        return SavedKitchen(tuple(self._done), None if self.hearing is None else self.hearing.save())
 
     def restore(self, saved: SavedKitchen) -> None:
         """Return to a moment: build the kitchen again and repeat its actions, which is exact to the last bit.
@@ -245,6 +261,8 @@ class KitchenWorld(ClosedByWith):
         self._start()
         for action in saved.actions:
             self.execute(action)
+        if self.hearing is not None and saved.sound is not None:
+            self.hearing.restore(saved.sound)
 
     def close(self) -> None:
         """End the physics client. A second call does nothing."""

@@ -197,6 +197,12 @@ def modes_of(body: Body) -> Modes:
     return Modes(frequencies, decays, counts / max(1.0, counts.sum()) * wave / (1 + wave), _mobility(body))
 
 
+def vector_of(point: npt.ArrayLike) -> Vector:
+    """A point (3,) in millimetres as plain numbers, metres, which identifies an event."""
+    x, y, z = (round(float(value), 3) for value in np.asarray(point))
+    return x, y, z
+
+
 def _block(body: Body) -> Array:
     """Standing waves between opposite faces and their combinations."""
     sides = np.array(body.size_m)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from sim.sound.background import Background
-from sim.sound.bodies import Body, Material, Shape, Vector
+from sim.sound.bodies import Body, Material, Shape, vector_of
 from sim.sound.events import CONTACT, INSTANT, SoundEvent, SoundKind
 from sim.sound.microphone import Microphone, record
 from sim.sound.room import Room
@@ -105,19 +105,19 @@ def example(
         Samples (S,) of `CLIP_S` seconds, their rate in hertz, and the event.
     """
     size = rng.uniform((2.5, 2.5, 2.3), (5.0, 4.5, 2.8))
-    room = Room((0.0, 0.0, 0.0), _vector(size), float(rng.uniform(0.3, 0.7)), int(rng.integers(16)))
+    room = Room((0.0, 0.0, 0.0), vector_of(size), float(rng.uniform(0.3, 0.7)), int(rng.integers(16)))
     source = rng.uniform(0.4, size - 0.4)
     offset = rng.normal(size=3)
     place = source + offset / np.linalg.norm(offset) * rng.uniform(0.5, 2.0)
     microphone = Microphone(
-        position_m=_vector(np.clip(place, 0.1, size - 0.1)),
+        position_m=vector_of(np.clip(place, 0.1, size - 0.1)),
         room=room,
         background=Background(float(rng.uniform(25.0, 35.0)), float(rng.choice([0.0, 10.0]))),
         tilt_db=float(rng.uniform(-2.0, 2.0)),
         snr_db=snr_db,
         seed=int(rng.integers(2**31)),
     )
-    event = replace(example_event(label, rng), position_m=_vector(source))
+    event = replace(example_event(label, rng), position_m=vector_of(source))
     samples, rate_hz = record([event], 0.0, CLIP_S, microphone)
     return samples, rate_hz, event
 
@@ -140,8 +140,3 @@ def _scaled(body: Body, rng: np.random.Generator) -> Body:
 
 def _one(items: Sequence[Item], rng: np.random.Generator) -> Item:
     return items[int(rng.integers(len(items)))]
-
-
-def _vector(values: npt.NDArray[np.float64]) -> Vector:
-    x, y, z = (round(float(value), 3) for value in values)
-    return x, y, z

@@ -16,6 +16,7 @@ from sim.sound.contacts import ContactRecorder
 from sim.sound.events import SoundEvent, SoundKind
 from sim.sound.microphone import Microphone
 from sim.sound.soundscape import SavedSound, Soundscape
+from sim.sound.spells import Spells
 from sim.tabletop.physics import PhysicsScene
 from sim.tabletop.scenes import ObjectKind, ObjectSpec
 from sim.tabletop.shapes import mass_of
@@ -41,7 +42,6 @@ _ARM_AT = (0.0, 0.0, 0.3)
 _FINGERS = (9, 10)
 _STRIDE = 10
 _STILL_RAD_S = 0.02
-_PAUSE_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,7 @@ class Hearing:
             bodies |= {(scene.arm.body, finger): FINGER for finger in _FINGERS}
         self._contacts = ContactRecorder(scene.client, bodies, STEP_S)
         self._fallen = frozenset[str]()
-        self._motor: list[float] = []
-        self._motor_from_s = self._motor_until_s = 0.0
+        self._spells = Spells(self.soundscape)
 
     def step(self) -> None:
         """Look at the scene; call it after every physics step."""
@@ -90,13 +89,13 @@ class Hearing:
     def listen(self) -> tuple[npt.NDArray[np.float32], int]:
         """Samples (S,) since the last call, and their rate in hertz."""
         time_s = self._scene.time_s
-        self._end_motors()
+        self._spells.end()
         self.soundscape.add(*self._contacts.take(time_s))
         return self.soundscape.listen(time_s)
 
     def save(self) -> SavedHearing:
         """Save what was heard; sounds that go on end here."""
-        self._end_motors()
+        self._spells.end()
         self.soundscape.add(*self._contacts.take(self._scene.time_s))
         return SavedHearing(self.soundscape.save(), self._fallen)
 
@@ -105,28 +104,14 @@ class Hearing:
         self.soundscape.restore(saved.sound)
         self._fallen = saved.fallen
         self._contacts.forget()
-        self._motor = []
+        self._spells.forget()
 
     def _hear_motors(self, time_s: float) -> None:
         """Motors are heard while the joints turn."""
         speed = 0.0 if self._scene.arm is None else float(np.abs(self._scene.arm.measured_speeds()).mean())
         if speed > _STILL_RAD_S:
-            if not self._motor:
-                self._motor_from_s = max(self.soundscape.heard_until_s, time_s - _STRIDE * STEP_S)
-            self._motor.append(speed)
-            self._motor_until_s = time_s
-        elif self._motor and time_s - self._motor_until_s > _PAUSE_S:
-            self._end_motors()
-
-    def _end_motors(self) -> None:
-        duration = self._motor_until_s - self._motor_from_s
-        if self._motor and duration > 0:
-            self.soundscape.add(
-                SoundEvent(
-                    SoundKind.ARM_MOTOR, self._motor_from_s, duration, float(np.mean(self._motor)), position_m=_ARM_AT
-                )
-            )
-        self._motor = []
+            self._spells.notice("arm", SoundKind.ARM_MOTOR, time_s, time_s - _STRIDE * STEP_S, speed, _ARM_AT)
+        self._spells.sweep(time_s)
 
     def _hear_falls(self, time_s: float) -> None:
         for name, body in self._bodies.items():

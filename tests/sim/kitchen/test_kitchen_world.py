@@ -10,39 +10,8 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.protocols import World
 from nsrecover.domains.household import HOUSEHOLD
 from nsrecover.errors import InvalidAction, UnknownObject
-from sim.kitchen.scenes import KitchenSpec, ThingSpec, sample_kitchen
-from sim.kitchen.states import ObjectState
-from sim.kitchen.things import kind_of
 from sim.kitchen.world import SKILLS, KitchenWorld
-
-LAYOUT = 0
-
-
-def _kitchen(*things: tuple[str, str, tuple[float, float], float, ObjectState]) -> KitchenSpec:
-    """Layout 0 with things at places on fixtures: kind, fixture, x and y from the place's centre, yaw, state.
-
-    The yaw is relative to the fixture: 180 degrees point away from a robot in front of it.
-    """
-    empty = replace(sample_kitchen(0, LAYOUT), things=())
-    specs = []
-    for name, where, (x, y), yaw, state in things:
-        fixture = empty.fixture(where)
-        centre = fixture.places[0].centre
-        spot = fixture.to_world([centre[0] + x, centre[1] + y, centre[2]])
-        kind = kind_of(name)
-        specs.append(
-            ThingSpec(name, kind, kind.colours[0], where, tuple(spot.tolist()), fixture.yaw + np.radians(yaw), state)
-        )
-    return replace(empty, things=tuple(specs))
-
-
-def _largest() -> str:
-    tops = [one for one in sample_kitchen(0, LAYOUT).fixtures if one.kind == "countertop"]
-    return max(tops, key=lambda one: one.places[0].half[1]).name
-
-
-TOP = _largest()
-CLEAN = ObjectState()
+from tests.sim.kitchen.kitchens import CLEAN, TOP, kitchen
 
 
 def _run(world: KitchenWorld, plan: str) -> None:
@@ -55,7 +24,7 @@ def _run(world: KitchenWorld, plan: str) -> None:
 @pytest.fixture(scope="module")
 def breakfast() -> Iterator[KitchenWorld]:
     """Water in a mug, poured into a pot that then heats up on a burner."""
-    spec = _kitchen(
+    spec = kitchen(
         ("mug", TOP, (0.0, 0.0), 180.0, replace(CLEAN, dirty=True)),
         ("pot", TOP, (0.0, 0.28), 0.0, CLEAN),
     )
@@ -108,7 +77,7 @@ def test_an_observation_shows_the_contents_from_above(breakfast: KitchenWorld) -
 
 
 def test_food_is_kept_behind_a_closed_door() -> None:
-    with KitchenWorld(_kitchen(("apple", TOP, (0.0, 0.0), 0.0, CLEAN))) as world:
+    with KitchenWorld(kitchen(("apple", TOP, (0.0, 0.0), 0.0, CLEAN))) as world:
         world.execute(Action("pick_up", ("apple",)))
         assert world.cell.robot.held == "apple"
         world.execute(Action("put_in", ("apple", "fridge")))
@@ -123,7 +92,7 @@ def test_food_is_kept_behind_a_closed_door() -> None:
 
 
 def test_an_egg_cracks_when_it_is_knocked_and_cooks_in_a_hot_pan() -> None:
-    spec = _kitchen(("egg", TOP, (0.0, 0.0), 0.0, CLEAN), ("pan", "first stove burner", (0.0, 0.0), 90.0, CLEAN))
+    spec = kitchen(("egg", TOP, (0.0, 0.0), 0.0, CLEAN), ("pan", "first stove burner", (0.0, 0.0), 90.0, CLEAN))
     with KitchenWorld(spec) as world:
         _run(world, "pick_up(egg)")
         assert not world.cell.states["egg"].cracked
@@ -137,7 +106,7 @@ def test_an_egg_cracks_when_it_is_knocked_and_cooks_in_a_hot_pan() -> None:
 
 
 def test_what_falls_from_the_worktop_breaks() -> None:
-    with KitchenWorld(_kitchen(("glass", TOP, (0.0, 0.0), 0.0, replace(CLEAN, liquid="water", volume_l=0.1)))) as world:
+    with KitchenWorld(kitchen(("glass", TOP, (0.0, 0.0), 0.0, replace(CLEAN, liquid="water", volume_l=0.1)))) as world:
         assert not world.cell.states["glass"].broken
         world.cell.put("glass", [-0.8, 1.0, 0.8])
         world.cell.settle(200)
@@ -146,7 +115,7 @@ def test_what_falls_from_the_worktop_breaks() -> None:
 
 
 def test_what_slips_out_of_the_gripper_is_noticed() -> None:
-    with KitchenWorld(_kitchen(("mug", TOP, (0.0, 0.0), 180.0, CLEAN))) as world:
+    with KitchenWorld(kitchen(("mug", TOP, (0.0, 0.0), 180.0, CLEAN))) as world:
         _run(world, "pick_up(mug)")
         world.cell.robot.unlatch()
         world.cell.robot.arm.weaken_grip(0.2, 0.01)
@@ -167,7 +136,7 @@ def _trace(world: KitchenWorld, plan: Sequence[Action]) -> list[np.ndarray]:
 
 
 def test_episodes_repeat_to_the_last_bit_and_are_restored() -> None:
-    spec = _kitchen(("mug", TOP, (0.0, 0.0), 180.0, CLEAN), ("apple", TOP, (0.05, 0.25), 0.0, CLEAN))
+    spec = kitchen(("mug", TOP, (0.0, 0.0), 180.0, CLEAN), ("apple", TOP, (0.05, 0.25), 0.0, CLEAN))
     plan = Plan.parse(f"pick_up(mug); put_on(mug, {TOP}); pick_up(apple); put_on(apple, {TOP})")
     with KitchenWorld(spec) as world, KitchenWorld(spec) as twin:
         first, second = _trace(world, plan.actions[:2]), _trace(twin, plan.actions[:2])
@@ -183,7 +152,7 @@ def test_episodes_repeat_to_the_last_bit_and_are_restored() -> None:
 
 
 def test_bad_actions_are_refused() -> None:
-    with KitchenWorld(_kitchen(("mug", TOP, (0.0, 0.0), 180.0, CLEAN))) as world:
+    with KitchenWorld(kitchen(("mug", TOP, (0.0, 0.0), 180.0, CLEAN))) as world:
         with pytest.raises(InvalidAction, match="'pick_up'"):
             world.execute(Action("pickup", ("mug",)))
         with pytest.raises(InvalidAction, match=r"put_in\(thing, place\)"):
@@ -204,7 +173,7 @@ def test_every_skill_is_an_operator_of_the_household_domain() -> None:
 
 
 def test_nothing_is_put_on_the_handle_of_a_pan() -> None:
-    spec = _kitchen(("pan", TOP, (0.0, -0.1), 90.0, CLEAN), ("apple", TOP, (0.0, 0.3), 0.0, CLEAN))
+    spec = kitchen(("pan", TOP, (0.0, -0.1), 90.0, CLEAN), ("apple", TOP, (0.0, 0.3), 0.0, CLEAN))
     with KitchenWorld(spec) as world:
         _run(world, f"pick_up(apple); put_on(apple, {TOP})")
         assert world.cell.touching("apple") == {TOP}

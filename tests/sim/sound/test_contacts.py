@@ -171,3 +171,34 @@ def test_forgetting_leaves_nothing_behind(client):
 def test_a_step_takes_time(client):
     with pytest.raises(InvalidConfiguration, match="step_s above 0"):
         ContactRecorder(client, {}, 0.0)
+
+
+def test_bodies_come_and_go(client):
+    scene = _Scene(client)
+    first, second = scene.cube(0.0), scene.cube(0.1, at=(0.3, 0.0))
+    scene.run(0.05)
+    pybullet.removeBody(first, physicsClientId=client)
+    del scene.bodies[first]
+    late = Body("late", Material.WOOD, Shape.SOLID, (SIDE_M,) * 3, MASS_KG)
+    scene.cube(0.1, late, at=(-0.3, 0.0))
+    scene.recorder.listen_to(scene.bodies)
+    heard = [event.bodies[0].name for event in scene.run(0.5) if event.kind is SoundKind.IMPACT]
+    assert sorted(heard) == ["cube", "late"]
+    assert second in scene.bodies
+
+
+def test_links_that_turn_do_not_roll(client):
+    scene = _Scene(client)
+    wheel = pybullet.createCollisionShape(pybullet.GEOM_SPHERE, radius=SIDE_M / 2, physicsClientId=client)
+    box = pybullet.createCollisionShape(pybullet.GEOM_BOX, halfExtents=[0.02, 0.02, 0.02], physicsClientId=client)
+    cart = pybullet.createMultiBody(
+        0.5, box, -1, [0, 0, 0.06], linkMasses=[0.1], linkCollisionShapeIndices=[wheel], linkVisualShapeIndices=[-1],
+        linkPositions=[[0, 0, -0.04]], linkOrientations=[[0, 0, 0, 1]], linkInertialFramePositions=[[0, 0, 0]],
+        linkInertialFrameOrientations=[[0, 0, 0, 1]], linkParentIndices=[0],
+        linkJointTypes=[pybullet.JOINT_REVOLUTE], linkJointAxis=[[0, 1, 0]], physicsClientId=client,
+    )  # fmt: skip
+    pybullet.setJointMotorControl2(
+        cart, 0, pybullet.VELOCITY_CONTROL, targetVelocity=20.0, force=5.0, physicsClientId=client
+    )
+    scene.bodies[cart, 0] = Body("wheel", Material.RUBBER, Shape.SOLID, (SIDE_M,) * 3, 0.1)
+    assert SoundKind.ROLL not in {event.kind for event in scene.run(1.0)}
