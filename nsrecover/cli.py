@@ -205,9 +205,12 @@ def check_world(
         str, typer.Argument(metavar="FACTORY", help="Factory of worlds: package.module:factory, or file.py:factory.")
     ],
     skip: Annotated[list[str] | None, typer.Option(help="A rule to leave out; can be repeated.")] = None,
+    household: Annotated[bool, typer.Option("--household", help="A robot that drives in a household.")] = False,
 ) -> None:
     """Check that a simulator or robot keeps all rules of a world; exit with 1 if it does not."""
     from nsrecover import testing
+    from nsrecover.domains.household import HOUSEHOLD
+    from nsrecover.domains.tabletop.operators import TABLETOP
 
     rules = {rule.value: rule for rule in testing.Rule}
     for name in skip or ():
@@ -215,7 +218,8 @@ def check_world(
             raise InvalidConfiguration(f"expected a rule to leave out, found {name!r}.{did_you_mean(name, rules)}")
     factory, broken = testing.load_factory(place), None
     try:
-        report = testing.check_world(factory, skip=[rules[name] for name in skip or ()])
+        domain = HOUSEHOLD if household else TABLETOP
+        report = testing.check_world(factory, skip=[rules[name] for name in skip or ()], domain=domain)
     except WorldNotConforming as error:
         broken, report = error, cast(testing.Report, error.report)
     table = Table("rule", "", "asked", "meaning", box=None, header_style="bold")

@@ -7,20 +7,15 @@ from typing import Any, cast
 
 import numpy as np
 
-from nsrecover.core.actions import Action, Plan
+from nsrecover.core.actions import Action
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import World
-from nsrecover.domains.tabletop.operators import SET_ASIDE, STACK
-from nsrecover.domains.tabletop.spatial import SpatialDomain
-from nsrecover.errors import InvalidAction, UnknownObject
 from nsrecover.perception.perceiver import object_names
 from nsrecover.testing import observation_rules
-from nsrecover.testing.lifted import LiftedObservation, covered, digest, graph_of, lift, lost, renamed, shifted
-from nsrecover.testing.probe_actions import action_back_to, choose_action, promise_holds, unreachable_action
+from nsrecover.testing.lifted import LiftedObservation, covered, digest, displaced, lift, lost, renamed, shifted
+from nsrecover.testing.moving_cameras import check_poses_follow
 from nsrecover.testing.rules import Limits, Rule, RuleLog
-
-NOWHERE = "nowhere"
-"""Not the name of any object or operator."""
+from nsrecover.testing.settings import Setting
 
 _ACTION_RULES = (Rule.RETURNS_NOTHING, Rule.ARM_OUT_OF_THE_WAY, Rule.PROMISE_KEPT, Rule.OTHERS_STAY)
 
@@ -32,10 +27,12 @@ class Examination:
         world: the world.
         log: records the results.
         limits: tolerances of the rules.
+        setting: what the scenes of its domain are like.
     """
 
-    def __init__(self, world: World[Observation], log: RuleLog, limits: Limits, domain: SpatialDomain) -> None:
-        self.world, self.log, self.limits, self.domain = world, log, limits, domain
+    def __init__(self, world: World[Observation], log: RuleLog, limits: Limits, setting: Setting) -> None:
+        self.world, self.log, self.limits, self.setting = world, log, limits, setting
+        self._acted = False
         self.seen: list[LiftedObservation] = []
         self._known: dict[str, object] = {}
         self._time_s = float("-inf")
@@ -59,6 +56,7 @@ class Examination:
             )  # fmt: skip
             raise
         observation_rules.check_type(log, observation)
+        observation_rules.check_leaks(log, observation, self.setting.state_words)
         observation_rules.check_fields(log, observation, self._known)
         log.check(
             Rule.TIME_FORWARD, observation.time_s >= self._time_s, f"time_s of at least {self._time_s:.3f}",
@@ -68,11 +66,13 @@ class Examination:
             observation_rules.check_audio(log, self._heard, observation, limits)
         self._heard = observation
         if self.seen:
-            found = _other_views(self.seen[0], observation)
+            moved = self.setting.cameras_move and self._acted
+            found = _other_views(self.seen[-1 if self.setting.cameras_move else 0], observation, moved)
             log.check(
                 Rule.SAME_VIEWS, not found, "the cameras and image sizes of the first observation", found,
                 "keep the order and poses of the cameras and the size of the images fixed",
             )  # fmt: skip
+            check_poses_follow(log, self.seen[-1].observation, observation, self.setting.portable, limits)
         changed = [number for number, each in enumerate(self.seen) if digest(each.observation) != each.digest]
         log.check(
             Rule.OBSERVATIONS_KEPT, not changed, "earlier observations as they were",
@@ -90,14 +90,18 @@ class Examination:
             observation_rules.check_intrinsics(log, observation)
         now = lift(observation)
         if not self.seen:
-            observation_rules.check_depth(log, now, limits)
+            carried = now.only(self.setting.portable)
+            observation_rules.check_depth(log, carried, limits)
             observation_rules.check_poses(log, observation)
-            observation_rules.check_table(log, now, limits)
-            observation_rules.check_agreement(log, now, limits)
-            observation_rules.check_sizes(log, now, limits)
-            observation_rules.check_sensors(log, observation)
+            observation_rules.check_table(log, carried, limits, self.setting.grounded)
+            observation_rules.check_agreement(log, carried, limits)
+            observation_rules.check_sizes(log, carried, limits)
+            if self.setting.grounded:
+                observation_rules.check_sensors(log, observation)
+            else:
+                log.skip("the sensor checks need a table at z = 0", Rule.SENSORS_PLAUSIBLE)
         self._known |= dict.fromkeys(now.names)
-        self._time_s = observation.time_s
+        self._time_s, self._acted = observation.time_s, False
         self.seen.append(now)
         return now
 
@@ -111,12 +115,7 @@ class Examination:
 
     def refuse(self, start: LiftedObservation) -> None:
         """Check that the world refuses wrong actions and moves nothing."""
-        name = start.names[0]
-        for rule, wrong, error in (
-            (Rule.UNKNOWN_OPERATOR_REFUSED, Action(NOWHERE, (name,)), InvalidAction),
-            (Rule.WRONG_ARGUMENTS_REFUSED, Action(STACK, (name,)), InvalidAction),
-            (Rule.UNKNOWN_OBJECT_REFUSED, Action(SET_ASIDE, (NOWHERE,)), UnknownObject),
-        ):
+        for rule, wrong, error in self.setting.refused(start.names[0]):
             found = "no exception"
             try:
                 self.world.execute(wrong)
@@ -132,30 +131,26 @@ class Examination:
 
     def act(self, start: LiftedObservation, given: Action | None) -> tuple[Any, LiftedObservation]:
         """Check one feasible action and the way back; return a saved state of the world and its observation."""
-        graph = graph_of(start)
         if given is not None:
-            self.domain.check(Plan((given,)), graph)
-            if reasons := self.domain.operator_of(given).violated(graph, given):
-                text = "; ".join(map(self.domain.text, reasons))
-                raise InvalidAction(f"expected an action that can be done at once, found {given}: {text}")
-        action = given or choose_action(graph, self.domain)
-        if action is None:
+            self.setting.check(start, given)
+        actions = [given] if given is not None else self.setting.choose(start)
+        if not actions:
             self.log.skip("no object has room around it; give action=", *_ACTION_RULES)
             return self.save(), self.seen[-1]
         saved, then = self.save(), self.seen[-1]
-        self._do(action, then)
-        if given is None:
-            # Saved before the way back, after which the scene is almost as at the start.
+        self._do(actions[0], then)
+        for back in actions[1:]:
+            # saved before the way back, after which the scene is almost as at the start
             saved, then = self.save(), self.seen[-1]
-            self._do(action_back_to(graph, action.arguments[0]), then)
+            self._do(back, then)
         return saved, then
 
     def fail(self, start: LiftedObservation) -> None:
         """Check that an unreachable target raises nothing and moves no other object."""
-        before, name = self.seen[-1], start.names[0]
-        self._execute(unreachable_action(graph_of(start), name))
+        before, action = self.seen[-1], self.setting.impossible(start)
+        self._execute(action)
         self.log.check(Rule.FAILURE_NOT_RAISED, True)
-        self._others_stay(before, self.observe(), name)
+        self._others_stay(before, self.observe(), action.arguments[0])
 
     def save(self) -> Any:
         """Return the result of the world's `save`; None if the world cannot save and restore."""
@@ -170,6 +165,7 @@ class Examination:
         world = cast(Any, self.world)
         world.restore(saved)
         self._time_s, self._heard = float("-inf"), None  # the clock may be restored too
+        self._acted = True
         self.check_same(Rule.RESTORE_GOES_BACK, then, self.observe(), "what was seen when it was saved")
         getattr(world, "release", lambda _: None)(saved)
 
@@ -184,15 +180,9 @@ class Examination:
             "set time_s when the images are taken",
         )  # fmt: skip
         self._others_seen(before, after, moved)
-        graph = graph_of(after, before)
-        place = "out of sight"
-        if moved in after.boxes:
-            # A moved object is where it is seen, even if it is partly occluded.
-            graph = graph.with_node(graph.index(moved), after.boxes[moved])
-            place = f"at {after.boxes[moved][:3].round(3).tolist()}"
+        place = f"at {after.boxes[moved][:3].round(3).tolist()}" if moved in after.boxes else "out of sight"
         self.log.check(
-            Rule.PROMISE_KEPT, moved in after.boxes and promise_holds(graph_of(before), graph, action, self.domain),
-            f"{action} to be done", f"{moved!r} {place}",
+            Rule.PROMISE_KEPT, self.setting.holds(before, after, action), f"{action} to be done", f"{moved!r} {place}",
             "check how the robot carries it out; if the scene is difficult, pass another action",
         )  # fmt: skip
         self._others_stay(before, after, moved)
@@ -200,6 +190,7 @@ class Examination:
     def _execute(self, action: Action) -> None:
         """Carry out a well-formed action; it must return None and raise nothing."""
         self.log.actions.append(str(action))
+        self._acted = True
         try:
             result: object = cast(Any, self.world).execute(action)
         except Exception as error:
@@ -236,6 +227,10 @@ class Examination:
 
     def _others_seen(self, before: LiftedObservation, after: LiftedObservation, moved: str) -> None:
         """Check that the other objects are as visible after an action as before, with the same names."""
+        if self.setting.cameras_move:
+            self._not_renamed(before, after, self.limits.moving_m, (moved,))
+            self.log.skip("the cameras moved", Rule.ARM_OUT_OF_THE_WAY)
+            return
         self._not_renamed(before, after, self.limits.noise_m, (moved,))
         hidden = {n: s for n, s in covered(before, after, (moved,)).items() if s > self.limits.hidden}
         found = [
@@ -249,7 +244,11 @@ class Examination:
         )  # fmt: skip
 
     def _others_stay(self, before: LiftedObservation, after: LiftedObservation, moved: str) -> None:
-        found = shifted(before, after, self.limits.stay_m, (moved,))
+        if self.setting.cameras_move:
+            one, other = before.only(self.setting.portable), after.only(self.setting.portable)
+            found = displaced(one, other, self.limits.moving_m, (moved,))
+        else:
+            found = shifted(before, after, self.limits.stay_m, (moved,))
         self.log.check(
             Rule.OTHERS_STAY, not found, f"only {moved!r} moved", ", ".join(found),
             "plan motions around the other objects; if the scene is too tight, pass another action",
@@ -269,8 +268,8 @@ def _misfit(name: str, method: object, arguments: int) -> str:
     return ""
 
 
-def _other_views(first: LiftedObservation, now: Observation) -> str:
-    """Return how the cameras or images differ from the first observation; empty if they do not."""
+def _other_views(first: LiftedObservation, now: Observation, moved: bool) -> str:
+    """Return how the cameras or images differ from an earlier observation, except for poses if the cameras `moved`."""
     then = first.observation
     if then.rgb.shape != now.rgb.shape:
         return f"images of shape {now.rgb.shape} instead of {then.rgb.shape}"
@@ -279,6 +278,6 @@ def _other_views(first: LiftedObservation, now: Observation) -> str:
             return f"{new.name!r} in the place of {old.name!r}"
         if not np.allclose(old.intrinsics, new.intrinsics, rtol=0.01):
             return f"other intrinsics of {new.name!r}"
-        if not np.allclose(old.world_from_camera, new.world_from_camera, atol=0.01):
+        if not moved and not np.allclose(old.world_from_camera, new.world_from_camera, atol=0.01):
             return f"another pose of {new.name!r}"
     return ""

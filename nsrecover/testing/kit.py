@@ -13,12 +13,14 @@ from typing import cast
 from nsrecover.core.actions import Action
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import World
+from nsrecover.domains.base import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.testing.examination import Examination
 from nsrecover.testing.lifted import LiftedObservation
 from nsrecover.testing.rules import Limits, Report, Rule, RuleLog
+from nsrecover.testing.settings import setting_of
 
 MakeWorld = Callable[[], World[Observation]]
 _FACTORY_RULES = (Rule.REPRODUCIBLE, Rule.WORLDS_INDEPENDENT, Rule.CLOSE_TWICE)
@@ -31,22 +33,24 @@ def check_world(
     provoke_failure: bool = True,
     limits: Limits | None = None,
     skip: Collection[Rule] = (),
-    domain: SpatialDomain = TABLETOP,
+    domain: SpatialDomain | Domain = TABLETOP,
 ) -> Report:
     """Check that a world keeps all rules of `Rule`.
 
     The kit takes several observations. It gives the robot actions that it has to refuse, lets it move one object (and
-    put it back, if the kit chose the action), and sends it to an unreachable target.
+    put it back, if the kit chose the action), and asks for something that cannot be done.
 
     Args:
         world: a factory (or class) that makes a fresh world at each call, or a single world such as a real robot, for
             which the rules about several worlds are skipped. The kit closes the worlds that it makes.
         action: the action to carry out; it must be feasible in the first observation. By default the kit stacks two
             free-standing objects, or shifts one.
-        provoke_failure: whether to send the robot 6 m away, which must not raise.
-        limits: tolerances of the rules.
+        provoke_failure: whether to ask for something that cannot be done, which must not raise: a place 6 m away, or to
+            put down what is not held.
+        limits: tolerances of the rules; by default those that suit a simulator of the domain.
         skip: rules to leave out.
-        domain: has the operators; `top` and `free` are tried.
+        domain: of a tabletop, in which `top` and `free` are tried and cameras stand still; or of a household, in which
+            `pick_up` and `put_on` are tried and cameras move with the robot.
 
     Returns:
         The result of every rule: passed, or skipped with the reason.
@@ -66,13 +70,14 @@ def check_world(
         return new
 
     try:
-        first = Examination(fresh(), log, limits or Limits(), domain)
+        setting = setting_of(domain)
+        first = Examination(fresh(), log, limits or setting.limits, setting)
         start = first.observe_twice()
         second = None
         if make is None:
             log.skip("a single world was given; give a factory", *_FACTORY_RULES)
         else:
-            second = Examination(fresh(), log, first.limits, domain)
+            second = Examination(fresh(), log, first.limits, setting)
             _compare_worlds(first, start, second)
         first.refuse(start)
         saved, then = first.act(start, action)
@@ -81,7 +86,7 @@ def check_world(
         else:
             log.skip("provoke_failure is off", Rule.FAILURE_NOT_RAISED)
         if second is not None:
-            _see_no_traces(first, start, second, Examination(fresh(), log, first.limits, domain))
+            _see_no_traces(first, start, second, Examination(fresh(), log, first.limits, setting))
         first.restore(saved, then)
         if make is not None:
             _close_twice(log, made)

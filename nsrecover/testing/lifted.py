@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -35,6 +35,15 @@ class LiftedObservation:
     def names(self) -> tuple[str, ...]:
         """The visible objects."""
         return tuple(self.boxes)
+
+    def only(self, kept: Callable[[str], bool]) -> LiftedObservation:
+        """The same with some of the objects only; the others are background."""
+        if all(map(kept, self.observation.labels.values())):
+            return self
+        labels = {number: name for number, name in self.observation.labels.items() if kept(name)}
+        instances = np.where(np.isin(self.observation.instances, list(labels)), self.observation.instances, 0)
+        boxes = {name: box for name, box in self.boxes.items() if kept(name)}
+        return LiftedObservation(replace(self.observation, labels=labels, instances=instances), boxes, self.digest)
 
     def mask(self, view: int, name: str) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
         """Return the mask (H, W) of an object in a view; empty if it has no label."""
@@ -110,6 +119,21 @@ def shifted(
     same = [inside(a, b) or inside(b, a) for a, b in zip(then, now, strict=True)]
     apart = np.where(same, 0.0, np.linalg.norm(now[:, :3] - then[:, :3], axis=1))
     return [f"{name!r} {1000 * off:.0f} mm off" for name, off in zip(names, apart, strict=True) if off > tolerance_m]
+
+
+def displaced(
+    before: LiftedObservation, after: LiftedObservation, tolerance_m: float, but: Collection[str] = ()
+) -> list[str]:
+    """Like `shifted`, if the cameras moved in between: other sides of an object are seen, which overlap at least."""
+    found = []
+    for name, box in before.boxes.items():
+        if name in but or name not in after.boxes:
+            continue
+        now = after.boxes[name]
+        apart = np.abs(now[:3] - box[:3]) - (box[3:] + now[3:]) / 4
+        if float(apart.max()) > tolerance_m:
+            found.append(f"{name!r} {1000 * _apart(box, now):.0f} mm off")
+    return found
 
 
 def covered(before: LiftedObservation, after: LiftedObservation, but: Collection[str] = ()) -> dict[str, float]:

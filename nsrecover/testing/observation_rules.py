@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import fields
 from itertools import combinations
 
 import numpy as np
@@ -20,6 +21,7 @@ from nsrecover.perception.lifting import MIN_PIXELS, box_around, lift_points, vi
 from nsrecover.perception.sensor_checks import check_observation
 from nsrecover.testing.lifted import LiftedObservation
 from nsrecover.testing.rules import Limits, Rule, RuleLog
+from nsrecover.testing.settings import tells_state
 
 Points = npt.NDArray[np.float64]
 _ODD_READING_M = 1.0
@@ -50,6 +52,24 @@ def check_type(log: RuleLog, observation: object) -> None:
     log.check(
         Rule.OBSERVATION_VALID, not found, "a valid nsrecover.Observation from observe()", found,
         "build one from nsrecover.core.observation, which documents every field",
+    )  # fmt: skip
+
+
+def check_leaks(log: RuleLog, observation: Observation, state_words: frozenset[str]) -> None:
+    """Check that an observation holds nothing but what cameras, masks, gripper and microphone give."""
+    documented = {field.name for field in fields(Observation)}
+    extra = sorted({*vars(observation), *(field.name for field in fields(observation))} - documented)
+    found = f"fields {extra}" if extra else ""
+    for camera in observation.cameras:
+        more = sorted(set(vars(camera)) - {field.name for field in fields(Camera)})
+        found = found or (f"fields {more} of camera {camera.name!r}" if more else "")
+    odd = [name for name in observation.labels.values() if type(name) is not str and isinstance(name, str)]
+    found = found or (f"labels of type {type(odd[0]).__name__}" if odd else "")
+    telling = [name for name in observation.labels.values() if tells_state(name, state_words)]
+    found = found or (f"names that tell a state: {telling}" if telling else "")
+    log.check(
+        Rule.NOTHING_LEAKS, not found, "the documented fields of an observation, and names that tell no state", found,
+        "leave contents, temperatures, events and states to be seen and heard; a world may keep its truth elsewhere",
     )  # fmt: skip
 
 
@@ -186,14 +206,14 @@ def check_poses(log: RuleLog, observation: Observation) -> None:
     )  # fmt: skip
 
 
-def check_table(log: RuleLog, lifted: LiftedObservation, limits: Limits) -> None:
-    """Check for every camera that the objects stand on the table."""
+def check_table(log: RuleLog, lifted: LiftedObservation, limits: Limits, grounded: bool = True) -> None:
+    """Check for every camera that the objects stand on the table; if not `grounded`, that none is below the floor."""
     observation = lifted.observation
     for view, camera in enumerate(observation.cameras):
         heights = _heights(observation, view, camera)
         if not heights:
             continue
-        good = _on_table(heights, limits)
+        good = _on_table(heights, limits, grounded)
         if not good:
             inverse = np.linalg.inv(camera.world_from_camera)
             options = {
@@ -204,7 +224,7 @@ def check_table(log: RuleLog, lifted: LiftedObservation, limits: Limits) -> None
             for what, pose in options.items():
                 other = Camera(camera.intrinsics, np.asarray(pose, dtype=np.float32), camera.name)
                 log.check(
-                    Rule.CAMERA_CONVENTION, not _on_table(_heights(observation, view, other), limits),
+                    Rule.CAMERA_CONVENTION, not _on_table(_heights(observation, view, other), limits, grounded),
                     "world_from_camera in OpenCV's convention", f"{what} for {camera.name!r}",
                     "invert the matrix, or multiply it by diag(1, -1, -1, 1) from the right",
                 )  # fmt: skip
@@ -212,7 +232,8 @@ def check_table(log: RuleLog, lifted: LiftedObservation, limits: Limits) -> None
         low, high = min(low for low, _ in heights), max(high for _, high in heights)
         log.check(
             Rule.TABLE_AT_ZERO, good,
-            f"objects that stand on z = 0 (within {1000 * limits.table_m:.0f} mm), lower than {limits.height_m} m",
+            f"objects {'that stand on' if grounded else 'above'} z = 0 (within {1000 * limits.table_m:.0f} mm), lower "
+            f"than {limits.height_m} m",
             f"objects from z = {low:.3f} to {high:.3f} m as {camera.name!r} sees them",
             "put the origin on the top of the table with z up, and let a camera see the sides of the objects",
         )  # fmt: skip
@@ -295,8 +316,9 @@ def _heights(observation: Observation, view: int, camera: Camera) -> list[tuple[
     return [(float(np.percentile(own, 2)), float(np.percentile(own, 98))) for own in heights if len(own) >= MIN_PIXELS]
 
 
-def _on_table(heights: list[tuple[float, float]], limits: Limits) -> bool:
-    return abs(min(low for low, _ in heights)) <= limits.table_m and max(high for _, high in heights) <= limits.height_m
+def _on_table(heights: list[tuple[float, float]], limits: Limits, grounded: bool) -> bool:
+    low, high = min(low for low, _ in heights), max(high for _, high in heights)
+    return low >= -limits.table_m and (low <= limits.table_m or not grounded) and high <= limits.height_m
 
 
 def _unevenness(observation: Observation, view: int) -> tuple[float, float]:

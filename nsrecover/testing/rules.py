@@ -18,6 +18,11 @@ class Rule(CodeWithMeaning):
         "observation-valid",
         "observe() returns an nsrecover.Observation of the documented shapes and types, and never raises.",
     )
+    NOTHING_LEAKS = (
+        "nothing-leaks",
+        "Observations have the documented fields only, and names do not tell states: nothing comes from a simulator's "
+        "truth.",
+    )
     OBJECTS_IN_SIGHT = "objects-in-sight", "The first observation shows at least one object with depth readings."
     NAMES_USABLE = (
         "names-usable",
@@ -53,7 +58,8 @@ class Rule(CodeWithMeaning):
     )
     TABLE_AT_ZERO = (
         "table-at-zero",
-        "z points up, and the objects stand on the plane z = 0: none is below it or high above it.",
+        "z points up, and the objects stand on the plane z = 0: none is below it or high above it; in a household the "
+        "plane is the floor.",
     )
     INSTANCES_AGREE = "instances-agree", "An instance number means the same object in every view."
     CAMERAS_AGREE = "cameras-agree", "An object lifted from two views is at the same place."
@@ -63,7 +69,15 @@ class Rule(CodeWithMeaning):
         "`nsrecover check-observation` accepts the first observation: cameras in the order of their images, the table "
         "at z = 0.",
     )
-    SAME_VIEWS = "same-views", "Every observation has the same cameras, in the same order, with images of one size."
+    SAME_VIEWS = (
+        "same-views",
+        "Every observation has the same cameras, in the same order, with images of one size; cameras on a robot that "
+        "drives move with its actions only.",
+    )
+    POSES_FOLLOW = (
+        "poses-follow",
+        "world_from_camera is where the camera was when it took the image, also while a robot drives with it.",
+    )
     OBSERVATIONS_KEPT = "observations-kept", "The arrays of an observation do not change after it was taken."
     TIME_FORWARD = "time-forward", "time_s never decreases, and increases with every action."
     AUDIO_COVERS_TIME = (
@@ -178,6 +192,8 @@ class Limits:
         height_m: greatest height of an object.
         depth_m: smallest and largest distance (median) of an object from a camera.
         audio_s: largest difference between the length of audio and the time that it covers; for long times 2 % of them.
+        moving_m: the same if the cameras moved, and show other sides of the objects.
+        displaced: largest share of what a camera sees where another observation shows that nothing was.
         hidden: largest share of the pixels of an object that the arm may cover.
     """
 
@@ -189,6 +205,8 @@ class Limits:
     height_m: float = 1.5
     depth_m: tuple[float, float] = (0.05, 10.0)
     audio_s: float = 0.1
+    moving_m: float = 0.08
+    displaced: float = 0.35
     hidden: float = 0.1
 
 

@@ -101,10 +101,18 @@ def holed(observation: Observation) -> Observation:
     return replace(observation, depth_m=depth)
 
 
+def knowing(observation: Observation) -> Observation:
+    """Carry the simulator's truth along."""
+    told = replace(observation)
+    object.__setattr__(told, "poses", {"red cube": (0.45, -0.05, 0.02)})
+    return told
+
+
 CHANGED: list[tuple[Rule, Callable[[Observation], object]]] = [
     (Rule.OBSERVATION_VALID, lambda seen: {"rgb": seen.rgb}),
     (Rule.OBSERVATION_VALID, lambda seen: replace(seen, depth_m=(1000 * seen.depth_m).astype(np.uint16))),
     (Rule.OBSERVATION_VALID, lambda seen: replace(seen, time_s=float("nan"))),
+    (Rule.NOTHING_LEAKS, knowing),
     (Rule.OBJECTS_IN_SIGHT, lambda seen: replace(seen, labels={}, instances=np.zeros_like(seen.instances))),
     (Rule.OBJECTS_IN_SIGHT, lambda seen: replace(seen, depth_m=np.zeros_like(seen.depth_m))),
     (Rule.NAMES_USABLE, lambda seen: replace(seen, labels={n: f"block ({n})" for n in seen.labels})),
@@ -181,6 +189,16 @@ class Resizes(Table):
             observation, rgb=observation.rgb[:, ::2], depth_m=observation.depth_m[:, ::2],
             instances=observation.instances[:, ::2],
         )  # fmt: skip
+
+
+class SinksUnnoticed(Table):
+    """After an action its second camera is 12 cm lower, and it says that it is not."""
+
+    def observe(self) -> Observation:
+        self.looked += 1
+        lower = np.eye(4)
+        lower[1, 3] = 0.12
+        return self.observe_from([None, lower if self.done else None])
 
 
 class OneBuffer(Table):
@@ -358,6 +376,7 @@ BROKEN: list[tuple[Rule, type]] = [
     (Rule.OBSERVATION_VALID, Blind),
     (Rule.SAME_VIEWS, SwapsCameras),
     (Rule.SAME_VIEWS, Resizes),
+    (Rule.POSES_FOLLOW, SinksUnnoticed),
     (Rule.OBSERVATIONS_KEPT, OneBuffer),
     (Rule.AUDIO_COVERS_TIME, ChangesRate),
     (Rule.AUDIO_COVERS_TIME, GoesDeaf),
