@@ -26,6 +26,7 @@ COMMANDS = {
     "fidelity": "sim.fidelity",
     "sound": "sim.sound.show",
     "kitchen": "sim.kitchen.show",
+    "film": "sim.film",
     "train": "train",
     "eval": "eval",
     "demo": "eval.demo",

@@ -19,6 +19,8 @@ MAST_RIG = CameraRig((AHEAD, STEEP))
 OVERVIEW = View("overview", (-2.3, -2.2, 2.9), (0.45, 0.1, 0.65), math.radians(58.0))
 """The whole kitchen, for people; in the world."""
 OVERVIEW_FAR_M = 9.0
+SHOULDER = View("shoulder", (-1.25, -1.05, 2.25), (0.55, 0.10, 0.78), math.radians(46.0))
+"""Over the right shoulder of the robot, for people; in the frame of the base."""
 
 
 def on_base(view: View, base: BasePose) -> View:

@@ -1,0 +1,1 @@
+"""Films with sound and picture pages of episodes in the kitchen."""
