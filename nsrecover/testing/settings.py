@@ -34,19 +34,27 @@ Refusal = tuple[Rule, Action, type[Exception]]
 
 
 class Setting(Protocol):
-    """What the kit has to know of the scenes of a domain.
+    """What the kit has to know of the scenes of a domain."""
 
-    Attributes:
-        cameras_move: whether cameras stand somewhere else after an action, because the robot drives.
-        grounded: whether the objects stand on the plane z = 0; otherwise none is below it.
-        state_words: first words of names that would tell a state.
-        limits: tolerances, if none are given.
-    """
+    @property
+    def cameras_move(self) -> bool:
+        """Whether cameras stand somewhere else after an action, because the robot drives."""
+        ...
 
-    cameras_move: bool
-    grounded: bool
-    state_words: frozenset[str]
-    limits: Limits
+    @property
+    def grounded(self) -> bool:
+        """Whether the objects stand on the plane z = 0; otherwise none is below it."""
+        ...
+
+    @property
+    def state_words(self) -> frozenset[str]:
+        """First words of names that would tell a state."""
+        ...
+
+    @property
+    def limits(self) -> Limits:
+        """Tolerances, if none are given."""
+        ...
 
     def portable(self, name: str) -> bool:
         """Whether an object can be carried; the others are part of the furniture."""
