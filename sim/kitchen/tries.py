@@ -46,9 +46,14 @@ class Try:
     cpu_s: float
 
 
-def tries(spec: KitchenSpec) -> Iterator[Try]:
-    """Try every skill in a kitchen and its variants: every thing, door and switch, and what the ten tasks need."""
-    for things, plan in _PLANS:
+def tries(spec: KitchenSpec, plans: Sequence[tuple[tuple[str, ...], str]] | None = None) -> Iterator[Try]:
+    """Try every skill in a kitchen and its variants.
+
+    Args:
+        spec: every thing in it is moved, and every door and switch is operated.
+        plans: things of further kitchens of its layout, and a plan in each; None: what the ten tasks need.
+    """
+    for things, plan in _PLANS if plans is None else plans:
         yield from _carried_out(sample_kitchen(spec.seed, spec.layout, things), plan)
     yield from _operated(spec)
     for thing in spec.things:

@@ -248,9 +248,9 @@ class Motion:
         """Bring the arm to where it is out of the way; what is held stays upright."""
         robot = self._robot
         if not robot.held:
-            leg = robot.arm.between(robot.arm.joints, robot.arm.home)
+            home = robot.arm.between(robot.arm.joints, robot.arm.home)
             self._draw_back(robot.arm.joints + _STOWING[:, None] * (robot.arm.home - robot.arm.joints))
-            robot.arm.follow([leg], self.cell.tick, False)
+            robot.arm.follow([home], self.cell.tick, False)
             if robot.arm.opening_m != OPEN_M or robot.opening_m() < OPEN_M - 0.005:
                 robot.arm.open(OPEN_M, _OPEN_STEPS, self.cell.tick)
             return
