@@ -1,7 +1,6 @@
 """The command that counts how often household tasks succeed."""
 
 from sim.kitchen.success import TaskRun, run_task, summary
-from sim.kitchen.tasks import TASKS
 from tests.commands import run
 
 
