@@ -30,6 +30,9 @@ STEPS = 5
 QUICK_LEVEL = 2
 """The blur with which one step is tried first."""
 
+QUICK_EVERY = 2
+"""One of so many landmarks is enough for that step."""
+
 QUIET_M, QUIET_SCALE = 0.002, 0.003
 """A first step that moves what is seen less than this, and changes the scale less, is nothing."""
 
@@ -79,6 +82,10 @@ class Landmarks:
     points: Floats
     normals: Floats
     grey: Floats
+
+    def thinned(self, every: int) -> Landmarks:
+        """One of so many of them."""
+        return Landmarks(self.points[::every], self.normals[::every], self.grey[:, ::every])
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,10 +167,11 @@ def motion_of(
     view = _View(_grey(rgb), depth, instances > 0, camera)
     nothing = CameraMotion(np.eye(4))
     if start is None:
-        state, seen = _step(landmarks, view, nothing, QUICK_LEVEL)
-        quiet = _displacement(landmarks, view, state) < QUIET_M and abs(state.scale - 1) < QUIET_SCALE
-        if seen < FEWEST_POINTS or quiet:
-            return _measured(landmarks, view, nothing, seen)
+        some = landmarks.thinned(QUICK_EVERY)
+        state, seen = _step(some, view, nothing, QUICK_LEVEL)
+        quiet = _displacement(some, view, state) < QUIET_M and abs(state.scale - 1) < QUIET_SCALE
+        if seen < FEWEST_POINTS // QUICK_EVERY or quiet:
+            return _measured(landmarks, view, nothing, QUICK_EVERY * seen)
     state, seen = start or nothing, 0
     for level in range(len(BLURS_PX)):
         for _ in range(STEPS):

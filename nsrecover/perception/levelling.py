@@ -85,13 +85,14 @@ def fitted_plane(
     Returns:
         Its slopes along x and y and its height (3,), and which points are near it (M,); None if there are too few.
     """
-    terms = np.column_stack([points[:, :2] - middle, np.ones(len(points))])
+    terms = np.column_stack([points[:, :2] - middle, np.ones(len(points))]).astype(np.float64)
     plane, near = np.zeros(3), np.zeros(len(points), dtype=np.bool_)
     for distance in near_m:
         near = np.abs(points[:, 2] - terms @ plane) < distance
         if np.count_nonzero(near) < fewest:
             return None
-        plane = np.linalg.lstsq(terms[near], points[near, 2], rcond=None)[0]
+        chosen = terms[near]
+        plane = np.linalg.lstsq(chosen.T @ chosen, chosen.T @ points[near, 2], rcond=None)[0]
     return plane, near
 
 

@@ -70,8 +70,12 @@ def join_views(sightings: Sequence[Sighting]) -> list[list[int]]:
     pairs = _differences(sightings)
     for view in sorted({one.view for one in sightings}):
         fresh = [i for i, one in enumerate(sightings) if one.view == view]
-        costs = np.array([[_cost(sightings, pairs, i, group) for group in groups] for i in fresh])
-        costs = costs.reshape(len(fresh), -1)
+        costs = np.array([pairs[np.ix_(fresh, group)].mean(axis=1) for group in groups]).reshape(-1, len(fresh)).T
+        for column, group in enumerate(groups):
+            if named := {sightings[i].name for i in group} - {None}:
+                for row, i in enumerate(fresh):
+                    if sightings[i].name is not None:
+                        costs[row, column] = 0.0 if sightings[i].name in named else np.inf
         rows, columns = linear_sum_assignment(np.minimum(costs, APART))
         joined = {fresh[r]: groups[c] for r, c in zip(rows, columns, strict=True) if costs[r, c] < APART}
         for i in fresh:
@@ -80,14 +84,6 @@ def join_views(sightings: Sequence[Sighting]) -> list[list[int]]:
             else:
                 groups.append([i])
     return groups
-
-
-def _cost(sightings: Sequence[Sighting], pairs: FloatArray, number: int, group: Sequence[int]) -> float:
-    """How badly a sighting fits those of other views that are already together."""
-    one, named = sightings[number], [sightings[i].name for i in group if sightings[i].name is not None]
-    if one.name is not None and named:
-        return 0.0 if one.name in named else np.inf
-    return float(pairs[number, list(group)].mean())
 
 
 def _differences(sightings: Sequence[Sighting]) -> FloatArray:
