@@ -31,8 +31,15 @@ class DistanceRule(Bundle):
         return
 
     def same(
-        self, visual_a: npt.ArrayLike, boxes_a: npt.ArrayLike, visual_b: npt.ArrayLike, boxes_b: npt.ArrayLike
+        self,
+        visual_a: npt.ArrayLike,
+        boxes_a: npt.ArrayLike,
+        visual_b: npt.ArrayLike,
+        boxes_b: npt.ArrayLike,
+        tolerance_m: npt.ArrayLike | None = None,
     ) -> FloatArray:
-        """1 for pairs (M, 6) whose centres are at most 2 cm apart, else 0: (M,)."""
+        """1 for pairs (M, 6) whose centres are at most 2 cm, or a tolerance of their own (M,), apart, else 0: (M,)."""
         offset = np.asarray(boxes_a, dtype=np.float64)[:, :3] - np.asarray(boxes_b, dtype=np.float64)[:, :3]
-        return np.asarray(np.linalg.norm(offset, axis=1) <= TOLERANCE_M, dtype=np.float32)
+        return np.asarray(
+            np.linalg.norm(offset, axis=1) <= (TOLERANCE_M if tolerance_m is None else tolerance_m), dtype=np.float32
+        )

@@ -18,6 +18,7 @@ from nsrecover.core.observation import Observation
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.same_place import rigidly_moved
+from nsrecover.monitoring.imagination import surely_itself
 from sim.common.cameras import CameraRig, View
 from sim.sensors.presets import sensor
 from sim.sensors.sensor import recorded
@@ -137,11 +138,21 @@ def _images(
 
 
 def _tolerances(bundle: Bundle, start: SceneGraph, seen: SceneGraph) -> tuple[FloatArray, FloatArray]:
-    """Largest tolerance at which each object deviates in one observation, mm (N,): the learned one, and distance."""
+    """Largest tolerance at which each object deviates in one observation, mm (N,): the learned one, and distance.
+
+    The learned one is that of `nsrecover.monitoring.imagination.as_expected`, for all tolerances in one pass.
+    """
     now = seen.without(set(seen.names) - set(start.names))
-    nodes = start.visual, start.boxes, now.visual, rigidly_moved(start.boxes, now.boxes)
-    pairs = [np.tile(rows, (len(TOLERANCES_M), 1)) for rows in nodes]
-    same = bundle.same(*pairs, tolerance_m=np.repeat(TOLERANCES_M, len(now))).reshape(len(TOLERANCES_M), len(now))
+    times = (len(TOLERANCES_M), 1)
+    before, after = np.tile(start.boxes, times), np.tile(rigidly_moved(start.boxes, now.boxes), times)
+    tried = np.repeat(TOLERANCES_M, len(now))
+    own = np.where(surely_itself(start, now)[:, None], now.visual, start.visual)
+    same = np.maximum(
+        *(
+            bundle.same(np.tile(looks, times), before, np.tile(now.visual, times), after, tried).reshape(times[0], -1)
+            for looks in (start.visual, own)
+        )
+    )
     deviates = np.minimum(same, same_side_up(start.boxes, now.boxes)) < bundle.threshold
     ours = 1000 * (deviates * np.array(TOLERANCES_M)[:, None]).max(axis=0)
     rule = 1000 * np.linalg.norm(now.boxes[:, :3] - start.boxes[:, :3], axis=1)

@@ -117,12 +117,12 @@ def as_expected(models: RecoveryModels, expected: SceneGraph, observed: SceneGra
         observed: the seen scene, same names in the same order.
     """
     probabilities = same_place(models, expected.visual, expected.boxes, observed.visual, observed.boxes)
-    looks = np.where(_surely_itself(expected, observed)[:, None], observed.visual, expected.visual)
+    looks = np.where(surely_itself(expected, observed)[:, None], observed.visual, expected.visual)
     in_place = same_place(models, looks, expected.boxes, observed.visual, observed.boxes)
     return np.where(observed.missing, 0.0, np.maximum(probabilities, in_place)).astype(np.float32)
 
 
-def _surely_itself(expected: SceneGraph, observed: SceneGraph) -> np.ndarray:
+def surely_itself(expected: SceneGraph, observed: SceneGraph) -> np.ndarray:
     """Whether an object looks like itself, and not as much like any other object of the scene: (N,).
 
     Appearance then says which object it is, and the rest of the difference how it is turned or lit: a cube that was
