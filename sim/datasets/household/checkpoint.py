@@ -11,6 +11,7 @@ import os
 import pickle
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, BinaryIO, Self, TypeVar
 
@@ -68,7 +69,10 @@ class Checkpoint:
     def close(self) -> None:
         """End the process. A second call does nothing."""
         if self._pid:
-            self._to.close()
+            with suppress(OSError):
+                # copies of the process hold the pipe, too: its end would not be seen
+                _send(self._to, None)
+                self._to.close()
             self._from.close()
             os.waitpid(self._pid, 0)
             self._pid = 0
@@ -115,6 +119,6 @@ def _send(file: BinaryIO, item: object) -> None:
 
 
 def _receive(file: BinaryIO) -> Any:
-    """The next item; None at the end of the pipe."""
+    """The next item; None at the end of the pipe, or if that was sent."""
     head = file.read(_SIZE.size)
     return pickle.loads(file.read(_SIZE.unpack(head)[0])) if len(head) == _SIZE.size else None
