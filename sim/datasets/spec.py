@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from nsrecover.core.actions import Plan
 from nsrecover.errors import InvalidConfiguration, NsrecoverError
@@ -20,6 +20,8 @@ SCHEMA = 2
 """Version of the line and of the generation from numbers; increase it when either changes."""
 READABLE = (1, SCHEMA)
 """Versions that are read: in version 1 all faults strike as they are written, also those of dataset II."""
+
+Parsed = TypeVar("Parsed")
 
 CONSEQUENCE = "consequence"
 """Cause of an object that no fault touched directly: an object fell on it or from under it."""
@@ -139,10 +141,17 @@ class ErrorEpisode:
 
 
 def read_episodes(path: str | Path) -> Iterator[ErrorEpisode]:
+    """The episodes of a dataset of the tabletop, in order; arguments and errors as for `parsed_episodes`."""
+    return parsed_episodes(path, ErrorEpisode.from_json, "I")
+
+
+def parsed_episodes(path: str | Path, parse: Callable[[str], Parsed], example: str) -> Iterator[Parsed]:
     """The episodes of a dataset, in order.
 
     Args:
         path: an `episodes.jsonl`, or a folder with one.
+        parse: an episode from its line.
+        example: name of such a dataset, for messages.
 
     Raises:
         InvalidConfiguration: there is no such file, or a line is not an episode; the message has its number.
@@ -151,12 +160,12 @@ def read_episodes(path: str | Path) -> Iterator[ErrorEpisode]:
     path = path / EPISODES if path.is_dir() else path
     if not path.is_file():
         raise InvalidConfiguration(
-            f"expected an error dataset at {path}, found no file; run `python -m sim.datasets dataset=I` first"
+            f"expected an error dataset at {path}, found no file; run `python -m sim.datasets dataset={example}` first"
         )
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, start=1):
             try:
-                yield ErrorEpisode.from_json(line)
+                yield parse(line)
             except NsrecoverError as problem:
                 raise InvalidConfiguration(f"{path}, line {number}: {problem}") from None
 

@@ -11,14 +11,13 @@ from pathlib import Path
 from nsrecover.core.actions import Plan
 from nsrecover.errors import InvalidConfiguration, NsrecoverError
 from sim.datasets.household.truth import HouseholdError
+from sim.datasets.spec import parsed_episodes
 from sim.kitchen.faults import Fault, fault_from_dict
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS
 from sim.kitchen.tasks import TaskSpec, draw_task
 
 SCHEMA = 1
 """Version of the line and of the generation from numbers; increase it when either changes."""
-EPISODES = "episodes.jsonl"
-"""Name of a dataset's file in its folder."""
 
 
 @dataclass(frozen=True)
@@ -133,23 +132,5 @@ class HouseholdEpisode:
 
 
 def read_episodes(path: str | Path) -> Iterator[HouseholdEpisode]:
-    """The episodes of a dataset, in order.
-
-    Args:
-        path: an `episodes.jsonl`, or a folder with one.
-
-    Raises:
-        InvalidConfiguration: there is no such file, or a line is not an episode; the message has its number.
-    """
-    path = Path(path)
-    path = path / EPISODES if path.is_dir() else path
-    if not path.is_file():
-        raise InvalidConfiguration(
-            f"expected an error dataset at {path}, found no file; run `python -m sim.datasets dataset=H1` first"
-        )
-    with path.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, start=1):
-            try:
-                yield HouseholdEpisode.from_json(line)
-            except NsrecoverError as problem:
-                raise InvalidConfiguration(f"{path}, line {number}: {problem}") from None
+    """The episodes of a dataset of the kitchen, in order; arguments and errors as for `parsed_episodes`."""
+    return parsed_episodes(path, HouseholdEpisode.from_json, "H1")

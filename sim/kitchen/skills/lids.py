@@ -102,14 +102,7 @@ def press_down(motion: Motion, point: Array, travel_m: float, front: float, igno
             station = motion.station([before, touch, press, before], front, ignored)
             if station is None:
                 continue
-            motion.shape_fingers(0.0)
-            motion.begin(station, before)
-            motion.follow([touch], SLOW_M_S * 1.5)
-            motion.follow([press], SLOW_M_S * 0.5)
-            motion.wait(0.1)
-            motion.follow([before], SLOW_M_S)
-            motion.wait(0.1)
-            motion.stow()
+            motion.press(station, before, touch, press)
             return
     raise SkillFailure(f"the button of the {name} is out of reach")
 

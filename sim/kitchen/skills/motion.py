@@ -146,6 +146,21 @@ class Motion:
         tool, attitude = self._robot.tool()
         return np.asarray((position + local @ rotation.T - tool) @ attitude)
 
+    def press(self, station: Station, before: ToolPose, touch: ToolPose, press: ToolPose) -> None:
+        """Press a button with closed fingers: drive there, touch it, press, come back, and stow the arm.
+
+        Raises:
+            SkillFailure: there is no path.
+        """
+        self.shape_fingers(0.0)
+        self.begin(station, before)
+        self.follow([touch], SLOW_M_S * 1.5)
+        self.follow([press], SLOW_M_S * 0.5)
+        self.wait(0.1)
+        self.follow([before], SLOW_M_S)
+        self.wait(0.1)
+        self.stow()
+
     def begin(self, station: Station, pose: ToolPose) -> None:
         """Drive to a station and bring the tool to the first pose of its motion.
 

@@ -368,13 +368,6 @@ def _pressed(motion: Motion, fixture: Fixture, control: Control) -> None:
             station = motion.station([before, touch, press, before], front)
             if station is None:
                 continue
-            motion.shape_fingers(0.0)
-            motion.begin(station, before)
-            motion.follow([touch], SLOW_M_S * 1.5)
-            motion.follow([press], SLOW_M_S * 0.5)
-            motion.wait(0.1)
-            motion.follow([before], SLOW_M_S)
-            motion.wait(0.1)
-            motion.stow()
+            motion.press(station, before, touch, press)
             return
     raise SkillFailure(f"the button of the {fixture.name} is out of reach")

@@ -13,7 +13,7 @@ from sim.kitchen.scenes import sample_kitchen
 from sim.kitchen.states import ObjectState
 from sim.kitchen.things import KINDS, discs, half_extent, kind_of, slices_of
 from sim.kitchen.world import KitchenWorld
-from tests.sim.kitchen.test_kitchen_world import TOP, _kitchen
+from tests.sim.kitchen.kitchens import TOP, kitchen
 
 
 def _run(world: KitchenWorld, plan: str) -> None:
@@ -56,7 +56,7 @@ def test_discs_cover_a_thing(name: str) -> None:
 def sliced() -> Iterator[KitchenWorld]:
     """Bread that has been cut."""
     clean = ObjectState()
-    spec = _kitchen(
+    spec = kitchen(
         ("bread", TOP, (0.05, 0.05), 0.0, clean),
         ("knife", TOP, (0.05, -0.2), 90.0, clean),
         ("plate", "dining table", (0.0, 0.0), 0.0, clean),

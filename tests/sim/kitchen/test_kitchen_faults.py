@@ -23,7 +23,7 @@ from sim.kitchen.scenes import KitchenSpec
 from sim.kitchen.states import ObjectState
 from sim.kitchen.world import KitchenWorld
 from tests.commands import ROOT
-from tests.sim.kitchen.scenes import TOP, kitchen
+from tests.sim.kitchen.kitchens import TOP, kitchen
 
 PLAN = Plan.parse(
     "toggle_on(first stove burner); toggle_on(coffee machine); open_obj(drawer); pick_up(mug); "
