@@ -61,11 +61,12 @@ def ship(
     found = [name for name in every_name if (folder / name / EPISODES).is_file()]
     if not found:
         raise InvalidConfiguration(f"expected error datasets in {folder}, found none; run `python -m sim.datasets`")
-    every = {name: _whole_dataset(folder / name, name) for name in found}
+    counts = {name: len(_whole_dataset(folder / name, name)) for name in found}
     out.mkdir(parents=True, exist_ok=True)
-    for name, episodes in every.items():
-        size = write_xz(out / f"{name}.jsonl.xz", (episode.to_json() for episode in episodes))
-        print(f"{name}: {len(episodes)} episodes, {size / 1000:.0f} kB")
+    for name, count in counts.items():
+        lines = (folder / name / EPISODES).read_text(encoding="utf-8").splitlines()
+        size = write_xz(out / f"{name}.jsonl.xz", lines)
+        print(f"{name}: {count} episodes, {size / 1000:.0f} kB")
 
 
 def manifest_of(name: str, seed: int) -> dict[str, Any]:

@@ -133,7 +133,7 @@ _USUAL: Mapping[str, tuple[str, ...]] = {
 }
 _ATTEMPTS = 400
 _DEEP = 0.8
-"""Things stand on this share of the depth of a place, from its front on."""
+"""Food that is sliced lies on this share of the depth of a place, from its front on: a hand has to reach over it."""
 _ANYWHERE = ("countertop", "dining table")
 """Kinds of fixtures on which things stand at the start."""
 
@@ -355,8 +355,8 @@ def free_spot(
     """A random spot on a fixture, free of other things and of what stands on it; None if the draw is not free."""
     place = fixture.places[0]
     draw = rng.uniform(-1.0, 1.0, 2)
-    # not quite at the back, where an arm hardly reaches
-    draw = np.zeros(2) if place.single else draw * [_DEEP, 1.0] + [1.0 - _DEEP, 0.0]
+    deep = _DEEP if can_be_sliced(kind) else 1.0
+    draw = np.zeros(2) if place.single else draw * [deep, 1.0] + [1.0 - deep, 0.0]
     point = (place.centre[0] + draw[0] * place.half[0], place.centre[1] + draw[1] * place.half[1], place.centre[2])
     if not place.single and abs(point[1] - place.centre[1]) > place.half[1] + SIDE_M - 1.1 * kind.radius_m:
         # a wide thing would touch what is taller next to the fixture

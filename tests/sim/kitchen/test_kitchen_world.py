@@ -49,7 +49,7 @@ def test_water_is_poured_and_boils(breakfast: KitchenWorld) -> None:
     before = breakfast.cell.states["mug"].volume_l
     _run(breakfast, "pick_up(mug)")
     held = breakfast.cell.states["mug"].volume_l
-    assert held > 0.9 * before
+    assert held > 0.8 * before, "of a mug that is full to the brim a little is spilt"
     _run(breakfast, f"pour(mug, pot); put_on(mug, {TOP})")
     assert breakfast.cell.states["mug"].volume_l == 0.0
     assert breakfast.cell.states["pot"].volume_l > 0.7 * held
