@@ -144,6 +144,8 @@ def _observe(world: KitchenWorld, journal: Journal | None, index: int) -> Observ
     if observation is None:
         observation = world.observe()
         journal.keep(index, state, observation)
+    else:
+        world.cell.visuals.update(world.cell.states)  # so that what is rendered later is shown in the same way
     return observation
 
 
