@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
-from dataclasses import fields
 from itertools import combinations
 
 import numpy as np
@@ -57,11 +57,11 @@ def check_type(log: RuleLog, observation: object) -> None:
 
 def check_leaks(log: RuleLog, observation: Observation, state_words: frozenset[str]) -> None:
     """Check that an observation holds nothing but what cameras, masks, gripper and microphone give."""
-    documented = {field.name for field in fields(Observation)}
-    extra = sorted({*vars(observation), *(field.name for field in fields(observation))} - documented)
+    documented = {field.name for field in dataclasses.fields(Observation)}
+    extra = sorted({*vars(observation), *(field.name for field in dataclasses.fields(observation))} - documented)
     found = f"fields {extra}" if extra else ""
     for camera in observation.cameras:
-        more = sorted(set(vars(camera)) - {field.name for field in fields(Camera)})
+        more = sorted(set(vars(camera)) - {field.name for field in dataclasses.fields(Camera)})
         found = found or (f"fields {more} of camera {camera.name!r}" if more else "")
     odd = [name for name in observation.labels.values() if type(name) is not str and isinstance(name, str)]
     found = found or (f"labels of type {type(odd[0]).__name__}" if odd else "")
