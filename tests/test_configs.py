@@ -114,8 +114,14 @@ def test_a_misspelt_setting_is_one_line_with_the_right_name(name: str, module: s
         ("eval planner.chekpoint=x", "known setting of planner, found 'chekpoint'. Did you mean 'checkpoint'?"),
         ("eval planner=[ours,none]", "expected one option of planner, found several"),
         ("eval -m dataset=I planner=ours,replann episodes=1", "found 'replann'. Did you mean 'replan'?"),
-        ("eval planner=anytime", "expected one planner, found 'anytime', which stands for several; choose one of"),
-        ("eval -m planner=ours,null", "expected one planner, found 'null', which stands for none; choose one of"),
+        (
+            "eval planner=anytime",
+            "expected one planner, found 'anytime', which stands for several; choose one of distance, goal",
+        ),
+        (
+            "eval -m planner=ours,null",
+            "expected one planner, found 'null', which stands for none; choose one of distance, goal,",
+        ),
         ("eval episodes=1 planner.budget_s=fast", "expected limits of a planner as numbers of at least 0, found"),
         ("eval.models variants=null", "expected an option of a group, found null"),
         ("eval.tables", "expected options as in --help, found: Missing"),

@@ -233,6 +233,7 @@ def test_the_readme_block_has_the_numbers_and_the_rest_stays(folders: Path) -> N
     assert "old" not in text
     assert line(text, "I", BEGIN)[2:7] == ["", "", "", "", "100.00 % (10)"]
     assert line(text, "II", BEGIN)[4:7] == ["100.00 % (8)", "", "100.00 % (8)"]
+    assert line(text, "III", BEGIN)[2:7] == [""] * 5, "no sweep of it"
     assert line(text, "V", BEGIN)[4:7] == ["", "100.00 % (2)", "100.00 % (2)"]
     assert "d435: goals reached" in text
     assert "held-out seed 7;" in text
