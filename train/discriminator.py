@@ -12,8 +12,9 @@ from torch import Tensor, nn
 from torch.utils.data import IterableDataset
 
 from nsrecover.core.scene import FloatArray
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle
-from nsrecover.models.discriminator import Discriminator
+from nsrecover.models.discriminator import FARTHEST_M, Discriminator
 from train.demonstrations import Demonstration
 from train.schedule import CosineModule
 
@@ -60,7 +61,15 @@ def node_pairs(
     Labels (Kalithasan et al., section IV-C): an object that was not moved, in two consecutive frames: 1; the moved
     object before and after: 0; two different objects: 0. With `imagined_steps`, the moved object as imagined and as
     observed: 1.
+
+    Raises:
+        InvalidConfiguration: the tolerance is larger than what the discriminator tells apart.
     """
+    if not 0 < sources.tolerance_m <= FARTHEST_M / 2:
+        raise InvalidConfiguration(
+            f"expected pairs.tolerance_m above 0 and up to {FARTHEST_M / 2} m, since displacements of up to twice the "
+            f"tolerance are told apart, found {sources.tolerance_m}; choose another tolerance when you load the model"
+        )
     rows: list[tuple[FloatArray, FloatArray, FloatArray, FloatArray, float, bool]] = []
     for demo, features in zip(demonstrations, visual, strict=True):
         for step, action in enumerate(demo.plan):

@@ -1,8 +1,10 @@
 """Labels of node pairs follow section IV-C, and displaced copies follow the tolerance."""
 
 import numpy as np
+import pytest
 
 from nsrecover.core.actions import Plan
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle, BundleConfig
 from train.demonstrations import Demonstration
 from train.discriminator import PairBatches, PairSources, node_pairs
@@ -61,3 +63,8 @@ def test_displaced_copies_are_labelled_by_the_tolerance() -> None:
     assert distance.max() < 0.061
     np.testing.assert_array_equal(batch["same"][200:].numpy(), (distance < 0.02).astype(np.float32))
     assert 0.2 < batch["same"].mean() < 0.8
+
+
+def test_a_tolerance_that_cannot_be_learned_is_refused() -> None:
+    with pytest.raises(InvalidConfiguration, match=r"up to 0.03 m.*found 0.05"):
+        node_pairs([demonstration()], [FEATURES], Bundle(BundleConfig(feature_size=16)), PairSources(tolerance_m=0.05))

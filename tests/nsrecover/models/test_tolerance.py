@@ -32,6 +32,20 @@ def test_half_the_tolerance_is_accepted_and_twice_is_not(tolerance_m: float) -> 
     assert (displaced(system, 2 * tolerance_m) < system.models.threshold).all()
 
 
+@pytest.mark.parametrize("tolerance_m", [0.005, 0.02])
+def test_no_place_is_so_far_away_that_it_seems_the_same(tolerance_m: float) -> None:
+    models = nsrecover.load(tolerance_m=tolerance_m).models
+    rng = np.random.default_rng(0)
+    count = 2000
+    looks = rng.normal(size=(count, models.feature_size or 1)).astype(np.float32)
+    looks /= np.linalg.norm(looks, axis=1, keepdims=True)
+    boxes = np.concatenate([rng.uniform(0, 0.6, (count, 3)), rng.uniform(0.03, 0.06, (count, 3))], axis=1)
+    ways = rng.normal(size=(count, 3))
+    ways *= rng.uniform(0.1, 0.7, (count, 1)) / np.linalg.norm(ways, axis=1, keepdims=True)
+    moved = boxes + np.concatenate([ways, np.zeros((count, 3))], axis=1)
+    assert models.same(looks, boxes, looks, moved).max() < 0.1
+
+
 def test_another_tolerance_leaves_the_checkpoint_as_it_is() -> None:
     bundle = Bundle.load()
     stricter = bundle.with_tolerance(0.01)
