@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -170,6 +170,11 @@ class Detections:
             _units(np.array([self.pixels[list(group)] @ self.visual[list(group)] for group in groups]), self.visual),
             np.array([self.pixels[list(group)].sum() for group in groups], dtype=np.float32),
         )
+
+    def lifted_again(self, lifted: Sequence[ViewPixels]) -> Detections:
+        """The same masks with other points: those of the pixels of each view that show objects."""
+        points, shown = (np.concatenate([part[field] for part in lifted]) for field in (2, 3))
+        return replace(self, points=tuple(points[np.isin(shown, numbers)] for numbers in self.numbers))
 
 
 def detect(

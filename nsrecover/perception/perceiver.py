@@ -19,6 +19,7 @@ from nsrecover.core.observation import Observation
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.core.sensing import SensorFinding
 from nsrecover.errors import InvalidObservation
+from nsrecover.perception.aligning import Pose, aligned, offsets
 from nsrecover.perception.association import UNMATCHED, associate, association_costs
 from nsrecover.perception.camera_watch import CameraWatch
 from nsrecover.perception.detections import AppearanceModel, Detections, detect, detect_masks
@@ -80,6 +81,7 @@ class ScenePerceiver:
         self._shown: tuple[Observation, dict[str, tuple[int, ...]]] | None = None
         self._cameras: CameraWatch | None = None
         self._findings: tuple[SensorFinding, ...] = ()
+        self._offsets: tuple[Pose, ...] = ()
 
     @property
     def instances(self) -> dict[str, int]:
@@ -119,7 +121,7 @@ class ScenePerceiver:
     def fork(self) -> ScenePerceiver:
         """An independent copy of the perceiver with the same memory."""
         other = ScenePerceiver(self._appearance, self._association, self._remember, self._watch_cameras)
-        other._cameras, other._findings = self._cameras, self._findings
+        other._cameras, other._findings, other._offsets = self._cameras, self._findings, self._offsets
         other._memory, other._masks, other._unseen = self._memory, dict(self._masks), dict(self._unseen)
         other._shown, other._unnamed = self._shown, self._unnamed
         return other
@@ -146,20 +148,14 @@ class ScenePerceiver:
 
     def __call__(self, observation: Observation, expected: SceneGraph | None = None) -> SceneGraph:
         """Same as `step`."""
-        observation = levelled(self._with_working_cameras(observation))
-        self._unseen = {}
-        origin = dict[int, int]()
         if self._memory is None:
-            if not observation.shared_ids:
-                masks = detect_masks(observation, self._appearance)
-                observation, origin = separate_by_other_views(observation, masks)
-            detections = join_parts(detect(observation, self._appearance))
-            self._memory = self._begin(observation, detections)
-            found = _by_label(self._memory.names, detections)
+            memory, observation, origin, detections = self._begin(observation)
+            found, self._unseen = _by_label(memory.names, detections), {}
         else:
+            observation = levelled(self._with_working_cameras(aligned(observation, self._offsets)))
             guesses = _expected_boxes(self._memory, expected)
-            observation, origin, detections, found = self._follow(self._memory, observation, guesses)
-        self._memory, found = self._admit(self._memory, detections, found)
+            memory, observation, origin, detections, found = self._follow(self._memory, observation, guesses)
+        self._memory, found = self._admit(memory, detections, found)
         masks_of: dict[str, tuple[int, ...]] = {
             name: detections.numbers[index] for name, index in zip(self._memory.names, found, strict=True) if index >= 0
         }
@@ -184,7 +180,29 @@ class ScenePerceiver:
         self._cameras, self._findings = cameras, findings
         return usable
 
-    def _begin(self, observation: Observation, detections: Detections) -> Memory:
+    def _begin(self, first: Observation) -> tuple[Memory, Observation, dict[int, int], Detections]:
+        """Remember what the first observation shows.
+
+        Returns:
+            The memory; the observation with merged masks divided and with camera poses that agree about the table and
+            the objects; of which mask each new one is a part; and detections.
+        """
+        self._offsets = ()
+        observation, origin = levelled(self._with_working_cameras(first)), dict[int, int]()
+        if not observation.shared_ids:
+            observation, origin = separate_by_other_views(observation, detect_masks(observation, self._appearance))
+        detections = join_parts(detect(observation, self._appearance))
+        if len(observation.cameras) > 1:
+            self._offsets = offsets(observation, lift_views(observation), detections.numbers)
+            first = aligned(first, self._offsets)
+            if self._watch_cameras:
+                self._cameras = CameraWatch.begin(first)
+            observation = replace(levelled(first), instances=observation.instances, labels=observation.labels)
+            detections = detections.lifted_again(lift_views(observation))
+        return self._remembered(observation, detections), observation, origin, detections
+
+    def _remembered(self, observation: Observation, detections: Detections) -> Memory:
+        """The memory of an episode that begins with these detections."""
         names = object_names(observation)
         if not names:
             raise InvalidObservation("expected at least one labelled instance, found none; check the detector")
@@ -202,11 +220,12 @@ class ScenePerceiver:
 
     def _follow(
         self, memory: Memory, observation: Observation, guesses: FloatArray
-    ) -> tuple[Observation, dict[int, int], Detections, npt.NDArray[np.intp]]:
+    ) -> tuple[Memory, Observation, dict[int, int], Detections, npt.NDArray[np.intp]]:
         """Match what is visible to the remembered objects (-1: none), and remember it.
 
         Returns:
-            The observation with merged masks divided, of which mask each new one is a part, detections and matches.
+            The memory after it; the observation with merged masks divided; of which mask each new one is a part;
+            detections and matches.
         """
         origin = dict[int, int]()
         if self._association is Association.KNOWN:
@@ -234,8 +253,7 @@ class ScenePerceiver:
         hidden = np.flatnonzero(now.occluded)
         self._unseen = {now.names[i]: why_unseen(observation, now.names[i], now.boxes[i], shows) for i in hidden}
         in_view = [name for name, why in self._unseen.items() if why.reason is not UnseenReason.OCCLUDED]
-        self._memory = now.in_view(in_view)
-        return observation, origin, detections, found
+        return now.in_view(in_view), observation, origin, detections, found
 
     def _admit(
         self, memory: Memory, detections: Detections, found: npt.NDArray[np.intp]
