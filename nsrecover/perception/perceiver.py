@@ -28,6 +28,7 @@ from nsrecover.perception.lifting import lift_views
 from nsrecover.perception.mask_repair import absorb_fragments, join_parts, separate_by_other_views, separate_merged
 from nsrecover.perception.memory import Memory, supported
 from nsrecover.perception.oriented import OrientedBox, oriented_box
+from nsrecover.perception.unseen_sides import SHORT_M, one_sided
 from nsrecover.perception.visibility import seen_through, visibly_empty, why_unseen
 
 NAMELESS = 1.0
@@ -117,6 +118,11 @@ class ScenePerceiver:
     def findings(self) -> tuple[SensorFinding, ...]:
         """What is wrong with the cameras in the last observation."""
         return self._findings
+
+    @property
+    def short_m(self) -> float:
+        """How much shorter than the objects boxes may be, as all cameras look from one side; 0 if they do not."""
+        return SHORT_M if self._shown is not None and one_sided(self._shown[0]) else 0.0
 
     def fork(self) -> ScenePerceiver:
         """An independent copy of the perceiver with the same memory."""
