@@ -25,6 +25,7 @@ COMMANDS = {
     "datasets": "sim.datasets",
     "fidelity": "sim.fidelity",
     "sound": "sim.sound.show",
+    "sounds": "eval.sounds",
     "kitchen": "sim.kitchen.show",
     "film": "sim.film",
     "train": "train",
