@@ -55,6 +55,7 @@ class SoundConfig:
         thresholds: (C,) a class is heard if its probability is at least this.
         known_from: a sound is known if its score (`SoundModel.familiarity`) is at least this.
         widths: channels of the convolutions.
+        expected: action, such as `toggle_on faucet` -> class -> share of its demonstrated steps in which it was heard.
         metrics: measurements after training.
         provenance: data, seed and command of the training.
     """
@@ -64,8 +65,13 @@ class SoundConfig:
     thresholds: tuple[float, ...] = ()
     known_from: float = -math.inf
     widths: tuple[int, ...] = (16, 32, 64, 96)
+    expected: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     metrics: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def expected_during(self, operator: str, noun: str) -> Mapping[str, float] | None:
+        """How often each class was heard while an operator was demonstrated with this object; None if it never was."""
+        return self.expected.get(f"{operator} {noun}")
 
     def group(self, name: str) -> str:
         """The group of a class, or the class if it stands for itself."""

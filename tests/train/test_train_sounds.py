@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from nsrecover.errors import InvalidConfiguration, InvalidObservation
+from nsrecover.core.actions import Plan
+from nsrecover.core.observation import Observation
+from nsrecover.errors import InvalidConfiguration, InvalidObservation, InvalidRecording
 from nsrecover.models.sound import SoundModel
 from nsrecover.perception.spectrogram import BANDS, FRAMES, RATE_HZ
+from nsrecover.records.recording import Recording
 from nsrecover.records.wav import wav_bytes
+from train.expected_sounds import expected_sounds
 from train.sound_mixing import MixRates, SoundMixer, in_room, load_levels, strange
 from train.sounds import read_clips, train
 
@@ -124,3 +130,31 @@ def test_a_room_adds_an_echo() -> None:
     assert wet[100] == pytest.approx(1.0)
     assert np.abs(wet[101:2000]).max() > 0
     assert np.abs(wet[:100]).max() < 1e-6
+
+
+class _Names:
+    """Hears `water` in every window."""
+
+    def heard(self, windows: npt.ArrayLike) -> list[dict[str, float]]:
+        return [{"water": 1.0}] * len(np.asarray(windows))
+
+
+def heard_step(loud: bool, time_s: float) -> Observation:
+    rng = np.random.default_rng(int(time_s))
+    audio = 0.001 * rng.normal(size=4 * RATE_HZ)
+    audio[RATE_HZ : 2 * RATE_HZ] += loud * 0.1 * rng.normal(size=RATE_HZ)
+    nothing = np.zeros((0, 4, 4))
+    return Observation(
+        np.zeros((0, 4, 4, 3), np.uint8), nothing.astype(np.float32), nothing.astype(np.int32), (), {},
+        time_s=time_s, audio=audio.astype(np.float32), audio_rate_hz=RATE_HZ,
+    )  # fmt: skip
+
+
+def test_actions_expect_what_was_heard_during_them() -> None:
+    plan = Plan.parse("toggle_on(faucet); pick_up(mug)")
+    steps = tuple(heard_step(loud, time_s) for loud, time_s in ((False, 4), (True, 8), (False, 12)))
+    found = expected_sounds(cast("SoundModel", _Names()), [Recording(plan, steps)] * 3)
+    assert found == {"toggle_on faucet": {"water": 1.0}, "pick_up mug": {}}
+    silent = tuple(replace(step, audio=None, audio_rate_hz=0) for step in steps)
+    with pytest.raises(InvalidRecording, match="microphone=true"):
+        expected_sounds(cast("SoundModel", _Names()), [Recording(plan, silent)])
