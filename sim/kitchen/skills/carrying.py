@@ -32,6 +32,8 @@ _GAP_M = 0.035
 """Free distance to a neighbour when something is put down, if there is a choice."""
 _LEAST_GAP_M = 0.02
 _MAX_SPOTS = 14
+_IN_VESSEL = ((0.0, 0.0), (0.35, 0.0), (-0.35, 0.0), (0.0, 0.35), (0.0, -0.35))
+"""Where something is put into a vessel, as shares of its radius; best first."""
 _PLAY_M = 0.006
 """Least room around what is put into a slot."""
 _TURNS = tuple(math.radians(angle) for angle in (0, 25, -25, 50, -50, 75, -75))
@@ -247,10 +249,16 @@ def spots(motion: Motion, name: str, target: str) -> Iterator[tuple[Array, float
         # fingers do not fit into what is narrow
         clearance = rim + 0.012 if outer.size[0] < 0.09 else bottom[2]
         inside = cell.contents(target)
-        for shift in ((0.0, 0.0), (0.35, 0.0), (-0.35, 0.0), (0.0, 0.35), (0.0, -0.35)):
-            spot = bottom + rotation @ (np.array([*shift, 0.0]) * outer.size[0])
-            if all(_gap(motion, other, spot) > kind.radius_m + cell.things[other].kind.radius_m for other in inside):
-                yield spot, float(clearance)
+        rated = []
+        for number, (x, y) in enumerate(_IN_VESSEL):
+            spot = bottom + rotation @ (np.array([x, y, 0.0]) * outer.size[0])
+            below = [one for one in inside if _gap(motion, one, spot) < kind.radius_m + cell.things[one].kind.radius_m]
+            # what lies there already is lain upon
+            tops = [cell.pose(one)[0][2] + half_extent(cell.things[one].kind, cell.pose(one)[1][2]) for one in below]
+            rise = max([0.0, *(top - spot[2] for top in tops)])
+            rated.append((rise, number, spot + np.array([0.0, 0.0, rise])))
+        for _, _, spot in sorted(rated, key=lambda item: item[:2]):
+            yield spot, float(clearance)
         return
     fixture = cell.fixtures[target]
     place = fixture.places[0]

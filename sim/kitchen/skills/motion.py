@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +13,8 @@ from sim.common.rotations import rotation_about
 from sim.kitchen.cell import KitchenCell
 from sim.kitchen.clearance import clear
 from sim.kitchen.floor_plan import FloorPlan
-from sim.kitchen.reach import ToolPose, find_base
-from sim.kitchen.robot import CARRY_M, HIGH_M, STOW_M, BasePose
+from sim.kitchen.reach import Station, ToolPose, find_station
+from sim.kitchen.robot import CARRY_M, HIGH_M, STOW_M, TUCKED, BasePose, along
 from sim.kitchen.things import discs, half_extent
 
 Array = npt.NDArray[np.float64]
@@ -47,27 +46,14 @@ class OutOfReach(SkillFailure):
     """Nothing has been moved yet, because the arm cannot do it from anywhere."""
 
 
-@dataclass(frozen=True, eq=False)
-class Station:
-    """Where the base stands for a motion.
-
-    Attributes:
-        base: its pose.
-        joints: angles of the arm at each pose of the motion, (K, 7).
-    """
-
-    base: BasePose
-    joints: Array
-
-
 def _behind(plan: FloorPlan, base: BasePose) -> BasePose:
     """The farthest free place straight behind a base, up to 40 cm; the base itself if there is none."""
     best = base
     for distance in np.arange(0.05, 0.41, 0.05):
-        x, y = base.x - distance * math.cos(base.yaw), base.y - distance * math.sin(base.yaw)
-        if not plan.free(np.array([[x, y]]))[0]:
+        behind = base.backed(float(distance))
+        if not plan.free(np.array([[behind.x, behind.y]]))[0]:
             break
-        best = BasePose(float(x), float(y), base.yaw)
+        best = behind
     return best
 
 
@@ -107,15 +93,16 @@ class Motion:
             poses: of the tool, in their order.
             azimuth: direction in which the robot should look, radians.
             ignored: names of what the arm may touch.
-            plan: of the floor; by default as it is now.
+            plan: of the floor during the motion; by default as it is now.
         """
-        plan = plan or self.cell.floor_plan()
+        now = self.cell.floor_plan()
+        plan = plan or now
         here = self._robot.base
         free = bool(plan.free(np.array([[here.x, here.y]]))[0])
         near = math.dist((here.x, here.y), poses[0].position[:2]) < 0.75
         obstacles = self.cell.arm_obstacles({*ignored, self._robot.held})
         around = self.cell.arm_obstacles({self._robot.held})
-        found = find_base(
+        return find_station(
             plan,
             poses,
             azimuth,
@@ -123,11 +110,9 @@ class Motion:
             around,
             self._robot.arm.joints,
             self._held(),
+            lambda base: now.path(here, base) is not None,
             here if free and near else None,
         )
-        if found is None or plan.path(here, found[0]) is None:
-            return None
-        return Station(*found)
 
     def _held(self) -> Array:
         """Points (Q, 3) around what the hand holds, a little above its bottom, in the frame of the tool."""
@@ -167,12 +152,15 @@ class Motion:
         Raises:
             SkillFailure: there is no path.
         """
-        self.drive(station.base)
+        self.drive(station.before)
         arm, goal = self._robot.arm, station.joints[0]
-        leg = self._robot.leg_to(pose.position, pose.rotation, arm.joints, FAST_M_S) if self._gripping else None
+        place = self._robot.to_base(pose.position, pose.rotation, station.base)
+        leg = arm.straight(*place, arm.joints, FAST_M_S) if self._gripping else None
         if leg is None or float(np.abs(leg[0][-1] - goal).max()) > _SAME_POSTURE:
             leg = arm.between(arm.joints, goal)
         arm.follow([leg], self.cell.tick, self._gripping)
+        if station.before != station.base:
+            self._robot.drive([station.before, station.base], self.cell.carried, self.cell.advance)
 
     def drive(self, goal: BasePose) -> None:
         """Drive to a place.
@@ -190,24 +178,31 @@ class Motion:
         if path is None:
             raise SkillFailure("there is no way to the station")
         arm, carrying = self._robot.arm, self._robot.arm.joints
-        self._lift_high()
+        self._draw_in(along(path))
         self._robot.drive([start, *path], self.cell.carried, self.cell.advance)
-        if self._robot.held and float(np.abs(arm.joints - carrying).max()) > 0.0:
+        if float(np.abs(arm.joints - carrying).max()) > 0.0:
             # the rest of the way has been tested in the usual posture
-            arm.follow([arm.between(arm.joints, carrying)], self.cell.tick, True)
+            arm.follow([arm.between(arm.joints, carrying)], self.cell.tick, self._gripping)
         self._robot.drive([path[-1], goal], self.cell.carried, self.cell.advance)
 
-    def _lift_high(self) -> None:
-        """Bring what is held over the open doors that it may pass on a drive."""
-        robot = self._robot
-        if not robot.held:
+    def _draw_in(self, way: Sequence[BasePose]) -> None:
+        """Bring the arm to where it touches nothing on a drive: what is held upwards, the empty hand inwards."""
+        robot, arm = self._robot, self._robot.arm
+        obstacles, held = self.cell.arm_obstacles({robot.held}), self._held()
+        if robot.held:
+            _, rotation = self.carrying()
+            straight = (arm.straight(np.asarray(place), rotation, arm.joints, FAST_M_S) for place in HIGH_M)
+            legs = [leg for leg in straight if leg is not None]
+        elif clear(way, np.broadcast_to(arm.joints, (len(way), 1, 7)), obstacles, held).all():
             return
-        _, rotation = self.carrying()
-        for place in HIGH_M:
-            leg = robot.arm.straight(np.asarray(place), rotation, robot.arm.joints, FAST_M_S)
-            if leg is not None:
-                robot.arm.follow([leg], self.cell.tick, True)
-                return
+        else:
+            legs = [arm.between(arm.joints, np.asarray(TUCKED))]
+        if legs:
+            free = [
+                np.count_nonzero(clear(way, np.broadcast_to(leg[0][-1], (len(way), 1, 7)), obstacles, held))
+                for leg in legs
+            ]
+            arm.follow([legs[int(np.argmax(free))]], self.cell.tick, self._gripping)
 
     def follow(self, poses: Iterable[ToolPose], speed_m_s: float = FAST_M_S) -> None:
         """Move the tool through world poses, in straight lines where the arm can.
@@ -288,10 +283,10 @@ class Motion:
         if clear([start], way[None], obstacles, held)[0]:
             return
         for distance in _BACKWARDS_M:
-            x, y = start.x - distance * math.cos(start.yaw), start.y - distance * math.sin(start.yaw)
-            if not plan.free(np.array([[x, y]]))[0]:
+            behind = start.backed(distance)
+            if not plan.free(np.array([[behind.x, behind.y]]))[0]:
                 break
-            best = BasePose(float(x), float(y), start.yaw)
+            best = behind
             if clear([best], way[None], obstacles, held)[0]:
                 break
         if best != start:

@@ -13,10 +13,10 @@ from sim.kitchen.assemblies import controls_of
 from sim.kitchen.devices import screen_of
 from sim.kitchen.fixtures import Control, ControlKind, Fixture
 from sim.kitchen.floor_plan import FloorPlan
-from sim.kitchen.reach import ToolPose, tool_rotation
+from sim.kitchen.reach import Station, ToolPose, tool_rotation
 from sim.kitchen.shapes import Joint, JointKind
 from sim.kitchen.skills.lids import move_lid, press_down, press_power
-from sim.kitchen.skills.motion import SLOW_M_S, Motion, OutOfReach, SkillFailure, Station
+from sim.kitchen.skills.motion import SLOW_M_S, Motion, OutOfReach, SkillFailure
 from sim.kitchen.skills.moving import move_to
 
 Array = npt.NDArray[np.float64]
@@ -133,7 +133,7 @@ def toggle(motion: Motion, name: str, on: bool) -> None:
         raise SkillFailure(f"the {target} is open")
     if fixture.switch.kind is ControlKind.KNOB:
         _turned(motion, fixture, fixture.switch, fixture.switch.travel if on else -0.03)
-    elif fixture.switch.kind is ControlKind.LEVER:
+    elif fixture.switch.inwards[2] < 0.0:
         position = cell.position_of(fixture, fixture.switch)
         point, _ = _at(fixture, fixture.switch, position)
         inwards = fixture.rotation() @ [-1.0, 0.0, 0.0]
