@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.common import kinematics
-from sim.common.rotations import rotation_about, rotation_vector
 from sim.kitchen.clearance import Obstacles, clear
 from sim.kitchen.floor_plan import FloorPlan
 from sim.kitchen.robot import BASE_HEIGHT_M, BasePose
@@ -24,10 +23,7 @@ _HEADINGS = tuple(math.radians(angle) for angle in (0, 30, -30))
 _JUMP = 0.9
 """Joints that move farther than this between two tool poses have changed the posture, radians."""
 _LIMIT_MARGIN = 0.06
-_DENSE = 15
 _BETWEEN = np.array([0.33, 0.67])
-_WAY = np.array([0.0, 0.25, 0.5, 0.75])
-"""Where on the straight way of what is held to the first pose the arm is solved for."""
 
 
 _UNFOLDS_M = (0.0, 0.15, 0.30, 0.45)
@@ -139,8 +135,8 @@ def find_station(
     azimuth: float,
     obstacles: Obstacles,
     around: Obstacles,
-    rest: Array,
     held: Array,
+    way: Callable[[Array], Array],
     arrives: Callable[[BasePose], bool],
     here: BasePose | None = None,
 ) -> Station | None:
@@ -152,8 +148,8 @@ def find_station(
         azimuth: direction in which the robot should look, radians.
         obstacles: what the arm must not touch at the poses.
         around: what it must not touch on the way to the first one.
-        rest: joint angles (7,) from which the arm comes to the first pose.
         held: (Q, 3) points of what the hand holds, in the frame of the tool.
+        way: gives the postures (W, 7) from the present one to another.
         arrives: whether the base can drive to a place.
         here: where the base stands; preferred if it serves.
 
@@ -170,7 +166,7 @@ def find_station(
         for row in np.flatnonzero(good).tolist():
             if not _moves_freely(portion[row], joints[row], obstacles, held):
                 continue
-            before = _unfolds(portion[row], joints[row, 0], plan, obstacles, around, rest, held)
+            before = _unfolds(portion[row], joints[row, 0], plan, obstacles, around, held, way)
             if before is not None and arrives(before):
                 return Station(portion[row], joints[row], before)
     return None
@@ -183,57 +179,35 @@ def _moves_freely(base: BasePose, joints: Array, obstacles: Obstacles, held: Arr
 
 
 def _unfolds(
-    base: BasePose, goal: Array, plan: FloorPlan, obstacles: Obstacles, around: Obstacles, rest: Array, held: Array
+    base: BasePose,
+    goal: Array,
+    plan: FloorPlan,
+    obstacles: Obstacles,
+    around: Obstacles,
+    held: Array,
+    way: Callable[[Array], Array],
 ) -> BasePose | None:
     """The place nearest behind a base in which the arm can come to a posture (7,), and drive in; None if there is none.
 
     Mostly that is the base itself. In front of an open door or between tall neighbours it is some way back.
     """
-    if len(held):
-        near = rest + _WAY[:, None] * (goal - rest)
-        corners = np.concatenate([_straight(rest, goal[None], near[None])[0], goal[None]])
-        at = np.linspace(0, len(corners) - 1, _DENSE)
-        way = np.stack([np.interp(at, np.arange(len(corners)), column) for column in corners.T], axis=1)
-    else:
-        way = rest + np.linspace(0.0, 1.0, _DENSE)[:, None] * (goal - rest)
+    postures = way(goal)
     passed = []
     for distance in _UNFOLDS_M:
         behind = base.backed(distance)
         if not plan.free(np.array([[behind.x, behind.y]]))[0]:
             return None
         passed += [base.backed(distance - shift) for shift in (0.10, 0.05) if distance]
-        if clear([behind], way[None], around, held)[0]:
-            posture = np.broadcast_to(goal, (len(passed), 1, 7))
-            return behind if not passed or clear(passed, posture, obstacles, held).all() else None
+        if not clear([behind], postures[None], around, held)[0]:
+            continue
+        if passed and not clear(passed, np.broadcast_to(goal, (len(passed), 1, 7)), obstacles, held).all():
+            return None
+        # what is held comes straight in from farther behind
+        lane = [behind.backed(0.05 * number) for number in range(1, 9)] if len(held) else []
+        if lane and not clear(lane, np.broadcast_to(postures[0], (len(lane), 1, 7)), around, held).all():
+            continue
+        return behind
     return None
-
-
-def _straight(rest: Array, goals: Array, near: Array) -> Array:
-    """Postures on straight ways of the tool from a rest posture.
-
-    Args:
-        rest: (7,) joint angles.
-        goals: (R, 7) joint angles at the ends.
-        near: (R, W, 7) joint angles near those on the ways.
-
-    Returns:
-        (R, W, 7) joint angles; where the arm cannot go straight, those of `near`.
-    """
-    rows = len(goals)
-    (start,), (attitude,) = kinematics.forward(rest[None])
-    ends, turned = kinematics.forward(goals)
-    positions = start + _WAY[:, None] * (ends - start)[:, None]
-    turns = rotation_vector(turned @ attitude.T)
-    rotations = np.empty((rows, len(_WAY), 3, 3))
-    for row in range(rows):
-        angle = float(np.linalg.norm(turns[row]))
-        axis = turns[row] / angle if angle > 1e-9 else np.array([0.0, 0.0, 1.0])
-        for number, share in enumerate(_WAY):
-            rotations[row, number] = rotation_about(axis, angle * share) @ attitude
-    joints, reached = kinematics.solve(
-        positions.reshape(-1, 3), rotations.reshape(-1, 3, 3), near.reshape(-1, 7), iterations=25
-    )
-    return np.asarray(np.where(reached[:, None], joints, near.reshape(-1, 7)).reshape(near.shape))
 
 
 def _tested(

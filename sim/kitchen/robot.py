@@ -65,9 +65,7 @@ class BasePose:
 
     def backed(self, distance_m: float) -> BasePose:
         """The pose, drawn straight back."""
-        return BasePose(
-            self.x - distance_m * math.cos(self.yaw), self.y - distance_m * math.sin(self.yaw), self.yaw
-        )
+        return BasePose(self.x - distance_m * math.cos(self.yaw), self.y - distance_m * math.sin(self.yaw), self.yaw)
 
 
 def along(path: Sequence[BasePose], step_m: float = 0.08) -> list[BasePose]:

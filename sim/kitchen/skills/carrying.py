@@ -15,7 +15,7 @@ from sim.kitchen.grasps import Grasp, grasps
 from sim.kitchen.reach import ToolPose
 from sim.kitchen.scenes import SIDE_M
 from sim.kitchen.skills.motion import SLOW_M_S, Motion, OutOfReach, SkillFailure
-from sim.kitchen.things import Form, ThingKind, discs, gap, half_extent
+from sim.kitchen.things import Form, ThingKind, can_be_sliced, discs, gap, half_extent
 
 Array = npt.NDArray[np.float64]
 
@@ -31,6 +31,8 @@ _MAX_TRIES = 14
 _GAP_M = 0.035
 """Free distance to a neighbour when something is put down, if there is a choice."""
 _LEAST_GAP_M = 0.02
+_ROOM_M, _ROOM_TO_CUT_M = 0.12, 0.25
+"""More room than this is of no use around a thing, and around food that a hand with a knife cuts there."""
 _MAX_SPOTS = 14
 _IN_VESSEL = ((0.0, 0.0), (0.35, 0.0), (-0.35, 0.0), (0.0, 0.35), (0.0, -0.35))
 """Where something is put into a vessel, as shares of its radius; best first."""
@@ -101,7 +103,7 @@ def pick_up(motion: Motion, name: str) -> None:
         raise OutOfReach(f"no grasp of the {name} is within reach")
     grasp, poses = chosen
     motion.shape_fingers(grasp.opening_m)
-    motion.begin(station, poses[0])
+    motion.begin(station)
     number = poses.index(grasp.tool)
     motion.follow(poses[1 : number + 1], SLOW_M_S * 1.5)
     motion.close_fingers()
@@ -190,7 +192,7 @@ def put(motion: Motion, name: str, target: str) -> None:
             station = motion.station([*poses, *leaving], front, {target})
             if station is None:
                 continue
-            motion.begin(station, poses[0])
+            motion.begin(station)
             motion.follow(poses[1:-1], SLOW_M_S * 1.5)
             motion.follow(poses[-1:], SLOW_M_S)
             if cell.robot.held != name:
@@ -274,6 +276,7 @@ def spots(motion: Motion, name: str, target: str) -> Iterator[tuple[Array, float
     if tap is not None and tap.stream is not None:
         points.insert(0, np.array([tap.stream[0], tap.stream[1], place.centre[2]]))
     rated = []
+    enough = _ROOM_TO_CUT_M if can_be_sliced(kind) else _ROOM_M
     # the least that it covers, whichever way it is turned
     core = min(radius for _, _, radius in discs(kind, 0.0, 0.0, 0.0))
     for number, local in enumerate(points):
@@ -292,7 +295,7 @@ def spots(motion: Motion, name: str, target: str) -> Iterator[tuple[Array, float
             continue
         first = tap is not None and number == 0
         middle = float(np.hypot(*(local - np.array(place.centre))[:2]))
-        rated.append((0 if first else 1 if room > _GAP_M else 2, -min(room, 0.12) + 0.25 * middle, number, spot))
+        rated.append((0 if first else 1 if room > _GAP_M else 2, -min(room, enough) + 0.25 * middle, number, spot))
     for _, _, _, spot in sorted(rated, key=lambda item: item[:3])[:_MAX_SPOTS]:
         yield spot, 0.0
 

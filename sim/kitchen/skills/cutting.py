@@ -108,7 +108,7 @@ def _cut(
 ) -> None:
     cell = motion.cell
     done = 0
-    motion.begin(station, cuts[0][0])
+    motion.begin(station)
     cell.let_pass(knife, name, True)
     cell.cutting = name
     try:

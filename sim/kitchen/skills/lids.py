@@ -50,7 +50,7 @@ def move_lid(motion: Motion, name: str, opened: bool) -> None:
         if station is None:
             continue
         motion.shape_fingers(_GRIP_M)
-        motion.begin(station, before)
+        motion.begin(station)
         motion.follow(poses[:1], SLOW_M_S)
         motion.grip(True, _GENTLE_N)
         motion.close_fingers()

@@ -8,14 +8,15 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sim.common.arm import DOWN, GRIP_FORCE_N, OPEN_M
+from sim.common import kinematics
+from sim.common.arm import DOWN, GRIP_FORCE_N, OPEN_M, Leg
 from sim.common.rotations import rotation_about
 from sim.kitchen.cell import KitchenCell
 from sim.kitchen.clearance import clear
 from sim.kitchen.floor_plan import FloorPlan
 from sim.kitchen.reach import Station, ToolPose, find_station
 from sim.kitchen.robot import CARRY_M, HIGH_M, STOW_M, TUCKED, BasePose, along
-from sim.kitchen.things import discs, half_extent
+from sim.kitchen.things import discs, half_extent, outline
 
 Array = npt.NDArray[np.float64]
 
@@ -26,7 +27,11 @@ _OPEN_STEPS = 30
 _SAME_POSTURE = 0.3
 _BOTTOM_M = 0.02
 """What is lower over the bottom of a held thing may come near to what it is put on."""
+_RIM_STEP_M = 0.035
+"""Distance between the points around what is held that must keep clear."""
 _CLOSE_STEPS = 260
+_TESTED = 15
+"""At so many points of its way to the first pose the arm is tested."""
 _STOWING = np.linspace(0.08, 1.0, 14)
 """Where on the way to the stowed posture the arm is tested."""
 _BACKWARDS_M = (0.08, 0.16, 0.24, 0.32, 0.40)
@@ -100,16 +105,16 @@ class Motion:
         here = self._robot.base
         free = bool(plan.free(np.array([[here.x, here.y]]))[0])
         near = math.dist((here.x, here.y), poses[0].position[:2]) < 0.75
-        obstacles = self.cell.arm_obstacles({*ignored, self._robot.held})
-        around = self.cell.arm_obstacles({self._robot.held})
+        obstacles = self.cell.arm_obstacles({*ignored, *self.cell.carried_things()})
+        around = self.cell.arm_obstacles(self.cell.carried_things())
         return find_station(
             plan,
             poses,
             azimuth,
             obstacles,
             around,
-            self._robot.arm.joints,
             self._held(),
+            lambda goal: np.concatenate([self._robot.arm.joints[None], _dense(self._way_to(goal)[0], _TESTED)]),
             lambda base: now.path(here, base) is not None,
             here if free and near else None,
         )
@@ -120,11 +125,7 @@ class Motion:
         if not name:
             return np.zeros((0, 3))
         kind = self.cell.things[name].kind
-        half = kind.halves[:2]
-        around = np.linspace(0.0, 2 * math.pi, 8, endpoint=False)
-        edge = np.stack([half[0] * np.cos(around), half[1] * np.sin(around)], axis=1)
-        if kind.handle_m:
-            edge = np.concatenate([edge, [[half[0] + kind.handle_m, 0.0]]])
+        edge = outline(kind, _RIM_STEP_M)
         heights = (min(0.0, _BOTTOM_M - kind.height_m / 2), kind.height_m / 2)
         local = np.concatenate([np.column_stack([edge, np.full(len(edge), height)]) for height in heights])
         position, rotation = self.cell.pose(name)
@@ -138,7 +139,7 @@ class Motion:
             SkillFailure: there is no path.
         """
         self.shape_fingers(0.0)
-        self.begin(station, before)
+        self.begin(station)
         self.follow([touch], SLOW_M_S * 1.5)
         self.follow([press], SLOW_M_S * 0.5)
         self.wait(0.1)
@@ -146,21 +147,26 @@ class Motion:
         self.wait(0.1)
         self.stow()
 
-    def begin(self, station: Station, pose: ToolPose) -> None:
-        """Drive to a station and bring the tool to the first pose of its motion.
+    def begin(self, station: Station) -> None:
+        """Drive to a station and bring the arm to the first posture of its motion.
 
         Raises:
             SkillFailure: there is no path.
         """
         self.drive(station.before)
-        arm, goal = self._robot.arm, station.joints[0]
-        place = self._robot.to_base(pose.position, pose.rotation, station.base)
-        leg = arm.straight(*place, arm.joints, FAST_M_S) if self._gripping else None
-        if leg is None or float(np.abs(leg[0][-1] - goal).max()) > _SAME_POSTURE:
-            leg = arm.between(arm.joints, goal)
-        arm.follow([leg], self.cell.tick, self._gripping)
+        self._robot.arm.follow([self._way_to(station.joints[0])], self.cell.tick, self._gripping)
         if station.before != station.base:
             self._robot.drive([station.before, station.base], self.cell.carried, self.cell.advance)
+
+    def _way_to(self, goal: Array) -> Leg:
+        """The motion to a posture (7,): what is held goes straight, where the arm can."""
+        arm = self._robot.arm
+        if self._gripping:
+            (position,), (rotation,) = kinematics.forward(goal[None])
+            leg = arm.straight(position, rotation, arm.joints, FAST_M_S)
+            if leg is not None and float(np.abs(leg[0][-1] - goal).max()) < _SAME_POSTURE:
+                return leg
+        return arm.between(arm.joints, goal)
 
     def drive(self, goal: BasePose) -> None:
         """Drive to a place.
@@ -178,17 +184,20 @@ class Motion:
         if path is None:
             raise SkillFailure("there is no way to the station")
         arm, carrying = self._robot.arm, self._robot.arm.joints
-        self._draw_in(along(path))
+        self._draw_in(along([start, *path] if self._robot.held else [start, *path, goal]))
         self._robot.drive([start, *path], self.cell.carried, self.cell.advance)
+        if not self._robot.held:
+            self._robot.drive([path[-1], goal], self.cell.carried, self.cell.advance)
         if float(np.abs(arm.joints - carrying).max()) > 0.0:
-            # the rest of the way has been tested in the usual posture
             arm.follow([arm.between(arm.joints, carrying)], self.cell.tick, self._gripping)
-        self._robot.drive([path[-1], goal], self.cell.carried, self.cell.advance)
+        if self._robot.held:
+            # the rest of the way has been tested in the usual posture
+            self._robot.drive([path[-1], goal], self.cell.carried, self.cell.advance)
 
     def _draw_in(self, way: Sequence[BasePose]) -> None:
         """Bring the arm to where it touches nothing on a drive: what is held upwards, the empty hand inwards."""
         robot, arm = self._robot, self._robot.arm
-        obstacles, held = self.cell.arm_obstacles({robot.held}), self._held()
+        obstacles, held = self.cell.arm_obstacles(self.cell.carried_things()), self._held()
         if robot.held:
             _, rotation = self.carrying()
             straight = (arm.straight(np.asarray(place), rotation, arm.joints, FAST_M_S) for place in HIGH_M)
@@ -278,7 +287,7 @@ class Motion:
     def _draw_back(self, way: Array) -> None:
         """Drive straight back until the arm can take postures (K, 7) without touching anything, if that helps."""
         start, plan = self._robot.base, self.cell.floor_plan()
-        obstacles = self.cell.arm_obstacles({self._robot.held})
+        obstacles = self.cell.arm_obstacles(self.cell.carried_things())
         held, best = self._held(), start
         if clear([start], way[None], obstacles, held)[0]:
             return

@@ -217,7 +217,7 @@ def _pulled(motion: Motion, fixture: Fixture, control: Control, start: float, go
             for looks in (front,) if goal > start or not hinged else _sideways(fixture, control, start, front):
                 station = motion.station([*before, *poses, *after], looks, {fixture.name}, plan)
                 if station is not None:
-                    _pull(motion, station, before, poses, after)
+                    _pull(motion, station, poses, after)
                     return True
     return False
 
@@ -247,7 +247,7 @@ def _pushed_shut(motion: Motion, fixture: Fixture, control: Control, start: floa
                     if station is None:
                         continue
                     motion.shape_fingers(0.0)
-                    motion.begin(station, before)
+                    motion.begin(station)
                     motion.follow(poses, SLOW_M_S * 1.5)
                     motion.follow([poses[-1].moved(0.008 * inwards)], SLOW_M_S)
                     motion.follow([after], SLOW_M_S * 1.5)
@@ -287,11 +287,9 @@ def _along(
         yield ToolPose(point, rotation @ rotation_about((0.0, 0.0, 1.0), roll))
 
 
-def _pull(
-    motion: Motion, station: Station, before: list[ToolPose], poses: list[ToolPose], after: list[ToolPose]
-) -> None:
+def _pull(motion: Motion, station: Station, poses: list[ToolPose], after: list[ToolPose]) -> None:
     motion.shape_fingers(0.06)
-    motion.begin(station, before[0])
+    motion.begin(station)
     motion.follow(poses[:1], SLOW_M_S)
     motion.close_fingers()
     motion.grip(True)
@@ -340,7 +338,7 @@ def _turned(motion: Motion, fixture: Fixture, control: Control, goal: float) -> 
             if station is None:
                 continue
             motion.shape_fingers(0.05)
-            motion.begin(station, before)
+            motion.begin(station)
             motion.follow(poses[:1], SLOW_M_S)
             motion.close_fingers()
             motion.grip(True)
