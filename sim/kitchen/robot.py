@@ -191,6 +191,18 @@ class Robot:
         """Distance between the fingers."""
         return min(OPEN_M, max(0.0, self.arm.measured_opening_m()))
 
+    def feels(self) -> bool:
+        """Whether something keeps the fingers apart although they press, as a gripper feels it: by force, not by name.
+
+        Fingers that have closed on nothing touch each other only.
+        """
+        own = (self.arm.body, self.stand)
+        felt = []
+        for finger in _FINGERS:
+            points = pybullet.getContactPoints(self.arm.body, linkIndexA=finger, physicsClientId=self._client)
+            felt.append(any(point[9] > 0.0 and point[2] not in own for point in points))
+        return all(felt)
+
     def pressed(self, body: int) -> bool:
         """Whether both fingers press on a body."""
         return len(self.pressing(body)) == len(_FINGERS)

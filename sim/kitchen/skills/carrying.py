@@ -38,7 +38,7 @@ _IN_VESSEL = ((0.0, 0.0), (0.35, 0.0), (-0.35, 0.0), (0.0, 0.35), (0.0, -0.35))
 """Where something is put into a vessel, as shares of its radius; best first."""
 _PLAY_M = 0.006
 """Least room around what is put into a slot."""
-_TURNS = tuple(math.radians(angle) for angle in (0, 25, -25, 50, -50, 75, -75))
+_TURNS = tuple(math.radians(angle) for angle in (0, 25, -25, 50, -50, 75, -75, 100, -100, 130, -130, 180))
 
 _SQUARE = tuple(math.radians(angle) for angle in (0, 90, -90))
 

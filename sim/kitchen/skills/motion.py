@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sim.common import kinematics
 from sim.common.arm import DOWN, GRIP_FORCE_N, OPEN_M, Leg
-from sim.common.rotations import rotation_about
+from sim.common.rotations import rotation_about, rotation_vector
 from sim.kitchen.cell import KitchenCell
 from sim.kitchen.clearance import clear
 from sim.kitchen.floor_plan import FloorPlan
@@ -273,16 +273,28 @@ class Motion:
             if robot.arm.opening_m != OPEN_M or robot.opening_m() < OPEN_M - 0.005:
                 robot.arm.open(OPEN_M, _OPEN_STEPS, self.cell.tick)
             return
-        position, rotation = self.carrying()
-        for place in (position, position - np.array([0.05, 0.0, 0.05]), position + np.array([0.06, 0.0, -0.05])):
-            leg = robot.arm.straight(place, rotation, robot.arm.joints, FAST_M_S)
-            if leg is None:
-                leg = robot.arm.swing(place, rotation, robot.arm.joints)
-            if leg is not None:
-                self._draw_back(_dense(leg[0]))
-                robot.arm.follow([leg], self.cell.tick, True)
-                return
+        leg = self._upright_leg()
+        if leg is not None:
+            self._draw_back(_dense(leg[0]))
+            robot.arm.follow([leg], self.cell.tick, True)
+            return
         self.cell.note("the arm cannot come back to where it carries things")
+
+    def _upright_leg(self) -> Leg | None:
+        """A motion to where things are carried: straight, so that nothing is spilt, in any direction that serves."""
+        arm = self._robot.arm
+        position, rotation = self.carrying()
+        _, now = arm.commanded_tool()
+        azimuth = float(rotation_vector(rotation @ now.T)[2])
+        places = [position + np.array([x, 0.0, z]) for x, z in ((0.0, 0.0), (-0.05, -0.05), (0.06, -0.05))]
+        for share in (1.0, 0.5, 0.0):
+            turned = rotation_about((0.0, 0.0, 1.0), share * azimuth) @ now
+            for place in places:
+                leg = arm.straight(place, turned, arm.joints, FAST_M_S)
+                if leg is not None:
+                    return leg
+        swings = (arm.swing(place, rotation, arm.joints) for place in places)
+        return next((leg for leg in swings if leg is not None), None)
 
     def _draw_back(self, way: Array) -> None:
         """Drive straight back until the arm can take postures (K, 7) without touching anything, if that helps."""
