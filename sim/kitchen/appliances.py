@@ -173,8 +173,8 @@ def _door(
 
 def _button(number: int, at: Vector, colour: Colour, inwards: Vector = INWARDS) -> tuple[Joint, Control]:
     """A button in a face, pushed back by a spring; its joint has this number, and it is pressed along `inwards`."""
-    flat = tuple(_BUTTON_M if axis else 0.030 for axis in inwards)
-    plate = box(flat, (0.0, 0.0, 0.0), colour)
+    x, y, z = inwards
+    plate = box((_BUTTON_M if x else 0.030, _BUTTON_M if y else 0.030, _BUTTON_M if z else 0.030), colour=colour)
     joint = Joint("button", JointKind.SLIDE, inwards, at, (0.0, 0.008), Link((plate,), 0.02), 4.0, spring=0.2)
-    face = tuple(-axis * _BUTTON_M / 2 for axis in inwards)
-    return joint, Control(ControlKind.BUTTON, number, face, inwards, 0.004, 0.006)
+    half = _BUTTON_M / 2
+    return joint, Control(ControlKind.BUTTON, number, (-x * half, -y * half, -z * half), inwards, 0.004, 0.006)

@@ -251,15 +251,15 @@ def spots(motion: Motion, name: str, target: str) -> Iterator[tuple[Array, float
         # fingers do not fit into what is narrow
         clearance = rim + 0.012 if outer.size[0] < 0.09 else bottom[2]
         inside = cell.contents(target)
-        rated = []
+        lowest = []
         for number, (x, y) in enumerate(_IN_VESSEL):
             spot = bottom + rotation @ (np.array([x, y, 0.0]) * outer.size[0])
             below = [one for one in inside if _gap(motion, one, spot) < kind.radius_m + cell.things[one].kind.radius_m]
             # what lies there already is lain upon
             tops = [cell.pose(one)[0][2] + half_extent(cell.things[one].kind, cell.pose(one)[1][2]) for one in below]
             rise = max([0.0, *(top - spot[2] for top in tops)])
-            rated.append((rise, number, spot + np.array([0.0, 0.0, rise])))
-        for _, _, spot in sorted(rated, key=lambda item: item[:2]):
+            lowest.append((rise, number, spot + np.array([0.0, 0.0, rise])))
+        for _, _, spot in sorted(lowest, key=lambda item: item[:2]):
             yield spot, float(clearance)
         return
     fixture = cell.fixtures[target]
