@@ -115,6 +115,9 @@ def main(
     0.1 s (medians of processor time), growth 50 MB. Example: `python -m sim.kitchen.costs --minutes 10`.
     """
     costs, number, first, started = Costs(), 0, 0.0, 0.0
+    found: dict[str, Any] = {}
+    if out is not None:
+        write_json(out / "run.json", {"command": shlex.join(["python", "-m", "sim.kitchen.costs", *sys.argv[1:]])})
     with tqdm(total=round(60 * minutes), unit="s") as bar:
         while number <= WARM_UP or time.process_time() - started < 60 * minutes:
             try:
@@ -127,19 +130,17 @@ def main(
             if number > WARM_UP:
                 bar.update(min(int(time.process_time() - started), bar.total) - bar.n)
                 bar.set_postfix(episodes=number - WARM_UP, MB=f"{_resident_mb():.1f}")
-    spent = time.process_time() - started
-    found = costs.summary() | {
-        "seed": seed,
-        "episodes": number - WARM_UP,
-        "processor_min": round(spent / 60, 2),
-        "memory_mb": [round(first, 1), round(_resident_mb(), 1)],
-        "growth_mb": round(_resident_mb() - first, 1),
-    }
+                found = costs.summary() | {
+                    "seed": seed,
+                    "episodes": number - WARM_UP,
+                    "processor_min": round((time.process_time() - started) / 60, 2),
+                    "memory_mb": [round(first, 1), round(_resident_mb(), 1)],
+                    "growth_mb": round(_resident_mb() - first, 1),
+                }
+                if out is not None:
+                    write_json(out / "metrics.json", found)
     for name, limit in LIMITS.items():
         print(f"{name}: {found[name]:g} (limit {limit:g})")
-    if out is not None:
-        write_json(out / "metrics.json", found)
-        write_json(out / "run.json", {"command": shlex.join(["python", "-m", "sim.kitchen.costs", *sys.argv[1:]])})
     if exceeded := [name for name, limit in LIMITS.items() if found[name] > limit]:
         print(f"expected at most the limits, exceeded: {', '.join(exceeded)}", file=sys.stderr)
         sys.exit(1)

@@ -94,6 +94,9 @@ def pick_up(motion: Motion, name: str) -> None:
             continue
         tried += 1
         after = _exit(motion, grasp.tool, fixture if enclosed else None, front)
+        # where something stands in front of it, straight up only
+        ways = (after,) if enclosed else (after, after[:1])
+        after = next((way for way in ways if motion.lifts_freely(name, grasp.tool, way, ignored)), after)
         poses = [*before, grasp.tool, *after]
         station = motion.station(poses, front, ignored)
         if station is not None:

@@ -12,7 +12,7 @@ from sim.common import kinematics
 from sim.common.arm import DOWN, GRIP_FORCE_N, OPEN_M, Leg
 from sim.common.rotations import rotation_about, rotation_vector
 from sim.kitchen.cell import KitchenCell
-from sim.kitchen.clearance import clear
+from sim.kitchen.clearance import clear, points_clear
 from sim.kitchen.floor_plan import FloorPlan
 from sim.kitchen.reach import Station, ToolPose, find_station
 from sim.kitchen.robot import CARRY_M, HIGH_M, STOW_M, TUCKED, BasePose, along
@@ -27,6 +27,8 @@ _OPEN_STEPS = 30
 _SAME_POSTURE = 0.3
 _BOTTOM_M = 0.02
 """What is lower over the bottom of a held thing may come near to what it is put on."""
+_LIFTED_M = 0.008
+"""What is lifted keeps so far away from everything."""
 _RIM_STEP_M = 0.035
 """Distance between the points around what is held that must keep clear."""
 _CLOSE_STEPS = 260
@@ -124,13 +126,31 @@ class Motion:
         name = self._robot.held
         if not name:
             return np.zeros((0, 3))
+        tool, attitude = self._robot.tool()
+        return (self._outside(name) - tool) @ attitude
+
+    def _outside(self, name: str) -> Array:
+        """Points (Q, 3) around a thing, a little above its bottom, in the world."""
         kind = self.cell.things[name].kind
         edge = outline(kind, _RIM_STEP_M)
         heights = (min(0.0, _BOTTOM_M - kind.height_m / 2), kind.height_m / 2)
         local = np.concatenate([np.column_stack([edge, np.full(len(edge), height)]) for height in heights])
         position, rotation = self.cell.pose(name)
-        tool, attitude = self._robot.tool()
-        return np.asarray((position + local @ rotation.T - tool) @ attitude)
+        return np.asarray(position + local @ rotation.T)
+
+    def lifts_freely(self, name: str, grasp: ToolPose, after: Sequence[ToolPose], ignored: Iterable[str]) -> bool:
+        """Whether a thing, and the fingers that hold it, touch nothing on the way through poses of the tool."""
+        obstacles = self.cell.arm_obstacles({*ignored, name})
+        points = (self._outside(name) - grasp.position) @ grasp.rotation
+        points = np.concatenate([points, [[0.0, side, -0.02] for side in (-0.05, 0.05)]])
+        ways = zip((grasp, *after[:-1]), after, strict=True)
+        return all(
+            points_clear(
+                one.position + share * (two.position - one.position) + points @ two.rotation.T, obstacles, _LIFTED_M
+            )
+            for one, two in ways
+            for share in (0.25, 0.5, 0.75, 1.0)
+        )
 
     def press(self, station: Station, before: ToolPose, touch: ToolPose, press: ToolPose) -> None:
         """Press a button with closed fingers: drive there, touch it, press, come back, and stow the arm.
