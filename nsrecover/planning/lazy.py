@@ -119,8 +119,9 @@ class LazySearchTree(SearchTree[State, Step]):
         """Place of a node in the frontier: by its estimate in phases that look for a way, by its bound in proofs."""
         if self.phase.weight == 1.0:
             return self.value(node), -node.cost
-        expected = 0.0 if node.estimate is None else self.phase.weight * node.estimate
-        return float((node.cost + expected + self.to_go).min()), float(node.discrepancy.min())
+        # the rest of the plan weighs as much as the way to it; else the search would restore the plan whatever it costs
+        expected = self.to_go if node.estimate is None else node.estimate + self.to_go
+        return node.cost + self.phase.weight * float(expected.min()), float(node.discrepancy.min())
 
     def ready(self, node: Node[State, Step]) -> bool:
         """Evaluate a node; one that is no longer the best of the frontier is put back."""

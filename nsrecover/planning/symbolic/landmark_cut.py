@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from importlib.util import find_spec
 
 INFINITY = float("inf")
 ZERO = 1e-9
@@ -59,6 +61,15 @@ class LandmarkCut:
             for p in row:
                 self._makers[p].append(action)
 
+    @cached_property
+    def compiled(self) -> Callable[[Sequence[int], Sequence[Landmark], float], list[Landmark] | None] | None:
+        """The same rounds in machine code; None without Numba."""
+        if find_spec("numba") is None:
+            return None
+        from nsrecover.planning.symbolic.compiled_cut import CompiledCut
+
+        return CompiledCut((self._before, self._achieved, self._users, self._makers), self._costs, self._goal, ZERO)
+
     def __call__(
         self,
         holds: Iterable[int],
@@ -80,6 +91,9 @@ class LandmarkCut:
             plan, there is one landmark without actions, charged inf.
         """
         start = [*holds, self._always]
+        if self.compiled is not None and not stop():
+            further = self.compiled(start, known, enough)
+            return [(INFINITY, [])] if further is None else [*known, *further]
         costs = self._costs[:]
         found = list(known)
         for least, cut in known:

@@ -32,9 +32,6 @@ of two plans with equal cost is then better."""
 SUBGOALS_CONSIDERED = 3
 """Subgoals for which a relaxed plan is made in a state: those that look cheapest by the additive costs."""
 
-NEARNESS = 5.0
-"""Weight of the cost to a subgoal relative to the cost of the plan from there, when subgoals are chosen."""
-
 MOST_PROPOSITIONS = 3000
 """Largest number of propositions whose pairs are examined; the time grows with its cube, 0.7 s for 2,600."""
 
@@ -92,6 +89,9 @@ class SymbolicModel:
         self._recommended: dict[int, tuple[int, ...]] = {}
         self._came_by: dict[int, tuple[int, int]] = {}
         self._landmarks: dict[int, list[Landmark]] = {}
+        self._charged: tuple[int, float, dict[int, float]] = -1, 0.0, {}  # of the state expanded last
+        self._needs = [action.precondition.needs for action in self.actions]
+        self._forbids = [action.precondition.forbids for action in self.actions]
         self._index()
 
     def _index(self) -> None:
@@ -112,7 +112,8 @@ class SymbolicModel:
         """Every other action that can be run."""
         known = self._recommended.get(state, ())
         filed = itertools.chain.from_iterable(self._filed[fact] for fact in (-1, *bits_of(state & self._keys)))
-        return [a for a in filed if a not in known and self.actions[a].precondition.holds(state)]
+        needs, forbids = self._needs, self._forbids
+        return [a for a in filed if not needs[a] & ~state and not forbids[a] & state and a not in known]
 
     def successors(self, state: int, steps: Sequence[int]) -> list[int]:
         """The states after each of some actions."""
@@ -139,14 +140,14 @@ class SymbolicModel:
         expected = np.minimum(value[self._relevant], _FAR) @ self._member
         expected[expected >= _FAR] = np.inf
         plans, supporters = {}, dict[int, list[int]]()
-        for k in np.argsort(NEARNESS * expected + self.costs_to_go, kind="stable")[:SUBGOALS_CONSIDERED]:
+        for k in np.argsort(expected + self.costs_to_go, kind="stable")[:SUBGOALS_CONSIDERED]:
             if np.isfinite(expected[k]):
                 plans[k] = self._relaxation.plan(self._goals[k], value, need, supporters)
         for k, plan in plans.items():
             lost = self._relaxation.destroyed(plan, self._goals[k], holds)
             expected[k] = plan.cost + sum(self._restore.get(p, 0.0) for p in lost)
         if plans:
-            best = plans[min(plans, key=lambda k: NEARNESS * expected[k] + self.costs_to_go[k])]
+            best = plans[min(plans, key=lambda k: expected[k] + self.costs_to_go[k])]
             self._recommended[state] = tuple(sorted(best.helpful, key=lambda a: (self._rank[a], a)))
         return expected
 
@@ -168,7 +169,14 @@ class SymbolicModel:
 
     def bound_after(self, state: int, step: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
         """The bound of the state after an action that follows from the landmarks of the state before it."""
-        return self._bound(sum([least for least, cut in self._landmarks[state] if step not in cut]))
+        if self._charged[0] != state:
+            charges = defaultdict[int, float](float)
+            for least, cut in self._landmarks[state]:
+                for action in cut:
+                    charges[action] += least
+            self._charged = state, sum([least for least, _ in self._landmarks[state]]), charges
+        _, total, charges = self._charged
+        return self._bound(total - charges.get(step, 0.0))
 
     def sufficient(self, state: int, steps: Sequence[int]) -> Sequence[int]:
         """The steps of a strong stubborn set."""
