@@ -91,7 +91,7 @@ def made(case: DomainCase) -> Disturbed:
         state = task.initial
         for step in steps[:done]:
             state = step.apply(state)
-        strange, seen = [], {state}
+        strange, seen = list[Any](), {state}
         while len(strange) < case.strange:
             possible = [a for a in task.actions if a.precondition.holds(state) and a.apply(state) not in seen]
             if not possible:

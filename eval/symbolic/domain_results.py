@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -87,7 +87,7 @@ class DomainOutcome:
         return self.curve[0][1] / self.best if self.curve else None
 
 
-def cases_of_domains(sizes: dict[str, Sequence[int]], count: int, seed: int) -> list[DomainCase]:
+def cases_of_domains(sizes: Mapping[str, Sequence[int]], count: int, seed: int) -> list[DomainCase]:
     """Return at most `count` cases, domain by domain in turn."""
     turns = range(max(map(len, sizes.values())))
     every = [
@@ -174,7 +174,7 @@ def run_domains(proofs: int, first: int, seed: int, budget_s: float, lama_s: flo
 
     get_environment().credits_stream = None
     repaired(made(DomainCase("gripper", 2)), budget_s)  # loads machine code, if it is installed; not counted
-    todo = [(case, None) for case in cases_of_domains(PROOFS, proofs, seed)]
+    todo: list[tuple[DomainCase, float | None]] = [(case, None) for case in cases_of_domains(PROOFS, proofs, seed)]
     todo += [(case, lama_s) for case in cases_of_domains({d: [n] * 10 for d, n in FIRST.items()}, first, seed)]
     for case, limit_s in tqdm(todo, unit="repair", desc="public domains"):
         yield compared(case, budget_s, limit_s)
@@ -232,7 +232,7 @@ def domain_tables(outcomes: Sequence[DomainOutcome], conflicts: Sequence[Conflic
         if o.lama is None
     ]  # fmt: skip
     text = markdown_table(head, rows) + "\n" if rows else ""
-    head = ("domain", "best known", "first repair", "after", "optimal after", "LAMA's first", "after")
+    head_first = ("domain", "best known", "first repair", "after", "optimal after", "LAMA's first", "after")
     rows = [
         [
             o.case.domain, o.best, o.curve[0][1] if o.curve else "", f"{o.curve[0][0]:.2f} s" if o.curve else "",
@@ -242,11 +242,11 @@ def domain_tables(outcomes: Sequence[DomainOutcome], conflicts: Sequence[Conflic
         for o in outcomes
         if o.lama is not None
     ]  # fmt: skip
-    text += "\n" + markdown_table(head, rows) + "\n" if rows else ""
-    head = ("blocks", "status", "conflict named", "conflicts", "seconds", "processor time")
+    text += "\n" + markdown_table(head_first, rows) + "\n" if rows else ""
+    head_conflicts = ("blocks", "status", "conflict named", "conflicts", "seconds", "processor time")
     rows = [[c.blocks, c.status, "yes" if c.named else "no", c.conflicts, f"{c.seconds:.2f} s", f"{c.cpu_s:.2f} s"]
             for c in conflicts]  # fmt: skip
-    return text + ("\n" + markdown_table(head, rows) + "\n" if rows else "")
+    return text + ("\n" + markdown_table(head_conflicts, rows) + "\n" if rows else "")
 
 
 def draw_curves(outcomes: Sequence[DomainOutcome], folder: Path, name: str) -> None:

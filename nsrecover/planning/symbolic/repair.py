@@ -175,8 +175,8 @@ class SymbolicModel:
                 for action in cut:
                     charges[action] += least
             self._charged = state, sum([least for least, _ in self._landmarks[state]]), charges
-        _, total, charges = self._charged
-        return self._bound(total - charges.get(step, 0.0))
+        _, total, charged = self._charged
+        return self._bound(total - charged.get(step, 0.0))
 
     def sufficient(self, state: int, steps: Sequence[int]) -> Sequence[int]:
         """The steps of a strong stubborn set."""
