@@ -15,6 +15,7 @@ Needs unified-planning: `pip install 'nsrecover[up]'`.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -203,10 +204,13 @@ def visited_states(problem: Problem, actions: Iterable[ActionInstance], advice: 
     """
     from unified_planning.engines import UPSequentialSimulator
 
-    # unified-planning's factory refuses undefined numbers, which matter for costs only
-    with UPSequentialSimulator(
-        problem, error_on_failed_checks="UNDEFINED_INITIAL_NUMERIC" not in problem.kind.features
-    ) as simulator:
+    # it warns of undefined numbers, and refuses them by default; they matter for costs only
+    undefined = "UNDEFINED_INITIAL_NUMERIC" in problem.kind.features
+    with warnings.catch_warnings():
+        if undefined:
+            warnings.simplefilter("ignore", UserWarning)
+        made = UPSequentialSimulator(problem, error_on_failed_checks=not undefined)
+    with made as simulator:
         states = [simulator.get_initial_state()]
         for number, step in enumerate(actions):
             states.append(simulator.apply(states[-1], step))

@@ -144,6 +144,7 @@ def test_the_shortest_plan_is_that_of_fast_downward():
 
 
 def test_settings_out_of_range_are_refused():
-    for setting in ({"fewest_blocks": 9}, {"hopeless": 2.0}, {"repairs": 0, "large_repairs": 0}, {"repairs": -1}):
+    nothing = dict.fromkeys(("repairs", "large_repairs", "proofs", "first_plans", "conflicts"), 0)
+    for setting in ({"fewest_blocks": 9}, {"hopeless": 2.0}, nothing, {"repairs": -1}, {"lama_s": 0.0}):
         with pytest.raises(InvalidConfiguration, match="expected"):
             cases_of(SymbolicConfig(**setting))
