@@ -60,6 +60,10 @@ class LazyModel(WorldModel[State, Step], Protocol[State, Step]):
             step: a step that can be taken there.
         """
 
+    @property
+    def settling(self) -> int:
+        """Expansions by which the first way is improved before it is announced."""
+
     def solvable(self) -> bool:
         """False if a proof that looks at all of the task shows that there is no way from the start; slow."""
 
@@ -76,6 +80,8 @@ class LazySearchTree(SearchTree[State, Step]):
 
     model: LazyModel[State, Step]
     factor = 1.0
+    _first: int | None = None  # expansions when the first way was found
+    _pending = False  # whether the incumbent is not announced yet
 
     def phases(self) -> Iterator[Phase]:
         """All subgoals at once, since one evaluation covers them all: first a way, then proofs and better ways."""
@@ -156,6 +162,7 @@ class LazySearchTree(SearchTree[State, Step]):
         In the phases that look for a way, steps that the estimate does not recommend wait until nothing better is open.
         """
         self.expansions += 1
+        self._announce()
         if node.detoured:
             return self.follow(node, self.model.detours(node.state))
         node.detoured = True
@@ -174,9 +181,26 @@ class LazySearchTree(SearchTree[State, Step]):
 
         Afterwards its bound is raised to its parent's bound less the cost of the step between them.
         """
+        announce, self.on_improvement = self.on_improvement, None
         reached = super().reach(node)
+        self.on_improvement = announce
+        if reached:
+            self._first = self.expansions if self._first is None else self._first
+            self._pending = True
+            self._announce()
         if node.parent is not None:
             self.raised(node, node.parent.bound - (node.cost - node.parent.cost))
             if node.parent.tight and node.step is not None:
                 self.raised(node, self.model.bound_after(node.parent.state, node.step))
         return reached
+
+    def _announce(self) -> None:
+        """Announce the incumbent, unless it is the first one and may soon be improved."""
+        if self._pending and self._first is not None and self.expansions >= self._first + self.model.settling:
+            self.finish()
+
+    def finish(self) -> None:
+        """Announce the incumbent if that was not done."""
+        if self._pending and self.on_improvement is not None:
+            self.on_improvement(self.result(complete=False))
+        self._pending = False

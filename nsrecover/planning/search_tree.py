@@ -271,6 +271,9 @@ class SearchTree(Generic[State, Step]):
                 self.push(child)
         return improved
 
+    def finish(self) -> None:
+        """Called once when the search ends."""
+
     def result(self, complete: bool, reason_code: ReasonCode | None = None) -> SearchResult[State, Step]:
         """The incumbent, or the fact that there is none.
 

@@ -148,6 +148,9 @@ class DomainModel:
         """Nothing more than the bound before the step says, (1,)."""
         return np.zeros(1)
 
+    settling = 0
+    """Nothing is announced."""
+
     def solvable(self) -> bool:
         """Nothing is proven."""
         return True

@@ -35,6 +35,12 @@ SUBGOALS_CONSIDERED = 3
 MOST_PROPOSITIONS = 3000
 """Largest number of propositions whose pairs are examined; the time grows with its cube, 0.7 s for 2,600."""
 
+SETTLING = 256
+"""Expansions by which the first way is improved before it is announced: about 0.1 s."""
+
+SETTLING_ACTIONS = 250_000
+"""The same times the number of actions, at most."""
+
 _FAR = 1e12  # stands for infinity in matrix products, where inf times 0 is not 0
 
 
@@ -215,6 +221,11 @@ class SymbolicModel:
         relaxed = self._relaxation
         holds = bits_of(self._propositions.bits(self._start))
         return Mutexes(len(self._propositions), relaxed.before, relaxed.achieved, relaxed.undone, holds)
+
+    @property
+    def settling(self) -> int:
+        """At most `SETTLING` expansions, fewer in large tasks, where each takes longer."""
+        return min(SETTLING, SETTLING_ACTIONS // max(1, len(self.actions)))
 
     def solvable(self) -> bool:
         """False if pairs of propositions prove that there is no way from the start; True if they say nothing."""

@@ -127,7 +127,8 @@ def tower(count: int) -> tuple[StripsTask, list[GroundAction]]:
     return task, [stack[a, a - 1] for a in range(1, count)]
 
 
-def test_a_fallen_tower_is_rebuilt_without_a_detour() -> None:
+def test_a_fallen_tower_is_rebuilt_without_a_detour(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SymbolicModel, "settling", 0)  # announce what is found first
     task, plan = tower(10)
     fallen = replace(task, initial=plan[4].apply(task.initial))  # one block stands on another that has to move yet
     improvements: list[Repair] = []
@@ -184,3 +185,19 @@ def test_bounds_hold_for_every_subgoal_and_are_zero_exactly_there() -> None:
         assert np.all(np.isinf(true[np.isinf(model.estimate(task.initial))]))
         steps = {*model.applicable(task.initial), *model.detours(task.initial)}
         assert steps == {a for a, action in enumerate(task.actions) if action.precondition.holds(task.initial)}
+
+
+def test_the_first_way_is_announced_after_a_moment_and_always() -> None:
+    announced = 0
+    for seed in range(60):
+        task, plan = disturbed(seed, unit=False)
+        better: list[Repair] = []
+        last = repair(task, plan, shortcuts=True, on_improvement=better.append)
+        if last.found and last.actions:
+            announced += 1
+            assert better
+            assert better[-1].cost == pytest.approx(last.cost)
+        stopped: list[Repair] = []
+        some = repair(task, plan, shortcuts=True, max_expansions=3, on_improvement=stopped.append)
+        assert bool(stopped) == some.found
+    assert announced > 10
