@@ -183,11 +183,13 @@ class StateVariable:
         name: the predicate; with two values it is a fact about the object alone, else the value is its second term.
         values: what it can be, the normal value first.
         trait: which objects have it; all if empty.
+        drifts: whether it changes unprompted as time passes: a deviation then counts only if what follows needs it.
     """
 
     name: str
     values: tuple[str, ...]
     trait: str = ""
+    drifts: bool = False
 
 
 @dataclass(frozen=True)
