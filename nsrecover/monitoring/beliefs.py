@@ -21,7 +21,8 @@ _NONE: State = frozenset()
 def fused(looks: Sequence[FactScene], domain: Domain) -> FactScene:
     """What several observations of one scene say together: of each property the value with most certainty behind it.
 
-    Its certainty is its share of all observations that show the property, times that of the best of them.
+    Its certainty is its share of all observations that show the property, times that of the best of them; what only one
+    of several shows is not confirmed.
     """
     if len(looks) == 1:
         return looks[0]
@@ -39,6 +40,8 @@ def fused(looks: Sequence[FactScene], domain: Domain) -> FactScene:
         facts |= value
         total = sum(votes.values())
         sure = best * votes[value] / total if total else 0.0
+        if sum(look.knows(prop) for look in looks) == 1:
+            sure = min(sure, UNCONFIRMED)
         if sure < 1.0:
             certainty[prop] = sure
     return FactScene(frozenset(facts), certainty)

@@ -81,6 +81,13 @@ class _Judged:
     expected: FactScene
     looks: list[FactScene]
     found: FactDiscrepancy = None  # type: ignore[assignment]  # concluded at once
+    alarmed: frozenset[Property] = frozenset()
+    """Properties that deviated by the observations so far."""
+
+    @property
+    def seen_twice(self) -> bool:
+        """Whether two observations at least show each property that deviated."""
+        return all(sum(look.knows(prop) for look in self.looks) > 1 for prop in self.alarmed)
 
 
 class FactMonitor(Generic[Seen]):
@@ -188,7 +195,7 @@ class FactMonitor(Generic[Seen]):
         """
         last, previous = self._judged, None
         for _ in range(looks - 1):
-            if last.found.as_expected or (last.found and last.found.deviating == previous):
+            if last.seen_twice and (last.found.as_expected or (last.found and last.found.deviating == previous)):
                 break
             previous = last.found.deviating
             with contextlib.suppress(InvalidObservation):
@@ -245,7 +252,7 @@ class FactMonitor(Generic[Seen]):
         if found:
             expected = judged.expected.facts
             cause = counterfactual_cause(self.instance, facts, expected, situation.deviating, rest, self.goal)
-        self.graph = observed
+        self.graph, judged.alarmed = observed, judged.alarmed | frozenset(situation.deviating)
         action = judged.action if judged.action is not None else rest[0]
         return FactDiscrepancy(
             done - 1 if after else done,

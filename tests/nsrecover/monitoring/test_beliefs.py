@@ -46,7 +46,8 @@ def test_several_observations_are_joined_by_majority_and_a_tie_is_unknown() -> N
     )
     assert fused([one, other, one], HOUSEHOLD).facts == {IN_SINK}
     assert fused([one, other], HOUSEHOLD).unknown == ((PLACE, "mug"),)
-    assert fused([none, one], HOUSEHOLD) == one
+    assert fused([none, one], HOUSEHOLD).unknown == ((PLACE, "mug"),), "one observation does not confirm"
+    assert fused([none, one, one], HOUSEHOLD) == one
 
 
 def test_probabilities_become_facts_with_certainties() -> None:
