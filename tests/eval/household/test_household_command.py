@@ -78,3 +78,20 @@ def test_what_cannot_be_asked_is_refused_in_one_line() -> None:
         measure(HouseholdConfig(dataset="H9"))
     with pytest.raises(InvalidConfiguration, match="expected controllers"):
         measure(HouseholdConfig(controllers="mine"))
+
+
+def test_only_a_check_before_the_action_saves_what_cannot_be_undone(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = draw_task("T7", 5)
+    monkeypatch.setattr(HouseholdEpisode, "spec", spec)
+    cup = spec.plan[-1].arguments[0]
+    fault = fault_from_dict({"fault": "filled_at_start", "at_step": -1, "name": cup, "liquid": "wine", "litres": 0.1})
+    error = HouseholdError(-1, {cup: "wine"}, {cup: fault.kind}, (), (f"filled {cup}, wine",), "", True)
+    wrong = HouseholdEpisode("H1", 1, "T7", spec.kitchen.layout, 5, spec.plan, (fault,), (error,))
+    saved = {}
+    for name, controller in CONTROLLERS.items():
+        world = FactWorld(wrong, 0.0, 0.0, 0)
+        controller(world, spec.plan)
+        saved[name] = world.reached()
+    assert saved["ours"]
+    assert not saved["after the task"]
+    assert not saved["no replanning"]
