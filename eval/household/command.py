@@ -34,6 +34,7 @@ class HouseholdConfig:
     hidden: float = 0.0
     wrong: float = 0.0
     seed: int = 0
+    repeats: int = 1
     controllers: str = "all"
     workers: int = 1
     out: str = "outputs/household"
@@ -115,6 +116,10 @@ def run_episode(
             )
         )
     return outcomes
+
+
+def _repeated(item: tuple[HouseholdEpisode, int], names: Sequence[str], hidden: float, wrong: float) -> list[Outcome]:
+    return run_episode(item[0], names, hidden, wrong, item[1])
 
 
 def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
@@ -202,14 +207,16 @@ def measure(config: HouseholdConfig) -> dict[str, Any]:
             f"`python -m sim.datasets dataset={config.dataset} episodes={config.episodes} "
             f"out={Path(config.errors) / config.dataset}`"
         )
-    work = partial(run_episode, names=names, hidden=config.hidden, wrong=config.wrong, seed=config.seed)
-    outcomes = [o for found in in_workers(work, episodes, config.workers, "episode", config.dataset) for o in found]
+    work = partial(_repeated, names=names, hidden=config.hidden, wrong=config.wrong)
+    items = [(episode, config.seed + i) for i in range(config.repeats) for episode in episodes]
+    outcomes = [o for found in in_workers(work, items, config.workers, "episode", config.dataset) for o in found]
     rows = {name: summary([o for o in outcomes if o.controller == name]) for name in names}
     metrics = {
         "dataset": config.dataset,
         "hidden": config.hidden,
         "wrong": config.wrong,
         "seed": config.seed,
+        "repeats": config.repeats,
         "perfect_perception": not config.hidden and not config.wrong,
         "controllers": rows,
     }

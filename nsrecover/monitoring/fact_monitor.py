@@ -195,7 +195,8 @@ class FactMonitor(Generic[Seen]):
         """
         last, previous = self._judged, None
         for _ in range(looks - 1):
-            if last.seen_twice and (last.found.as_expected or (last.found and last.found.deviating == previous)):
+            same = last.found.as_expected or (last.found and last.found.deviating == previous)
+            if same and last.seen_twice and not last.found.missing_to_tell:
                 break
             previous = last.found.deviating
             with contextlib.suppress(InvalidObservation):
