@@ -9,6 +9,7 @@ from .core.discrepancy import Unseen as Unseen
 from .core.discrepancy import Verdict as Verdict
 from .core.episode import Episode as Episode
 from .core.explanation import Explanation as Explanation
+from .core.facts import FactScene as FactScene
 from .core.observation import Camera as Camera
 from .core.observation import Observation as Observation
 from .core.protocols import (
@@ -33,6 +34,8 @@ from .core.recovery import Recovery as Recovery
 from .core.recovery import RecoveryStatus as RecoveryStatus
 from .core.scene import SceneGraph as SceneGraph
 from .domains.tabletop.operators import register as register
+from .fact_system import FactSystem as FactSystem
+from .fact_system import symbolic as symbolic
 from .monitoring.comparison import Comparison as Comparison
 from .monitoring.monitor import Monitor as Monitor
 from .perception.boxes import BoxesPerceiver as BoxesPerceiver

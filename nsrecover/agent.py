@@ -13,10 +13,12 @@ from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.protocols import World
 from nsrecover.core.recovery import Recovery
 from nsrecover.errors import InvalidObservation, UnknownObject
+from nsrecover.explanation.fact_explainer import proposal
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.grammar import objects
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.explanation.unseen import missing_texts
+from nsrecover.fact_system import FactSystem
 from nsrecover.monitoring.observing import ClockedSensors, patiently
 from nsrecover.system import System
 
@@ -34,27 +36,32 @@ class RecoveryAgent:
     on as long as the next action does not use what it has not seen, and asks for help otherwise.
 
     Args:
-        system: from `nsrecover.load()` or `nsrecover.geometric()`.
+        system: from `nsrecover.load()`, `nsrecover.geometric()` or `nsrecover.symbolic()`.
         world: a robot and its sensors. `observe` returns what `System.monitor` takes: camera images, scene graphs, or
             boxes by name.
         budget_s: planning time for one recovery, seconds.
         max_recoveries: recoveries in one episode before it asks for help.
         check_sensors: whether the first camera images are checked before anything moves, see `System.monitor`.
+        confirm: a person's answer to the question whether to do the rest of a task of which a part is lost for good; by
+            default the agent asks for help instead.
     """
 
     def __init__(
         self,
-        system: System,
+        system: System | FactSystem,
         world: World[Any],
         budget_s: float = 1.0,
         max_recoveries: int = MAX_RECOVERIES,
         check_sensors: bool = True,
+        confirm: Callable[[str], bool] = lambda question: False,
     ) -> None:
-        self.system = system
+        # the scenes of a system go through its own monitor, planner and explainer only, whatever their type is
+        self.system: Any = system
         self.world = world
         self.budget_s = budget_s
         self.max_recoveries = max_recoveries
         self.check_sensors = check_sensors
+        self.confirm = confirm
 
     def run(self, plan: Plan, on_record: Callable[[StepRecord], None] | None = None) -> Episode:
         """Carry out a plan.
@@ -92,6 +99,8 @@ class RecoveryAgent:
                 recovery = monitor.accepted() or self.system.planner.recover(
                     found.observed, monitor.trace, found, budget_s=self.budget_s
                 )
+                if recovery.closest is not None and self.confirm(proposal(recovery, self.system.domain)):
+                    recovery = recovery.closest
             if not found.as_expected:
                 explanation = self.system.explainer(found, recovery)
             record = StepRecord(

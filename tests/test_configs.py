@@ -50,6 +50,7 @@ COMMANDS = {
     "panda_gym": "eval.panda_gym",
     "timing": "eval.timing",
     "displacement": "eval.displacement",
+    "household": "eval.household",
 }
 """Primary config -> the module that runs it."""
 

@@ -65,3 +65,10 @@ class Episode:
     start: SceneGraph
     records: tuple[StepRecord, ...]
     start_s: float = 0.0
+
+    @property
+    def given_up(self) -> tuple[tuple[str, ...], ...]:
+        """Conditions of a symbolic goal that were lost for good, and that a person agreed to give up."""
+        return tuple(
+            fact for each in self.records if each.recovery and each.recovery.found for fact in each.recovery.lost
+        )

@@ -66,6 +66,9 @@ class Recovery:
         blamed: the objects that `reason_code` is about.
         note: text of a planner that has no code for its reason; replaces the text of `reason_code`.
         lower_bound: no recovery in the search model costs less.
+        lost: conditions of a symbolic goal that this recovery gives up; if there is no way, those that nothing can
+            bring about any more.
+        closest: if there is no way, the way to as much of the goal as can be reached; to be confirmed by a person.
     """
 
     status: RecoveryStatus
@@ -82,6 +85,8 @@ class Recovery:
     blamed: tuple[str, ...] = ()
     note: str = ""
     lower_bound: float = 0.0
+    lost: tuple[tuple[str, ...], ...] = ()
+    closest: Recovery | None = None
 
     @property
     def found(self) -> bool:

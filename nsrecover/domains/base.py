@@ -185,6 +185,7 @@ class StateVariable:
         trait: which objects have it; all if empty.
         visible: whether it can be seen at all.
         from_above: whether it shows only in views that look down steeply, like the contents of a vessel.
+        drifts: whether it changes unprompted as time passes: a deviation then counts only if what follows needs it.
     """
 
     name: str
@@ -192,6 +193,7 @@ class StateVariable:
     trait: str = ""
     visible: bool = True
     from_above: bool = False
+    drifts: bool = False
 
 
 @dataclass(frozen=True)

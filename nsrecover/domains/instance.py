@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from nsrecover.domains.base import Atom, Binding, Domain, Fact, Formula, Operator, State, bound, grounded
+from nsrecover.domains.base import Atom, Binding, Domain, Fact, Formula, Operator, State, Step, bound, grounded
 from nsrecover.domains.compiled import CompiledDomain, compiled
 from nsrecover.errors import InvalidAction, did_you_mean
 
@@ -59,6 +59,22 @@ class Instance:
     def view(self) -> Callable[[State], View]:
         """Function that indexes a state, once for each of the states asked for last."""
         return lru_cache(_MOST_VIEWS)(lambda state: View(state, self))
+
+    def condition(self, fact: Fact) -> Formula:
+        """A condition of a goal as a formula."""
+        return Atom(fact[0], fact[1:])
+
+    def limited(self, state: State) -> Instance:
+        """The instance without traits that what has happened in a state takes from objects for good."""
+        return self
+
+    def means(self) -> frozenset[str]:
+        """Objects that plans may use for any goal, besides those that it is about."""
+        return frozenset(self.objects)
+
+    def unwanted(self, goal: Sequence[Fact]) -> frozenset[Step]:
+        """Steps that no plan for a goal should have, though they could be done."""
+        return frozenset()
 
     def holds(self, state: State, formula: Formula, binding: Binding | None = None) -> bool:
         """Whether a formula holds in a state, with objects for its free variables."""

@@ -52,7 +52,8 @@ def facts_of(
     facts += [_deviation_fact(discrepancy, deviation) for deviation in discrepancy.deviations]
     facts += _consequences(discrepancy, domain)
     facts += missing_facts(discrepancy)
-    return (*facts, *(_recovery_facts(discrepancy, recovery) if recovery else ()))
+    done = discrepancy.step + (1 if discrepancy.phase is Phase.AFTER else 0)
+    return (*facts, *(recovery_facts(done, recovery) if recovery else ()))
 
 
 def violated_texts(discrepancy: Discrepancy, domain: Domain = TABLETOP) -> tuple[str, ...]:
@@ -131,8 +132,13 @@ def _consequences(discrepancy: Discrepancy, domain: SpatialDomain) -> list[Fact]
     return facts
 
 
-def _recovery_facts(discrepancy: Discrepancy, recovery: Recovery) -> tuple[Fact, ...]:
-    done = discrepancy.step + (1 if discrepancy.phase is Phase.AFTER else 0)
+def recovery_facts(done: int, recovery: Recovery) -> tuple[Fact, ...]:
+    """Return the facts about a recovery, from `recovery` on in the list of `facts_of`.
+
+    Args:
+        done: number of plan steps that should have been done before it.
+        recovery: the planned recovery.
+    """
     facts = [
         Fact("recovery", (recovery.status.value, str(len(recovery.actions)))),
         Fact("steps_done", (str(done),)),

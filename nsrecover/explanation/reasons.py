@@ -20,6 +20,7 @@ _SCENE = {
     ReasonCode.BLOCKED_BY_NEWCOMER: "{objects} {are} in the way and {have} appeared only during the run",
     ReasonCode.PRECONDITION_UNMET: "everything is where the plan has it, and still its next action cannot be run",
     ReasonCode.NO_SEQUENCE: "no sequence of moves brings {objects} back to where the plan has {it}",
+    ReasonCode.UNACHIEVABLE: "no action brings {objects} into the state that the goal needs any more",
 }
 
 _SYMBOLIC = {

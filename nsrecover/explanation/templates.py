@@ -58,7 +58,7 @@ def verbalize(
         *(sentence for cause in WORST_FIRST for sentence in _happened(cause, known[cause.value], elsewhere, phrasing)),
         *_consequences(known, phrasing),
         *_missing_to_tell(known),
-        *_recovery(known, phrasing),
+        *recovery_sentences(facts, phrasing),
     )
 
 
@@ -200,8 +200,11 @@ def _missing_to_tell(known: dict[str, list[Fact]]) -> list[Sentence]:
     ]
 
 
-def _recovery(known: dict[str, list[Fact]], phrasing: Phrasing) -> list[Sentence]:
-    """Return sentences about the recovery, or why there is none."""
+def recovery_sentences(facts: Sequence[Fact], phrasing: Phrasing) -> list[Sentence]:
+    """Return sentences about the recovery, or why there is none; of other facts than `recovery_facts` none."""
+    known: dict[str, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        known[fact.predicate].append(fact)
     if not known["recovery"]:
         return []
     (recovery,) = known["recovery"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from nsrecover.core.discrepancy import Discrepancy, Unseen, UnseenReason
 from nsrecover.core.explanation import Fact
-from nsrecover.core.sensing import ADVICE, SensorProblem
+from nsrecover.core.facts import PLACE, FactDiscrepancy, Unknown
+from nsrecover.core.sensing import ADVICE, SensorFinding, SensorProblem
 from nsrecover.explanation.grammar import the
 
 NOWHERE = "nowhere"
@@ -19,14 +20,23 @@ _WHY = {
 }
 
 
-def missing_facts(discrepancy: Discrepancy) -> list[Fact]:
-    """Facts about what is missing: `unseen` (object, reason, other object) and `sensor` (problem, camera, finding)."""
-    return [
-        Fact("unseen", (each.name, each.reason.value, each.other or NOWHERE))
-        if isinstance(each, Unseen)
-        else Fact("sensor", (each.problem.value, each.camera, each.found))
-        for each in discrepancy.missing_to_tell
-    ]
+def missing_facts(discrepancy: Discrepancy | FactDiscrepancy) -> list[Fact]:
+    """Facts about what is missing.
+
+    The predicates are `unseen` (object, reason, other object), `sensor` (problem, camera, finding) and, in symbolic
+    domains, `unknown` (object, property).
+    """
+    return [_missing_fact(each) for each in discrepancy.missing_to_tell]
+
+
+def _missing_fact(missing: Unseen | SensorFinding | Unknown) -> Fact:
+    match missing:
+        case Unseen():
+            return Fact("unseen", (missing.name, missing.reason.value, missing.other or NOWHERE))
+        case Unknown():
+            return Fact("unknown", (missing.name, missing.property))
+        case _:
+            return Fact("sensor", (missing.problem.value, missing.camera, missing.found))
 
 
 def missing_text(fact: Fact) -> str:
@@ -35,10 +45,14 @@ def missing_text(fact: Fact) -> str:
         problem, camera, found = fact.arguments
         whose = f"camera {camera}" if camera else "the cameras"
         return f"{whose}: {found} ({ADVICE[SensorProblem(problem)]})"
+    if fact.predicate == "unknown":
+        name, prop = fact.arguments
+        what = "where {0} is" if prop == PLACE else "whether {0} is {1}"
+        return f"it cannot be told {what.format(the(name), prop.replace('_', ' '))}"
     name, reason, other = fact.arguments
     return next(words for code, words in _WHY.items() if code.value == reason).format(the(name), the(other))
 
 
-def missing_texts(discrepancy: Discrepancy) -> tuple[str, ...]:
+def missing_texts(discrepancy: Discrepancy | FactDiscrepancy) -> tuple[str, ...]:
     """What is missing for a verdict, as clauses without full stops."""
     return tuple(map(missing_text, missing_facts(discrepancy)))

@@ -1,7 +1,7 @@
 """The household domain: its kinds of objects, what can be done with them, and what follows by law."""
 
-from nsrecover.domains.household.domain import HOUSEHOLD
+from nsrecover.domains.household.domain import HOUSEHOLD, LASTING
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.scene import Household, household
 
-__all__ = ["HOUSEHOLD", "Household", "Trait", "household"]
+__all__ = ["HOUSEHOLD", "LASTING", "Household", "Trait", "household"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from nsrecover.domains.base import (
     And,
     Derived,
@@ -52,9 +54,9 @@ VARIABLES = (
     StateVariable("dirty", ("clean", "dirty")),
     StateVariable("sliced", ("whole", "sliced"), Trait.SLICE),
     StateVariable("cracked", ("whole", "cracked")),
-    StateVariable("hot", ("cold", "hot"), visible=False),
-    StateVariable("cooked", ("raw", "cooked"), Trait.COOKS),
-    StateVariable("burnt", ("unburnt", "burnt"), Trait.COOKS),
+    StateVariable("hot", ("cold", "hot"), visible=False, drifts=True),
+    StateVariable("cooked", ("raw", "cooked"), Trait.COOKS, drifts=True),
+    StateVariable("burnt", ("unburnt", "burnt"), Trait.COOKS, drifts=True),
     StateVariable("broken", ("intact", "broken")),
 )
 """What about an object can change."""
@@ -343,3 +345,24 @@ HOUSEHOLD = Domain(
     WORDS,
 )
 """The household domain. `slices_of` and `one_handed` are static, see `nsrecover.domains.household.scene`."""
+
+_LASTS = {
+    "pick_up": Derived("liftable", ("?x",), absent("cracked", "?x")),
+    "pour": Derived("receptive", ("?x",), either(Not(Has("?x", Trait.SOAKS)), fact("empty", "?x"))),
+}
+
+LASTING = replace(
+    HOUSEHOLD,
+    operators={
+        name: replace(
+            operator,
+            preconditions=(fact(_LASTS[name].predicate, operator.parameters[-1].variable), *operator.preconditions),
+        )
+        if name in _LASTS
+        else operator
+        for name, operator in HOUSEHOLD.operators.items()
+    },
+    derived={**HOUSEHOLD.derived, **{rule.predicate: rule for rule in _LASTS.values()}},
+)
+"""The household domain for robots that act: cracked eggs stay where they are put, plants keep what is poured on them.
+Logs of other robots are explained without that, as they may say that a robot picked up a cracked egg."""

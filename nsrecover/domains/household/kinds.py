@@ -65,11 +65,14 @@ class Trait(StrEnum):
     """is food that heat cooks"""
     SCREEN = "screen"
     """is operated with the remote control"""
+    SOAKS = "soaks"
+    """keeps what is poured on it"""
     REMOTE = "remote"
     """operates a screen"""
 
 
 _NOUNS: Mapping[Trait, str] = {
+    Trait.SOAKS: "house plant",
     Trait.FIXTURE: (
         "fridge, microwave, oven, dishwasher, cabinet, drawer, shelf, safe, sink, bathtub, faucet, "
         "countertop, dining table, coffee table, side table, table, desk, dresser, tv stand, sofa, armchair, "

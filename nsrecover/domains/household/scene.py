@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from nsrecover.domains.base import Atom, Fact, Formula, State, Step, facts_of
-from nsrecover.domains.household.domain import HOUSEHOLD
+from nsrecover.domains.household.domain import HOUSEHOLD, LASTING
 from nsrecover.domains.household.kinds import KINDS, LIQUIDS, Trait, is_category, traits_of
 from nsrecover.domains.household.names import is_slice, noun, same, slice_of, whole
 from nsrecover.domains.instance import Instance
@@ -51,6 +51,34 @@ class Household(Instance):
         """Whether anything is known of an object's kind."""
         return noun(name) in KINDS or noun(name) in self.learned
 
+    def condition(self, fact: Fact) -> Formula:
+        """A condition of a goal as a formula; `at` is in or on, also indirectly."""
+        return formula_of(fact)
+
+    def limited(self, state: State) -> Household:
+        """The household in which what lies on no object of it, such as the floor, is out of the arm's reach."""
+        lost = {fact[1] for fact in state if fact[0] == "at" and fact[2] not in self.objects}
+        if not lost:
+            return self
+        fixed = {name: self.objects[name] - {Trait.PORTABLE.value} for name in lost & self.objects.keys()}
+        return replace(self, objects={**self.objects, **fixed})
+
+    def means(self) -> frozenset[str]:
+        """Where things can be set down, emptied, filled and cleaned, and liquids."""
+        useful = {Trait.SURFACE, Trait.BASIN, Trait.POURS_WATER, Trait.LIQUID}
+        return frozenset(name for name, traits in self.objects.items() if useful & traits)
+
+    def unwanted(self, goal: Sequence[Fact]) -> frozenset[Step]:
+        """Putting something on a dish or into a vessel although the goal does not say so: a pan into a pot."""
+        dishes = [name for name, traits in self.objects.items() if traits & {Trait.DISH, Trait.VESSEL}]
+        return frozenset(
+            Step(operator, (thing, dish))
+            for dish in dishes
+            for thing in self.objects
+            if ("at", thing, dish) not in goal
+            for operator in ("put_in", "put_on")
+        )
+
     def all(self, trait: Trait) -> list[str]:
         """Every named object with a trait."""
         return [name for name in self.names if self.has(name, trait)]
@@ -75,6 +103,7 @@ def household(
     liquids: Iterable[str] = (),
     complete: bool = False,
     one_handed: bool = False,
+    lasting: bool = False,
 ) -> Household:
     """A household.
 
@@ -86,6 +115,7 @@ def household(
         complete: whether there is nothing but these objects; otherwise a countertop, a sink with a faucet, a knife and
             a coffee machine are taken to be there, and any portable object may come in slices.
         one_handed: whether doors and switches need an empty gripper.
+        lasting: whether cracked eggs and what plants were given stay where they are, see `LASTING`.
     """
     more = learned or {}
     named = tuple(dict.fromkeys(names))
@@ -101,7 +131,7 @@ def household(
     static: frozenset[Fact] = frozenset(("slices_of", slice_of(food), food) for food in foods)
     if one_handed:
         static |= {ONE_HANDED}
-    return Household(HOUSEHOLD, objects, static, names=named, learned=more)
+    return Household(LASTING if lasting else HOUSEHOLD, objects, static, names=named, learned=more)
 
 
 def _sliced(food: str) -> frozenset[str]:

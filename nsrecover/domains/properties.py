@@ -1,0 +1,74 @@
+"""Properties of a domain: which facts exclude each other about an object, and changes of facts property by property."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+
+from nsrecover.core.facts import PLACE, Property
+from nsrecover.domains.base import Domain, Fact, State, facts_of
+from nsrecover.domains.instance import Instance
+
+
+def property_of(fact: Fact, domain: Domain) -> Property:
+    """The property that a fact is about: `PLACE` for relations, else the state variable, of the first object."""
+    return (PLACE if fact[0] in domain.relations else fact[0], fact[1])
+
+
+def by_property(facts: Iterable[Fact], domain: Domain) -> dict[Property, State]:
+    """Facts grouped by their property."""
+    found: dict[Property, set[Fact]] = defaultdict(set)
+    for fact in facts:
+        found[property_of(fact, domain)].add(fact)
+    return {prop: frozenset(group) for prop, group in found.items()}
+
+
+def changed(one: State, other: State, domain: Domain) -> frozenset[Property]:
+    """The properties that differ between two states."""
+    return frozenset(property_of(fact, domain) for fact in one ^ other)
+
+
+def with_properties_of(state: State, other: State, props: Collection[Property], domain: Domain) -> State:
+    """A state with some properties as they are in another one."""
+    kept = {fact for fact in state if property_of(fact, domain) not in props}
+    return frozenset(kept | {fact for fact in other if property_of(fact, domain) in props})
+
+
+def values_of(prop: Property, state: State, instance: Instance) -> list[State]:
+    """What else a property may be than it is in a state, as facts; of a place only that it is not known where."""
+    variable, name = prop
+    domain = instance.domain
+    now = frozenset(fact for fact in state if property_of(fact, domain) == prop)
+    known = domain.variables.get(variable)
+    options: list[State] = [frozenset()]
+    if known is not None and len(known.values) == 2:
+        options.append(frozenset({(variable, name)}))
+    elif known is not None:
+        options += [frozenset({(variable, name, value)}) for value in known.values[1:]]
+    return [option for option in options if option != now]
+
+
+def drifts(prop: Property, domain: Domain) -> bool:
+    """Whether a property changes unprompted as time passes."""
+    variable = domain.variables.get(prop[0])
+    return variable is not None and variable.drifts
+
+
+def literal(condition: Fact, domain: Domain) -> tuple[Fact, bool]:
+    """The fact that a condition is about, and whether it or its negation is meant: `closed` is not `open`."""
+    rule = domain.derived.get(condition[0])
+    if rule is not None:
+        inner = facts_of(rule.definition)
+        negated = len(inner) == 1 and type(rule.definition).__name__ == "Not"
+        if negated and inner[0][1:] == rule.variables:
+            return (inner[0][0], *condition[1:]), False
+    return condition, True
+
+
+def related(static: Iterable[Fact]) -> Mapping[str, frozenset[str]]:
+    """Object -> objects that a static fact mentions together with it, such as food and its slices."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for fact in static:
+        for name in fact[1:]:
+            found[name] |= set(fact[1:]) - {name}
+    return {name: frozenset(others) for name, others in found.items()}

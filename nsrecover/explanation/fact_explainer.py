@@ -1,0 +1,186 @@
+"""Explanations of discrepancies in symbolic domains: facts, and one template for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nsrecover.core.discrepancy import Phase
+from nsrecover.core.explanation import Explanation, Fact, Sentence
+from nsrecover.core.facts import (
+    FactCause,
+    FactDeviation,
+    FactDiscrepancy,
+    PlanFault,
+    PlanProblem,
+    StateFact,
+)
+from nsrecover.core.recovery import Recovery
+from nsrecover.domains.base import Domain
+from nsrecover.domains.instance import Instance
+from nsrecover.explanation.audience import Audience, Phrasing, seed_of
+from nsrecover.explanation.facts import recovery_facts
+from nsrecover.explanation.grammar import capital, instruction, listed, objects, the
+from nsrecover.explanation.templates import recovery_sentences
+from nsrecover.explanation.unseen import NOWHERE, missing_facts, missing_text
+
+_RELATIONS = {"holding": "{0} is in the gripper", "atop": "{0} is on top of {1}", "covers": "{0} is in the way of {1}"}
+"""Relations without words in the domain."""
+
+_CAUSES = {
+    FactCause.MISSING: "{0} is nowhere to be seen any more",
+    FactCause.DROPPED: "the robot lost {0}",
+    FactCause.NOT_DONE: "the step did not change {0}",
+    FactCause.MISPLACED: "{0} was put in the wrong place",
+    FactCause.MISTAKEN: "the robot took {0} for {1}",
+    FactCause.HELPED: "{0} already is as a later step makes it",
+    FactCause.BLOCKING: "{0} is in the way of {1}",
+    FactCause.MOVED: "{0} was moved, though no step was to move it",
+    FactCause.CHANGED: "{0} has changed, though no step was to change it",
+}
+
+
+@dataclass(frozen=True)
+class FactExplainer:
+    """Explains a discrepancy of a symbolic domain by templates from computed facts.
+
+    Attributes:
+        instance: the domain over the objects of the scene.
+        audience: readers of the text.
+    """
+
+    instance: Instance
+    audience: Audience = Audience.ENGINEER
+
+    def __call__(self, discrepancy: FactDiscrepancy, recovery: Recovery | None) -> Explanation:
+        """Explain what went wrong, why, what comes of it, and the recovery.
+
+        Returns:
+            The explanation; `verified` if its text names the step, every deviating object, and the cause.
+        """
+        domain = self.instance.domain
+        done = discrepancy.step + (discrepancy.phase is Phase.AFTER)
+        facts = recovery_facts(done, recovery) if recovery is not None else ()
+        phrasing = Phrasing(self.audience, seed_of((discrepancy.step, *discrepancy.deviating, *facts)), domain)
+        sentences = [
+            _headline(discrepancy, domain, phrasing),
+            *(_deviation(each, domain) for each in discrepancy.deviations),
+            *_plan(discrepancy, domain),
+            *_cause(discrepancy),
+            *(Sentence(f"{capital(missing_text(fact))}.", (fact,)) for fact in missing_facts(discrepancy)),
+            *recovery_sentences(facts, phrasing),
+            *(_given_up(recovery, domain) if recovery is not None else ()),
+        ]
+        text = " ".join(sentence.text for sentence in sentences)
+        named = {*discrepancy.deviating, *discrepancy.cause, phrasing.step(discrepancy.step + 1)}
+        verified = all(name.lower() in text.lower() for name in named)
+        return Explanation(tuple(sentences), discrepancy.step + 1, verified=verified)
+
+
+def clause(fact: StateFact, domain: Domain, holds: bool = True) -> str:
+    """A fact as a clause: `the mug is filled with wine`, `the fridge is not open`."""
+    words = domain.words.get(fact[0])
+    template = _RELATIONS.get(fact[0]) or (words.imperative.replace("{0}", "{0} is", 1) if words else "")
+    if not template:
+        if len(fact) == 1:
+            return f"{'' if holds else 'not '}{fact[0].replace('_', ' ')}"
+        template = f"{{0}} is {fact[0].replace('_', ' ')}{''.join(f' {{{i}}}' for i in range(1, len(fact) - 1))}"
+    liquid = fact[0] in domain.variables
+    terms = [the(fact[1]), *(term if liquid else the(term) for term in fact[2:])]
+    text = template.format(*terms)
+    return text if holds else text.replace(" is ", " is not ", 1)
+
+
+def _headline(found: FactDiscrepancy, domain: Domain, phrasing: Phrasing) -> Sentence:
+    step = Fact("step", (str(found.step + 1), str(found.action), found.phase.value))
+    where = phrasing.step_with_action(str(found.step + 1), str(found.action))
+    if found.unmet:
+        unmet = tuple(Fact("violated", (_condition(fact, domain),)) for fact in found.unmet)
+        reasons = listed([fact.arguments[0] for fact in unmet])
+        return Sentence(f"{capital(where)} cannot be done as things are, for it needs this: {reasons}.", (step, *unmet))
+    if found.deviations:
+        when = "Before" if found.phase is Phase.BEFORE else "After"
+        return Sentence(f"{when} {where} something was not as expected.", (step,))
+    if found.plan_problem is not None:
+        return Sentence(f"Before {where} it is clear that the plan does not lead to its goal.", (step,))
+    when = "Before" if found.phase is Phase.BEFORE else "After"
+    return Sentence(f"{when} {where} it cannot be told whether all is as expected.", (step,))
+
+
+def _condition(fact: Fact, domain: Domain) -> str:
+    known = (*domain.variables, *domain.relations, *domain.derived)
+    if fact.predicate not in known:  # a trait that the object does not have, or has no longer
+        return f"{the(fact.arguments[0])} is {fact.predicate.replace('_', ' ')}"
+    return clause((fact.predicate, *fact.arguments), domain)
+
+
+def _deviation(found: FactDeviation, domain: Domain) -> Sentence:
+    """The sentence about one object: what happened to it, and how it is instead of how it should be."""
+    other = found.other or NOWHERE
+    facts = [Fact(found.cause.value, (found.name, other))]
+    facts += [Fact("lacks", fact) for fact in found.expected] + [Fact("has", fact) for fact in found.observed]
+    now = [clause(fact, domain) for fact in found.observed] or [clause(fact, domain, False) for fact in found.expected]
+    text = _CAUSES[found.cause].format(the(found.name), the(other))
+    return Sentence(f"{capital(text)}: {listed(now)}.", tuple(facts))
+
+
+def _plan(found: FactDiscrepancy, domain: Domain) -> list[Sentence]:
+    """The sentence about what is wrong with the plan."""
+    problem = found.plan_problem
+    if problem is None:
+        return []
+    fact = Fact("plan", (problem.fault.value, str(problem.step + 1), *map(str, problem.steps), *problem.objects))
+    unmet = listed([_condition(each, domain) for each in problem.unmet])
+    return [Sentence(f"{_plan_text(problem, domain)}; what is missed is this: {unmet}.", (fact,))]
+
+
+def _plan_text(problem: PlanProblem, domain: Domain) -> str:
+    steps = listed([instruction(action, domain=domain) for action in problem.steps])
+    number = f"step {problem.step + 1}"
+    match problem.fault:
+        case PlanFault.WRONG_OBJECT:
+            wrong, right = problem.objects
+            return f"From {number} on the plan names {the(wrong)} and not {the(right)}"
+        case PlanFault.WRONG_ORDER:
+            return f"Steps are in the wrong order: {number} ({steps}) stands at the wrong place"
+        case PlanFault.MISSING_STEP:
+            return f"Before {number} the plan lacks something: {steps}"
+        case PlanFault.DESTROYS:
+            return f"{capital(number)} of the plan would make the goal unreachable, and it cannot be undone"
+        case PlanFault.UNREACHABLE:
+            return "The goal cannot be reached any more"
+        case PlanFault.FAILS:
+            return f"The plan fails at {number}"
+
+
+def _cause(found: FactDiscrepancy) -> list[Sentence]:
+    """The counterfactual: without which deviation the goal would have been reached."""
+    if not found.cause:
+        return []
+    who = objects(found.cause)
+    text = f"Had {who} been as expected, the plan would have reached its goal"
+    return [Sentence(f"{text}.", (Fact("cause", found.cause),))]
+
+
+def _given_up(recovery: Recovery, domain: Domain) -> Sequence[Sentence]:
+    """What is lost for good, and the way to what can still be reached."""
+    if not recovery.lost:
+        return []
+    facts = tuple(Fact("lost", fact) for fact in recovery.lost)
+    lost = listed([clause(fact, domain) for fact in recovery.lost])
+    if recovery.found:
+        return [Sentence(f"This gives up that {lost}.", facts)]
+    sentences = [Sentence(f"It cannot be brought about any more that {lost}.", facts)]
+    if recovery.closest is not None:
+        todo = [instruction(action, domain=domain) for action in recovery.closest.actions]
+        way = f"by these actions: {listed(todo)}" if todo else "with the rest of the plan"
+        closest = tuple(Fact("closest", (str(action),)) for action in recovery.closest.actions)
+        sentences.append(Sentence(f"The rest of the goal can still be reached, {way}.", closest or facts))
+    return sentences
+
+
+def proposal(recovery: Recovery, domain: Domain) -> str:
+    """The question whether to go on with the closest goal that can be reached."""
+    assert recovery.closest is not None
+    given_up = listed([clause(fact, domain) for fact in recovery.closest.lost])
+    return f"It cannot be brought about any more that {given_up}. Shall the rest of the task be done?"

@@ -1,0 +1,78 @@
+"""The belief about a scene of facts: what is seen now, and what is remembered with decreasing certainty."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+
+from nsrecover.core.facts import FactScene, Property
+from nsrecover.domains.base import Domain, Fact, State
+from nsrecover.domains.properties import by_property, drifts
+
+DECAY = 0.98
+"""Factor of the certainty of what is not seen, for every action: unknown after 25 actions."""
+
+UNCONFIRMED = 0.5
+"""Certainty at most of what an action was to change and that has not been seen since; below `SURE`."""
+
+_NONE: State = frozenset()
+
+
+def fused(looks: Sequence[FactScene], domain: Domain) -> FactScene:
+    """What several observations of one scene say together: of each property the value with most certainty behind it.
+
+    Its certainty is its share of all observations that show the property, times that of the best of them; what only one
+    of several shows is not confirmed.
+    """
+    if len(looks) == 1:
+        return looks[0]
+    groups = [by_property(look.facts, domain) for look in looks]
+    props = {prop for group in groups for prop in group} | {prop for look in looks for prop in look.certainty}
+    facts, certainty = set[Fact](), dict[Property, float]()
+    for prop in props:
+        votes, best = defaultdict[State, float](float), 0.0
+        for look, group in zip(looks, groups, strict=True):
+            sure = look.certainty.get(prop, 1.0)
+            votes[group.get(prop, _NONE)] += sure
+            best = max(best, sure)
+        # of equally good values the later observation's
+        value = max(reversed(list(votes)), key=votes.__getitem__)
+        facts |= value
+        total = sum(votes.values())
+        sure = best * votes[value] / total if total else 0.0
+        if sum(look.knows(prop) for look in looks) == 1:
+            sure = min(sure, UNCONFIRMED)
+        if sure < 1.0:
+            certainty[prop] = sure
+    return FactScene(frozenset(facts), certainty)
+
+
+def updated(
+    expected: FactScene, seen: FactScene, domain: Domain, acted_on: Collection[Property] = (), decay: float = DECAY
+) -> FactScene:
+    """The belief after an observation.
+
+    What is seen is as it is seen. What is not keeps its expected value, less certain with every action; what the last
+    action was to change, and is not seen, counts as unknown, but for what drifts; what was unknown stays unknown.
+
+    Args:
+        expected: the belief before, with the imagined effects of the last action.
+        seen: the observation.
+        domain: of the facts.
+        acted_on: the properties that the last action was to change.
+        decay: factor of the certainty of what is not seen; 1 if nothing was done since.
+    """
+    before, now = by_property(expected.facts, domain), by_property(seen.facts, domain)
+    facts, certainty = set[Fact](), dict[Property, float]()
+    for prop in before.keys() | now.keys() | expected.certainty.keys() | seen.certainty.keys():
+        sure = seen.certainty.get(prop, 1.0)
+        if seen.knows(prop):
+            facts |= now.get(prop, _NONE)
+        else:
+            facts |= before.get(prop, _NONE)
+            sure = expected.certainty.get(prop, 1.0) * decay
+            if prop in acted_on and not drifts(prop, domain):
+                sure = min(sure, UNCONFIRMED)
+        if sure < 1.0:
+            certainty[prop] = sure
+    return FactScene(frozenset(facts), certainty)

@@ -1,0 +1,161 @@
+"""Deviations of a scene of facts from the expected one, with typed causes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import PLACE, FactCause, FactDeviation, FactScene, Property
+from nsrecover.domains.base import Fact, State
+from nsrecover.domains.instance import Instance
+from nsrecover.domains.properties import by_property, changed, drifts, related, with_properties_of
+from nsrecover.monitoring.outlook import Outlook, outlook
+
+_NONE: State = frozenset()
+
+
+@dataclass(frozen=True)
+class FactSituation:
+    """The evidence from which deviations and their causes are derived.
+
+    Attributes:
+        instance: the domain over the objects of the scene.
+        action: the action that was done; None before the first.
+        before: the state before the action.
+        expected: the imagined scene.
+        observed: the belief after the observation.
+        rest: what is left of the plan.
+        goal: conditions that hold in the end.
+        done: number of plan steps after which `expected` is the scene.
+    """
+
+    instance: Instance
+    action: Action | None
+    before: State
+    expected: FactScene
+    observed: FactScene
+    rest: Sequence[Action]
+    goal: Sequence[Fact]
+    done: int
+
+    @cached_property
+    def ahead(self) -> Outlook:
+        """What comes of the rest of the plan from the observed scene."""
+        return outlook(self.instance, self.observed.facts, self.rest, self.goal)
+
+    @cached_property
+    def planned(self) -> tuple[State, ...]:
+        """The states that the rest of the plan should lead through, the expected one first."""
+        return outlook(self.instance, self.expected.facts, self.rest, self.goal).states
+
+    @cached_property
+    def acted_on(self) -> frozenset[Property]:
+        """The properties that the action was to change."""
+        return changed(self.before, self.expected.facts, self.instance.domain)
+
+    @cached_property
+    def deviating(self) -> tuple[Property, ...]:
+        """The properties that are known and differ; of those that drift only such that what follows needs."""
+        domain = self.instance.domain
+        differ = [
+            prop
+            for prop in sorted(changed(self.expected.facts, self.observed.facts, domain))
+            if self.expected.knows(prop) and self.observed.knows(prop)
+        ]
+        return tuple(prop for prop in differ if not drifts(prop, domain) or self._needed(prop))
+
+    def _needed(self, prop: Property) -> bool:
+        """Whether the rest of the plan misses something that it would not miss if a property were as expected."""
+        return self.better_without([prop])
+
+    def better_without(self, props: Sequence[Property]) -> bool:
+        """Whether the rest of the plan fails as the scene is, and not there if some properties were as expected."""
+        if self.ahead.good:
+            return False
+        otherwise = with_properties_of(self.observed.facts, self.expected.facts, props, self.instance.domain)
+        better = outlook(self.instance, otherwise, self.rest, self.goal)
+        return better.step > self.ahead.step or len(better.missed) < len(self.ahead.missed)
+
+
+def deviations(situation: FactSituation) -> tuple[FactDeviation, ...]:
+    """The objects that are not as expected, with causes, by name."""
+    names = dict.fromkeys(name for _, name in situation.deviating)
+    return tuple(_deviation(situation, name) for name in names)
+
+
+def _deviation(situation: FactSituation, name: str) -> FactDeviation:
+    domain = situation.instance.domain
+    props = [prop for prop in situation.deviating if prop[1] == name]
+    expected, observed = (by_property(scene.facts, domain) for scene in (situation.expected, situation.observed))
+    wanted = frozenset[Fact]().union(*(expected.get(prop, _NONE) for prop in props))
+    found = frozenset[Fact]().union(*(observed.get(prop, _NONE) for prop in props))
+    cause, other, subgoal = _cause(situation, name, props, wanted - found, found - wanted)
+    return FactDeviation(
+        name,
+        cause,
+        tuple(sorted(wanted - found)),
+        tuple(sorted(found - wanted)),
+        1.0 - min(situation.observed.certainty.get(prop, 1.0) for prop in props),
+        other,
+        subgoal,
+        situation.done - 1 if situation.done else None,
+    )
+
+
+def _cause(
+    situation: FactSituation, name: str, props: Sequence[Property], missing: State, excess: State
+) -> tuple[FactCause, str | None, int | None]:
+    """The cause of an object's deviation, the object that explains it, and the step after which it is right.
+
+    The first that applies: lost out of the gripper; not done by the action that should have; put elsewhere by it; gone
+    (cut up, if what is related to it deviates, too); changed instead of an object of the action; already as a later
+    step makes it; in the way of a later step; moved; changed.
+    """
+    domain, place = situation.instance.domain, (PLACE, name)
+    before, now = by_property(situation.before, domain), by_property(situation.observed.facts, domain)
+    mine = [prop for prop in props if prop in situation.acted_on]
+    if place in props and ("holding", name) in missing and ("holding", name) in situation.before:
+        return FactCause.DROPPED, _support(excess), None
+    if mine and situation.action is not None:
+        if all(before.get(prop, _NONE) == now.get(prop, _NONE) for prop in mine):
+            return FactCause.NOT_DONE, _support(now.get(place, _NONE)), None
+        if place in mine:
+            inside = _support(excess)
+            lost = inside is None or inside not in situation.instance.objects
+            return FactCause.DROPPED if lost else FactCause.MISPLACED, inside, None
+    if place in props and not now.get(place):
+        kin = related(situation.instance.static).get(name, frozenset()) & {other for _, other in situation.deviating}
+        return (FactCause.CHANGED, min(kin), None) if kin else (FactCause.MISSING, None, None)
+    taken_for = _taken_for(situation, name, excess)
+    if taken_for is not None:
+        return FactCause.MISTAKEN, taken_for, None
+    for number, state in enumerate(situation.planned[1:], situation.done + 1):
+        then = by_property(state, domain)
+        if all(then.get(prop, _NONE) == now.get(prop, _NONE) for prop in props):
+            return FactCause.HELPED, None, number
+    if place in props:
+        hindered = situation.rest[situation.ahead.step] if situation.ahead.step < len(situation.rest) else None
+        if hindered is not None and name not in hindered.arguments and situation.better_without([place]):
+            return FactCause.BLOCKING, hindered.arguments[-1], None
+        return FactCause.MOVED, _support(excess), None
+    return FactCause.CHANGED, None, None
+
+
+def _support(facts: State) -> str | None:
+    """What an object is in or on, by facts about it."""
+    return next((fact[2] for fact in sorted(facts) if len(fact) == 3 and fact[0] != "covers"), None)
+
+
+def _taken_for(situation: FactSituation, name: str, excess: State) -> str | None:
+    """The object of the action whose missing effect an object shows that the action does not name."""
+    action = situation.action
+    if action is None or name in action.arguments:
+        return None
+    lacking = situation.expected.facts - situation.observed.facts
+    for meant in action.arguments:
+        as_if = {tuple(meant if term == name else term for term in fact) for fact in excess}
+        if as_if and as_if & lacking:
+            return meant
+    return None

@@ -1,0 +1,110 @@
+"""Scenes that are given as facts: a perceiver for symbolic domains without images, checked against the domain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from nsrecover.core.facts import PLACE, FactScene, Property
+from nsrecover.domains.base import Fact
+from nsrecover.domains.instance import Instance
+from nsrecover.domains.properties import property_of
+from nsrecover.errors import InvalidObservation, did_you_mean
+
+GivenFacts = FactScene | Iterable[Fact] | Mapping[Fact, float]
+"""A scene; facts that hold, while no other does; or facts with probabilities, while no other holds."""
+
+
+@dataclass(frozen=True)
+class FactsPerceiver:
+    """Checks facts and hands them on.
+
+    Attributes:
+        instance: the domain over the objects of the scene.
+    """
+
+    instance: Instance
+
+    def __call__(self, observation: GivenFacts) -> FactScene:
+        """The scene.
+
+        Raises:
+            InvalidObservation: a predicate, object or value is unknown to the domain, a fact has the wrong number of
+                terms, a variable has two values, or a probability or certainty is not from 0 to 1.
+        """
+        scene = observation if isinstance(observation, FactScene) else scene_of_facts(observation, self.instance)
+        for fact in scene.facts:
+            self._check(fact)
+        for (variable, name), sure in scene.certainty.items():
+            if variable != PLACE and variable not in self.instance.domain.variables:
+                known = [PLACE, *self.instance.domain.variables]
+                raise InvalidObservation(
+                    f"expected a state variable of the domain or {PLACE!r}, found {variable!r}."
+                    f"{did_you_mean(variable, known)}"
+                )
+            self._check_object(name)
+            _check_probability(sure, f"certainty of {variable} of {name}")
+        valued: dict[Property, Fact] = {}
+        for fact in sorted(scene.facts):
+            if fact[0] in self.instance.domain.variables:
+                other = valued.setdefault(property_of(fact, self.instance.domain), fact)
+                if other != fact:
+                    raise InvalidObservation(f"expected one value of {fact[0]} of {fact[1]}, found {other} and {fact}")
+        return scene
+
+    def _check(self, fact: Fact) -> None:
+        domain = self.instance.domain
+        sizes = {name: 2 if len(each.values) == 2 else 3 for name, each in domain.variables.items()}
+        known = [*sizes, *domain.relations]
+        if not fact or fact[0] not in known:
+            what = fact[0] if fact else ""
+            raise InvalidObservation(
+                f"expected facts of the domain {domain.name!r}, found {what!r}.{did_you_mean(what, known)}"
+            )
+        if len(fact) not in (sizes.get(fact[0], len(fact)), 3 if fact[0] not in sizes else -1, 2):
+            raise InvalidObservation(f"expected {sizes.get(fact[0], 3) - 1} terms of {fact[0]!r}, found {fact}")
+        self._check_object(fact[1])
+        variable = domain.variables.get(fact[0])
+        if variable is not None and len(fact) == 3 and fact[2] not in self.instance.objects:
+            raise InvalidObservation(
+                f"expected a value of {fact[0]}, found {fact[2]!r}.{did_you_mean(fact[2], variable.values)}"
+            )
+
+    def _check_object(self, name: str) -> None:
+        if name not in self.instance.objects:
+            raise InvalidObservation(
+                f"expected an object of the scene, found {name!r}.{did_you_mean(name, self.instance.objects)}"
+            )
+
+
+def scene_of_facts(given: Iterable[Fact] | Mapping[Fact, float], instance: Instance) -> FactScene:
+    """A scene of facts, or of facts with probabilities; of a property's values the most likely one is taken.
+
+    Args:
+        given: facts that hold, or fact -> probability; what is not given does not hold.
+        instance: the domain over the objects of the scene.
+
+    Raises:
+        InvalidObservation: a probability is not from 0 to 1.
+    """
+    if not isinstance(given, Mapping):
+        return FactScene(frozenset(given))
+    groups: dict[Property, dict[Fact, float]] = {}
+    for fact, chance in given.items():
+        _check_probability(chance, f"probability of {fact}")
+        groups.setdefault(property_of(fact, instance.domain), {})[fact] = chance
+    facts, certainty = set[Fact](), dict[Property, float]()
+    for prop, chances in groups.items():
+        best = max(chances, key=chances.__getitem__)
+        none = 1.0 - chances[best] if len(chances) == 1 else max(0.0, 1.0 - sum(chances.values()))
+        if chances[best] >= none:
+            facts.add(best)
+        sure = max(chances[best], none)
+        if sure < 1.0:
+            certainty[prop] = sure
+    return FactScene(frozenset(facts), certainty)
+
+
+def _check_probability(value: float, what: str) -> None:
+    if not 0.0 <= value <= 1.0:
+        raise InvalidObservation(f"expected a {what} from 0 to 1, found {value}")

@@ -1,0 +1,214 @@
+"""The way back onto a symbolic plan of a domain: from a scene of facts to any state of the trace, or to the goal."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import FactDiscrepancy, FactScene, FactTrace
+from nsrecover.core.recovery import ReasonCode, Recovery, RecoveryStatus
+from nsrecover.domains.base import Domain, Fact, Not, State, Step
+from nsrecover.domains.instance import Instance
+from nsrecover.domains.properties import literal, property_of
+from nsrecover.errors import InvalidConfiguration, did_you_mean
+from nsrecover.monitoring.outlook import outlook, unmet_conditions, unmet_goal
+from nsrecover.planning.symbolic.domain_model import EXPANSIONS, Solution, solve
+
+_AROUND = 2
+"""Rounds in which what objects are in or on, and what is in or on them, is added to the objects of a search."""
+
+
+def with_durations(domain: Domain, durations: Mapping[str, float]) -> Domain:
+    """A domain whose operators cost what they take on average.
+
+    Args:
+        domain: the domain.
+        durations: operator -> seconds, positive; the others keep their costs.
+
+    Raises:
+        InvalidConfiguration: an operator is unknown, or a duration is not positive.
+    """
+    for name, seconds in durations.items():
+        if name not in domain.operators or not seconds > 0:
+            raise InvalidConfiguration(
+                f"expected durations above 0 of operators of the domain {domain.name!r}, found {seconds} for {name!r}."
+                f"{did_you_mean(name, domain.operators)}"
+            )
+    operators = {
+        name: replace(operator, cost=durations.get(name, operator.cost)) for name, operator in domain.operators.items()
+    }
+    return replace(domain, operators=operators)
+
+
+def involved(instance: Instance, state: State, names: Iterable[str]) -> tuple[str, ...]:
+    """The objects that a search needs: those named, what they are in or on and bear, and the domain's means."""
+    means, named = instance.means(), set(names)
+    links = [
+        fact[1:] for fact in (*state, *instance.static) if len(fact) == 3 and fact[0] not in instance.domain.variables
+    ]
+    for _ in range(_AROUND):
+        # what stands on a worktop is in nobody's way
+        named |= {name for pair in links if pair[0] in named or pair[1] in named - means for name in pair}
+    held = {fact[1] for fact in state if fact[0] in instance.domain.relations and len(fact) == 2}
+    return tuple(name for name in instance.objects if name in named | means | held)
+
+
+class FactPlanner:
+    """Finds the cheapest way back onto a plan: recovery and rest of the plan together cost least.
+
+    A way from a state of the trace on is a way to the goal, so the common search goes to the goal and prefers the steps
+    of the plan; how much of the plan's end its answer shares says where it rejoins.
+
+    Args:
+        instance: the domain over the objects of the scene; its operators' costs count.
+        max_expansions: states that a search expands at most; with that the outcome is deterministic.
+    """
+
+    def __init__(self, instance: Instance, max_expansions: int = EXPANSIONS) -> None:
+        self.instance, self._most = instance, max_expansions
+
+    def recover(
+        self,
+        observed: FactScene,
+        trace: FactTrace,
+        discrepancy: FactDiscrepancy | None = None,
+        *,
+        budget_s: float | None = None,
+    ) -> Recovery:
+        """The way back.
+
+        Args:
+            observed: the scene to recover from; what is unknown in it is taken to be as it is believed.
+            trace: of the plan, with its goal.
+            discrepancy: what is wrong; its objects may be used.
+            budget_s: after this time no further search is begun, seconds.
+        """
+        began = time.perf_counter()
+        plan, state, goal = trace.plan.actions, observed.facts, trace.goal
+        step = self._resumes(state, plan, goal)
+        if step is not None:
+            return Recovery(RecoveryStatus.ALREADY_AT_SUBGOAL, subgoal=step, cost=self.cost(plan[step:]))
+        names = [*(discrepancy.deviating if discrepancy is not None else ()), *(n for a in plan for n in a.arguments)]
+        found = self.search(state, goal, names, plan, without=trace.tidy)
+        if not found.found and trace.tidy:
+            found = self.search(state, goal, names, plan)
+        seconds = time.perf_counter() - began
+        if found.found:
+            return self._rejoined(found, plan, seconds)
+        if found.status is RecoveryStatus.BUDGET_EXHAUSTED:
+            code = ReasonCode.NODE_BUDGET
+            return Recovery(found.status, expansions=found.expansions, seconds=seconds, reason_code=code)
+        lost, closest = self._closest(state, goal, names, plan, None if budget_s is None else began + budget_s)
+        blamed = tuple(dict.fromkeys(name for fact in lost for name in fact[1:2]))
+        return Recovery(
+            RecoveryStatus.IMPOSSIBLE,
+            expansions=found.expansions,
+            seconds=time.perf_counter() - began,
+            reason_code=ReasonCode.UNACHIEVABLE,
+            blamed=blamed,
+            lost=lost,
+            closest=closest,
+        )
+
+    def cost(self, actions: Sequence[Action]) -> float:
+        """What actions cost."""
+        return sum(self.instance.domain.operators[action.operator].cost for action in actions)
+
+    def search(
+        self,
+        state: State,
+        goal: Sequence[Fact],
+        names: Iterable[str],
+        plan: Sequence[Action] = (),
+        without: Sequence[Fact] = (),
+    ) -> Solution:
+        """A cheap plan to a goal by the common search.
+
+        Impossible is an answer about all objects, not only those that are involved.
+
+        Args:
+            state: where to start.
+            goal: conditions.
+            names: further objects that may be used.
+            plan: actions whose objects and order are preferred.
+            without: facts that must not hold in the end.
+        """
+        instance = self.instance.limited(state)
+        formulas = [instance.condition(fact) for fact in goal]
+        formulas += [Not(instance.condition(fact)) for fact in without]
+        prefer = [Step(action.operator, action.arguments) for action in plan]
+        terms = [term for fact in (*goal, *without) for term in fact[1:]]
+        chosen = involved(instance, state, [*names, *terms])
+        forbidden = instance.unwanted(goal)
+        for objects in (chosen, None):
+            found = solve(
+                instance,
+                state,
+                formulas,
+                familiar=chosen,
+                prefer=prefer,
+                forbidden=forbidden,
+                objects=objects,
+                max_expansions=self._most,
+            )
+            if found.status is not RecoveryStatus.IMPOSSIBLE:
+                break
+        return found
+
+    def _resumes(self, state: State, plan: Sequence[Action], goal: Sequence[Fact]) -> int | None:
+        """The last step of the plan with which to go on from a state without anything else; None if there is none."""
+        for step in range(len(plan), -1, -1):
+            rest = plan[step:]
+            if (rest and unmet_conditions(self.instance, state, rest[0])) or (
+                not rest and unmet_goal(self.instance, state, goal)
+            ):
+                continue
+            if outlook(self.instance, state, rest, goal).good:
+                return step
+        return None
+
+    def _rejoined(self, found: Solution, plan: Sequence[Action], seconds: float) -> Recovery:
+        """A solution as recovery and the rest of the plan that it ends with."""
+        actions = tuple(Action(step.operator, step.arguments) for step in found.steps)
+        shared = 0
+        while shared < min(len(actions), len(plan)) and actions[-1 - shared] == plan[-1 - shared]:
+            shared += 1
+        return Recovery(
+            RecoveryStatus.RECOVERED,
+            actions=actions[: len(actions) - shared],
+            subgoal=len(plan) - shared,
+            cost=self.cost(actions),
+            proven_optimal=found.proven_optimal,
+            expansions=found.expansions,
+            seconds=seconds,
+        )
+
+    def _closest(
+        self, state: State, goal: Sequence[Fact], names: Sequence[str], plan: Sequence[Action], until: float | None
+    ) -> tuple[tuple[Fact, ...], Recovery | None]:
+        """The conditions that are lost for good, and the way to as many others as possible."""
+        lost = tuple(fact for fact in goal if self.search(state, [fact], names).status is RecoveryStatus.IMPOSSIBLE)
+        rest = [fact for fact in goal if fact not in lost]
+        for given_up in itertools.chain.from_iterable(itertools.combinations(rest, size) for size in range(len(rest))):
+            kept = [fact for fact in rest if fact not in given_up]
+            found = self.search(state, kept, names, plan)
+            if found.found:
+                gone = tuple(fact for fact in goal if fact not in kept)
+                return lost or gone, replace(self._rejoined(found, plan, 0.0), lost=gone)
+            if until is not None and time.perf_counter() > until:
+                break
+        return lost or tuple(goal), None
+
+
+def contradictions(goal: Sequence[Fact], domain: Domain) -> list[tuple[Fact, Fact]]:
+    """Pairs of conditions that cannot both hold: closed and open, two liquids in one vessel."""
+    literals = [(fact, *literal(fact, domain)) for fact in goal]
+    return [
+        (one, other)
+        for (one, a, yes), (other, b, no) in itertools.combinations(literals, 2)
+        if (a == b and yes is not no)
+        or (yes and no and a != b and a[0] in domain.variables and property_of(a, domain) == property_of(b, domain))
+    ]

@@ -1,0 +1,165 @@
+"""Checks before actions: whether a plan leads to its goal, what is wrong with it, and what must not be uncertain.
+
+Whether an action can be undone is decided by the search (no plan leads back), never by a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from nsrecover.core import explanation
+from nsrecover.core.actions import Action
+from nsrecover.core.facts import FactScene, PlanFault, PlanProblem, Unknown
+from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.domains.base import Atom, Fact, Formula, Not, State
+from nsrecover.domains.instance import Instance
+from nsrecover.domains.properties import values_of, with_properties_of
+from nsrecover.monitoring.outlook import Outlook, imagine, outlook, unmet_conditions
+from nsrecover.planning.symbolic.domain_model import solve
+from nsrecover.planning.symbolic.fact_planner import FactPlanner, involved
+
+MOST_MISSING = 4
+"""Steps that a plan may lack at one place."""
+
+
+class FactLookahead:
+    """Looks ahead from a scene of facts; a `nsrecover.monitoring.fact_monitor.Lookahead`.
+
+    Args:
+        planner: finds out what can be reached.
+    """
+
+    def __init__(self, planner: FactPlanner) -> None:
+        self._planner, self._instance = planner, planner.instance
+
+    def irreversible(self, state: State, action: Action) -> bool:
+        """Whether no plan is found that undoes an action: that brings back every fact that it changes."""
+        after = imagine(self._instance, state, action)
+        instance = self._instance.limited(after)
+        back: list[Formula] = [Atom(fact[0], fact[1:]) for fact in sorted(state - after)]
+        back += [Not(Atom(fact[0], fact[1:])) for fact in sorted(after - state)]
+        if not back:
+            return False
+        names = [*action.arguments, *(name for fact in state ^ after for name in fact[1:])]
+        objects = involved(instance, after, names)
+        return not solve(instance, after, back, familiar=objects, objects=objects).found
+
+    def reachable(self, state: State, goal: Sequence[Fact], actions: Sequence[Action]) -> bool:
+        """Whether a goal can be reached: by some actions, or by others; true if the search cannot tell."""
+        if outlook(self._instance, state, actions, goal).good:
+            return True
+        names = [name for action in actions for name in action.arguments]
+        return self._planner.search(state, goal, names, actions).status is not RecoveryStatus.IMPOSSIBLE
+
+    def problem(self, state: State, actions: Sequence[Action], goal: Sequence[Fact], first: int) -> PlanProblem | None:
+        """What is wrong with the rest of a plan; None if it leads to its goal.
+
+        A step that makes the goal unreachable comes first; otherwise the smallest change with which the plan works.
+
+        Args:
+            state: the scene as it is.
+            actions: the rest of the plan.
+            goal: conditions that hold in the end.
+            first: number of the first of the actions in the plan.
+        """
+        ahead = outlook(self._instance, state, actions, goal)
+        if ahead.good:
+            return None
+        found = self._destroys(ahead, actions, goal) or next(self._changes(ahead, actions, goal), None)
+        found = found or PlanProblem(PlanFault.FAILS, min(ahead.step, len(actions) - 1), unmet=ahead.unmet)
+        return replace(found, step=found.step + first)
+
+    def needed(self, scene: FactScene, actions: Sequence[Action], goal: Sequence[Fact]) -> tuple[Unknown, ...]:
+        """What has to be known before the first action, because the action cannot be undone.
+
+        That is every unknown property of an object of the plan or the goal with which, if it is otherwise than
+        believed, the goal can be reached before the action and not after it.
+        """
+        names = {name for action in actions for name in action.arguments} | {term for fact in goal for term in fact[1:]}
+        unknown = [prop for prop in scene.unknown if prop[1] in names]
+        if not unknown or not actions or not self.irreversible(scene.facts, actions[0]):
+            return ()
+        return tuple(
+            Unknown(prop[1], prop[0])
+            for prop in unknown
+            if any(
+                self._regretted(with_properties_of(scene.facts, value, [prop], self._instance.domain), actions, goal)
+                for value in values_of(prop, scene.facts, self._instance)
+            )
+        )
+
+    def _regretted(self, state: State, actions: Sequence[Action], goal: Sequence[Fact]) -> bool:
+        """Whether the first action takes the last chance to reach a goal that can be reached before it."""
+        if outlook(self._instance, state, actions, goal).good or unmet_conditions(self._instance, state, actions[0]):
+            return False
+        after = imagine(self._instance, state, actions[0])
+        return not self.reachable(after, goal, actions[1:]) and self.reachable(state, goal, actions)
+
+    def _destroys(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[Fact]) -> PlanProblem | None:
+        """The step after which the goal cannot be reached any more, though it could before."""
+        unmet = tuple(explanation.Fact(fact[0], fact[1:]) for fact in ahead.missed) or ahead.unmet
+        if self.reachable(ahead.states[-1], goal, ()):
+            return None
+        good, bad = -1, len(actions)  # of the states; what is lost stays lost
+        while bad - good > 1:
+            middle = (good + bad) // 2
+            good, bad = (
+                (middle, bad) if self.reachable(ahead.states[middle], goal, actions[middle:]) else (good, middle)
+            )
+        return PlanProblem(PlanFault.DESTROYS if bad else PlanFault.UNREACHABLE, max(bad - 1, 0), unmet=unmet)
+
+    def _changes(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[Fact]) -> Iterator[PlanProblem]:
+        """Small changes with which the plan works: another place of a step, another object, further steps."""
+        yield from self._orders(ahead, actions, goal)
+        yield from self._objects(ahead, actions, goal)
+        yield from self._missing(ahead, actions, goal)
+
+    def _works(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[Fact]) -> bool:
+        return outlook(self._instance, ahead.states[0], actions, goal).good
+
+    def _orders(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[Fact]) -> Iterator[PlanProblem]:
+        for i, action in enumerate(actions):
+            rest = [*actions[:i], *actions[i + 1 :]]
+            for j in range(len(actions)):
+                if j != i and self._works(ahead, [*rest[:j], action, *rest[j:]], goal):
+                    yield PlanProblem(PlanFault.WRONG_ORDER, i, (action,), unmet=ahead.unmet)
+
+    def _objects(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[Fact]) -> Iterator[PlanProblem]:
+        mentioned = dict.fromkeys(term for fact in goal for term in fact[1:])
+        names = dict.fromkeys((*mentioned, *(name for action in actions for name in action.arguments)))
+        for i, action in enumerate(actions):
+            for old in action.arguments:
+                for new in names:
+                    if new in action.arguments:
+                        continue
+                    onwards = [_renamed(each, old, new) for each in actions[i:]]
+                    for changed in (onwards, [onwards[0], *actions[i + 1 :]]):
+                        if self._works(ahead, [*actions[:i], *changed], goal):
+                            yield PlanProblem(PlanFault.WRONG_OBJECT, i, objects=(old, new), unmet=ahead.unmet)
+
+    def _missing(self, ahead: Outlook, actions: Sequence[Action], goal: Sequence[Fact]) -> Iterator[PlanProblem]:
+        names, at = [name for action in actions for name in action.arguments], ahead.step
+        needs = [(fact.predicate, *fact.arguments) for fact in ahead.unmet if fact.predicate in _known(self._instance)]
+        found = self._planner.search(ahead.states[at], needs, names)
+        steps = tuple(Action(step.operator, step.arguments) for step in found.steps)
+        if 0 < len(steps) <= MOST_MISSING and self._works(ahead, [*actions[:at], *steps, *actions[at:]], goal):
+            yield PlanProblem(PlanFault.MISSING_STEP, min(at, len(actions) - 1), steps, unmet=ahead.unmet)
+        found = self._planner.search(ahead.states[0], goal, names, actions)
+        whole = [Action(step.operator, step.arguments) for step in found.steps] if found.found else []
+        extra = [action for action in whole if action not in actions]
+        if extra and len(extra) <= MOST_MISSING:
+            at = next(
+                (i for i, pair in enumerate(zip(whole, actions, strict=False)) if pair[0] != pair[1]), len(actions)
+            )
+            yield PlanProblem(PlanFault.MISSING_STEP, min(at, len(actions) - 1), tuple(extra), unmet=ahead.unmet)
+
+
+def _known(instance: Instance) -> frozenset[str]:
+    """The predicates of an instance's domain; unmet traits are none."""
+    domain = instance.domain
+    return frozenset((*domain.variables, *domain.relations, *domain.derived))
+
+
+def _renamed(action: Action, old: str, new: str) -> Action:
+    return Action(action.operator, tuple(new if name == old else name for name in action.arguments))
