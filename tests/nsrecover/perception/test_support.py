@@ -7,9 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from nsrecover.core.facts import PLACE
 from nsrecover.core.observation import Observation
+from nsrecover.models.states import StateModel
+from nsrecover.perception.household import HouseholdPerceiver
 from nsrecover.perception.support import SupportRelations
-from sim.kitchen.truth import true_state
+from sim.kitchen.truth import household_of, true_state
 from sim.kitchen.world import KitchenWorld
 from tests.sim.kitchen.kitchens import CLEAN, kitchen
 
@@ -42,3 +45,23 @@ def test_an_unseen_place_is_taken_to_be_hidden_only_if_it_is_expected(
     assert SupportRelations().step(blind)["mug"] == ("at", "mug", "stove")
     assert SupportRelations().step(blind, {"mug": "third stove burner"})["mug"] == ("at", "mug", "third stove burner")
     assert SupportRelations().step(blind, {"mug": "fridge"})["mug"] == ("at", "mug", "stove")
+
+
+def test_a_scene_of_facts_says_what_is_seen_and_what_is_not(
+    seen: tuple[Observation, set[tuple[str, ...]]],
+) -> None:
+    observation, _ = seen
+    home = household_of(kitchen(*THINGS))
+    scene = HouseholdPerceiver(home, StateModel.load())(observation)
+    assert ("at", "mug", "third stove burner") in scene.facts
+    assert not any(fact[0] == "running" for fact in scene.facts)
+    assert scene.knows(("running", "second stove burner"))
+    assert not scene.knows((PLACE, "plate")), "it stands on a burner that was never seen: the stove is no place"
+    assert not scene.knows(("open", "fridge")) or ("open", "fridge") not in scene.facts
+
+
+def test_without_a_reader_states_are_unknown(seen: tuple[Observation, set[tuple[str, ...]]]) -> None:
+    observation, _ = seen
+    scene = HouseholdPerceiver(household_of(kitchen(*THINGS)))(observation)
+    assert not scene.knows(("running", "second stove burner"))
+    assert scene.knows((PLACE, "mug"))
