@@ -112,7 +112,7 @@ def metrics_of(cases: Sequence[JudgedLog]) -> dict[str, Any]:
         "step": _share([case.step_right for case in cases]),
         "correction_accepted": _share([case.accepted for case in cases]),
         "subgoal_verification": _share(verdicts),
-        "text_verified": _share([case.found["verified"] for case in cases]),
+        "text_verified": _share([case.found["text_agrees"] for case in cases]),
         "root_causes": dict(Counter(case.found["root_cause"] for case in cases)),
         "slowest_s": round(slowest, 4),
         "cases": [

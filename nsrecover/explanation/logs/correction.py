@@ -13,8 +13,8 @@ from nsrecover.explanation.logs.run import state_after
 from nsrecover.explanation.logs.tracking import PLACING
 from nsrecover.planning.symbolic.domain_model import solve
 
-MAX_EXPANSIONS = 150
-"""States that a search expands at most; plans of household tasks rarely get shorter beyond it."""
+MAX_EXPANSIONS, MOST_EXPANSIONS = 150, 600
+"""States that a search expands at most, first and last; plans of household tasks rarely get shorter beyond the first."""
 
 
 def correct(
@@ -43,13 +43,16 @@ def correct(
     """
     familiar = _familiar(conditions, home, plan)
     usable = _usable(start, familiar, home)
-    for known, objects in ((familiar, _relevant(start, familiar, usable, home)), (usable, usable)):
+    relevant = _relevant(start, familiar, usable, home)
+    rounds = ((familiar, relevant, MAX_EXPANSIONS), (usable, usable, MAX_EXPANSIONS),
+              (familiar, relevant, MOST_EXPANSIONS))  # fmt: skip
+    for known, objects, most in rounds:
         for tidy in (_tidy(start, conditions, home, objects), []):
             wanted = [*conditions, *tidy]
             goal = [formula_of(condition) for condition in wanted]
             found = solve(
                 home, start, goal, familiar=known, prefer=plan, forbidden=forbidden, objects=objects,
-                max_expansions=MAX_EXPANSIONS,
+                max_expansions=most,
             )  # fmt: skip
             if found.found:
                 return _in_order(start, found.steps, wanted, home, order or plan)

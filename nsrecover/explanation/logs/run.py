@@ -13,6 +13,7 @@ from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.kinds import IMPLIED, KINDS, Trait, could_mean, is_category, traits_of
 from nsrecover.domains.household.names import noun, same_stuff, whole
 from nsrecover.domains.household.scene import Household, apply, household, unmet
+from nsrecover.domains.household.suitability import PRACTICAL
 from nsrecover.explanation.logs.effects import SWITCHES, liquid_of
 from nsrecover.explanation.logs.findings import Checked, Finding, RootCause
 from nsrecover.explanation.logs.goal import goal_of
@@ -165,8 +166,12 @@ def household_of(log: HouseholdLog) -> Household:
     for needed in (needed for word, needed in IMPLIED.items() if word in text):
         names |= dict.fromkeys(name for name in needed if all(noun(known) != name for known in names))
     unnamed = [*(name for frame in (*log.events, *log.subgoals) for name in frame.step.arguments), *goal.names]
+    # An observer sometimes leaves the ordinal out: that is no further object.
+    numbered = {noun(name) for name in names if noun(name) != name}
+    said = {name for step in log.plan for name in step.arguments} | set(goal.names)
+    names = {name: None for name in names if noun(name) != name or name not in numbered or name in said}
     definite, others = ([name for name in found if not is_category(name)] for found in (names, unnamed))
-    return household(definite, learned, others, sorted(liquids))
+    return household(definite, learned, others, sorted(liquids), domain=PRACTICAL)
 
 
 def _decisive(events: Sequence[KeyFrame], event: int, end: KeyFrame) -> Observation:

@@ -33,7 +33,7 @@ def test_every_injected_failure_is_named_and_put_right(task: Task) -> None:
         if explained.correction is None or judge(world_at_the_end(log), explained.correction, wanted) is not None:
             wrong.append(f"{name}: correction by the log {explained.correction}")
         for audience in Audience:
-            if not report_of(log, explained, audience)["verified"]:
+            if not report_of(log, explained, audience)["text_agrees"]:
                 wrong.append(f"{name}: text {report_of(log, explained, audience)['text']}")
     assert wrong == []
 
