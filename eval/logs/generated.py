@@ -7,20 +7,22 @@ from typing import Any
 
 from eval.logs.read_back import KIND_OF, read_back
 from nsrecover.explanation.logs import explain_log, log_of, report_of
+from nsrecover.explanation.logs.run import Capabilities
 from sim.logs.world import judge
 from sim.logs.writing import Written
 
 
-def judged_run(written: Written) -> dict[str, Any]:
+def judged_run(written: Written, able: Capabilities | None = None) -> dict[str, Any]:
     """Explain a generated log and compare it with its truth, as plain data.
 
     Args:
         written: the log; its truth is taken out before it is explained.
+        able: what the diagnosis may use; everything if None.
     """
     truth = written.document["truth"]
     started = time.perf_counter()
     log = log_of({key: value for key, value in written.document.items() if key not in ("truth", "id")})
-    explained = explain_log(log)
+    explained = explain_log(log, able)
     report = report_of(log, explained)
     seconds = time.perf_counter() - started
     kind, times = KIND_OF.get(report["root_cause"], report["root_cause"]), truth["steps"]
@@ -43,7 +45,8 @@ def judged_run(written: Written) -> dict[str, Any]:
         "read_right": reading.kind == truth["kind"] and read_step and reading.names(truth["objects"]),
         "refused": refused or "",
         "subgoals": [[held, verdict] for held, verdict in zip(truth["subgoals"], verdicts, strict=False)],
-        "confidence": report.get("confidence"),
-        "abstained": report.get("abstained", ""),
+        "features": [round(value, 4) for value in explained.features],
+        "confidence": report["confidence"],
+        "abstained": report["abstained"],
         "seconds": round(seconds, 4),
     }

@@ -5,7 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nsrecover.domains.base import (
-    Derived, Domain, Effect, Exists, Formula, Has, Law, Not, Parameter, absent, both, either, fact,
+    Derived,
+    Domain,
+    Effect,
+    Exists,
+    Formula,
+    Has,
+    Law,
+    Not,
+    Parameter,
+    absent,
+    both,
+    either,
+    fact,
 )  # fmt: skip
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.kinds import Trait

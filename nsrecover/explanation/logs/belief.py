@@ -1,16 +1,16 @@
 """What most likely happened in a run: hypotheses simulated with the domain, weighed by every observation.
 
-A hypothesis is an initial state and at most one thing that went wrong in execution. The domain says what follows; the cost of
-a hypothesis is the negative logarithm of its prior times the likelihood of every frame, which may show the moment before.
+A hypothesis is an initial state and at most one thing that went wrong in execution. The domain says what follows; the
+cost of a hypothesis is the negative logarithm of its prior times the likelihood of every frame, which may show the
+moment before.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from nsrecover.domains.base import Fact, State, Step
@@ -18,8 +18,10 @@ from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, noun, same, same_stuff, slice_of, whole
 from nsrecover.domains.household.scene import Household, holding, unmet
+from nsrecover.explanation.logs.courses import Course, Hypothesis
 from nsrecover.explanation.logs.evidence import LATE, Snapshot, View, cost, view_of
 from nsrecover.explanation.logs.records import HouseholdLog
+from nsrecover.explanation.logs.run import Capabilities
 
 _UNUSUAL = {"dirty": 1.0, "filled": 1.0, "open": 1.5, "running": 2.5, "covers": 2.0, "cracked": 2.5, "hot": 2.0}
 """Cost of a state at the start that plans do not reckon with."""
@@ -36,58 +38,6 @@ _HEARD = 1.0
 _PUTTING = ("put_in", "put_on")
 
 
-@dataclass(frozen=True)
-class Hypothesis:
-    """What went wrong in execution.
-
-    Attributes:
-        mode: `as_planned`, `no_effect`, `dropped`, `instead` (another object or place), `forced` (a step worked although
-            the domain says that it cannot).
-        number: index of the step.
-        event: index of the frame at which it shows.
-        instead: the step that was carried out in its place.
-        place: where a dropped object went; empty if it is lost.
-        lost: whether a dropped object cannot be picked up again.
-        lasting: whether the robot goes on with the other object as if it were the right one.
-    """
-
-    mode: str
-    number: int = -1
-    event: int = -1
-    instead: Step | None = None
-    place: str = ""
-    lasting: bool = False
-    lost: bool = False
-
-
-@dataclass(frozen=True)
-class Course:
-    """A hypothesis, simulated.
-
-    Attributes:
-        hypothesis: what went wrong in execution.
-        start: the initial state.
-        states: the state at every event.
-        before: the state before every step.
-        after: the state after every step.
-        refused: step -> the conditions that were not met.
-        cost: of the hypothesis.
-    """
-
-    hypothesis: Hypothesis
-    start: State
-    states: tuple[State, ...]
-    before: tuple[State, ...]
-    after: tuple[State, ...]
-    refused: dict[int, tuple[Fact, ...]] = field(hash=False)
-    cost: float
-
-    @property
-    def final(self) -> State:
-        """The state at the end."""
-        return self.states[-1] if self.states else self.start
-
-
 class Believer:
     """Weighs hypotheses about one log.
 
@@ -96,9 +46,14 @@ class Believer:
         home: its objects.
         steps: the steps that were carried out.
         ends: index of the event at which each ends.
+        able: what may be used.
     """
 
-    def __init__(self, log: HouseholdLog, home: Household, steps: Sequence[Step], ends: Sequence[int]) -> None:
+    def __init__(
+        self, log: HouseholdLog, home: Household, steps: Sequence[Step], ends: Sequence[int],
+        able: Capabilities | None = None,
+    ) -> None:  # fmt: skip
+        self.able = able or Capabilities()
         self.log, self.home, self.steps, self.ends = log, home, list(steps), list(ends)
         self.views = [view_of(frame.observation, home) for frame in log.events]
         # It is gathered over all frames, so that nothing has to be in view at the end.
@@ -177,8 +132,10 @@ class Believer:
             states.append(now)
         previous = start
         for event, state in enumerate(states):
+            if not self.able.all_frames and event not in self._ending:
+                continue
             here = self._cost(event, state)
-            if here and state is not previous:
+            if here and state is not previous and self.able.late_frames:
                 here = min(here, LATE + self._cost(event, previous))
             total += here
             previous = state
@@ -256,11 +213,11 @@ class Believer:
         for (key, name), counts in states.items():
             value, times = counts.most_common(1)[0]
             if value and times > counts[False if key != "filled" else ""]:
-                facts.add((key, name, str(value)) if key == "filled" else (key, name))
+                facts.add((key, name, *([str(value)] if key == "filled" else [])))
         return self.home.settle(frozenset(facts))
 
     def _behind_opened(self) -> set[Fact]:
-        """Objects that the plan takes right after it opens a door are behind that door, as far as nothing else is seen."""
+        """Objects that the plan takes right after it opens a door are behind it, as far as nothing else is seen."""
         facts, door, taken = set[Fact](), "", set[str]()
         for step in self.steps:
             if step.operator == "open_obj" and self.home.has(step.arguments[0], Trait.DOOR):
@@ -298,10 +255,10 @@ class Believer:
                         seen.add((name, place))
                         yield frozenset(f for f in start if f[:2] != ("at", name)) | {("at", name, place)}
             for thing, other in view.covers:
-                fact = ("covers", other, thing)
-                if fact not in seen and thing in self.watched:
-                    seen.add(fact)
-                    yield start ^ {fact}
+                cover = ("covers", other, thing)
+                if cover not in seen and thing in self.watched:
+                    seen.add(cover)
+                    yield start ^ {cover}
         for number, step in enumerate(self.steps):
             # What was never seen may be behind a door.
             thing = step.arguments[0] if step.arguments else ""
@@ -313,7 +270,7 @@ class Believer:
     def settled(self, course: Course) -> Course:
         """The same hypothesis with the initial state that fits the observations best."""
         best = course
-        for _ in range(6):
+        for _ in range(6 if self.able.starts else 0):
             options = [self.course(start, best.hypothesis) for start in self._flips(best)]
             better = min(options, key=lambda one: one.cost, default=best)
             if better.cost >= best.cost - 0.1:
@@ -330,10 +287,12 @@ class Believer:
             before, event = planned.before[number], self.ends[number]
             begin = self.ends[number - 1] + 1 if number else 0
             carried = holding(before)
-            if carried is not None:
+            if carried is not None and self.able.failures:
                 later = self._places_of(carried, begin)
                 for moment in range(begin, event + 1):
-                    for place in ("", *later):
+                    # What ends up elsewhere when it is put down was put there.
+                    put = moment == event and step.operator in _PUTTING
+                    for place in ("",) if put else ("", *later):
                         yield Hypothesis("dropped", number, moment, None, place)
                     if any(again.arguments[:1] == (carried,) for again in self.steps[number + 1 :]):
                         yield Hypothesis("dropped", number, moment, lost=True)
@@ -344,7 +303,7 @@ class Believer:
                 continue
             yield Hypothesis("no_effect", number, event)
             thing = step.arguments[0]
-            for other in self._others(step, number):
+            for other in self._others(step, number) if self.able.failures else ():
                 if step.operator in _PUTTING:
                     operator = "put_on" if home.has(other, Trait.FLAT) else "put_in"
                     yield Hypothesis("instead", number, event, Step(operator, (thing, other)))
@@ -393,10 +352,3 @@ class Believer:
                 break
             start = better.start
         return found
-
-
-def posterior(courses: Sequence[Course]) -> list[float]:
-    """The probability of each course, if one of them is true."""
-    least = min(one.cost for one in courses)
-    weights = [math.exp(least - one.cost) for one in courses]
-    return [weight / sum(weights) for weight in weights]

@@ -14,7 +14,7 @@ from nsrecover.explanation.logs.tracking import PLACING
 from nsrecover.planning.symbolic.domain_model import solve
 
 MAX_EXPANSIONS, MOST_EXPANSIONS = 150, 600
-"""States that a search expands at most, first and last; plans of household tasks rarely get shorter beyond the first."""
+"""States that a search expands at most, first and last; plans rarely get shorter beyond the first."""
 
 
 def correct(

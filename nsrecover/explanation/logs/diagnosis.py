@@ -8,7 +8,8 @@ from nsrecover.domains.base import Atom, Fact, State, Step
 from nsrecover.domains.household.kinds import Trait, traits_of
 from nsrecover.domains.household.names import is_slice, noun, same_stuff
 from nsrecover.domains.household.scene import contents, holding, holds, occupant
-from nsrecover.explanation.logs.belief import Believer, Course, posterior
+from nsrecover.explanation.logs.belief import Believer
+from nsrecover.explanation.logs.courses import Course, posterior
 from nsrecover.explanation.logs.edits import Edit, Editor
 from nsrecover.explanation.logs.execution import explain_failure
 from nsrecover.explanation.logs.findings import Checked, Finding, RootCause
@@ -16,7 +17,8 @@ from nsrecover.explanation.logs.planning import explain_plan
 from nsrecover.explanation.logs.run import Run
 
 _PUTTING = ("put_in", "put_on")
-_CERTAIN = 4.0
+_FOOD = {Trait.SLICEABLE, Trait.CRACKABLE, Trait.COOKS}
+_CERTAIN = 2.0
 """Difference in cost from which a failed step is reported although the goal was reached."""
 _HARMED = Atom("harmed", ("?o", "?p"))
 
@@ -50,7 +52,7 @@ def diagnose(run: Run) -> Diagnosis:
     Args:
         run: from `nsrecover.explanation.logs.run.run_of`.
     """
-    believer = Believer(run.log, run.home, run.steps, [item.event for item in run.subgoals])
+    believer = Believer(run.log, run.home, run.steps, [item.event for item in run.subgoals], run.able)
     courses = believer.courses()
     chances = posterior(courses)
     best = courses[0]
@@ -71,7 +73,9 @@ def _believed(run: Run, believer: Believer, weighed: list[tuple[Course, float]])
     best = weighed[0][0]
     subgoals = list[Checked]()
     for number, item in enumerate(run.subgoals):
-        chance = sum(share for one, share in weighed if share > 1e-3 and _done(item.step, one.after[number]) is not False)
+        chance = sum(
+            share for one, share in weighed if share > 1e-3 and _done(item.step, one.after[number]) is not False
+        )
         held = chance >= 0.5 * sum(share for _, share in weighed if share > 1e-3)
         why = item.why if held == item.satisfied else "that fits best with everything that was seen"
         instead = best.hypothesis.instead
@@ -109,12 +113,13 @@ def _done(step: Step, state: State) -> bool | None:
 def implied(run: Run, start: State) -> tuple[Fact, ...]:
     """What has to hold without being said: what food and drink is in is clean."""
     home, found = run.home, dict[Fact, None]()
+    if not run.able.suitability:
+        return ()
     for fact in run.wanted:
         if fact[0] == "filled" and home.has(fact[1], Trait.DISH):
             found["clean", fact[1]] = None
-        elif fact[0] == "at" and home.has(fact[2], Trait.DISH):
-            if is_slice(fact[1]) or home.traits(fact[1]) & {Trait.SLICEABLE, Trait.CRACKABLE, Trait.COOKS}:
-                found["clean", fact[2]] = None
+        elif fact[0] == "at" and home.has(fact[2], Trait.DISH) and (is_slice(fact[1]) or home.traits(fact[1]) & _FOOD):
+            found["clean", fact[2]] = None
     return tuple(fact for fact in found if ("dirty", fact[1]) in start and fact not in run.wanted)
 
 
@@ -135,7 +140,7 @@ def _finding(run: Run, believer: Believer, course: Course, certain: bool) -> tup
     if scene is not None:
         return scene, 0
     first = min(course.refused, default=len(run.subgoals))
-    edits = Editor(believer, course.start, goal, first).edits()
+    edits = Editor(believer, course.start, goal, first).edits() if run.able.edits else []
     if edits:
         return _in_plan(run, edits[0], first, goal, course), len({(e.kind, e.steps, e.names) for e in edits})
     if first < len(run.subgoals):
@@ -191,9 +196,9 @@ def _obstacle(run: Run, number: int, thing: str) -> str:
     counts = dict[str, int]()
     for frame in run.log.events[begin : run.subgoals[number].event + 3]:
         for subject, relation, other in frame.observation.relations():
-            if relation in ("below", "under", "behind", "occluded by", "blocked by") and subject == thing:
-                if run.home.has(other, Trait.PORTABLE):
-                    counts[other] = counts.get(other, 0) + 1
+            hidden = relation in ("below", "under", "behind", "occluded by", "blocked by") and subject == thing
+            if hidden and run.home.has(other, Trait.PORTABLE):
+                counts[other] = counts.get(other, 0) + 1
     best = max(counts, key=lambda name: counts[name], default="")
     return best if counts.get(best, 0) >= 2 else ""
 

@@ -1,4 +1,4 @@
-"""The smallest edit that makes a plan succeed in the domain's simulation: order, object, place, action, or a further step."""
+"""The smallest edit that makes a plan succeed in the domain's simulation."""
 
 from __future__ import annotations
 
@@ -50,10 +50,12 @@ class Editor:
 
     @property
     def home(self) -> Household:
+        """The objects of the log."""
         return self.believer.home
 
     @property
     def steps(self) -> list[Step]:
+        """The plan as it was carried out."""
         return self.believer.steps
 
     def succeeds(self, steps: Sequence[Step]) -> bool:
@@ -66,8 +68,11 @@ class Editor:
         return all(holds(now, condition, self.home) for condition in self.goal)
 
     def edits(self) -> list[Edit]:
-        """Every edit of the first group that has one, in the order: order, object or place, action, a further step."""
-        groups = (self._orders, self._others, self._actions, self._missing)
+        """Every edit of the first group that has one.
+
+        The groups are: switching back, order, object or place, action, a further step, a superfluous step.
+        """
+        groups = (self._undone, self._orders, self._others, self._actions, self._missing, self._superfluous)
         for group in groups:
             found = list(group())
             if found:
@@ -150,8 +155,16 @@ class Editor:
                         elif self._is_door(step):
                             continue
                         yield Edit("action", number, (step, changed))
-        for number, step in enumerate(steps):
-            if self.succeeds([*steps[:number], *steps[number + 1 :]]):
+
+    def _undone(self) -> Iterator[Edit]:
+        """A step that switches back what was achieved, in a plan that can be carried out."""
+        if self.first == len(self.steps):
+            yield from (edit for edit in self._superfluous() if edit.steps[0].operator in SWITCHES)
+
+    def _superfluous(self) -> Iterator[Edit]:
+        """A step that had better be left out."""
+        for number, step in enumerate(self.steps):
+            if self.succeeds([*self.steps[:number], *self.steps[number + 1 :]]):
                 yield Edit("undone", number, (step,))
 
     def _is_door(self, step: Step) -> bool:
@@ -176,7 +189,9 @@ class Editor:
     def _further(self) -> Iterator[Step]:
         """Steps that a plan may lack, the most likely first: with its own objects and those of the goal."""
         home, steps = self.home, self.steps
-        used = list(dict.fromkeys([n for s in steps for n in s.arguments] + [n for f in self.goal for n in self._names(f)]))
+        used = list(
+            dict.fromkeys([n for s in steps for n in s.arguments] + [n for f in self.goal for n in self._names(f)])
+        )
         used += [n for n in home.names if home.traits(n) & {Trait.POURS_WATER, Trait.POURS_COFFEE} and n not in used]
         known = [name for name in used if name in home.objects]
         for name in known:

@@ -14,9 +14,12 @@ from nsrecover.explanation.logs.effects import SEEN, liquid_of
 from nsrecover.explanation.logs.records import Observation
 
 STATE, GRIPPER, PLACE, BEHIND, SHUT, COVER, UNSEEN, LATE = 3.2, 3.6, 3.4, 1.6, 3.0, 1.2, 0.7, 2.6
-"""Negative logarithms of error rates: a wrong state, a misread gripper, a wrong place, something merely behind, something
-seen behind a closed door, an obstacle that is none (or goes unnoticed), a thing in view that is not listed, a late frame."""
+"""Negative logarithms of error rates: a wrong state, a misread gripper, a wrong place, something merely behind,
+something seen behind a closed door, an obstacle that is none (or goes unnoticed), a thing in view that is not listed, a
+late frame."""
 
+WHOLE = 0.8
+"""Cost of seeing a whole thing that has been sliced; observers mix the two up."""
 NOWHERE = 0.4
 """Cost of seeing something in a place when a state does not say where it is."""
 
@@ -82,9 +85,7 @@ def view_of(observation: Observation, home: Household) -> View:
         if pair and all(home.has(one, Trait.PORTABLE) for one in pair) and held not in pair:
             covers.append(pair)
     seen |= {name for name, _, _ in places}
-    return View(
-        tuple(states), tuple(liquids), tuple(places), held, frozenset(seen), frozenset(shown), tuple(covers)
-    )
+    return View(tuple(states), tuple(liquids), tuple(places), held, frozenset(seen), frozenset(shown), tuple(covers))
 
 
 def _meant(word: str, home: Household) -> tuple[str, ...]:
@@ -149,6 +150,7 @@ def cost(view: View, now: Snapshot, watched: Collection[str]) -> float:
     if view.held is not None and view.held != now.held:
         alike = bool(view.held and now.held) and same_stuff(view.held, now.held)
         total += (0.1 if same(view.held, now.held) else 0.5) if alike else GRIPPER
+    total += WHOLE * sum(("sliced", slice_of(name)) in state for name in view.seen)
     elsewhere = dict[str, float]()
     for name, places, weight in view.places:
         thing = name if name in now.at or ("sliced", slice_of(name)) not in state else slice_of(name)

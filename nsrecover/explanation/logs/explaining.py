@@ -8,14 +8,14 @@ from nsrecover.domains.base import Fact, State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, same_stuff
 from nsrecover.domains.household.scene import contents, places
-from nsrecover.explanation.logs.belief import Course
-from nsrecover.explanation.logs.confidence import confidence, open_question
+from nsrecover.explanation.logs.confidence import confidence, features, open_question
 from nsrecover.explanation.logs.correction import correct, reaches
-from nsrecover.explanation.logs.effects import SEEN
+from nsrecover.explanation.logs.courses import Course
 from nsrecover.explanation.logs.diagnosis import diagnose, implied
+from nsrecover.explanation.logs.effects import SEEN
 from nsrecover.explanation.logs.findings import Checked, Finding, RootCause
 from nsrecover.explanation.logs.records import HouseholdLog, Step
-from nsrecover.explanation.logs.run import Run, run_of
+from nsrecover.explanation.logs.run import Capabilities, Run, run_of
 from nsrecover.explanation.logs.tracking import PLACING
 
 
@@ -33,6 +33,7 @@ class LogExplanation:
         confidence: the calibrated probability that step and kind are right.
         open_question: what keeps the finding from being sure; empty if it is sure enough.
         rivals: other courses of events with their probabilities, the most likely first.
+        features: what the confidence depends on.
     """
 
     finding: Finding
@@ -44,9 +45,10 @@ class LogExplanation:
     confidence: float
     open_question: str
     rivals: tuple[tuple[Course, float], ...]
+    features: tuple[float, ...] = ()
 
 
-def explain_log(log: HouseholdLog) -> LogExplanation:
+def explain_log(log: HouseholdLog, able: Capabilities | None = None) -> LogExplanation:
     """Explain a log.
 
     Hypotheses about what happened are simulated with the household domain and weighed by all observations. If the
@@ -54,8 +56,9 @@ def explain_log(log: HouseholdLog) -> LogExplanation:
 
     Args:
         log: from `nsrecover.explanation.logs.format.read_logs`.
+        able: what the diagnosis may use; everything if None.
     """
-    return explain_run(run_of(log))
+    return explain_run(run_of(log, able))
 
 
 def explain_run(run: Run) -> LogExplanation:
@@ -73,7 +76,7 @@ def explain_run(run: Run) -> LogExplanation:
     succeeds = correction is not None and reaches(start, correction, conditions, run.home)
     return LogExplanation(
         finding, run.subgoals, failed, correction, succeeds, run.wanted,
-        confidence(diagnosis), open_question(diagnosis), diagnosis.rivals,
+        confidence(diagnosis), open_question(diagnosis), diagnosis.rivals, features(diagnosis),
     )  # fmt: skip
 
 

@@ -84,8 +84,8 @@ def log_of(document: Any, where: str = "log") -> HouseholdLog:
         where: how to call the place in error messages.
 
     Raises:
-        InvalidRecording: a field has the wrong type, or there is neither a plan nor an event that can be read. What else
-            cannot be read is listed in `unread`.
+        InvalidRecording: a field has the wrong type, or there is neither a plan nor an event that can be read. What
+            else cannot be read is listed in `unread`.
     """
     if not isinstance(document, dict):
         raise InvalidRecording(f"{where}: expected an object with {', '.join(FIELDS)}, found {_short(document)}")
@@ -95,7 +95,7 @@ def log_of(document: Any, where: str = "log") -> HouseholdLog:
             f"{where}: expected the fields {', '.join(FIELDS)}, found no {' and no '.join(map(repr, missing))}"
         )
     unread = [f"no field {field!r}" for field in missing]
-    given = {field: "" if field in _TEXTS else [] for field in missing} | document
+    given: dict[str, Any] = {field: "" if field in _TEXTS else [] for field in missing} | document
     for field in _TEXTS:
         if not isinstance(given[field], str):
             raise InvalidRecording(f"{where}: expected text in {field!r}, found {_short(given[field])}")
@@ -158,14 +158,15 @@ def _frames(value: Any, field: str, where: str, unread: list[str]) -> tuple[KeyF
     """The key frames of a field; lines that are none are added to `unread`, lines without a time get the last one."""
     frames, lines = list[KeyFrame](), _lines(value, field, where)
     for number, line in enumerate(lines, start=1):
-        found = _FRAME.fullmatch(line) or _UNTIMED.fullmatch(line)
+        timed = _FRAME.fullmatch(line)
+        found = timed or _UNTIMED.fullmatch(line)
         if not found:
             unread.append(
                 f"{field}, line {number}: expected 'mm:ss. Action: … . Visual observation: …', found {_short(line)}"
             )
             continue
         time, label, text, rest = found.groups()
-        if time is None:
+        if timed is None:
             unread.append(f"{field}, line {number}: no time")
         frame = KeyFrame(time or (frames[-1].time if frames else "00:00"), label, text, action_of(text),
                          observation_of(rest or ""))  # fmt: skip

@@ -21,7 +21,9 @@ _STATES = {
     "cold": "cold, cool, cooled down, chilled",
 }
 _STATE_OF = {word: state for state, words in _STATES.items() for word in words.split(", ")}
-_FILLED = re.compile(r"(?:filled|full|contains|containing|contain|holding|holds|filled up)(?: with| of)?(?: some)? (.+)")
+_FILLED = re.compile(
+    r"(?:filled|full|contains|containing|contain|holding|holds|filled up)(?: with| of)?(?: some)? (.+)"
+)
 _BEFORE_NAMES = {
     word: state
     for word, state in _STATE_OF.items()
@@ -33,7 +35,7 @@ _OTHERS = (
     "on the left of, on the right of, in front of, above, below, occluding, near, next to, behind, under, occluded by, "
     "blocking, blocked by, beside"
 )
-RELATIONS = {said: "inside" for said in _INSIDE.split(", ")} | {said: "on top of" for said in _ON_TOP.split(", ")}
+RELATIONS = dict.fromkeys(_INSIDE.split(", "), "inside") | dict.fromkeys(_ON_TOP.split(", "), "on top of")
 RELATIONS |= {said: said for said in _OTHERS.split(", ")}
 """Preposition -> the relation that it stands for."""
 
@@ -58,7 +60,8 @@ _ACTIONS = (
     ("close_obj", r"(?:close|shut) (.+)|push (.+) (?:shut|closed)"),
     ("pour", r"(?:pour|empty|tip|drain)(?: out)?(?: liquid from| the contents of)? (.+?)(?: out)? "
              r"(?:into|in|onto|over|on|to) (.+)"),
-    ("put_in", r"(?:put|place|insert|deposit|set|lay|drop|store|stow)(?: down)? (.+?)(?: down)? (?:into|inside|in) (.+)"),
+    ("put_in", r"(?:put|place|insert|deposit|set|lay|drop|store|stow)(?: down)? (.+?)(?: down)? "
+               r"(?:into|inside|in) (.+)"),
     ("put_on", r"(?:put|place|deposit|set|lay|drop|stand)(?: down)? (.+?)(?: down)? (?:on top of|onto|upon|on) (.+)"),
     ("slice_obj", r"(?:slice|cut up|cut|chop|carve) (.+?)(?: (?:into|in) (?:slices|pieces)| up)?"),
     ("crack_obj", r"(?:crack|break)(?: open)? (.+?)(?: open)?"),

@@ -27,10 +27,11 @@ def report_of(log: HouseholdLog, explanation: LogExplanation, audience: Audience
     Returns:
         `kind` (execution, planning or none), `steps` (times, the most important first), `root_cause` and `objects`,
         `text`, `correction` (typed actions; null if no plan was found), `confidence` (that step and kind are right),
-        `abstained` (why the finding is only a guess; empty if it is not), `since` (the times at which it was last seen right
-        and first seen wrong), `rivals` (other courses of events), `text_agrees` (the text agrees with the finding, and the
-        correction, executed symbolically, achieves the success condition), `missing_steps`, `failed_subgoal` (the first
-        that does not hold; null if all do), `subgoals` and `unread` (lines of the log that could not be read).
+        `abstained` (why the finding is only a guess; empty if it is not), `since` (the times at which it was last seen
+        right and first seen wrong), `rivals` (other courses of events), `text_agrees` (the text agrees with the
+        finding, and the correction, executed symbolically, achieves the success condition), `missing_steps`,
+        `failed_subgoal` (the first that does not hold; null if all do), `subgoals` and `unread` (lines of the log that
+        could not be read).
     """
     finding, text = explanation.finding, verbalize(explanation, audience)
     times = [frame.time for frame in (*log.events, *log.subgoals)]

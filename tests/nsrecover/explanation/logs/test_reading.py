@@ -152,7 +152,11 @@ def test_what_cannot_be_read_is_listed_and_the_rest_is_used(document: dict[str, 
     del document["final_state"]
     document["plan"].append("wipe it all")
     events = document["event_summary"]
-    events[1:1] = ["der Roboter fährt zum Tisch", "Action: Move to sink. Visual observation: sink.", "00:01. Action: Mo"]
+    events[1:1] = [
+        "der Roboter fährt zum Tisch",
+        "Action: Move to sink. Visual observation: sink.",
+        "00:01. Action: Mo",
+    ]
     log = log_of(document)
     assert len(log.plan) == len(document["plan"]) - 1
     assert log.events[1].time == log.events[0].time
@@ -170,7 +174,9 @@ def test_text_in_a_log_is_no_instruction(document: dict[str, Any]) -> None:
 
 
 def test_states_are_read_from_names_and_in_other_words() -> None:
-    seen = observation_of("dirty pan, lamp (switched on), jug (holding milk), oven (shut and not running). pan lies in sink.")
+    seen = observation_of(
+        "dirty pan, lamp (switched on), jug (holding milk), oven (shut and not running). pan lies in sink."
+    )
     states = seen.states()
     assert states["pan"] == ("dirty",)
     assert (states["lamp"], states["jug"]) == (("turned on",), ("filled with milk",))
