@@ -150,7 +150,7 @@ def cost(view: View, now: Snapshot, watched: Collection[str]) -> float:
     if view.held is not None and view.held != now.held:
         alike = bool(view.held and now.held) and same_stuff(view.held, now.held)
         total += (0.1 if same(view.held, now.held) else 0.5) if alike else GRIPPER
-    total += WHOLE * sum(("sliced", slice_of(name)) in state for name in view.seen)
+    total += WHOLE * sum(not is_slice(name) and ("sliced", slice_of(name)) in state for name in view.seen)
     elsewhere = dict[str, float]()
     for name, places, weight in view.places:
         thing = name if name in now.at or ("sliced", slice_of(name)) not in state else slice_of(name)
