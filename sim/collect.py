@@ -74,6 +74,8 @@ class CollectConfig:
     fidelity: str = "physics"
     tasks: list[str] = field(default_factory=lambda: [task.code for task in TASKS.values()])
     layouts: list[int] | None = None
+    microphone: bool = False
+    varied: float = 0.0
     scene: Any = None
     cameras: Any = None
     sensor: Any = None
@@ -87,7 +89,13 @@ class CollectConfig:
         if self.domain is Domain.household:
             if not sensor_of(self.sensor).exact:
                 raise InvalidConfiguration("expected sensor=clean for domain=household, found a sensor with errors")
-            return KitchenMix(tuple(self.tasks), None if self.layouts is None else tuple(self.layouts))
+            layouts = None if self.layouts is None else tuple(self.layouts)
+            return KitchenMix(tuple(self.tasks), layouts, microphone=self.microphone, varied=self.varied)
+        if self.microphone or self.varied:
+            raise InvalidConfiguration(
+                f"expected microphone and varied with domain=household only, found microphone={self.microphone} and "
+                f"varied={self.varied} with domain=tabletop"
+            )
         return DemonstrationMix(
             None if self.objects is None else tuple(self.objects),
             tuple(self.lengths),

@@ -25,6 +25,8 @@ COMMANDS = {
     "datasets": "sim.datasets",
     "fidelity": "sim.fidelity",
     "sound": "sim.sound.show",
+    "sounds": "eval.sounds",
+    "states": "eval.states",
     "kitchen": "sim.kitchen.show",
     "film": "sim.film",
     "train": "train",

@@ -29,7 +29,7 @@ from train.transition import SameCountBatches, Transition, TransitionModule, col
 
 Loader = DataLoader[Any]
 
-TRAINED_SIDES, USUAL_SIDES = (0.002, 0.998), (0.1, 0.8)
+TRAINED_SIDES, USUAL_SIDES = (0.002, 0.998), (0.1, 0.7)
 """Quantiles of the sides of boxes in the training data: of nearly all, and of those that occur in any combination."""
 
 

@@ -1,4 +1,4 @@
-"""`python -m eval.reproduce`: write docs/reproduce.md from the committed results."""
+"""`python -m eval.reproduce`: write docs/reproduce.md, and tables in other pages, from the committed results."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import typer
 from eval.common.command import METRICS
 from eval.common.output import RUN
 from eval.common.tables import document, markdown_table, number, percent, percent_of
+from eval.reproduce.inserted import with_tables
 from eval.sweep.run import PACKED
 from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
@@ -26,9 +27,17 @@ def write(
     results: Annotated[Path, typer.Option(help="Folder of the committed results.")] = Path("results"),
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("docs/reproduce.md"),
 ) -> None:
-    """Write a page with the command, the time and the main numbers of every committed metrics.json."""
-    atomic_write_bytes(out, page(results, out.parent / PAGES).encode())
-    print(out)
+    """Write a page with the command, the time and the main numbers of every committed metrics.json.
+
+    Pages next to it that have lines <!-- begin: results/NAME --> and <!-- end --> get the tables of that folder.
+    """
+    changed = {out: page(results, out.parent / PAGES)}
+    for path in sorted(out.parent.rglob("*.md")):
+        if path != out and (text := path.read_text(encoding="utf-8")) != (found := with_tables(text, results.parent)):
+            changed[path] = found
+    for path, text in changed.items():
+        atomic_write_bytes(path, text.encode())
+        print(path)
 
 
 def page(results: Path, pages: Path) -> str:

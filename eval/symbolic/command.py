@@ -16,10 +16,14 @@ from tqdm import tqdm
 from eval.common.optimum_check import fast_downward, require
 from eval.common.output import in_workers, write_results
 from eval.common.tables import markdown_table
+from eval.symbolic.domain_results import conflicting, domain_metrics, domain_tables, draw_curves, run_domains
 from nsrecover.errors import InvalidConfiguration
 from sim.common.folder import write_json
 
 CASES = "cases.json"
+
+CURVES = "anytime"
+"""Name of the figure."""
 
 DISTURBANCES = ("moved", "dropped", "toppled")
 """Disturbances of repairable plans."""
@@ -43,6 +47,12 @@ class SymbolicConfig:
     budget_s: float = 10.0
     large_repairs: int = 5
     large_blocks: int = 100
+    proofs: int = 20
+    first_plans: int = 15
+    conflicts: int = 4
+    conflict_blocks: int = 50
+    proof_budget_s: float = 60.0
+    lama_s: float = 3.0
     workers: int = 2
     out: str = "outputs/symbolic"
 
@@ -226,7 +236,14 @@ def cases_of(config: SymbolicConfig) -> list[RepairCase]:
             f"expected 0 <= hopeless <= 1 and no negative numbers, found hopeless={config.hopeless}, budget_s="
             f"{config.budget_s}, repairs={config.repairs} and large_repairs={config.large_repairs}"
         )
-    if config.repairs + config.large_repairs == 0:
+    others = (config.proofs, config.first_plans, config.conflicts)
+    if min(*others, config.proof_budget_s) < 0 or config.lama_s <= 0 or config.conflict_blocks < 4:
+        raise InvalidConfiguration(
+            f"expected no negative numbers, lama_s > 0 and conflict_blocks >= 4, found proofs={config.proofs}, "
+            f"first_plans={config.first_plans}, conflicts={config.conflicts}, proof_budget_s={config.proof_budget_s}, "
+            f"lama_s={config.lama_s} and conflict_blocks={config.conflict_blocks}"
+        )
+    if config.repairs + config.large_repairs + sum(others) == 0:
         raise InvalidConfiguration("expected at least one repair, found none; set repairs=300")
     span = config.most_blocks - config.fewest_blocks + 1
     cases = []
@@ -337,7 +354,13 @@ def measure(config: SymbolicConfig) -> dict[str, Any]:
     large = [o for o in outcomes if o.case.large]
     if large:
         groups[f"{config.large_blocks} (large)"] = summary(large)
+    public = list(run_domains(config.proofs, config.first_plans, config.seed, config.proof_budget_s, config.lama_s))
+    conflicts = [conflicting(config.conflict_blocks, seed, config.proof_budget_s) for seed in range(config.conflicts)]
     metrics = {"seed": config.seed, "budget_s": config.budget_s, "groups": groups}
-    write_results(config.out, metrics, markdown(groups), config)
+    metrics["domains"] = domain_metrics(public, conflicts)
+    table = "\n".join([*([markdown(groups)] if groups else []), domain_tables(public, conflicts)])
+    write_results(config.out, metrics, table, config)
+    if config.first_plans:
+        draw_curves(public, Path(config.out), CURVES)
     write_json(Path(config.out) / CASES, [asdict(outcome) for outcome in outcomes])
     return metrics

@@ -109,7 +109,7 @@ def _whole_episodes(found: Published) -> str:
     perfect = "a perfect sensor (noise-free depth, perfect masks with shared numbers)" if clean == "clean" else clean
     return (
         f"Whole episodes in the simulator with two cameras (number of cases in brackets), behind `{sensor}` and behind "
-        f"{perfect}, on the held-out seed {_seeds(found.sensed, found.fresh)}; then more episodes, and the baselines, "
+        f"{perfect}, on held-out seeds ({_seeds(found.sensed, found.fresh)}); then more episodes, and the baselines, "
         "on the seed that development used. For V the share counts right decisions: ask for help if and only if there "
         "is no way back. "
         f"Kalithasan et al. report {paper.TABLE_IV['ours'].completion:g} % of goals for II with exact images.\n\n"

@@ -52,8 +52,8 @@ class Perceiver(Protocol[SeenT_contra]):
 
     Optional: a method `fork()`, which returns an independent copy, so that several observations of one scene are each
     perceived from the same memory; and about the last observation the attributes `unseen` (name -> `Unseen`: why an
-    object is not visible), `findings` (`SensorFinding`s: what is wrong with cameras) and `unnamed` (objects that the
-    detector has not named).
+    object is not visible), `findings` (`SensorFinding`s: what is wrong with cameras), `unnamed` (objects that the
+    detector has not named) and `short_m` (how much shorter than the objects boxes may be, metres).
     """
 
     def reset(self, observation: SeenT_contra) -> SceneGraph:

@@ -37,6 +37,8 @@ class ReasonCode(StrEnum):
     """No sequence of actions leads back."""
     UNACHIEVABLE = "unachievable"
     """No action can bring about some facts of the goal."""
+    CONFLICTING_GOALS = "conflicting_goals"
+    """Facts of the goal exclude each other: none is lost alone, and no reachable state has all of them."""
     NODE_BUDGET = "node_budget"
     """The search stopped: the node budget was used up."""
     TIME_BUDGET = "time_budget"

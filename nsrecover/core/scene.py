@@ -14,6 +14,8 @@ from nsrecover.errors import InvalidObservation, UnknownObject, did_you_mean
 FloatArray = npt.NDArray[np.float32]
 Box = tuple[float, float, float, float, float, float]
 """Axis-aligned box: centre x, y, z and size x, y, z, in metres."""
+ObjectStates = Mapping[str, Mapping[str, float]]
+"""State variable -> probability of each value, the normal value first; no values: it cannot be seen now."""
 
 
 class Visibility(StrEnum):
@@ -40,7 +42,7 @@ class SceneGraph:
         seen: (N,) whether the object was visible; a remembered object is not.
         occluded: (N,) whether an invisible object may be in its remembered place, behind another object.
         held: index of the object in the gripper, if any.
-        states: object name -> state, for objects that have one.
+        states: object name -> probabilities of the values of its state variables, for objects that have some.
         unknown: (N,) whether an invisible object may be in its remembered place, in view, without a mask.
     """
 
@@ -50,7 +52,7 @@ class SceneGraph:
     seen: npt.NDArray[np.bool_]
     occluded: npt.NDArray[np.bool_] | None = None
     held: int | None = None
-    states: Mapping[str, str] = field(default_factory=dict)
+    states: Mapping[str, ObjectStates] = field(default_factory=dict)
     unknown: npt.NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
@@ -99,6 +101,17 @@ class SceneGraph:
             return Visibility.MISSING
         in_view = self.unknown is not None and bool(self.unknown[index])
         return Visibility.UNKNOWN if in_view else Visibility.OCCLUDED
+
+    def value(self, name: str, variable: str, at_least: float = 0.5) -> str | None:
+        """The value of an object's state variable that has at least this probability; None if it is not known."""
+        chances = self.states.get(name, {}).get(variable, {})
+        best = max(chances, key=lambda value: chances[value], default=None)
+        return best if best is not None and chances[best] >= at_least else None
+
+    def unusual(self, name: str) -> tuple[str, ...]:
+        """The values of an object's state variables that are known and differ from the normal ones."""
+        found = ((self.value(name, variable), chances) for variable, chances in self.states.get(name, {}).items())
+        return tuple(value for value, chances in found if value is not None and value != next(iter(chances)))
 
     def with_objects_of(self, other: SceneGraph) -> SceneGraph:
         """A copy with the objects that only another scene has, as they are there."""

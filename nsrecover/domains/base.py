@@ -183,11 +183,15 @@ class StateVariable:
         name: the predicate; with two values it is a fact about the object alone, else the value is its second term.
         values: what it can be, the normal value first.
         trait: which objects have it; all if empty.
+        visible: whether it can be seen at all.
+        from_above: whether it shows only in views that look down steeply, like the contents of a vessel.
     """
 
     name: str
     values: tuple[str, ...]
     trait: str = ""
+    visible: bool = True
+    from_above: bool = False
 
 
 @dataclass(frozen=True)

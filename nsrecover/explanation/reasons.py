@@ -24,6 +24,7 @@ _SCENE = {
 
 _SYMBOLIC = {
     ReasonCode.UNACHIEVABLE: "no action can bring about {facts} any more",
+    ReasonCode.CONFLICTING_GOALS: "these facts of the goal exclude each other: {conflicts}",
     ReasonCode.NO_SEQUENCE: "every state that can be reached was searched, and none leads to the goal",
 }
 
@@ -45,4 +46,6 @@ def reason_text(found: Recovery | Repair) -> str:
         return f"{start} {STOPPED[code]}"
     it, are, have = ("it", "is", "has") if len(blamed) == 1 else ("them", "are", "have")
     template = (_SYMBOLIC if symbolic else _SCENE)[code]
-    return template.format(objects=objects(blamed), it=it, are=are, have=have, facts=", ".join(blamed))
+    conflicts = "; ".join(f"{a} and {b}" for a, b in found.conflicts) if isinstance(found, Repair) else ""
+    facts = ", ".join(blamed)
+    return template.format(objects=objects(blamed), it=it, are=are, have=have, facts=facts, conflicts=conflicts)

@@ -138,8 +138,7 @@ def _observation(frame: SensoryFrame, graph: SceneGraph, sides: bool = True) -> 
             parts.append(Related(edge.subject, _SIDES[edge.relation], edge.object))
     if frame.held is not None:
         parts.append(Related(frame.held, INSIDE, GRIPPER))
-    states = {name: tuple(part for part in graph.states.get(name, "").split(" and ") if part) for name in seen}
-    return Observation(tuple(Seen(name, states[name]) for name in seen), tuple(parts))
+    return Observation(tuple(Seen(name, graph.unusual(name)) for name in seen), tuple(parts))
 
 
 def _key_frame(time_s: float, label: str, action: Action, observation: Observation) -> KeyFrame:

@@ -198,6 +198,7 @@ class PlanExecution:
             newcomers=tuple(name for name in graph.names if name not in self._belonging),
             sensors=tuple(getattr(self._perceive, "findings", ())),
             looks=self._doubts + 1,
+            short_m=getattr(self._perceive, "short_m", 0.0),
         )
 
     def mark_attempted(self) -> None:

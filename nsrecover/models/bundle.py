@@ -85,7 +85,7 @@ class BundleConfig:
     workspace: tuple[float, float, float, float] = (0.30, -0.35, 0.75, 0.35)
     reach_m: tuple[float, float] = (0.28, 0.81)
     trained_sides_m: tuple[float, float] = (0.033, 0.072)
-    usual_sides_m: tuple[float, float] = (0.036, 0.055)
+    usual_sides_m: tuple[float, float] = (0.036, 0.047)
     room_m: float | None = None
     metrics: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)

@@ -13,6 +13,7 @@ from nsrecover.core.explanation import Fact
 from nsrecover.core.scene import SceneGraph, Visibility
 from nsrecover.core.sensing import SensorFinding
 from nsrecover.domains.tabletop.operators import TABLETOP, moved_object
+from nsrecover.domains.tabletop.relations import DIRECTIONS, Relation
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.models.protocols import RecoveryModels
 from nsrecover.monitoring.causes import Situation, cause_of
@@ -29,6 +30,8 @@ class Circumstances:
         newcomers: objects that are neither in the first scene nor in the plan.
         sensors: what is wrong with the cameras.
         looks: number of observations behind the scene.
+        short_m: how much shorter than the objects boxes may be because all cameras look from one side, metres. An
+            object that is put beside another one may then stand that much farther away than expected.
     """
 
     unseen: Mapping[str, Unseen] = field(default_factory=dict)
@@ -36,6 +39,7 @@ class Circumstances:
     newcomers: Collection[str] = ()
     sensors: tuple[SensorFinding, ...] = ()
     looks: int = 1
+    short_m: float = 0.0
 
 
 NOTHING_KNOWN = Circumstances()
@@ -91,7 +95,10 @@ class Comparison:
         action = trace.plan[step]
         done = step + 1 if phase is Phase.AFTER else step
         moved = moved_object(graph, action) if phase is Phase.AFTER else None
-        probabilities = as_expected(self._models, trace.graphs[done], graph)
+        expected = trace.graphs[done]
+        if moved is not None and known.short_m:
+            expected = _farther(expected, graph, action, moved, known.short_m)
+        probabilities = as_expected(self._models, expected, graph)
         known_gone = graph.missing & trace.graphs[done].missing  # reported when it was noticed
         probabilities[[i for i in np.flatnonzero(known_gone) if i != moved]] = 1.0
         judged = np.array([name not in known.newcomers for name in graph.names])
@@ -129,6 +136,16 @@ class Comparison:
             newcomers=tuple(name for name in graph.names if name in known.newcomers),
             looks=known.looks,
         )
+
+
+def _farther(expected: SceneGraph, observed: SceneGraph, action: Action, moved: int, most_m: float) -> SceneGraph:
+    """The expected scene with an object that was put beside another one as far away as it is, by `most_m` at most."""
+    if action.target is not None or action.operator not in DIRECTIONS:
+        return expected
+    axis, sign = DIRECTIONS[Relation(action.operator)]
+    box = expected.boxes[moved].copy()
+    box[axis] += sign * np.clip(sign * (observed.boxes[moved, axis] - box[axis]), 0.0, most_m)
+    return expected.with_node(moved, box, expected.visual[moved])
 
 
 def _unseen(

@@ -337,9 +337,10 @@ class Monitor(Generic[Seen]):
     def _concluded(self, state: MonitorState[Seen], phase: Phase, action: Action | None, looks: int = 1) -> Discrepancy:
         """Judge what was perceived, and take it as the state from which the next step begins."""
         step = state.num_executed
+        short_m = getattr(state.perceiver, "short_m", 0.0)
         known = Circumstances(
-            state.unseen, state.unconfirmed, self._newcomers(state.graph), state.sensors, looks
-        )  # fmt: skip
+            state.unseen, state.unconfirmed, self._newcomers(state.graph), state.sensors, looks, short_m
+        )
         if phase is Phase.BEFORE or action is None:
             found = self._compared(self._comparison.before, state, step, step, known)
             state.places.update(state.graph, found.deviating)

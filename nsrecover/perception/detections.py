@@ -15,6 +15,7 @@ from scipy.ndimage import find_objects
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import FloatArray
 from nsrecover.perception.lifting import MIN_PIXELS, ViewPixels, box_around, lift_views, view_points
+from nsrecover.perception.unseen_sides import with_unseen_sides
 from nsrecover.perception.views import Sighting, join_views
 
 CROP_MARGIN = 2
@@ -210,7 +211,7 @@ def detect_masks(
     return Detections(
         tuple((number,) for number in numbers),
         tuple(observation.labels.get(number) for number in numbers),
-        tuple(points[shown == number] for number in numbers),
+        with_unseen_sides(observation, [points[shown == number] for number in numbers]),
         fuse_views(appearance.encode(crops), owners, pixels, len(numbers)),
         count_pixels(owners, pixels, len(numbers)),
     )

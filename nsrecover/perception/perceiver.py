@@ -28,6 +28,8 @@ from nsrecover.perception.lifting import lift_views
 from nsrecover.perception.mask_repair import absorb_fragments, join_parts, separate_by_other_views, separate_merged
 from nsrecover.perception.memory import Memory, supported
 from nsrecover.perception.oriented import OrientedBox, oriented_box
+from nsrecover.perception.states import StateReader, read_states
+from nsrecover.perception.unseen_sides import SHORT_M, one_sided
 from nsrecover.perception.visibility import seen_through, visibly_empty, why_unseen
 
 NAMELESS = 1.0
@@ -61,6 +63,7 @@ class ScenePerceiver:
             missing, and boxes are those of the visible parts.
         watch_cameras: whether cameras that fail or move during the episode are named (`findings`), corrected if that is
             possible, and left out if not; see `nsrecover.perception.camera_watch`.
+        states: reads the state variables of the visible objects, for domains that have some; None: none are read.
     """
 
     def __init__(
@@ -69,8 +72,10 @@ class ScenePerceiver:
         association: Association = Association.TRACKED,
         remember: bool = True,
         watch_cameras: bool = True,
+        states: StateReader | None = None,
     ) -> None:
         self._appearance = appearance
+        self._states = states
         self._association = association
         self._remember = remember
         self._watch_cameras = watch_cameras
@@ -118,9 +123,14 @@ class ScenePerceiver:
         """What is wrong with the cameras in the last observation."""
         return self._findings
 
+    @property
+    def short_m(self) -> float:
+        """How much shorter than the objects boxes may be, as all cameras look from one side; 0 if they do not."""
+        return SHORT_M if self._shown is not None and one_sided(self._shown[0]) else 0.0
+
     def fork(self) -> ScenePerceiver:
         """An independent copy of the perceiver with the same memory."""
-        other = ScenePerceiver(self._appearance, self._association, self._remember, self._watch_cameras)
+        other = ScenePerceiver(self._appearance, self._association, self._remember, self._watch_cameras, self._states)
         other._cameras, other._findings, other._offsets = self._cameras, self._findings, self._offsets
         other._memory, other._masks, other._unseen = self._memory, dict(self._masks), dict(self._unseen)
         other._shown, other._unnamed = self._shown, self._unnamed
@@ -163,7 +173,8 @@ class ScenePerceiver:
         self._masks = {
             name: tuple(dict.fromkeys(origin.get(each, each) for each in numbers)) for name, numbers in masks_of.items()
         }
-        return self._memory.graph()
+        graph = self._memory.graph()
+        return graph if self._states is None else replace(graph, states=read_states(self._states, *self._shown))
 
     def _with_working_cameras(self, observation: Observation) -> Observation:
         """An observation without the views of cameras that fail, and with the poses of those that were moved."""

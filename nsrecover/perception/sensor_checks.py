@@ -45,6 +45,9 @@ REACH_M = 1.5
 AGREE_M = 0.07
 """Tops of one object are at most this far apart in two views, whose calibrations may be off by a degree each."""
 
+WIDE_M = 0.25
+"""An object whose upper end is wider is furniture: two views may show different parts of it."""
+
 ROBOT_M = 0.15
 """Radius of the robot's lowest part around the origin."""
 
@@ -169,7 +172,7 @@ def _remaining(observation: Observation) -> Iterator[SensorFinding]:
             yield SensorFinding(SensorProblem.INVERTED_POSE, camera.name, "a camera below the table")
         tops.append(_tops(observation, view))
     for camera, own in zip(observation.cameras, tops, strict=True):
-        far = [place for place in own.values() if np.linalg.norm(place[:2]) > REACH_M]
+        far = [place for place, _ in own.values() if np.linalg.norm(place[:2]) > REACH_M]
         if own and len(far) == len(own):
             yield SensorFinding(SensorProblem.OUT_OF_REACH, camera.name, f"all objects over {REACH_M} m away")
     for (one, first), (two, second) in zip(list(enumerate(tops))[:-1], list(enumerate(tops))[1:], strict=True):
@@ -221,20 +224,26 @@ def _beside_objects(observation: Observation, view: int) -> FloatArray:
     return to_world(observation, view, rows[some], columns[some])
 
 
-def _tops(observation: Observation, view: int) -> dict[int, FloatArray]:
-    """Instance number -> middle (3,) of the upper end of what one view shows of it."""
+def _tops(observation: Observation, view: int) -> dict[int, tuple[FloatArray, bool]]:
+    """Instance number -> middle (3,) of the upper end of what one view shows of it, and whether that is all of it.
+
+    Of furniture, and of what the edge of the image cuts, two views show different parts.
+    """
     found = {}
     instances, depth = observation.instances[view], observation.depth_m[view]
-    for number in np.unique(instances):
+    edges = {*instances[[0, -1]].ravel().tolist(), *instances[:, [0, -1]].ravel().tolist()}
+    for number in np.unique(instances).tolist():
         rows, columns = np.nonzero((instances == number) & (depth > 0))
         if number > 0 and len(rows) >= MIN_PIXELS:
             points = to_world(observation, view, rows, columns)
-            high = points[:, 2] > np.quantile(points[:, 2], 0.9) - 0.01
-            found[int(number)] = np.median(points[high], axis=0)
+            high = points[points[:, 2] > np.quantile(points[:, 2], 0.9) - 0.01]
+            wide = float(np.ptp(np.quantile(high[:, :2], (0.05, 0.95), axis=0), axis=0).max())
+            found[number] = np.median(high, axis=0), number not in edges and wide < WIDE_M
     return found
 
 
-def _disagreement(first: dict[int, FloatArray], second: dict[int, FloatArray]) -> float:
-    """Median distance of the places of the same objects in two views."""
-    apart = [float(np.linalg.norm(first[number] - second[number])) for number in first.keys() & second.keys()]
+def _disagreement(first: dict[int, tuple[FloatArray, bool]], second: dict[int, tuple[FloatArray, bool]]) -> float:
+    """Median distance of the places of the same objects in two views, of those that both show whole."""
+    whole = [number for number in first.keys() & second.keys() if first[number][1] and second[number][1]]
+    apart = [float(np.linalg.norm(first[number][0] - second[number][0])) for number in whole]
     return float(np.median(apart)) if apart else 0.0

@@ -56,10 +56,15 @@ def seen_through(observation: Observation, boxes: FloatArray) -> FloatArray:
         (C,) in 0..1; 0 where no camera contradicts a box.
     """
     points = boxes[:, None, :3] + _SAMPLES * boxes[:, None, 3:]  # (C, S, 3)
-    empty = np.zeros(points.shape[:2], dtype=np.bool_)
+    return np.asarray(sees_through(observation, points).mean(axis=1), dtype=np.float32)
+
+
+def sees_through(observation: Observation, points: FloatArray) -> npt.NDArray[np.bool_]:
+    """Whether a camera sees something farther away at each of some points (..., 3): (...,)."""
+    empty = np.zeros(points.shape[:-1], dtype=np.bool_)
     for view in range(len(observation.cameras)):
         empty |= _readings(observation, view, points).through
-    return np.asarray(empty.mean(axis=1), dtype=np.float32)
+    return empty
 
 
 def visibly_empty(observation: Observation, boxes: FloatArray) -> npt.NDArray[np.bool_]:

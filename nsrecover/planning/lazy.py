@@ -8,8 +8,7 @@ the head.
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -21,12 +20,16 @@ from nsrecover.planning.search_tree import (
     PHASE_EXPANSIONS,
     ROUNDING,
     CostArray,
+    IndexArray,
     Node,
     Phase,
     SearchTree,
     State,
     Step,
 )
+
+PATIENCE = 128
+"""Expansions without any way after which the model is asked for a proof that there is none."""
 
 
 @runtime_checkable
@@ -40,13 +43,32 @@ class LazyModel(WorldModel[State, Step], Protocol[State, Step]):
     def estimate(self, state: State) -> CostArray:
         """Estimated cost to each subgoal, (K,): too high or too low, but inf only where there is no way."""
 
-    def tighten(self, state: State, stop: Callable[[], bool]) -> CostArray:
+    def tighten(self, state: State, stop: Callable[[], bool], enough: float = ...) -> CostArray:
         """A tight lower bound on the cost to each subgoal, (K,); slow.
 
         Args:
             state: the state.
             stop: called repeatedly; once it returns true, the bound found so far is returned.
+            enough: a bound on the cost to the goal that need not be exceeded; infinite by default.
         """
+
+    def bound_after(self, state: State, step: Step) -> CostArray:
+        """What the tight bound of a state says about the state after a step, (K,): quick, and at most its tight bound.
+
+        Args:
+            state: a state that was tightened.
+            step: a step that can be taken there.
+        """
+
+    @property
+    def settling(self) -> int:
+        """Expansions by which the first way is improved before it is announced."""
+
+    def solvable(self) -> bool:
+        """False if a proof that looks at all of the task shows that there is no way from the start; slow."""
+
+    def sufficient(self, state: State, steps: Sequence[Step]) -> Sequence[Step]:
+        """Those of all steps that can be taken in a tightened state that a search for a cheapest way has to try."""
 
 
 class LazySearchTree(SearchTree[State, Step]):
@@ -58,13 +80,19 @@ class LazySearchTree(SearchTree[State, Step]):
 
     model: LazyModel[State, Step]
     factor = 1.0
+    _first: int | None = None  # expansions when the first way was found
+    _pending = False  # whether the incumbent is not announced yet
 
     def phases(self) -> Iterator[Phase]:
         """All subgoals at once, since one evaluation covers them all: first a way, then proofs and better ways."""
+        yield Phase(EVERY, GREEDY_WEIGHT, PATIENCE, until_better=True)
+        if self.incumbent is None and not self.model.solvable():
+            self.frontier, self.parked = [], []  # nothing is left to be searched
+            return
         yield Phase(EVERY, GREEDY_WEIGHT, until_better=True)
         yield Phase(EVERY, 1.0, 1)  # often the start's own bound is proof enough
         half = PHASE_EXPANSIONS // 2
-        for weight, spend in ((2.0, half), (1.0, half), (1.5, 4 * half), (1.0, 64 * half), (1.5, 64 * half)):
+        for weight, spend in ((2.0, half), (1.0, half), (1.5, 4 * half), (1.0, 64 * half), (1.5, 16 * half)):
             yield Phase(EVERY, weight, spend)
         yield Phase(EVERY, 1.0)
 
@@ -80,38 +108,52 @@ class LazySearchTree(SearchTree[State, Step]):
         """Sort all open nodes again; before proofs begin, raise their bounds by the start's tight bound."""
         if phase.weight == 1.0 and self.tightened(self.root):
             for node in [entry[3] for entry in self.frontier] + self.parked:
-                node.bound = np.maximum(node.bound, self.root.bound - node.cost)
+                self.raised(node, self.root.bound - node.cost)
         super().start_phase(phase)
+
+    def value(self, node: Node[State, Step], active: IndexArray | slice = EVERY) -> float:
+        """Lower bound on the cost of any way through a node to one of the subgoals, which are always all active."""
+        if node.least is None:
+            node.least = node.cost + float((node.bound + self.to_go).min())
+        return node.least
+
+    def raised(self, node: Node[State, Step], bound: CostArray) -> None:
+        """Raise the bound of a node."""
+        node.bound, node.least = np.maximum(node.bound, bound), None
 
     def priority(self, node: Node[State, Step]) -> tuple[float, float]:
         """Place of a node in the frontier: by its estimate in phases that look for a way, by its bound in proofs."""
         if self.phase.weight == 1.0:
             return self.value(node), -node.cost
-        expected = 0.0 if node.estimate is None else self.phase.weight * node.estimate
-        return float((node.cost + expected + self.to_go).min()), float(node.discrepancy.min())
+        # the rest of the plan weighs as much as the way to it; else the search would restore the plan whatever it costs
+        expected = self.to_go if node.estimate is None else node.estimate + self.to_go
+        return node.cost + self.phase.weight * float(expected.min()), float(node.discrepancy.min())
 
     def ready(self, node: Node[State, Step]) -> bool:
         """Evaluate a node; one that is no longer the best of the frontier is put back."""
         if self.phase.weight == 1.0:
             if not self.tightened(node):
                 return True
+            if self.value(node) >= self.limit:
+                return False
         elif node.estimated:
             return True
         else:
             node.estimate, node.estimated = self.model.estimate(node.state), True
-            node.bound = np.where(np.isinf(node.estimate), np.inf, node.bound)
-        self.push(node)
-        if self.frontier and self.frontier[0][3] is node:
-            heapq.heappop(self.frontier)
-            return True
-        return False
+            if np.isinf(node.estimate).any():
+                self.raised(node, np.where(np.isinf(node.estimate), np.inf, 0.0))
+        if self.frontier and self.priority(node) >= self.frontier[0][:2]:
+            self.push(node)
+            return False
+        return self.value(node) < self.limit
 
     def tightened(self, node: Node[State, Step]) -> bool:
         """Tighten the bound of a node; False if that was done before."""
         if node.tight:
             return False
-        bound = self.model.tighten(node.state, lambda: self.interrupted() is not None)
-        node.bound, node.tight = np.maximum(node.bound, bound), True
+        node.tight = True
+        enough = self.limit - node.cost
+        self.raised(node, self.model.tighten(node.state, lambda: self.interrupted() is not None, enough))
         return True
 
     def expand(self, node: Node[State, Step]) -> bool:
@@ -120,12 +162,14 @@ class LazySearchTree(SearchTree[State, Step]):
         In the phases that look for a way, steps that the estimate does not recommend wait until nothing better is open.
         """
         self.expansions += 1
+        self._announce()
         if node.detoured:
             return self.follow(node, self.model.detours(node.state))
         node.detoured = True
         steps = list(self.model.applicable(node.state))
         if self.phase.weight == 1.0 or not steps:
-            return self.follow(node, [*steps, *self.model.detours(node.state)])
+            steps = [*steps, *self.model.detours(node.state)]
+            return self.follow(node, self.model.sufficient(node.state, steps) if node.tight else steps)
         assert node.estimate is not None
         improved = self.follow(node, steps)
         node.estimate = node.estimate + self.model.cheapest
@@ -137,7 +181,26 @@ class LazySearchTree(SearchTree[State, Step]):
 
         Afterwards its bound is raised to its parent's bound less the cost of the step between them.
         """
+        announce, self.on_improvement = self.on_improvement, None
         reached = super().reach(node)
+        self.on_improvement = announce
+        if reached:
+            self._first = self.expansions if self._first is None else self._first
+            self._pending = True
+            self._announce()
         if node.parent is not None:
-            node.bound = np.maximum(node.bound, node.parent.bound - (node.cost - node.parent.cost))
+            self.raised(node, node.parent.bound - (node.cost - node.parent.cost))
+            if node.parent.tight and node.step is not None:
+                self.raised(node, self.model.bound_after(node.parent.state, node.step))
         return reached
+
+    def _announce(self) -> None:
+        """Announce the incumbent, unless it is the first one and may soon be improved."""
+        if self._pending and self._first is not None and self.expansions >= self._first + self.model.settling:
+            self.finish()
+
+    def finish(self) -> None:
+        """Announce the incumbent if that was not done."""
+        if self._pending and self.on_improvement is not None:
+            self.on_improvement(self.result(complete=False))
+        self._pending = False

@@ -49,7 +49,7 @@ def search(
         costs_to_go: (K,) what it costs to reach the goal from each subgoal; not negative.
         max_expansions: nodes that may be expanded; with this alone the outcome is deterministic. None: no limit.
         budget_s: wall time, in seconds; None: no limit.
-        on_improvement: called with every new incumbent.
+        on_improvement: called with every new incumbent; a lazy search improves the first one for a moment before.
         cancelled: called before every expansion; if it returns true, the search stops and returns the incumbent.
         settle: if the start already is at a subgoal, do nothing and search nothing, even if there might be a cheaper
             way by another subgoal.
@@ -77,6 +77,7 @@ def search(
     tree = kind(model, start, costs_to_go, on_improvement, interrupted)
     if tree.reach(tree.root) and settle:
         best = float((tree.root.bound + tree.to_go).min())
+        tree.finish()
         found = tree.result(complete=True)
         return replace(found, proven_optimal=best >= found.cost, lower_bound=best)
     tree.parked.append(tree.root)
@@ -92,9 +93,11 @@ def search(
             stopped = interrupted()
             if stopped is not None:
                 tree.parked.append(node)
+                tree.finish()
                 return tree.result(False, stopped)
             if tree.ready(node) and tree.expand(node) and phase.until_better:
                 break
+    tree.finish()
     return tree.result(complete=True)
 
 

@@ -102,6 +102,7 @@ class Node(Generic[State, Step]):
         tight: whether its bound has been tightened.
         detoured: its applicable steps were tried; its detours are left.
         outdated: a cheaper way to its state was found.
+        least: `value` for all subgoals, if it is known; only `LazySearchTree` keeps it.
     """
 
     state: State
@@ -115,6 +116,7 @@ class Node(Generic[State, Step]):
     tight: bool = False
     detoured: bool = False
     outdated: bool = False
+    least: float | None = None
 
 
 class SearchTree(Generic[State, Step]):
@@ -268,6 +270,9 @@ class SearchTree(Generic[State, Step]):
             if self.value(child) < self.limit:
                 self.push(child)
         return improved
+
+    def finish(self) -> None:
+        """Called once when the search ends."""
 
     def result(self, complete: bool, reason_code: ReasonCode | None = None) -> SearchResult[State, Step]:
         """The incumbent, or the fact that there is none.

@@ -160,7 +160,10 @@ def _graph(graph: SceneGraph) -> dict[str, Any]:
         "hidden": by_visibility[Visibility.OCCLUDED],
         "unknown": by_visibility[Visibility.UNKNOWN],
         "held": None if graph.held is None else graph.names[graph.held],
-        "states": dict(graph.states),
+        "states": {
+            name: {variable: dict(chances) for variable, chances in states.items()}
+            for name, states in graph.states.items()
+        },
     }
 
 

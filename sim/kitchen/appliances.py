@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from sim.kitchen.fixtures import Control, ControlKind, Finish, Fixture, Place
-from sim.kitchen.furniture import DEPTH_M, HANDLE_GAP_M, INWARDS, handle
+from sim.kitchen.furniture import DEPTH_M, DOWN, HANDLE_GAP_M, INWARDS, handle
 from sim.kitchen.shapes import Assembly, Colour, Joint, JointKind, Link, Part, Vector, box, cylinder
 
 HINGE_NM = 0.6
@@ -101,7 +101,10 @@ def microwave(name: str, on: Fixture, top_m: float, finish: Finish, hinge_left: 
 
 
 def coffee_machine(name: str, on: Fixture, at: tuple[float, float], top_m: float, colour: Colour) -> Fixture:
-    """A coffee machine on a worktop: a cup stands on its foot, below the spout; the button is at the top."""
+    """A coffee machine on a worktop: a cup stands on its foot, below the spout.
+
+    The button is on the top, where no hand touches it in passing that puts a cup below the spout.
+    """
     x, y = at
     parts = (
         box((0.26, 0.20, 0.012), (x - 0.13, y, top_m + 0.006), colour),
@@ -109,7 +112,7 @@ def coffee_machine(name: str, on: Fixture, at: tuple[float, float], top_m: float
         box((0.26, 0.20, 0.10), (x - 0.13, y, top_m + 0.29), colour),
         cylinder(0.014, 0.02, (x - 0.085, y, top_m + 0.23), (0.1, 0.1, 0.1)),
     )
-    button, switch = _button(0, (x + _BUTTON_M / 2, y, top_m + 0.29), (0.85, 0.25, 0.2))
+    button, switch = _button(0, (x - 0.05, y, top_m + 0.34 + _BUTTON_M / 2), (0.85, 0.25, 0.2), DOWN)
     place = Place((x - 0.085, y, top_m + 0.012), (0.01, 0.01), 0.21, single=True)
     return Fixture(
         name,
@@ -168,8 +171,10 @@ def _door(
     return joint, Control(ControlKind.HANDLE, 0, grip, INWARDS, math.radians(60.0), DOOR_TRAVEL)
 
 
-def _button(number: int, at: Vector, colour: Colour) -> tuple[Joint, Control]:
-    """A button in a face, pressed against x and pushed back by a spring; its joint has this number."""
-    plate = box((_BUTTON_M, 0.030, 0.030), (0.0, 0.0, 0.0), colour)
-    joint = Joint("button", JointKind.SLIDE, INWARDS, at, (0.0, 0.008), Link((plate,), 0.02), 4.0, spring=0.2)
-    return joint, Control(ControlKind.BUTTON, number, (_BUTTON_M / 2, 0.0, 0.0), INWARDS, 0.004, 0.006)
+def _button(number: int, at: Vector, colour: Colour, inwards: Vector = INWARDS) -> tuple[Joint, Control]:
+    """A button in a face, pushed back by a spring; its joint has this number, and it is pressed along `inwards`."""
+    x, y, z = inwards
+    plate = box((_BUTTON_M if x else 0.030, _BUTTON_M if y else 0.030, _BUTTON_M if z else 0.030), colour=colour)
+    joint = Joint("button", JointKind.SLIDE, inwards, at, (0.0, 0.008), Link((plate,), 0.02), 4.0, spring=0.2)
+    half = _BUTTON_M / 2
+    return joint, Control(ControlKind.BUTTON, number, (-x * half, -y * half, -z * half), inwards, 0.004, 0.006)

@@ -25,7 +25,7 @@ _STEEL: Colour = (0.55, 0.57, 0.60)
 _BLACK: Colour = (0.13, 0.13, 0.14)
 _LID_M = 0.188
 _BAR_M = 0.006
-_LID_GRIP = (0.140, 0.0, 0.042)
+_LID_GRIP = (0.158, 0.0, 0.046)
 LID = Control(ControlKind.HANDLE, 0, _LID_GRIP, (0.0, 0.0, -1.0), math.radians(20.0), math.radians(98.0))
 """What opens and closes a laptop."""
 POWER = Control(ControlKind.BUTTON, 1, (0.0, 0.0, 0.005), (0.0, 0.0, -1.0), 0.004, 0.006)

@@ -228,14 +228,16 @@ class KitchenCell(KitchenPhysics):
         narrow = sorted(self.fixtures.values(), key=lambda one: not any(place.single for place in one.places))
         return next((one.name for one in narrow if one.places and name in self.standing_on(one.name)), "")
 
-    def carried(self) -> list[int]:
-        """Body numbers of what the robot holds, with what lies in it."""
-        if not self.robot.held:
-            return []
-        names = [self.robot.held]
+    def carried_things(self) -> list[str]:
+        """Names of what the robot holds and of what lies in it."""
+        names = [self.robot.held] if self.robot.held else []
         for name in names:
             names += [other for other in self.contents(name) if other not in names]
-        return [self.body(name) for name in names]
+        return names
+
+    def carried(self) -> list[int]:
+        """Body numbers of what the robot holds, with what lies in it."""
+        return [self.body(name) for name in self.carried_things()]
 
     def _watch_grip(self) -> None:
         """Notice that what was held is not between the fingers any more."""

@@ -76,6 +76,13 @@ def arm_spheres(joints: Array, held: Array) -> tuple[Array, Array]:
     return np.concatenate(points, axis=1), np.array(radii)
 
 
+def points_clear(points: Array, obstacles: Obstacles, margin_m: float) -> bool:
+    """Whether points (P, 3) in the world keep so far away from all obstacles."""
+    inside = np.abs(np.einsum("pmi,mij->pmj", points[:, None] - obstacles.centres, obstacles.rotations))
+    outside = np.maximum(inside - obstacles.halves, 0.0)
+    return not ((outside * outside).sum(axis=2) < margin_m**2).any()
+
+
 def clear(bases: Sequence[BasePose], joints: Array, obstacles: Obstacles, held: Array) -> npt.NDArray[np.bool_]:
     """Whether the arm touches nothing.
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from nsrecover.core.observation import Observation
+from nsrecover.domains.household.kinds import LIQUIDS, Trait, traits_of
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.records.recording import Recording
 from sim.common.cameras import CameraRig
@@ -20,7 +21,9 @@ from sim.common.journal import Journal
 from sim.kitchen.cameras import MAST_RIG
 from sim.kitchen.performing import carry_out_one, unmet
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS, NUM_LAYOUTS
+from sim.kitchen.sounding import microphone_in
 from sim.kitchen.tasks import TASKS, TaskSpec, draw_task, task_of
+from sim.kitchen.truth import FILLED_L
 from sim.kitchen.world import KitchenWorld
 
 
@@ -32,11 +35,16 @@ class KitchenMix:
         tasks: names or codes of tasks, see `sim.kitchen.tasks`.
         layouts: numbers of layouts; None: all that are not held out from training.
         rig: the cameras, in the frame of the base.
+        microphone: whether the robot has a microphone on its mast; its noise differs between episodes.
+        varied: share of the vessels that the plan does not touch that are filled at the start, and of those that are
+            dirty; for training that is to know contents and stains which no task needs.
     """
 
     tasks: tuple[str, ...] = tuple(TASKS)
     layouts: tuple[int, ...] | None = None
     rig: CameraRig = MAST_RIG
+    microphone: bool = False
+    varied: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.tasks:
@@ -51,10 +59,15 @@ class KitchenMix:
                     f"{', '.join(map(str, HELD_OUT_LAYOUTS))} are held out"
                 )
         object.__setattr__(self, "layouts", chosen)
+        if not 0 <= self.varied <= 1:
+            raise InvalidConfiguration(f"expected varied as a share from 0 to 1, found {self.varied}")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON: everything that decides the episode of a seed and number."""
         plain: dict[str, Any] = json.loads(json.dumps(vars(self) | {"domain": "household", "rig": asdict(self.rig)}))
+        for name in ("microphone", "varied"):
+            if not plain[name]:
+                del plain[name]  # so that collections from before there was a choice can be continued
         return plain
 
 
@@ -66,7 +79,24 @@ def specify(mix: KitchenMix, seed: int, episode: int) -> TaskSpec:
     """
     rng = np.random.default_rng([seed, episode, 24])
     assert mix.layouts is not None, "the layouts are filled in"
-    return draw_task(str(rng.choice(mix.tasks)), int(rng.integers(2**31)), int(rng.choice(mix.layouts)))
+    spec = draw_task(str(rng.choice(mix.tasks)), int(rng.integers(2**31)), int(rng.choice(mix.layouts)))
+    return with_varied_states(spec, mix.varied, rng) if mix.varied else spec
+
+
+def with_varied_states(spec: TaskSpec, share: float, rng: np.random.Generator) -> TaskSpec:
+    """A task in the same kitchen, where some of the vessels that its plan does not touch are filled or dirty."""
+    used = {name for action in spec.plan for name in action.arguments} | {name for fact in spec.goal for name in fact}
+    things = []
+    for thing in spec.kitchen.things:
+        capacity, state = thing.kind.capacity_l, thing.state
+        if capacity > 0 and thing.name not in used:
+            state = replace(state, dirty=bool(rng.uniform() < share))
+            if rng.uniform() < share and Trait.VESSEL in traits_of(thing.name):
+                volume = max(1.5 * FILLED_L, float(rng.uniform(0.4, 0.8)) * capacity)
+                if volume <= capacity:
+                    state = replace(state, liquid=str(rng.choice(LIQUIDS)), volume_l=volume)
+        things.append(replace(thing, state=state))
+    return replace(spec, kitchen=replace(spec.kitchen, things=tuple(things)))
 
 
 def demonstrate(mix: KitchenMix, seed: int, parts: str | Path, episode: int) -> EpisodeOutcome:
@@ -105,7 +135,8 @@ def perform(
         return EpisodeOutcome(episode, "", 0, "no_plan", str(problem)), None
     name, count = spec.task.name, len(spec.kitchen.things)
     states = spec.expected()
-    with KitchenWorld(spec.kitchen, mix.rig) as world:
+    microphone = microphone_in(spec.kitchen, seed=spec.seed) if mix.microphone else None
+    with KitchenWorld(spec.kitchen, mix.rig, microphone=microphone) as world:
         observations = [_observe(world, journal, 0)]
         for number, action in enumerate(spec.plan, start=1):
             if journal is not None:
@@ -146,6 +177,8 @@ def _observe(world: KitchenWorld, journal: Journal | None, index: int) -> Observ
         journal.keep(index, state, observation)
     else:
         world.cell.visuals.update(world.cell.states)  # so that what is rendered later is shown in the same way
+        if world.hearing is not None:
+            world.hearing.listen()  # so that the next recording begins here
     return observation
 
 

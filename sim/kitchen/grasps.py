@@ -36,8 +36,10 @@ _LEANING, _UPRIGHT = math.radians(14.0), math.radians(6.0)
 """Pitch of a hand at the near edge of a flat dish."""
 _DEEP_M = 0.04
 _BESIDE = math.radians(70.0)
-"""How far the direction of a hand at a near edge or a handle may be from where it points ideally."""
-_RIM_OPENING_M, _EAR_OPENING_M = 0.03, 0.05
+"""How far the direction of a hand at a near edge may be from where it points ideally."""
+_ASTRIDE = math.radians(35.0)
+"""The same at the handle of a mug: farther to the side a finger would push the mug away."""
+_RIM_OPENING_M, _EAR_OPENING_M = 0.03, 0.04
 _EAR_M = 0.004
 """From the outer end of a mug's handle to the middle of its bar."""
 _HANDLE_FREE = math.radians(42.0)
@@ -152,7 +154,7 @@ def _ears(kind: ThingKind, position: Array, yaw: float, front: float) -> Iterato
     out = kind.size[0] + kind.handle_m - _EAR_M
     point = position + out * np.array([math.cos(yaw), math.sin(yaw), 0.0])
     for azimuth in _spread(yaw + math.pi, 16, front):
-        if _apart(azimuth, yaw + math.pi) < _BESIDE:
+        if _apart(azimuth, yaw + math.pi) < _ASTRIDE:
             for pitch in (_FLAT, _HALF_RIGHT):
                 yield Grasp(ToolPose(point, tool_rotation(azimuth, pitch)), azimuth, _EAR_OPENING_M)
 

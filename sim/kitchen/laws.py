@@ -59,13 +59,18 @@ _BREAKS_AT_M_S: Mapping[str, float] = {Material.SHELL: 1.2, Material.GLASS: 2.6,
 a fall from the worktop (3.9 m/s) always does."""
 
 
+BURNS_C = 140.0
+"""From here on food browns, and burns in the end (McGee, On Food and Cooking); wet food stays below."""
+
+
 @dataclass(frozen=True)
 class Cooking:
     """How a kind of food cooks.
 
     Attributes:
         from_c: temperature from which on it cooks, degrees Celsius.
-        seconds: until it is cooked at any higher temperature, in reality; after the same time again it is burnt.
+        seconds: until it is cooked at any higher temperature, in reality; where it is hotter than `BURNS_C`, it is
+            burnt after the same time again.
     """
 
     from_c: float
@@ -178,9 +183,10 @@ def in_contact(warm: ObjectState, cold: ObjectState, capacity_j_k: float, second
 def cooks(state: ObjectState, kind: str, seconds: float) -> ObjectState:
     """Food after some time at its temperature; what is not food stays as it is."""
     recipe = COOKING.get(whole(kind))
-    if recipe is None or state.temperature_c < recipe.from_c or state.cooked >= 2.0:
+    most = 2.0 if state.temperature_c >= BURNS_C else 1.0
+    if recipe is None or state.temperature_c < recipe.from_c or state.cooked >= most:
         return state
-    return replace(state, cooked=min(2.0, state.cooked + seconds * TIME_LAPSE / recipe.seconds))
+    return replace(state, cooked=min(most, state.cooked + seconds * TIME_LAPSE / recipe.seconds))
 
 
 def breaks(material: Material, change_m_s: float) -> bool:

@@ -20,6 +20,7 @@ def observe(
     bodies: Mapping[str, int],
     markers: Mapping[int, str],
     gripper_opening_m: float,
+    holding: bool,
     time_s: float,
     moved: Sequence[npt.NDArray[np.float64]] | None = None,
 ) -> Observation:
@@ -32,6 +33,7 @@ def observe(
         bodies: name -> body number of what has a mask; the instance numbers follow its order, from 1 on.
         markers: body number -> name of what it belongs to, for the visible bodies of liquids and stains.
         gripper_opening_m: distance between the fingers.
+        holding: whether the gripper feels something between its fingers.
         time_s: simulated time.
         moved: (4, 4) motion of each camera from where it is believed to be, in its frame; None: they are there.
     """
@@ -56,6 +58,6 @@ def observe(
         cameras=tuple(view.camera(rig.width, rig.height) for view in views),
         labels={int(i): names[int(i) - 1] for i in np.unique(instances) if i > 0},
         gripper_opening_m=gripper_opening_m,
-        holding=False,
+        holding=holding,
         time_s=time_s,
     )

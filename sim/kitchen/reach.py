@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from sim.common import kinematics
-from sim.common.rotations import rotation_about, rotation_vector
 from sim.kitchen.clearance import Obstacles, clear
 from sim.kitchen.floor_plan import FloorPlan
 from sim.kitchen.robot import BASE_HEIGHT_M, BasePose
@@ -24,10 +23,26 @@ _HEADINGS = tuple(math.radians(angle) for angle in (0, 30, -30))
 _JUMP = 0.9
 """Joints that move farther than this between two tool poses have changed the posture, radians."""
 _LIMIT_MARGIN = 0.06
-_DENSE = 15
 _BETWEEN = np.array([0.33, 0.67])
-_WAY = np.array([0.0, 0.25, 0.5, 0.75])
-"""Where on the way from the rest posture to the first pose the arm is tested."""
+
+
+_UNFOLDS_M = (0.0, 0.15, 0.30, 0.45)
+"""How far behind its place the base may stand while the arm comes to the first pose."""
+
+
+@dataclass(frozen=True, eq=False)
+class Station:
+    """Where the base stands for a motion.
+
+    Attributes:
+        base: its pose.
+        joints: angles of the arm at each pose of the motion, (K, 7).
+        before: where it stands while the arm comes to the first pose; from there it drives straight to `base`.
+    """
+
+    base: BasePose
+    joints: Array
+    before: BasePose
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,16 +129,17 @@ def following(bases: Sequence[BasePose], poses: Sequence[ToolPose]) -> tuple[Arr
     return result, good
 
 
-def find_base(
+def find_station(
     plan: FloorPlan,
     poses: Sequence[ToolPose],
     azimuth: float,
     obstacles: Obstacles,
     around: Obstacles,
-    rest: Array,
     held: Array,
+    way: Callable[[Array], Array],
+    arrives: Callable[[BasePose], bool],
     here: BasePose | None = None,
-) -> tuple[BasePose, Array] | None:
+) -> Station | None:
     """A place of the base from which the arm can follow tool poses.
 
     Args:
@@ -132,83 +148,74 @@ def find_base(
         azimuth: direction in which the robot should look, radians.
         obstacles: what the arm must not touch at the poses.
         around: what it must not touch on the way to the first one.
-        rest: joint angles (7,) from which the arm comes to the first pose.
         held: (Q, 3) points of what the hand holds, in the frame of the tool.
+        way: gives the postures (W, 7) from the present one to another.
+        arrives: whether the base can drive to a place.
         here: where the base stands; preferred if it serves.
 
     Returns:
-        The base and the joint angles (K, 7); None if there is none.
+        The station; None if there is none.
     """
-    if here is not None:
-        joints, good = _tested([here], poses, obstacles, rest, held)
-        if good[0] and _approached(here, joints[0], obstacles, around, rest, held):
-            return here, joints[0]
     middle = np.mean([pose.position for pose in poses], axis=0)
     bases = candidates(plan, middle, azimuth)
     # in portions: mostly one of the first serves
-    for start in range(0, len(bases), 24):
-        joints, good = _tested(bases[start : start + 24], poses, obstacles, rest, held)
-        for best in np.flatnonzero(good).tolist():
-            if _approached(bases[start + best], joints[best], obstacles, around, rest, held):
-                return bases[start + best], joints[best]
+    portions = [[here]] if here is not None else []
+    portions += [bases[start : start + 24] for start in range(0, len(bases), 24)]
+    for portion in portions:
+        joints, good = _tested(portion, poses, obstacles, held)
+        for row in np.flatnonzero(good).tolist():
+            if not _moves_freely(portion[row], joints[row], obstacles, held):
+                continue
+            before = _unfolds(portion[row], joints[row, 0], plan, obstacles, around, held, way)
+            if before is not None and arrives(before):
+                return Station(portion[row], joints[row], before)
     return None
 
 
-def _approached(
-    base: BasePose, joints: Array, obstacles: Obstacles, around: Obstacles, rest: Array, held: Array
-) -> bool:
-    """Whether the way to the first of the postures (K, 7), and between them, is clear at many points."""
+def _moves_freely(base: BasePose, joints: Array, obstacles: Obstacles, held: Array) -> bool:
+    """Whether the arm touches nothing between postures (K, 7)."""
     between = (joints[:-1, None] + _BETWEEN[:, None] * (joints[1:] - joints[:-1])[:, None]).reshape(1, -1, 7)
-    if not clear([base], between, obstacles, held)[0]:
-        return False
-    if len(held):
-        goals, near = joints[None, 0], rest + _WAY[:, None] * (joints[0] - rest)
-        corners = np.concatenate([_straight(rest, goals, near[None])[0], joints[:1]])
-        at = np.linspace(0, len(corners) - 1, _DENSE)
-        way = np.stack([np.interp(at, np.arange(len(corners)), column) for column in corners.T], axis=1)
-    else:
-        way = rest + np.linspace(0.0, 1.0, _DENSE)[:, None] * (joints[0] - rest)
-    return bool(clear([base], way[None], around, held)[0])
+    return bool(clear([base], between, obstacles, held)[0])
 
 
-def _straight(rest: Array, goals: Array, near: Array) -> Array:
-    """Postures on straight ways of the tool from a rest posture.
+def _unfolds(
+    base: BasePose,
+    goal: Array,
+    plan: FloorPlan,
+    obstacles: Obstacles,
+    around: Obstacles,
+    held: Array,
+    way: Callable[[Array], Array],
+) -> BasePose | None:
+    """The place nearest behind a base in which the arm can come to a posture (7,), and drive in; None if there is none.
 
-    Args:
-        rest: (7,) joint angles.
-        goals: (R, 7) joint angles at the ends.
-        near: (R, W, 7) joint angles near those on the ways.
-
-    Returns:
-        (R, W, 7) joint angles; where the arm cannot go straight, those of `near`.
+    Mostly that is the base itself. In front of an open door or between tall neighbours it is some way back.
     """
-    rows = len(goals)
-    (start,), (attitude,) = kinematics.forward(rest[None])
-    ends, turned = kinematics.forward(goals)
-    positions = start + _WAY[:, None] * (ends - start)[:, None]
-    turns = rotation_vector(turned @ attitude.T)
-    rotations = np.empty((rows, len(_WAY), 3, 3))
-    for row in range(rows):
-        angle = float(np.linalg.norm(turns[row]))
-        axis = turns[row] / angle if angle > 1e-9 else np.array([0.0, 0.0, 1.0])
-        for number, share in enumerate(_WAY):
-            rotations[row, number] = rotation_about(axis, angle * share) @ attitude
-    joints, reached = kinematics.solve(
-        positions.reshape(-1, 3), rotations.reshape(-1, 3, 3), near.reshape(-1, 7), iterations=25
-    )
-    return np.asarray(np.where(reached[:, None], joints, near.reshape(-1, 7)).reshape(near.shape))
+    postures = way(goal)
+    passed = []
+    for distance in _UNFOLDS_M:
+        behind = base.backed(distance)
+        if not plan.free(np.array([[behind.x, behind.y]]))[0]:
+            return None
+        passed += [base.backed(distance - shift) for shift in (0.10, 0.05) if distance]
+        if not clear([behind], postures[None], around, held)[0]:
+            continue
+        if passed and not clear(passed, np.broadcast_to(goal, (len(passed), 1, 7)), obstacles, held).all():
+            return None
+        # what is held comes straight in from farther behind
+        lane = [behind.backed(0.05 * number) for number in range(1, 9)] if len(held) else []
+        if lane and not clear(lane, np.broadcast_to(postures[0], (len(lane), 1, 7)), around, held).all():
+            continue
+        return behind
+    return None
 
 
 def _tested(
-    bases: Sequence[BasePose], poses: Sequence[ToolPose], obstacles: Obstacles, rest: Array, held: Array
+    bases: Sequence[BasePose], poses: Sequence[ToolPose], obstacles: Obstacles, held: Array
 ) -> tuple[Array, npt.NDArray[np.bool_]]:
-    """Like `following`; also the way from a rest posture to the first pose and all postures must be clear."""
+    """Like `following`; also all postures must be clear."""
     joints, good = following(bases, poses)
     rows = np.flatnonzero(good)
     if len(rows):
-        way = rest + _WAY[:, None] * (joints[rows, :1] - rest)
-        if len(held):
-            way = _straight(rest, joints[rows, 0], way)
-        postures = np.concatenate([way, joints[rows]], axis=1)
-        good[rows] = clear([bases[row] for row in rows.tolist()], postures, obstacles, held)
+        good[rows] = clear([bases[row] for row in rows.tolist()], joints[rows], obstacles, held)
     return joints, good

@@ -28,6 +28,8 @@ CARRY_M = (0.44, -0.06, 0.52)
 """The same with something in the gripper."""
 HIGH_M = ((0.40, -0.06, 0.72), (0.36, -0.06, 0.68), (0.36, -0.06, 0.62))
 """The same while it drives, best first: over open doors of fridge and cabinet."""
+TUCKED = (-1.34, -0.50, -0.15, -1.22, 1.07, 0.43, 1.05)
+"""Joint angles at which the empty arm stays within 23 cm of the middle of the base, hardly farther than the base."""
 LATCH_FORCE_N = 80.0
 """A constraint that holds a thin thing breaks above this force."""
 _LATCH_TICKS = 4
@@ -60,6 +62,27 @@ class BasePose:
     def origin(self) -> Array:
         """Origin (3,) of the frame of the arm's base."""
         return np.array([self.x, self.y, BASE_HEIGHT_M])
+
+    def backed(self, distance_m: float) -> BasePose:
+        """The pose, drawn straight back."""
+        return BasePose(self.x - distance_m * math.cos(self.yaw), self.y - distance_m * math.sin(self.yaw), self.yaw)
+
+
+def along(path: Sequence[BasePose], step_m: float = 0.08) -> list[BasePose]:
+    """Poses of the base on a path, so far from each other at most; its turns are even."""
+    found = list(path[:1])
+    for before, after in itertools.pairwise(path):
+        turn = math.remainder(after.yaw - before.yaw, 2 * math.pi)
+        count = max(1, math.ceil(max(math.dist((before.x, before.y), (after.x, after.y)), abs(turn) * 0.4) / step_m))
+        for share in (number / count for number in range(1, count + 1)):
+            found.append(
+                BasePose(
+                    before.x + share * (after.x - before.x),
+                    before.y + share * (after.y - before.y),
+                    before.yaw + share * turn,
+                )
+            )
+    return found
 
 
 class Robot:
@@ -167,6 +190,18 @@ class Robot:
     def opening_m(self) -> float:
         """Distance between the fingers."""
         return min(OPEN_M, max(0.0, self.arm.measured_opening_m()))
+
+    def feels(self) -> bool:
+        """Whether something keeps the fingers apart although they press, as a gripper feels it: by force, not by name.
+
+        Fingers that have closed on nothing touch each other only.
+        """
+        own = (self.arm.body, self.stand)
+        felt = []
+        for finger in _FINGERS:
+            points = pybullet.getContactPoints(self.arm.body, linkIndexA=finger, physicsClientId=self._client)
+            felt.append(any(point[9] > 0.0 and point[2] not in own for point in points))
+        return all(felt)
 
     def pressed(self, body: int) -> bool:
         """Whether both fingers press on a body."""

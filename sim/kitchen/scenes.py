@@ -134,6 +134,8 @@ _USUAL: Mapping[str, tuple[str, ...]] = {
 _ATTEMPTS = 400
 _DEEP = 0.8
 """Food that is sliced lies on this share of the depth of a place, from its front on: a hand has to reach over it."""
+_CUT_MARGIN_M = 0.20
+"""Free distance between food that is sliced and appliances: the hand with the knife is next to it."""
 _ANYWHERE = ("countertop", "dining table")
 """Kinds of fixtures on which things stand at the start."""
 
@@ -367,11 +369,12 @@ def free_spot(
         apart = gap(covered, discs(other.kind, other.position[0], other.position[1], other.yaw))
         if apart < _MARGIN_M and abs(spot[2] - other.position[2]) < 0.3:
             return None
+    margin = _CUT_MARGIN_M if can_be_sliced(kind) else _MARGIN_M
     for other_fixture in fixtures:
         if other_fixture.position != fixture.position or other_fixture.rests_on == "" or other_fixture is fixture:
             continue
         if fixture.kind != "stove burner" and any(
-            _blocked(other_fixture, fixture.from_world([x, y, spot[2]]), radius + _MARGIN_M) for x, y, radius in covered
+            _blocked(other_fixture, fixture.from_world([x, y, spot[2]]), radius + margin) for x, y, radius in covered
         ):
             return None
     if fixture.kind not in ("stove burner", "fridge"):

@@ -47,6 +47,7 @@ def show(config: ShowConfig) -> list[Path]:
             cell.bodies(),
             cell.visuals.owners,
             cell.robot.opening_m(),
+            cell.robot.feels(),
             cell.time_s,
         )
     # beyond the floor the renderer draws nothing

@@ -254,6 +254,23 @@ def gap(first: list[tuple[float, float, float]], second: list[tuple[float, float
     return min(math.hypot(a - c, b - d) - r - s for a, b, r in first for c, d, s in second)
 
 
+def outline(kind: ThingKind, step_m: float) -> npt.NDArray[np.float64]:
+    """Points (Q, 2) around a standing thing and along its handle, in its frame, about so far from each other."""
+    wide, long, _ = kind.halves
+    if kind.form in _BOXY:
+        corners = np.array([[-wide, -long], [wide, -long], [wide, long], [-wide, long], [-wide, -long]])
+    else:
+        turns = np.linspace(0.0, 2 * math.pi, 25)
+        corners = np.stack([wide * np.cos(turns), long * np.sin(turns)], axis=1)
+    way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(corners, axis=0), axis=1))])
+    at = np.linspace(0.0, way[-1], max(8, math.ceil(way[-1] / step_m)), endpoint=False)
+    edge = np.stack([np.interp(at, way, corners[:, axis]) for axis in (0, 1)], axis=1)
+    if not kind.handle_m:
+        return edge
+    out = wide + np.linspace(kind.handle_m, 0.0, math.ceil(kind.handle_m / step_m), endpoint=False)
+    return np.concatenate([edge, np.stack([out, np.zeros(len(out))], axis=1)])
+
+
 def kind_of(name: str) -> ThingKind:
     """A kind by its name.
 

@@ -156,6 +156,7 @@ class KitchenWorld(ClosedByWith):
             cell.bodies(),
             cell.visuals.owners,
             cell.robot.opening_m(),
+            cell.robot.feels(),
             cell.time_s,
         )
         if self.hearing is None:

@@ -48,11 +48,11 @@ _PLACE = Parameter("?place")
 VARIABLES = (
     StateVariable("open", ("closed", "open")),
     StateVariable("running", ("off", "running")),
-    StateVariable("filled", ("empty", *LIQUIDS), Trait.VESSEL),
+    StateVariable("filled", ("empty", *LIQUIDS), Trait.VESSEL, from_above=True),
     StateVariable("dirty", ("clean", "dirty")),
     StateVariable("sliced", ("whole", "sliced"), Trait.SLICE),
     StateVariable("cracked", ("whole", "cracked")),
-    StateVariable("hot", ("cold", "hot")),
+    StateVariable("hot", ("cold", "hot"), visible=False),
     StateVariable("cooked", ("raw", "cooked"), Trait.COOKS),
     StateVariable("burnt", ("unburnt", "burnt"), Trait.COOKS),
     StateVariable("broken", ("intact", "broken")),

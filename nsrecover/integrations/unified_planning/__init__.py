@@ -15,12 +15,13 @@ Needs unified-planning: `pip install 'nsrecover[up]'`.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nsrecover.core.extras import needs_extra
-from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core.recovery import ReasonCode, RecoveryStatus
 from nsrecover.errors import InvalidConfiguration, InvalidPlan, did_you_mean
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.integrations.unified_planning.grounding import Grounded
@@ -52,7 +53,10 @@ class PlanRepair:
         expansions: number of expanded search nodes.
         seconds: wall time in total.
         grounding_s: wall time for grounding the problem, included in `seconds`.
-        reason: why there is no repair, or why the search stopped early.
+        reason: why there is no repair, or why the search stopped early, in words.
+        reason_code: the code of the reason; None if there is none.
+        blamed: facts of the goal that cannot be brought about, or not together.
+        conflicts: pairs of facts of the goal that exclude each other.
     """
 
     status: RecoveryStatus
@@ -66,6 +70,9 @@ class PlanRepair:
     seconds: float
     grounding_s: float
     reason: str
+    reason_code: ReasonCode | None = None
+    blamed: tuple[str, ...] = ()
+    conflicts: tuple[tuple[str, str], ...] = ()
 
     @property
     def found(self) -> bool:
@@ -157,7 +164,7 @@ def plan_repair(grounded: Grounded, found: symbolic.Repair, seconds: float, grou
     whole = None if step is None else SequentialPlan([*actions, *grounded.rest(step)], old.environment)
     return PlanRepair(
         found.status, actions, step, whole, found.cost, found.lower_bound, found.proven_optimal, found.expansions,
-        seconds, grounding_s, reason_text(found),
+        seconds, grounding_s, reason_text(found), found.reason_code, found.blamed, found.conflicts,
     )  # fmt: skip
 
 
@@ -195,9 +202,15 @@ def visited_states(problem: Problem, actions: Iterable[ActionInstance], advice: 
     Raises:
         InvalidPlan: an action cannot be run.
     """
-    from unified_planning.shortcuts import SequentialSimulator
+    from unified_planning.engines import UPSequentialSimulator
 
-    with SequentialSimulator(problem) as simulator:
+    # it warns of undefined numbers, and refuses them by default; they matter for costs only
+    undefined = "UNDEFINED_INITIAL_NUMERIC" in problem.kind.features
+    with warnings.catch_warnings():
+        if undefined:
+            warnings.simplefilter("ignore", UserWarning)
+        made = UPSequentialSimulator(problem, error_on_failed_checks=not undefined)
+    with made as simulator:
         states = [simulator.get_initial_state()]
         for number, step in enumerate(actions):
             states.append(simulator.apply(states[-1], step))

@@ -29,7 +29,7 @@ READ = frozenset(
     {
         "ACTION_BASED", "FLAT_TYPING", "HIERARCHICAL_TYPING", "NEGATIVE_CONDITIONS", "EQUALITIES", "ACTIONS_COST",
         "PLAN_LENGTH", "STATIC_FLUENTS_IN_ACTIONS_COST", "INT_NUMBERS_IN_ACTIONS_COST", "REAL_NUMBERS_IN_ACTIONS_COST",
-        "INT_FLUENTS", "REAL_FLUENTS",
+        "INT_FLUENTS", "REAL_FLUENTS", "UNDEFINED_INITIAL_NUMERIC",
     }
 )  # fmt: skip
 """Features that are read directly (numeric fluents in the costs of actions only)."""
@@ -187,6 +187,8 @@ def _operator(reduction: Reduced, action: Any, number: Mapping[str, int]) -> Ope
 def cost_of(reduction: Reduced, action: Any) -> Callable[[tuple[str, ...]], float]:
     """Return a function from the names of the objects to the cost of an instance of an action.
 
+    The cost is inf, which stands for an action that cannot be run, if it depends on a fluent without a value.
+
     Raises:
         InvalidConfiguration: (also from the returned function) the cost is negative or depends on the state.
     """
@@ -210,8 +212,12 @@ def cost_of(reduction: Reduced, action: Any) -> Callable[[tuple[str, ...]], floa
     def evaluated(names: tuple[str, ...]) -> float:
         pairs = zip(action.parameters, names, strict=True)
         given = {manager.ParameterExp(p): manager.ObjectExp(problem.object(name)) for p, name in pairs}
-        return number_of(Simplifier(problem.environment, problem).simplify(cost.substitute(given)))
+        ground = cost.substitute(given)
+        if any(problem.initial_value(fluent) is None for fluent in fluents_of(ground)):
+            return math.inf
+        return number_of(Simplifier(problem.environment, problem).simplify(ground))
 
+    fluents_of = problem.environment.free_vars_extractor.get
     if not cost.is_constant():
         return evaluated
     value = number_of(cost)

@@ -137,12 +137,27 @@ class DomainModel:
         self._recommended[state] = tuple(sorted(ready, key=lambda a: (self._rank[a], a)))
         return np.array([plan.cost + len(relaxed.destroyed(plan, goal, holds)) * self.cheapest])
 
-    def tighten(self, state: State, stop: Callable[[], bool]) -> npt.NDArray[np.float64]:
+    def tighten(self, state: State, stop: Callable[[], bool], enough: float = np.inf) -> npt.NDArray[np.float64]:
         """LM-cut, (1,)."""
         if self._relaxed.goal is None:
             return np.array([np.inf])
         holds = np.flatnonzero(self._holding(state)).tolist()
-        return np.array([sum(least for least, _ in self._cut(holds, stop=stop))])
+        return np.array([sum(least for least, _ in self._cut(holds, stop=stop, enough=enough))])
+
+    def bound_after(self, state: State, step: int) -> npt.NDArray[np.float64]:
+        """Nothing more than the bound before the step says, (1,)."""
+        return np.zeros(1)
+
+    settling = 0
+    """Nothing is announced."""
+
+    def solvable(self) -> bool:
+        """Nothing is proven."""
+        return True
+
+    def sufficient(self, state: State, steps: Sequence[int]) -> Sequence[int]:
+        """All steps."""
+        return steps
 
     def cost(self, step: int) -> float:
         """Cost of an action."""

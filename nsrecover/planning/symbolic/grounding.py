@@ -51,7 +51,7 @@ class Operator:
         deletes: atoms that do not hold afterwards.
         equal: pairs of terms that must be the same object.
         different: pairs of terms that must not be.
-        cost: of an instance, from the names of its objects.
+        cost: of an instance, from the names of its objects; inf: it cannot be run.
     """
 
     name: str
@@ -182,7 +182,8 @@ def instantiate(
     mentioned = [codes.ravel() for instances in (*kept, *steps) for codes in instances.codes]
     facts = np.unique(np.concatenate([*mentioned, *goal]))
     facts = facts[facts != coder.nothing]
-    actions = [action for instances in kept for action in _actions(instances, facts, task.objects)]
+    made = (action for instances in kept for action in _actions(instances, facts, task.objects))
+    actions = [action for action in made if action.cost < math.inf]
     wanted = [action for instances in steps for action in _actions(instances, facts, task.objects)]
     return (
         StripsTask(

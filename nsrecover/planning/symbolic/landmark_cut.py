@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from importlib.util import find_spec
 
 INFINITY = float("inf")
 ZERO = 1e-9
@@ -51,6 +53,7 @@ class LandmarkCut:
         self._costs = [*map(float, costs), 0.0]
         self._users: list[list[int]] = [[] for _ in range(self._size)]
         self._makers: list[list[int]] = [[] for _ in range(self._size)]
+        self._counts = [len(row) for row in self._before]
         for action, row in enumerate(self._before):
             for p in row:
                 self._users[p].append(action)
@@ -58,8 +61,21 @@ class LandmarkCut:
             for p in row:
                 self._makers[p].append(action)
 
+    @cached_property
+    def compiled(self) -> Callable[[Sequence[int], Sequence[Landmark], float], list[Landmark] | None] | None:
+        """The same rounds in machine code; None without Numba."""
+        if find_spec("numba") is None:
+            return None
+        from nsrecover.planning.symbolic.compiled_cut import CompiledCut
+
+        return CompiledCut((self._before, self._achieved, self._users, self._makers), self._costs, self._goal, ZERO)
+
     def __call__(
-        self, holds: Iterable[int], known: Sequence[Landmark] = (), stop: Callable[[], bool] = lambda: False
+        self,
+        holds: Iterable[int],
+        known: Sequence[Landmark] = (),
+        stop: Callable[[], bool] = lambda: False,
+        enough: float = INFINITY,
     ) -> list[Landmark]:
         """Landmarks of a state; the sum of what is charged for them is the bound.
 
@@ -68,12 +84,16 @@ class LandmarkCut:
             known: landmarks of this state that were found before. Those of the state before an action are, except for
                 those that contain the action (Pommerening & Helmert, "Incremental LM-cut", 2013).
             stop: called after every landmark; if it returns True, those found so far are returned.
+            enough: a bound that is large enough; none above is looked for.
 
         Returns:
             The landmarks. No plan costs less than all their charges together; where even without deletes there is no
             plan, there is one landmark without actions, charged inf.
         """
         start = [*holds, self._always]
+        if self.compiled is not None and not stop():
+            further = self.compiled(start, known, enough)
+            return [(INFINITY, [])] if further is None else [*known, *further]
         costs = self._costs[:]
         found = list(known)
         for least, cut in known:
@@ -83,10 +103,14 @@ class LandmarkCut:
         value, support = self._cheapest_way(start, costs)
         if value[self._goal] == INFINITY:
             return [(INFINITY, [])]
-        while value[self._goal] > ZERO and not stop():
+        total = sum([least for least, _ in known])
+        while value[self._goal] > ZERO and total < enough and not stop():
             cut = self._cut(start, costs, support)
             least = min([costs[action] for action in cut])
             found.append((least, cut))
+            total += least
+            if total >= enough:
+                break
             for action in cut:
                 rest = costs[action] - least
                 costs[action] = rest if rest > ZERO else 0.0
@@ -94,29 +118,41 @@ class LandmarkCut:
         return found
 
     def _cheapest_way(self, start: Sequence[int], costs: Sequence[float]) -> tuple[list[float], list[int]]:
-        """Cost of each proposition (h-max), and the most expensive need of each action (-1: it cannot be reached)."""
-        users, achieved = self._users, self._achieved
+        """Cost of each proposition (h-max), and the most expensive need of each action (-1: it cannot be reached).
+
+        Stops where the goal costs nothing. Propositions of equal cost wait in one list, because there are few costs.
+        """
+        users, achieved, goal = self._users, self._achieved, self._goal
         value = [INFINITY] * self._size
-        missing = [len(row) for row in self._before]
+        missing = self._counts[:]
         support = [-1] * len(missing)
-        queue: list[tuple[float, int]] = []
         for p in start:
             value[p] = 0.0
-            queue.append((0.0, p))
-        pop, push = heapq.heappop, heapq.heappush
-        while queue:
-            cost, p = pop(queue)
-            if cost > value[p]:
-                continue
-            for action in users[p]:
-                missing[action] -= 1
-                if not missing[action]:
-                    support[action] = p  # the last of its needs to be met is the dearest
-                    after = cost + costs[action]
-                    for q in achieved[action]:
-                        if after < value[q]:
-                            value[q] = after
-                            push(queue, (after, q))
+        waiting: dict[float, list[int]] = {0.0: list(start)}
+        levels = [0.0]
+        while levels:
+            cost = heapq.heappop(levels)
+            level = waiting.pop(cost)
+            for p in level:  # grows
+                if value[p] < cost:
+                    continue
+                for action in users[p]:
+                    missing[action] -= 1
+                    if not missing[action]:
+                        support[action] = p  # the last of its needs to be met is the dearest
+                        after = cost + costs[action]
+                        for q in achieved[action]:
+                            if after < value[q]:
+                                value[q] = after
+                                if after == cost:
+                                    level.append(q)
+                                elif after in waiting:
+                                    waiting[after].append(q)
+                                else:
+                                    waiting[after] = [q]
+                                    heapq.heappush(levels, after)
+            if value[goal] == 0.0:
+                break
         return value, support
 
     def _cut(self, start: Iterable[int], costs: Sequence[float], support: Sequence[int]) -> list[int]:

@@ -50,6 +50,13 @@ class Propositions:
         holds = np.unpackbits(packed.reshape(len(states), size), axis=1, count=self.facts, bitorder="little")
         return np.concatenate([holds, 1 - holds[:, self._negated]], axis=1).astype(np.bool_)
 
+    def bits(self, state: int) -> int:
+        """The propositions that hold in a state, as bits."""
+        for fact, p in self.negation.items():
+            if not state >> fact & 1:
+                state |= 1 << p
+        return state
+
     def of(self, condition: Condition) -> list[int]:
         """The propositions that a condition is made of."""
         return [*bits_of(condition.needs), *[self.negation[fact] for fact in bits_of(condition.forbids)]]

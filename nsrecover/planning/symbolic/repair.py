@@ -20,8 +20,10 @@ from nsrecover.core.recovery import ReasonCode, RecoveryStatus
 from nsrecover.core.scene import FloatArray
 from nsrecover.planning.search import SearchResult, search
 from nsrecover.planning.symbolic.landmark_cut import Landmark, LandmarkCut
+from nsrecover.planning.symbolic.mutexes import Mutexes
 from nsrecover.planning.symbolic.relaxation import Propositions, Relaxation
 from nsrecover.planning.symbolic.strips import Condition, GroundAction, StripsTask, bits_of, kernels, mask
+from nsrecover.planning.symbolic.stubborn import StubbornSets
 
 LEAST_COST = 1e-6
 """Cost that the search gives to an action without cost, in units of the cheapest other action (at most 1). The shorter
@@ -30,8 +32,14 @@ of two plans with equal cost is then better."""
 SUBGOALS_CONSIDERED = 3
 """Subgoals for which a relaxed plan is made in a state: those that look cheapest by the additive costs."""
 
-NEARNESS = 5.0
-"""Weight of the cost to a subgoal relative to the cost of the plan from there, when subgoals are chosen."""
+MOST_PROPOSITIONS = 3000
+"""Largest number of propositions whose pairs are examined; the time grows with its cube, 0.7 s for 2,600."""
+
+SETTLING = 256
+"""Expansions by which the first way is improved before it is announced: about 0.1 s."""
+
+SETTLING_ACTIONS = 250_000
+"""The same times the number of actions, at most."""
 
 _FAR = 1e12  # stands for infinity in matrix products, where inf times 0 is not 0
 
@@ -45,7 +53,7 @@ class SymbolicModel:
     Without that term the estimate rewards building the top of a tower before its middle.
 
     Args:
-        task: what can be done; its initial state and goal are not used.
+        task: what can be done; its initial state is the start of the search; its goal is not used.
         subgoals: K conditions, the last of which is the goal.
         costs_to_go: what reaching the goal costs from each of them, 0 for the last.
         preferred: actions in the order in which they are to be tried, for example the old plan's.
@@ -64,6 +72,7 @@ class SymbolicModel:
         self.costs = [float(action.cost) for action in task.actions] if costs is None else list(costs)
         self.cheapest = min(self.costs, default=1.0)
         self.costs_to_go = np.asarray(costs_to_go, dtype=np.float64)
+        self._start, self._facts = task.initial, task.facts
         self._propositions = Propositions(len(task.facts), task.actions, subgoals)
         self._relaxation = Relaxation(self._propositions, task.actions, self.costs)
         self._goals = [self._propositions.of(subgoal) for subgoal in subgoals]
@@ -86,6 +95,9 @@ class SymbolicModel:
         self._recommended: dict[int, tuple[int, ...]] = {}
         self._came_by: dict[int, tuple[int, int]] = {}
         self._landmarks: dict[int, list[Landmark]] = {}
+        self._charged: tuple[int, float, dict[int, float]] = -1, 0.0, {}  # of the state expanded last
+        self._needs = [action.precondition.needs for action in self.actions]
+        self._forbids = [action.precondition.forbids for action in self.actions]
         self._index()
 
     def _index(self) -> None:
@@ -106,7 +118,8 @@ class SymbolicModel:
         """Every other action that can be run."""
         known = self._recommended.get(state, ())
         filed = itertools.chain.from_iterable(self._filed[fact] for fact in (-1, *bits_of(state & self._keys)))
-        return [a for a in filed if a not in known and self.actions[a].precondition.holds(state)]
+        needs, forbids = self._needs, self._forbids
+        return [a for a in filed if not needs[a] & ~state and not forbids[a] & state and a not in known]
 
     def successors(self, state: int, steps: Sequence[int]) -> list[int]:
         """The states after each of some actions."""
@@ -133,18 +146,20 @@ class SymbolicModel:
         expected = np.minimum(value[self._relevant], _FAR) @ self._member
         expected[expected >= _FAR] = np.inf
         plans, supporters = {}, dict[int, list[int]]()
-        for k in np.argsort(NEARNESS * expected + self.costs_to_go, kind="stable")[:SUBGOALS_CONSIDERED]:
+        for k in np.argsort(expected + self.costs_to_go, kind="stable")[:SUBGOALS_CONSIDERED]:
             if np.isfinite(expected[k]):
                 plans[k] = self._relaxation.plan(self._goals[k], value, need, supporters)
         for k, plan in plans.items():
             lost = self._relaxation.destroyed(plan, self._goals[k], holds)
             expected[k] = plan.cost + sum(self._restore.get(p, 0.0) for p in lost)
         if plans:
-            best = plans[min(plans, key=lambda k: NEARNESS * expected[k] + self.costs_to_go[k])]
+            best = plans[min(plans, key=lambda k: expected[k] + self.costs_to_go[k])]
             self._recommended[state] = tuple(sorted(best.helpful, key=lambda a: (self._rank[a], a)))
         return expected
 
-    def tighten(self, state: int, stop: Callable[[], bool]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    def tighten(
+        self, state: int, stop: Callable[[], bool], enough: float = np.inf
+    ) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
         """LM-cut to the goal, less the cost to go of each subgoal, (K,)."""
         chain = [state]  # what is known of the states on the way here saves most of the work
         while chain[-1] not in self._landmarks and self._came_by.get(chain[-1], (chain[-1], -1))[1] >= 0:
@@ -154,9 +169,30 @@ class SymbolicModel:
                 continue
             before, action = self._came_by.get(here, (here, -1))
             known = [landmark for landmark in self._landmarks.get(before, ()) if action not in landmark[1]]
-            holds = np.flatnonzero(self._propositions.true_in(here)).tolist()
-            self._landmarks[here] = self._cut(holds, known, stop)
-        return np.maximum(sum(least for least, _ in self._landmarks[state]) - self.costs_to_go, 0.0)
+            holds = bits_of(self._propositions.bits(here))
+            self._landmarks[here] = self._cut(holds, known, stop, enough if here == state else np.inf)
+        return self._bound(sum([least for least, _ in self._landmarks[state]]))
+
+    def bound_after(self, state: int, step: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+        """The bound of the state after an action that follows from the landmarks of the state before it."""
+        if self._charged[0] != state:
+            charges = defaultdict[int, float](float)
+            for least, cut in self._landmarks[state]:
+                for action in cut:
+                    charges[action] += least
+            self._charged = state, sum([least for least, _ in self._landmarks[state]]), charges
+        _, total, charged = self._charged
+        return self._bound(total - charged.get(step, 0.0))
+
+    def sufficient(self, state: int, steps: Sequence[int]) -> Sequence[int]:
+        """The steps of a strong stubborn set."""
+        if not self._stubborn.worthwhile:
+            return steps
+        landmarks = [cut for _, cut in self._landmarks[state]]
+        return self._stubborn(self._propositions.bits(state), steps, landmarks)
+
+    def _bound(self, cost: float) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+        return np.maximum(cost - self.costs_to_go, 0.0)
 
     def cost(self, step: int) -> float:
         """Cost of an action."""
@@ -166,6 +202,12 @@ class SymbolicModel:
         """The state."""
         return state
 
+    @cached_property
+    def _stubborn(self) -> StubbornSets:
+        relaxed = self._relaxation
+        size = len(self._propositions)
+        return StubbornSets(size, relaxed.before, relaxed.achieved, relaxed.undone, self.mutexes)
+
     # -- for explanations
 
     @cached_property
@@ -173,12 +215,44 @@ class SymbolicModel:
         relaxed = self._relaxation
         return LandmarkCut(len(self._propositions), relaxed.before, relaxed.achieved, self.costs, self._goals[-1])
 
-    def unreachable(self, state: int) -> tuple[list[int], list[int]]:
-        """Facts that the goal needs, and facts that it forbids, for which there is no way even without deletes."""
-        value, _ = self._relaxation.additive(self._propositions.true_in(state))
-        stuck = [p for p in self._goals[-1] if np.isinf(value[p])]
+    @cached_property
+    def mutexes(self) -> Mutexes:
+        """Pairs of propositions that exclude each other in every state that can be reached from the start."""
+        relaxed = self._relaxation
+        holds = bits_of(self._propositions.bits(self._start))
+        return Mutexes(len(self._propositions), relaxed.before, relaxed.achieved, relaxed.undone, holds)
+
+    @property
+    def settling(self) -> int:
+        """At most `SETTLING` expansions, fewer in large tasks, where each takes longer."""
+        return min(SETTLING, SETTLING_ACTIONS // max(1, len(self.actions)))
+
+    def solvable(self) -> bool:
+        """False if pairs of propositions prove that there is no way from the start; True if they say nothing."""
+        if len(self._propositions) > MOST_PROPOSITIONS:
+            return True
+        return not self.mutexes.conflicts(self._goals[-1])
+
+    def lost(self) -> tuple[str, ...]:
+        """Literals of the goal for which there is no way from the start, even without deletes or one at a time."""
+        goal = self._goals[-1]
+        value, _ = self._relaxation.additive(self._propositions.true_in(self._start))
+        lost = [p for p in goal if np.isinf(value[p])]
+        if not lost and not self.solvable():
+            lost = [p for p, q in self.mutexes.conflicts(goal) if p == q]
+        return tuple(map(self._text, lost))
+
+    def conflicts(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of literals of the goal that exclude each other."""
+        if self.solvable():
+            return ()
+        return tuple((self._text(p), self._text(q)) for p, q in self.mutexes.conflicts(self._goals[-1]))
+
+    def _text(self, proposition: int) -> str:
+        if proposition < len(self._facts):
+            return self._facts[proposition]
         fact_of = {p: fact for fact, p in self._propositions.negation.items()}
-        return [p for p in stuck if p not in fact_of], [fact_of[p] for p in stuck if p in fact_of]
+        return f"not {self._facts[fact_of[proposition]]}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +271,8 @@ class Repair:
         expansions: nodes expanded.
         seconds: wall time.
         reason_code: why there is no way, or why the search stopped before the proof; None if neither applies.
-        blamed: facts that no action can bring about any more, if that is the reason; `not ...` for unwanted ones.
+        blamed: facts of the goal that cannot be brought about any more, or not together; `not ...` for unwanted ones.
+        conflicts: pairs of facts of the goal that exclude each other in every state that can be reached.
     """
 
     status: RecoveryStatus
@@ -211,6 +286,7 @@ class Repair:
     seconds: float = 0.0
     reason_code: ReasonCode | None = None
     blamed: tuple[str, ...] = ()
+    conflicts: tuple[tuple[str, str], ...] = ()
 
     @property
     def found(self) -> bool:
@@ -280,17 +356,23 @@ def _repair(
 ) -> Repair:
     """The answer of the search in terms of actions; the search counts costs in `unit`."""
     if result.subgoal is None:
-        code, blamed = result.reason_code, tuple[str, ...]()
+        code, blamed, conflicts = result.reason_code, tuple[str, ...](), tuple[tuple[str, str], ...]()
         if code is None:
-            wanted, unwanted = model.unreachable(task.initial)
-            blamed = (*(task.facts[fact] for fact in wanted), *(f"not {task.facts[fact]}" for fact in unwanted))
-            code = ReasonCode.UNACHIEVABLE if blamed else ReasonCode.NO_SEQUENCE
+            blamed = model.lost()
+            if not blamed:
+                conflicts = model.conflicts()
+                blamed = tuple(dict.fromkeys(itertools.chain.from_iterable(conflicts)))
+            code = (
+                ReasonCode.CONFLICTING_GOALS if conflicts else
+                ReasonCode.UNACHIEVABLE if blamed else ReasonCode.NO_SEQUENCE
+            )  # fmt: skip
         return Repair(
             result.status,
             lower_bound=result.lower_bound * unit,
             expansions=result.expansions,
             reason_code=code,
             blamed=blamed,
+            conflicts=conflicts,
         )
     actions = tuple(task.actions[a] for a in result.path)
     whole = (*actions, *plan[result.subgoal :])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 
@@ -51,34 +50,27 @@ class Drawn:
     effort: Effort
 
 
-class HouseholdDataset(Protocol):
-    """A definition of episodes."""
+@dataclass(frozen=True)
+class HouseholdDataset:
+    """A definition of episodes.
 
-    @property
-    def name(self) -> str:
-        """Name in commands."""
-        ...
+    Attributes:
+        name: in commands.
+        episodes: default number.
+        per_kitchen: number of episodes that share a kitchen and its fault-free run.
+        tasks: codes of its tasks, equally often.
+    """
 
-    @property
-    def episodes(self) -> int:
-        """Default number of episodes."""
-        ...
-
-    @property
-    def per_kitchen(self) -> int:
-        """Number of episodes that share a kitchen and its fault-free run."""
-        ...
-
-    @property
-    def tasks(self) -> Sequence[str]:
-        """Codes of its tasks, equally often."""
-        ...
+    name: str
+    episodes: int
+    per_kitchen: int
+    tasks: tuple[str, ...] = tuple(task.code for task in TASKS.values())
 
     def draw(
         self, trunk: Trunk, kitchen: int, rng: np.random.Generator, effort: Effort
     ) -> Sequence[tuple[Sequence[Fault], Sequence[HouseholdError]]] | None:
         """Faults and errors of the episodes of a kitchen; None if it does not offer enough."""
-        ...
+        raise NotImplementedError
 
 
 def generate(dataset: HouseholdDataset, seed: int, kitchen: int) -> Drawn:
@@ -174,22 +166,15 @@ def drawn_faults(trunk: Trunk, kind: type[Fault], rng: np.random.Generator, step
 
 
 @dataclass(frozen=True)
-class SingleFailures:
+class SingleFailures(HouseholdDataset):
     """One failure in each episode, ten different kinds in a kitchen if they fit.
 
     Liu et al. (2023) have ten failures for each of ten tasks.
-
-    Attributes:
-        name: of the dataset.
-        episodes: default number.
-        per_kitchen: failures in a kitchen.
-        tasks: codes of its tasks.
     """
 
     name: str = "H1"
     episodes: int = 1000
     per_kitchen: int = 10
-    tasks: tuple[str, ...] = tuple(task.code for task in TASKS.values())
 
     def draw(
         self, trunk: Trunk, kitchen: int, rng: np.random.Generator, effort: Effort
@@ -214,20 +199,12 @@ class SingleFailures:
 
 
 @dataclass(frozen=True)
-class SeveralFailures:
-    """Two to four failures at different steps of each episode.
-
-    Attributes:
-        name: of the dataset.
-        episodes: default number.
-        per_kitchen: episodes in a kitchen.
-        tasks: codes of its tasks.
-    """
+class SeveralFailures(HouseholdDataset):
+    """Two to four failures at different steps of each episode."""
 
     name: str = "H2"
     episodes: int = 300
     per_kitchen: int = 3
-    tasks: tuple[str, ...] = tuple(task.code for task in TASKS.values())
 
     def draw(
         self, trunk: Trunk, kitchen: int, rng: np.random.Generator, effort: Effort
@@ -260,15 +237,8 @@ class SeveralFailures:
 
 
 @dataclass(frozen=True)
-class IrreversibleFailures:
-    """Failures after which the goal cannot be reached any more (even numbers), and harmless look-alikes (odd numbers).
-
-    Attributes:
-        name: of the dataset.
-        episodes: default number.
-        per_kitchen: two: one that spoils the task, and one that does not.
-        tasks: codes of the tasks in which something needed can be spoilt.
-    """
+class IrreversibleFailures(HouseholdDataset):
+    """Failures after which the goal cannot be reached any more (even numbers), and harmless look-alikes (odd ones)."""
 
     name: str = "H3"
     episodes: int = 300
@@ -310,20 +280,12 @@ class IrreversibleFailures:
 
 
 @dataclass(frozen=True)
-class NoFailures:
-    """Nothing is injected; what fails, fails by itself.
-
-    Attributes:
-        name: of the dataset.
-        episodes: default number.
-        per_kitchen: one, so that all kitchens differ.
-        tasks: codes of its tasks.
-    """
+class NoFailures(HouseholdDataset):
+    """Nothing is injected; what fails, fails by itself."""
 
     name: str = "H4"
     episodes: int = 200
     per_kitchen: int = 1
-    tasks: tuple[str, ...] = tuple(task.code for task in TASKS.values())
 
     def draw(
         self, trunk: Trunk, kitchen: int, rng: np.random.Generator, effort: Effort

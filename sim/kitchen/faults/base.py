@@ -137,3 +137,29 @@ class Fault:
 
     def after(self, person: Person, action: Action) -> None:
         """Act when the action has ended and the arm is stowed."""
+
+
+@dataclass(frozen=True)
+class OfAction(Fault):
+    """A fault that keeps an action from changing what it should."""
+
+    def touched(self, action: Action) -> frozenset[str]:
+        """What the action should have changed."""
+        return frozenset(action.arguments)
+
+
+@dataclass(frozen=True)
+class Mistake(Fault):
+    """One thing or place is taken for another.
+
+    Attributes:
+        old: name of the right one.
+        new: name of the wrong one.
+    """
+
+    old: str
+    new: str
+
+    def touched(self, action: Action) -> frozenset[str]:
+        """The action's objects, and what is taken for one of them."""
+        return frozenset({*action.arguments, self.new})

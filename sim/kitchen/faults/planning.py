@@ -7,16 +7,16 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from nsrecover.core.actions import Action, Plan
+from nsrecover.core.actions import Plan
 from nsrecover.domains.household.kinds import CATEGORIES
 from nsrecover.domains.household.names import noun
-from sim.kitchen.faults.base import Fault, FaultClass
+from sim.kitchen.faults.base import FaultClass, Mistake, OfAction
 from sim.kitchen.faults.choosing import one_of, replaced, similar
 from sim.kitchen.faults.moment import Moment
 
 
 @dataclass(frozen=True)
-class MissingStep(Fault):
+class MissingStep(OfAction):
     """The plan lacks an action."""
 
     kind: ClassVar[str] = "missing_step"
@@ -28,17 +28,13 @@ class MissingStep(Fault):
         """The action of the moment, unless it is the only one."""
         return cls(moment.step) if len(moment.plan) > 1 and not moment.taken else None
 
-    def touched(self, action: Action) -> frozenset[str]:
-        """What the action should have changed."""
-        return frozenset(action.arguments)
-
     def altered(self, plan: Plan) -> Plan:
         """The plan without the step."""
         return Plan(plan.actions[: self.at_step] + plan.actions[self.at_step + 1 :])
 
 
 @dataclass(frozen=True)
-class WrongOrder(Fault):
+class WrongOrder(OfAction):
     """Two actions that follow one another are in the wrong order."""
 
     kind: ClassVar[str] = "wrong_order"
@@ -50,10 +46,6 @@ class WrongOrder(Fault):
         """The action of the moment and the next one."""
         return cls(moment.step) if moment.rest and not moment.taken else None
 
-    def touched(self, action: Action) -> frozenset[str]:
-        """What the action should have changed."""
-        return frozenset(action.arguments)
-
     def altered(self, plan: Plan) -> Plan:
         """The plan with the two steps exchanged."""
         i = self.at_step
@@ -61,20 +53,12 @@ class WrongOrder(Fault):
 
 
 @dataclass(frozen=True)
-class WrongInPlan(Fault):
-    """From one step on, the plan names a wrong thing or place.
-
-    Attributes:
-        old: name of the right one.
-        new: name in the plan.
-    """
+class WrongInPlan(Mistake):
+    """From one step on, the plan names a wrong thing or place."""
 
     kind: ClassVar[str] = "wrong_in_plan"
     fault_class: ClassVar[FaultClass] = FaultClass.PLANNING
     meaning: ClassVar[str] = "the plan names a wrong thing or place"
-
-    old: str
-    new: str
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
@@ -82,23 +66,17 @@ class WrongInPlan(Fault):
         found = _mistaken(moment, rng, moment.action.arguments)
         return None if found is None else cls(moment.step, *found)
 
-    def touched(self, action: Action) -> frozenset[str]:
-        """The action's objects, and what is named instead."""
-        return frozenset({*action.arguments, self.new})
-
     def altered(self, plan: Plan) -> Plan:
         """The plan with the wrong name."""
         return replaced(plan, self.old, self.new, self.at_step)
 
 
 @dataclass(frozen=True)
-class AmbiguousReference(Fault):
+class AmbiguousReference(Mistake):
     """From one step on, the plan uses a word that several things or places can mean, and the robot takes a wrong one.
 
     Attributes:
         word: in the plan.
-        old: name of what was meant.
-        new: name of what the robot takes.
     """
 
     kind: ClassVar[str] = "ambiguous_reference"
@@ -106,8 +84,6 @@ class AmbiguousReference(Fault):
     meaning: ClassVar[str] = "the plan says `container`, for instance, and the robot takes the wrong one"
 
     word: str
-    old: str
-    new: str
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
@@ -117,14 +93,10 @@ class AmbiguousReference(Fault):
             return None
         old, new = found
         if noun(old) == noun(new):
-            return cls(moment.step, noun(old), old, new)
+            return cls(moment.step, old, new, noun(old))
         words = sorted(word for word, nouns in CATEGORIES.items() if {noun(old), noun(new)} <= nouns)
         word = one_of(rng, words)
-        return None if word is None else cls(moment.step, word, old, new)
-
-    def touched(self, action: Action) -> frozenset[str]:
-        """The action's objects, and what the robot takes."""
-        return frozenset({*action.arguments, self.new})
+        return None if word is None else cls(moment.step, old, new, word)
 
     def altered(self, plan: Plan) -> Plan:
         """The plan as the robot understands it."""

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from nsrecover.core.actions import Action
-from sim.kitchen.faults.base import Fault, FaultClass, Hand
+from sim.kitchen.faults.base import Fault, FaultClass, Hand, Mistake, OfAction
 from sim.kitchen.faults.choosing import one_of, similar
 from sim.kitchen.faults.moment import Moment
 from sim.kitchen.reach import ToolPose
@@ -22,18 +22,29 @@ _DOORS = ("open_obj", "close_obj")
 
 
 @dataclass(frozen=True)
-class Dropped(Fault):
-    """The fingers lose their force while the robot carries something.
+class Lost(Fault):
+    """The fingers lose their force.
 
     Attributes:
-        after_s: simulated time since the action began.
+        after_s: simulated time since the action began; if nothing is held then, it strikes as soon as something is.
     """
 
-    kind: ClassVar[str] = "dropped"
     fault_class: ClassVar[FaultClass] = FaultClass.EXECUTION
-    meaning: ClassVar[str] = "the robot drops a thing while it carries it to its place"
 
     after_s: float
+
+    def during(self, hand: Hand, seconds: float) -> None:
+        """Let go."""
+        if seconds >= self.after_s and hand.held:
+            hand.slacken()
+
+
+@dataclass(frozen=True)
+class Dropped(Lost):
+    """The fingers lose their force while the robot carries something."""
+
+    kind: ClassVar[str] = "dropped"
+    meaning: ClassVar[str] = "the robot drops a thing while it carries it to its place"
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
@@ -45,25 +56,13 @@ class Dropped(Fault):
             return None
         return cls(moment.step, round(float(rng.uniform(0.05, 0.5)) * moment.seconds, 2))
 
-    def during(self, hand: Hand, seconds: float) -> None:
-        """Let go."""
-        if seconds >= self.after_s and hand.held:
-            hand.slacken()
-
 
 @dataclass(frozen=True)
-class Slipped(Fault):
-    """The fingers lose their force soon after they have taken something.
-
-    Attributes:
-        after_s: simulated time since the action began; it slips as soon as it is held, if that is later.
-    """
+class Slipped(Lost):
+    """The fingers lose their force soon after they have taken something."""
 
     kind: ClassVar[str] = "slipped"
-    fault_class: ClassVar[FaultClass] = FaultClass.EXECUTION
     meaning: ClassVar[str] = "a thing slips out of the gripper while the robot lifts it"
-
-    after_s: float
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
@@ -71,11 +70,6 @@ class Slipped(Fault):
         if moment.action.operator != "pick_up" or moment.action.arguments[0] in moment.taken:
             return None
         return cls(moment.step, round(float(rng.uniform(0.6, 0.9)) * moment.seconds, 2))
-
-    def during(self, hand: Hand, seconds: float) -> None:
-        """Let go."""
-        if seconds >= self.after_s and hand.held:
-            hand.slacken()
 
 
 @dataclass(frozen=True)
@@ -108,7 +102,7 @@ class FailedGrasp(Fault):
 
 
 @dataclass(frozen=True)
-class FailedAction(Fault):
+class FailedAction(OfAction):
     """The arm stops as soon as it has reached the beginning of its motion."""
 
     kind: ClassVar[str] = "failed_action"
@@ -122,17 +116,13 @@ class FailedAction(Fault):
             return None
         return cls(moment.step)
 
-    def touched(self, action: Action) -> frozenset[str]:
-        """What the action should have changed."""
-        return frozenset(action.arguments)
-
     def poses(self, poses: list[ToolPose], gripping: bool) -> list[ToolPose]:
         """Stop."""
         raise SkillFailure("the arm stopped")
 
 
 @dataclass(frozen=True)
-class WrongPose(Fault):
+class WrongPose(OfAction):
     """The robot believes that a thing or place is a little elsewhere.
 
     Attributes:
@@ -156,30 +146,18 @@ class WrongPose(Fault):
         size, angle = rng.uniform(low, high), rng.uniform(-math.pi, math.pi)
         return cls(moment.step, (round(float(size * math.cos(angle)), 3), round(float(size * math.sin(angle)), 3)))
 
-    def touched(self, action: Action) -> frozenset[str]:
-        """What the action should have changed."""
-        return frozenset(action.arguments)
-
     def poses(self, poses: list[ToolPose], gripping: bool) -> list[ToolPose]:
         """Move past it."""
         return [pose.moved((*self.offset_m, 0.0)) for pose in poses]
 
 
 @dataclass(frozen=True)
-class WrongObject(Fault):
-    """The robot mistakes something else for what it is told to act on.
-
-    Attributes:
-        old: name of what the action means.
-        new: name of what it acts on.
-    """
+class WrongObject(Mistake):
+    """The robot mistakes something else for what it is told to act on."""
 
     kind: ClassVar[str] = "wrong_object"
     fault_class: ClassVar[FaultClass] = FaultClass.EXECUTION
     meaning: ClassVar[str] = "the robot mistakes another thing or place for the right one"
-
-    old: str
-    new: str
 
     @classmethod
     def sample(cls, moment: Moment, rng: np.random.Generator) -> Self | None:
@@ -192,10 +170,6 @@ class WrongObject(Fault):
         if new is None or new in arguments or _has(moment, operator, new):
             return None
         return cls(moment.step, old, new)
-
-    def touched(self, action: Action) -> frozenset[str]:
-        """The action's objects, and what it is mistaken for."""
-        return frozenset({*action.arguments, self.new})
 
     def action(self, action: Action) -> Action:
         """The same with the other object."""

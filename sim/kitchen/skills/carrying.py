@@ -15,7 +15,7 @@ from sim.kitchen.grasps import Grasp, grasps
 from sim.kitchen.reach import ToolPose
 from sim.kitchen.scenes import SIDE_M
 from sim.kitchen.skills.motion import SLOW_M_S, Motion, OutOfReach, SkillFailure
-from sim.kitchen.things import Form, ThingKind, discs, gap, half_extent
+from sim.kitchen.things import Form, ThingKind, can_be_sliced, discs, gap, half_extent
 
 Array = npt.NDArray[np.float64]
 
@@ -31,10 +31,14 @@ _MAX_TRIES = 14
 _GAP_M = 0.035
 """Free distance to a neighbour when something is put down, if there is a choice."""
 _LEAST_GAP_M = 0.02
+_ROOM_M, _ROOM_TO_CUT_M = 0.12, 0.25
+"""More room than this is of no use around a thing, and around food that a hand with a knife cuts there."""
 _MAX_SPOTS = 14
+_IN_VESSEL = ((0.0, 0.0), (0.35, 0.0), (-0.35, 0.0), (0.0, 0.35), (0.0, -0.35))
+"""Where something is put into a vessel, as shares of its radius; best first."""
 _PLAY_M = 0.006
 """Least room around what is put into a slot."""
-_TURNS = tuple(math.radians(angle) for angle in (0, 25, -25, 50, -50, 75, -75))
+_TURNS = tuple(math.radians(angle) for angle in (0, 25, -25, 50, -50, 75, -75, 100, -100, 130, -130, 180))
 
 _SQUARE = tuple(math.radians(angle) for angle in (0, 90, -90))
 
@@ -90,6 +94,9 @@ def pick_up(motion: Motion, name: str) -> None:
             continue
         tried += 1
         after = _exit(motion, grasp.tool, fixture if enclosed else None, front)
+        # where something stands in front of it, straight up only
+        ways = (after,) if enclosed else (after, after[:1])
+        after = next((way for way in ways if motion.lifts_freely(name, grasp.tool, way, ignored)), after)
         poses = [*before, grasp.tool, *after]
         station = motion.station(poses, front, ignored)
         if station is not None:
@@ -99,7 +106,7 @@ def pick_up(motion: Motion, name: str) -> None:
         raise OutOfReach(f"no grasp of the {name} is within reach")
     grasp, poses = chosen
     motion.shape_fingers(grasp.opening_m)
-    motion.begin(station, poses[0])
+    motion.begin(station)
     number = poses.index(grasp.tool)
     motion.follow(poses[1 : number + 1], SLOW_M_S * 1.5)
     motion.close_fingers()
@@ -188,7 +195,7 @@ def put(motion: Motion, name: str, target: str) -> None:
             station = motion.station([*poses, *leaving], front, {target})
             if station is None:
                 continue
-            motion.begin(station, poses[0])
+            motion.begin(station)
             motion.follow(poses[1:-1], SLOW_M_S * 1.5)
             motion.follow(poses[-1:], SLOW_M_S)
             if cell.robot.held != name:
@@ -247,10 +254,16 @@ def spots(motion: Motion, name: str, target: str) -> Iterator[tuple[Array, float
         # fingers do not fit into what is narrow
         clearance = rim + 0.012 if outer.size[0] < 0.09 else bottom[2]
         inside = cell.contents(target)
-        for shift in ((0.0, 0.0), (0.35, 0.0), (-0.35, 0.0), (0.0, 0.35), (0.0, -0.35)):
-            spot = bottom + rotation @ (np.array([*shift, 0.0]) * outer.size[0])
-            if all(_gap(motion, other, spot) > kind.radius_m + cell.things[other].kind.radius_m for other in inside):
-                yield spot, float(clearance)
+        lowest = []
+        for number, (x, y) in enumerate(_IN_VESSEL):
+            spot = bottom + rotation @ (np.array([x, y, 0.0]) * outer.size[0])
+            below = [one for one in inside if _gap(motion, one, spot) < kind.radius_m + cell.things[one].kind.radius_m]
+            # what lies there already is lain upon
+            tops = [cell.pose(one)[0][2] + half_extent(cell.things[one].kind, cell.pose(one)[1][2]) for one in below]
+            rise = max([0.0, *(top - spot[2] for top in tops)])
+            lowest.append((rise, number, spot + np.array([0.0, 0.0, rise])))
+        for _, _, spot in sorted(lowest, key=lambda item: item[:2]):
+            yield spot, float(clearance)
         return
     fixture = cell.fixtures[target]
     place = fixture.places[0]
@@ -266,6 +279,7 @@ def spots(motion: Motion, name: str, target: str) -> Iterator[tuple[Array, float
     if tap is not None and tap.stream is not None:
         points.insert(0, np.array([tap.stream[0], tap.stream[1], place.centre[2]]))
     rated = []
+    enough = _ROOM_TO_CUT_M if can_be_sliced(kind) else _ROOM_M
     # the least that it covers, whichever way it is turned
     core = min(radius for _, _, radius in discs(kind, 0.0, 0.0, 0.0))
     for number, local in enumerate(points):
@@ -284,7 +298,7 @@ def spots(motion: Motion, name: str, target: str) -> Iterator[tuple[Array, float
             continue
         first = tap is not None and number == 0
         middle = float(np.hypot(*(local - np.array(place.centre))[:2]))
-        rated.append((0 if first else 1 if room > _GAP_M else 2, -min(room, 0.12) + 0.25 * middle, number, spot))
+        rated.append((0 if first else 1 if room > _GAP_M else 2, -min(room, enough) + 0.25 * middle, number, spot))
     for _, _, _, spot in sorted(rated, key=lambda item: item[:3])[:_MAX_SPOTS]:
         yield spot, 0.0
 

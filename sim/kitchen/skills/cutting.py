@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from sim.common.rotations import rotation_about
 from sim.kitchen.fixtures import Fixture
-from sim.kitchen.reach import ToolPose
+from sim.kitchen.reach import Station, ToolPose
 from sim.kitchen.skills.carrying import front_of, where
-from sim.kitchen.skills.motion import SLOW_M_S, Motion, SkillFailure, Station
+from sim.kitchen.skills.motion import SLOW_M_S, Motion, SkillFailure
 from sim.kitchen.things import Form, can_be_sliced, slices_of
 
 Array = npt.NDArray[np.float64]
@@ -108,7 +108,7 @@ def _cut(
 ) -> None:
     cell = motion.cell
     done = 0
-    motion.begin(station, cuts[0][0])
+    motion.begin(station)
     cell.let_pass(knife, name, True)
     cell.cutting = name
     try:

@@ -44,7 +44,7 @@ def crack(motion: Motion, name: str) -> None:
                 station = motion.station(poses, front)
                 if station is None:
                     continue
-                motion.begin(station, poses[0])
+                motion.begin(station)
                 if not _knocked(motion, name, fixture.name, goal):
                     raise SkillFailure(f"the {name} did not crack")
                 return

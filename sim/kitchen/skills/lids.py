@@ -18,7 +18,7 @@ Array = npt.NDArray[np.float64]
 
 _ARC_POINTS = 7
 _BACK_M = 0.08
-_GRIP_M = 0.036
+_GRIP_M = 0.030
 _GENTLE_N = 8.0
 """Force of each finger on the bar: it turns between them, and a laptop is light."""
 _TIP_M = 0.0075
@@ -50,7 +50,7 @@ def move_lid(motion: Motion, name: str, opened: bool) -> None:
         if station is None:
             continue
         motion.shape_fingers(_GRIP_M)
-        motion.begin(station, before)
+        motion.begin(station)
         motion.follow(poses[:1], SLOW_M_S)
         motion.grip(True, _GENTLE_N)
         motion.close_fingers()

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from sim.common.arm import DOWN, GRIP_FORCE_N, OPEN_M
-from sim.common.rotations import rotation_about
+from sim.common import kinematics
+from sim.common.arm import DOWN, GRIP_FORCE_N, OPEN_M, Leg
+from sim.common.rotations import rotation_about, rotation_vector
 from sim.kitchen.cell import KitchenCell
-from sim.kitchen.clearance import clear
+from sim.kitchen.clearance import clear, points_clear
 from sim.kitchen.floor_plan import FloorPlan
-from sim.kitchen.reach import ToolPose, find_base
-from sim.kitchen.robot import CARRY_M, HIGH_M, STOW_M, BasePose
-from sim.kitchen.things import discs, half_extent
+from sim.kitchen.reach import Station, ToolPose, find_station
+from sim.kitchen.robot import CARRY_M, HIGH_M, STOW_M, TUCKED, BasePose, along
+from sim.kitchen.things import discs, half_extent, outline
 
 Array = npt.NDArray[np.float64]
 
@@ -27,7 +27,13 @@ _OPEN_STEPS = 30
 _SAME_POSTURE = 0.3
 _BOTTOM_M = 0.02
 """What is lower over the bottom of a held thing may come near to what it is put on."""
+_LIFTED_M = 0.008
+"""What is lifted keeps so far away from everything."""
+_RIM_STEP_M = 0.035
+"""Distance between the points around what is held that must keep clear."""
 _CLOSE_STEPS = 260
+_TESTED = 15
+"""At so many points of its way to the first pose the arm is tested."""
 _STOWING = np.linspace(0.08, 1.0, 14)
 """Where on the way to the stowed posture the arm is tested."""
 _BACKWARDS_M = (0.08, 0.16, 0.24, 0.32, 0.40)
@@ -47,27 +53,14 @@ class OutOfReach(SkillFailure):
     """Nothing has been moved yet, because the arm cannot do it from anywhere."""
 
 
-@dataclass(frozen=True, eq=False)
-class Station:
-    """Where the base stands for a motion.
-
-    Attributes:
-        base: its pose.
-        joints: angles of the arm at each pose of the motion, (K, 7).
-    """
-
-    base: BasePose
-    joints: Array
-
-
 def _behind(plan: FloorPlan, base: BasePose) -> BasePose:
     """The farthest free place straight behind a base, up to 40 cm; the base itself if there is none."""
     best = base
     for distance in np.arange(0.05, 0.41, 0.05):
-        x, y = base.x - distance * math.cos(base.yaw), base.y - distance * math.sin(base.yaw)
-        if not plan.free(np.array([[x, y]]))[0]:
+        behind = base.backed(float(distance))
+        if not plan.free(np.array([[behind.x, behind.y]]))[0]:
             break
-        best = BasePose(float(x), float(y), base.yaw)
+        best = behind
     return best
 
 
@@ -107,44 +100,57 @@ class Motion:
             poses: of the tool, in their order.
             azimuth: direction in which the robot should look, radians.
             ignored: names of what the arm may touch.
-            plan: of the floor; by default as it is now.
+            plan: of the floor during the motion; by default as it is now.
         """
-        plan = plan or self.cell.floor_plan()
+        now = self.cell.floor_plan()
+        plan = plan or now
         here = self._robot.base
         free = bool(plan.free(np.array([[here.x, here.y]]))[0])
         near = math.dist((here.x, here.y), poses[0].position[:2]) < 0.75
-        obstacles = self.cell.arm_obstacles({*ignored, self._robot.held})
-        around = self.cell.arm_obstacles({self._robot.held})
-        found = find_base(
+        obstacles = self.cell.arm_obstacles({*ignored, *self.cell.carried_things()})
+        around = self.cell.arm_obstacles(self.cell.carried_things())
+        return find_station(
             plan,
             poses,
             azimuth,
             obstacles,
             around,
-            self._robot.arm.joints,
             self._held(),
+            lambda goal: np.concatenate([self._robot.arm.joints[None], _dense(self._way_to(goal)[0], _TESTED)]),
+            lambda base: now.path(here, base) is not None,
             here if free and near else None,
         )
-        if found is None or plan.path(here, found[0]) is None:
-            return None
-        return Station(*found)
 
     def _held(self) -> Array:
         """Points (Q, 3) around what the hand holds, a little above its bottom, in the frame of the tool."""
         name = self._robot.held
         if not name:
             return np.zeros((0, 3))
+        tool, attitude = self._robot.tool()
+        return (self._outside(name) - tool) @ attitude
+
+    def _outside(self, name: str) -> Array:
+        """Points (Q, 3) around a thing, a little above its bottom, in the world."""
         kind = self.cell.things[name].kind
-        half = kind.halves[:2]
-        around = np.linspace(0.0, 2 * math.pi, 8, endpoint=False)
-        edge = np.stack([half[0] * np.cos(around), half[1] * np.sin(around)], axis=1)
-        if kind.handle_m:
-            edge = np.concatenate([edge, [[half[0] + kind.handle_m, 0.0]]])
+        edge = outline(kind, _RIM_STEP_M)
         heights = (min(0.0, _BOTTOM_M - kind.height_m / 2), kind.height_m / 2)
         local = np.concatenate([np.column_stack([edge, np.full(len(edge), height)]) for height in heights])
         position, rotation = self.cell.pose(name)
-        tool, attitude = self._robot.tool()
-        return np.asarray((position + local @ rotation.T - tool) @ attitude)
+        return np.asarray(position + local @ rotation.T)
+
+    def lifts_freely(self, name: str, grasp: ToolPose, after: Sequence[ToolPose], ignored: Iterable[str]) -> bool:
+        """Whether a thing, and the fingers that hold it, touch nothing on the way through poses of the tool."""
+        obstacles = self.cell.arm_obstacles({*ignored, name})
+        points = (self._outside(name) - grasp.position) @ grasp.rotation
+        points = np.concatenate([points, [[0.0, side, -0.02] for side in (-0.05, 0.05)]])
+        ways = zip((grasp, *after[:-1]), after, strict=True)
+        return all(
+            points_clear(
+                one.position + share * (two.position - one.position) + points @ two.rotation.T, obstacles, _LIFTED_M
+            )
+            for one, two in ways
+            for share in (0.25, 0.5, 0.75, 1.0)
+        )
 
     def press(self, station: Station, before: ToolPose, touch: ToolPose, press: ToolPose) -> None:
         """Press a button with closed fingers: drive there, touch it, press, come back, and stow the arm.
@@ -153,7 +159,7 @@ class Motion:
             SkillFailure: there is no path.
         """
         self.shape_fingers(0.0)
-        self.begin(station, before)
+        self.begin(station)
         self.follow([touch], SLOW_M_S * 1.5)
         self.follow([press], SLOW_M_S * 0.5)
         self.wait(0.1)
@@ -161,18 +167,26 @@ class Motion:
         self.wait(0.1)
         self.stow()
 
-    def begin(self, station: Station, pose: ToolPose) -> None:
-        """Drive to a station and bring the tool to the first pose of its motion.
+    def begin(self, station: Station) -> None:
+        """Drive to a station and bring the arm to the first posture of its motion.
 
         Raises:
             SkillFailure: there is no path.
         """
-        self.drive(station.base)
-        arm, goal = self._robot.arm, station.joints[0]
-        leg = self._robot.leg_to(pose.position, pose.rotation, arm.joints, FAST_M_S) if self._gripping else None
-        if leg is None or float(np.abs(leg[0][-1] - goal).max()) > _SAME_POSTURE:
-            leg = arm.between(arm.joints, goal)
-        arm.follow([leg], self.cell.tick, self._gripping)
+        self.drive(station.before)
+        self._robot.arm.follow([self._way_to(station.joints[0])], self.cell.tick, self._gripping)
+        if station.before != station.base:
+            self._robot.drive([station.before, station.base], self.cell.carried, self.cell.advance)
+
+    def _way_to(self, goal: Array) -> Leg:
+        """The motion to a posture (7,): what is held goes straight, where the arm can."""
+        arm = self._robot.arm
+        if self._gripping:
+            (position,), (rotation,) = kinematics.forward(goal[None])
+            leg = arm.straight(position, rotation, arm.joints, FAST_M_S)
+            if leg is not None and float(np.abs(leg[0][-1] - goal).max()) < _SAME_POSTURE:
+                return leg
+        return arm.between(arm.joints, goal)
 
     def drive(self, goal: BasePose) -> None:
         """Drive to a place.
@@ -190,24 +204,34 @@ class Motion:
         if path is None:
             raise SkillFailure("there is no way to the station")
         arm, carrying = self._robot.arm, self._robot.arm.joints
-        self._lift_high()
+        self._draw_in(along([start, *path] if self._robot.held else [start, *path, goal]))
         self._robot.drive([start, *path], self.cell.carried, self.cell.advance)
-        if self._robot.held and float(np.abs(arm.joints - carrying).max()) > 0.0:
+        if not self._robot.held:
+            self._robot.drive([path[-1], goal], self.cell.carried, self.cell.advance)
+        if float(np.abs(arm.joints - carrying).max()) > 0.0:
+            arm.follow([arm.between(arm.joints, carrying)], self.cell.tick, self._gripping)
+        if self._robot.held:
             # the rest of the way has been tested in the usual posture
-            arm.follow([arm.between(arm.joints, carrying)], self.cell.tick, True)
-        self._robot.drive([path[-1], goal], self.cell.carried, self.cell.advance)
+            self._robot.drive([path[-1], goal], self.cell.carried, self.cell.advance)
 
-    def _lift_high(self) -> None:
-        """Bring what is held over the open doors that it may pass on a drive."""
-        robot = self._robot
-        if not robot.held:
+    def _draw_in(self, way: Sequence[BasePose]) -> None:
+        """Bring the arm to where it touches nothing on a drive: what is held upwards, the empty hand inwards."""
+        robot, arm = self._robot, self._robot.arm
+        obstacles, held = self.cell.arm_obstacles(self.cell.carried_things()), self._held()
+        if robot.held:
+            _, rotation = self.carrying()
+            straight = (arm.straight(np.asarray(place), rotation, arm.joints, FAST_M_S) for place in HIGH_M)
+            legs = [leg for leg in straight if leg is not None]
+        elif clear(way, np.broadcast_to(arm.joints, (len(way), 1, 7)), obstacles, held).all():
             return
-        _, rotation = self.carrying()
-        for place in HIGH_M:
-            leg = robot.arm.straight(np.asarray(place), rotation, robot.arm.joints, FAST_M_S)
-            if leg is not None:
-                robot.arm.follow([leg], self.cell.tick, True)
-                return
+        else:
+            legs = [arm.between(arm.joints, np.asarray(TUCKED))]
+        if legs:
+            free = [
+                np.count_nonzero(clear(way, np.broadcast_to(leg[0][-1], (len(way), 1, 7)), obstacles, held))
+                for leg in legs
+            ]
+            arm.follow([legs[int(np.argmax(free))]], self.cell.tick, self._gripping)
 
     def follow(self, poses: Iterable[ToolPose], speed_m_s: float = FAST_M_S) -> None:
         """Move the tool through world poses, in straight lines where the arm can.
@@ -269,29 +293,41 @@ class Motion:
             if robot.arm.opening_m != OPEN_M or robot.opening_m() < OPEN_M - 0.005:
                 robot.arm.open(OPEN_M, _OPEN_STEPS, self.cell.tick)
             return
-        position, rotation = self.carrying()
-        for place in (position, position - np.array([0.05, 0.0, 0.05]), position + np.array([0.06, 0.0, -0.05])):
-            leg = robot.arm.straight(place, rotation, robot.arm.joints, FAST_M_S)
-            if leg is None:
-                leg = robot.arm.swing(place, rotation, robot.arm.joints)
-            if leg is not None:
-                self._draw_back(_dense(leg[0]))
-                robot.arm.follow([leg], self.cell.tick, True)
-                return
+        leg = self._upright_leg()
+        if leg is not None:
+            self._draw_back(_dense(leg[0]))
+            robot.arm.follow([leg], self.cell.tick, True)
+            return
         self.cell.note("the arm cannot come back to where it carries things")
+
+    def _upright_leg(self) -> Leg | None:
+        """A motion to where things are carried: straight, so that nothing is spilt, in any direction that serves."""
+        arm = self._robot.arm
+        position, rotation = self.carrying()
+        _, now = arm.commanded_tool()
+        azimuth = float(rotation_vector(rotation @ now.T)[2])
+        places = [position + np.array([x, 0.0, z]) for x, z in ((0.0, 0.0), (-0.05, -0.05), (0.06, -0.05))]
+        for share in (1.0, 0.5, 0.0):
+            turned = rotation_about((0.0, 0.0, 1.0), share * azimuth) @ now
+            for place in places:
+                leg = arm.straight(place, turned, arm.joints, FAST_M_S)
+                if leg is not None:
+                    return leg
+        swings = (arm.swing(place, rotation, arm.joints) for place in places)
+        return next((leg for leg in swings if leg is not None), None)
 
     def _draw_back(self, way: Array) -> None:
         """Drive straight back until the arm can take postures (K, 7) without touching anything, if that helps."""
         start, plan = self._robot.base, self.cell.floor_plan()
-        obstacles = self.cell.arm_obstacles({self._robot.held})
+        obstacles = self.cell.arm_obstacles(self.cell.carried_things())
         held, best = self._held(), start
         if clear([start], way[None], obstacles, held)[0]:
             return
         for distance in _BACKWARDS_M:
-            x, y = start.x - distance * math.cos(start.yaw), start.y - distance * math.sin(start.yaw)
-            if not plan.free(np.array([[x, y]]))[0]:
+            behind = start.backed(distance)
+            if not plan.free(np.array([[behind.x, behind.y]]))[0]:
                 break
-            best = BasePose(float(x), float(y), start.yaw)
+            best = behind
             if clear([best], way[None], obstacles, held)[0]:
                 break
         if best != start:

@@ -13,10 +13,10 @@ from sim.kitchen.assemblies import controls_of
 from sim.kitchen.devices import screen_of
 from sim.kitchen.fixtures import Control, ControlKind, Fixture
 from sim.kitchen.floor_plan import FloorPlan
-from sim.kitchen.reach import ToolPose, tool_rotation
+from sim.kitchen.reach import Station, ToolPose, tool_rotation
 from sim.kitchen.shapes import Joint, JointKind
 from sim.kitchen.skills.lids import move_lid, press_down, press_power
-from sim.kitchen.skills.motion import SLOW_M_S, Motion, OutOfReach, SkillFailure, Station
+from sim.kitchen.skills.motion import SLOW_M_S, Motion, OutOfReach, SkillFailure
 from sim.kitchen.skills.moving import move_to
 
 Array = npt.NDArray[np.float64]
@@ -133,7 +133,7 @@ def toggle(motion: Motion, name: str, on: bool) -> None:
         raise SkillFailure(f"the {target} is open")
     if fixture.switch.kind is ControlKind.KNOB:
         _turned(motion, fixture, fixture.switch, fixture.switch.travel if on else -0.03)
-    elif fixture.switch.kind is ControlKind.LEVER:
+    elif fixture.switch.inwards[2] < 0.0:
         position = cell.position_of(fixture, fixture.switch)
         point, _ = _at(fixture, fixture.switch, position)
         inwards = fixture.rotation() @ [-1.0, 0.0, 0.0]
@@ -217,7 +217,7 @@ def _pulled(motion: Motion, fixture: Fixture, control: Control, start: float, go
             for looks in (front,) if goal > start or not hinged else _sideways(fixture, control, start, front):
                 station = motion.station([*before, *poses, *after], looks, {fixture.name}, plan)
                 if station is not None:
-                    _pull(motion, station, before, poses, after)
+                    _pull(motion, station, poses, after)
                     return True
     return False
 
@@ -247,7 +247,7 @@ def _pushed_shut(motion: Motion, fixture: Fixture, control: Control, start: floa
                     if station is None:
                         continue
                     motion.shape_fingers(0.0)
-                    motion.begin(station, before)
+                    motion.begin(station)
                     motion.follow(poses, SLOW_M_S * 1.5)
                     motion.follow([poses[-1].moved(0.008 * inwards)], SLOW_M_S)
                     motion.follow([after], SLOW_M_S * 1.5)
@@ -287,11 +287,9 @@ def _along(
         yield ToolPose(point, rotation @ rotation_about((0.0, 0.0, 1.0), roll))
 
 
-def _pull(
-    motion: Motion, station: Station, before: list[ToolPose], poses: list[ToolPose], after: list[ToolPose]
-) -> None:
+def _pull(motion: Motion, station: Station, poses: list[ToolPose], after: list[ToolPose]) -> None:
     motion.shape_fingers(0.06)
-    motion.begin(station, before[0])
+    motion.begin(station)
     motion.follow(poses[:1], SLOW_M_S)
     motion.close_fingers()
     motion.grip(True)
@@ -340,7 +338,7 @@ def _turned(motion: Motion, fixture: Fixture, control: Control, goal: float) -> 
             if station is None:
                 continue
             motion.shape_fingers(0.05)
-            motion.begin(station, before)
+            motion.begin(station)
             motion.follow(poses[:1], SLOW_M_S)
             motion.close_fingers()
             motion.grip(True)

@@ -46,7 +46,7 @@ def pour(motion: Motion, name: str, target: str) -> None:
         station = motion.station(poses, front)
         if station is None:
             continue
-        motion.begin(station, poses[0])
+        motion.begin(station)
         motion.follow(poses[1:], SLOW_M_S)
         waited = 0.0
         while cell.robot.held == name and cell.states[name].volume_l > 0.0 and waited < _LONGEST_S:

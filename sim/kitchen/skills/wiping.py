@@ -53,7 +53,7 @@ def wipe(motion: Motion, name: str) -> None:
         station = motion.station([above, middle, *rubbing[:4], above], front, {name})
         if station is None or not motion.hand_free(middle, {name, sponge}):
             continue
-        motion.begin(station, above)
+        motion.begin(station)
         motion.follow([middle], SLOW_M_S)
         rubbed = _rub(motion, sponge, name, rubbing)
         motion.follow([above], SLOW_M_S)

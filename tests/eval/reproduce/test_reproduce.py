@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from eval.reproduce.command import page
+from eval.reproduce.inserted import with_tables
 from nsrecover.errors import InvalidConfiguration
 from tests.tables_text import unpadded
 
@@ -17,6 +18,32 @@ ROOT = Path(__file__).parents[3]
 def test_the_committed_page_is_up_to_date() -> None:
     written = page(Path("results"), ROOT / "docs" / "results")
     assert (ROOT / "docs" / "reproduce.md").read_text() == written, "run `python -m eval.reproduce`"
+
+
+@pytest.mark.parametrize(
+    "page_of_tables",
+    [path for path in sorted((ROOT / "docs").rglob("*.md")) if "<!-- begin: results/" in path.read_text()],
+    ids=lambda path: str(path.name),
+)
+def test_tables_in_other_pages_are_up_to_date(page_of_tables: Path) -> None:
+    text = page_of_tables.read_text()
+    assert text == with_tables(text, ROOT), "run `python -m eval.reproduce`"
+
+
+def test_a_page_gets_the_command_and_the_tables_of_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "results" / "timing"
+    folder.mkdir(parents=True)
+    text = "before\n<!-- begin: results/timing -->\nold\n<!-- end -->\nafter"
+    with pytest.raises(InvalidConfiguration, match=r"run\.json and table\.md"):
+        with_tables(text, tmp_path)
+    (folder / "run.json").write_text(json.dumps({"command": "python -m eval.timing", "revision": "abc"}))
+    (folder / "table.md").write_text("A title\n\n| a |\n|---|\n| 1 |\n\nA remark.\n")
+    found = with_tables(text, tmp_path)
+    assert found == (
+        "before\n<!-- begin: results/timing -->\n\n    python -m eval.timing\n\nRevision abc.\n\n"
+        "| a |\n|---|\n| 1 |\n\n<!-- end -->\nafter"
+    )
+    assert with_tables(found, tmp_path) == found
 
 
 def test_every_sweep_has_its_command_and_its_numbers() -> None:

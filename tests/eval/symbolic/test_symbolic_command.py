@@ -14,6 +14,15 @@ from unified_planning.shortcuts import get_environment
 
 from eval.symbolic.blocksworld import Blocks, Domain, disturbed, random_towers, reaches, simple_plan
 from eval.symbolic.command import SymbolicConfig, cases_of, is_valid, shortest
+from eval.symbolic.domain_cases import (
+    DomainCase,
+    accepted,
+    cost_of_plan,
+    made,
+    proven_by_fast_downward,
+    repaired,
+)
+from eval.symbolic.public_domains import GENERATORS, problem_text, random_problem
 from nsrecover.errors import InvalidConfiguration
 
 ROOT = Path(__file__).parents[3]
@@ -25,6 +34,7 @@ def measured(tmp_path_factory):
     out = tmp_path_factory.mktemp("symbolic")
     command = [sys.executable, "-m", "eval.symbolic", "seed=5", "repairs=4", "fewest_blocks=4", "most_blocks=5"]
     command += ["hopeless=0.5", "large_repairs=1", "large_blocks=20", "budget_s=30", "workers=1", f"out={out}"]
+    command += ["proofs=2", "first_plans=1", "lama_s=1", "conflicts=2", "conflict_blocks=12"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     return out, done.stdout
@@ -44,6 +54,39 @@ def test_repairs_are_valid_shortest_and_unsolvable_ones_proven(measured):
     cases = json.loads((out / "cases.json").read_text())
     assert [case["case"]["blocks"] for case in cases] == [4, 5, 4, 5, 20]
     assert {case["disturbance"] for case in cases if case["case"]["hopeless"]} <= {"lost", "pinned"}
+
+
+def test_public_domains_are_compared_and_conflicts_are_named(measured):
+    out, printed = measured
+    found = json.loads((out / "metrics.json").read_text())["domains"]
+    proofs, first, conflicts = found["proofs"], found["first"], found["conflicts"]
+    assert proofs["instances"] == proofs["proven"] == proofs["valid"] == proofs["same_cost"] == 2
+    assert 0 < proofs["cpu_ratio"]["median"] <= proofs["cpu_ratio"]["max"]
+    assert first["instances"] == first["valid"] == 1
+    assert conflicts["instances"] == conflicts["proven"] == conflicts["named"] == 2
+    assert [case["case"]["domain"] for case in found["cases"]] == ["blocks", "gripper", "parking"]
+    assert found["cases"][2]["lama"]
+    assert (out / "anytime.png").stat().st_size > 1000
+    assert "blocks" in printed
+
+
+@pytest.mark.parametrize("domain", ["elevators", "transport"])
+def test_costs_that_are_undefined_for_other_actions_do_not_matter(domain):
+    disturbed = made(DomainCase(domain, 2, seed=3, strange=2))
+    found, curve, _ = repaired(disturbed, 20.0)
+    assert found.proven_optimal
+    assert accepted(disturbed.after, found.plan)
+    assert curve[-1][1] == found.cost == cost_of_plan(disturbed.after, found.plan)
+    assert proven_by_fast_downward(disturbed.after, 20.0).cost == found.cost
+
+
+@pytest.mark.parametrize("domain", GENERATORS)
+def test_every_domain_has_problems_that_differ_by_seed_only(domain):
+    size = {"barman": 2, "blocks": 5}.get(domain, 4)
+    assert problem_text(domain, 1, size) == problem_text(domain, 1, size) != problem_text(domain, 2, size)
+    problem = random_problem(domain, 1, size)
+    assert problem.actions
+    assert problem.goals
 
 
 def test_towers_plans_and_states_fit_together():
@@ -101,6 +144,7 @@ def test_the_shortest_plan_is_that_of_fast_downward():
 
 
 def test_settings_out_of_range_are_refused():
-    for setting in ({"fewest_blocks": 9}, {"hopeless": 2.0}, {"repairs": 0, "large_repairs": 0}, {"repairs": -1}):
+    nothing = dict.fromkeys(("repairs", "large_repairs", "proofs", "first_plans", "conflicts"), 0)
+    for setting in ({"fewest_blocks": 9}, {"hopeless": 2.0}, nothing, {"repairs": -1}, {"lama_s": 0.0}):
         with pytest.raises(InvalidConfiguration, match="expected"):
             cases_of(SymbolicConfig(**setting))

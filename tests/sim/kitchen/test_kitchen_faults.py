@@ -170,7 +170,7 @@ def test_planning_faults_change_the_plan_and_nothing_else() -> None:
     assert str(MissingStep(1).altered(plan)) == "pick_up(mug); toggle_on(faucet)"
     assert str(WrongOrder(1).altered(plan)) == "pick_up(mug); toggle_on(faucet); put_in(mug, sink)"
     assert str(WrongInPlan(1, "sink", "bowl").altered(plan)) == "pick_up(mug); put_in(mug, bowl); toggle_on(faucet)"
-    taken = AmbiguousReference(0, "container", "mug", "cup").altered(plan)
+    taken = AmbiguousReference(0, "mug", "cup", "container").altered(plan)
     assert str(taken) == "pick_up(cup); put_in(cup, sink); toggle_on(faucet)"
     assert all(FailedAction(1).altered(plan) == plan for _ in range(2))
 

@@ -1,6 +1,7 @@
 """The laws as functions: volumes against numerical integrals, heat against energy, thresholds on both sides."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -92,7 +93,8 @@ def test_food_cooks_only_when_hot_and_burns_in_the_end() -> None:
     cold, hot = ObjectState(temperature_c=60.0), ObjectState(temperature_c=95.0)
     assert laws.cooks(cold, "egg", 60.0).cooked == 0.0
     assert 0.5 < laws.cooks(hot, "egg", 3.0).cooked < 1.0
-    assert laws.cooks(hot, "egg", 60.0).cooked == 2.0
+    assert laws.cooks(hot, "egg", 60.0).cooked == 1.0, "wet food does not burn"
+    assert laws.cooks(replace(hot, temperature_c=180.0), "egg", 60.0).cooked == 2.0
     assert laws.cooks(hot, "mug", 60.0) == hot
 
 

@@ -104,3 +104,24 @@ def test_a_relaxed_plan_can_be_run_without_deletes() -> None:
         assert not waiting
         assert reached.issuperset(goal)
     assert planned > 80
+
+
+def test_machine_code_finds_the_same_landmarks() -> None:
+    pytest.importorskip("numba")
+    found = 0
+    for seed in range(60):
+        task = random_task(seed, unit=seed % 2 == 0)
+        propositions, _, cut = parts(task)
+        assert cut.compiled is not None
+        before = cut(np.flatnonzero(propositions.true_in(task.initial)).tolist())
+        for number, action in enumerate(task.actions):
+            if action.precondition.holds(task.initial) and total(before) < np.inf:
+                holds = np.flatnonzero(propositions.true_in(action.apply(task.initial))).tolist()
+                known = [landmark for landmark in before if number not in landmark[1]]
+                compiled, enough = cut(holds, known), cut(holds, known, enough=1.0)
+                _, _, plain = parts(task)
+                plain.compiled = None
+                assert compiled == plain(holds, known)
+                assert enough == plain(holds, known, enough=1.0)
+                found += len(compiled)
+    assert found > 100

@@ -78,7 +78,14 @@ def test_unsolvable_is_proven_by_searching_where_the_relaxation_does_not_tell() 
     task = StripsTask(("token", "left", "right"), tuple(buy), 0b001, Condition(0b110))
     found = repair(task, [])
     assert (found.status, found.expansions > 0) == (RecoveryStatus.IMPOSSIBLE, True)
-    assert "every state that can be reached" in reason_text(found)
+    assert found.reason_code is ReasonCode.CONFLICTING_GOALS
+    assert (found.blamed, found.conflicts) == (("left", "right"), (("left", "right"),))
+    assert reason_text(found) == "these facts of the goal exclude each other: left and right"
+    # two tokens buy two of three things, so that no pair is impossible
+    some = [GroundAction("buy", (str(i), str(t)), (t,), (), (i,), (t,)) for i in (2, 3, 4) for t in (0, 1)]
+    more = repair(StripsTask(tuple("abcde"), tuple(some), 0b00011, Condition(0b11100)), [])
+    assert (more.status, more.reason_code) == (RecoveryStatus.IMPOSSIBLE, ReasonCode.NO_SEQUENCE)
+    assert "every state that can be reached" in reason_text(more)
     broke = repair(replace(task, initial=0), [])
     assert (broke.status, broke.expansions) == (RecoveryStatus.IMPOSSIBLE, 0)
     assert reason_text(broke) == "no action can bring about left, right any more"
@@ -120,7 +127,8 @@ def tower(count: int) -> tuple[StripsTask, list[GroundAction]]:
     return task, [stack[a, a - 1] for a in range(1, count)]
 
 
-def test_a_fallen_tower_is_rebuilt_without_a_detour() -> None:
+def test_a_fallen_tower_is_rebuilt_without_a_detour(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SymbolicModel, "settling", 0)  # announce what is found first
     task, plan = tower(10)
     fallen = replace(task, initial=plan[4].apply(task.initial))  # one block stands on another that has to move yet
     improvements: list[Repair] = []
@@ -173,6 +181,23 @@ def test_bounds_hold_for_every_subgoal_and_are_zero_exactly_there() -> None:
         assert np.all(bound[0] <= true + 1e-9)
         assert [b == 0 for b in bound[0]] == [k.holds(task.initial) for k in subgoals]
         assert np.all(model.tighten(task.initial, lambda: False) <= true + 1e-9)
+        assert model.solvable() or np.isinf(true).all()
         assert np.all(np.isinf(true[np.isinf(model.estimate(task.initial))]))
         steps = {*model.applicable(task.initial), *model.detours(task.initial)}
         assert steps == {a for a, action in enumerate(task.actions) if action.precondition.holds(task.initial)}
+
+
+def test_the_first_way_is_announced_after_a_moment_and_always() -> None:
+    announced = 0
+    for seed in range(60):
+        task, plan = disturbed(seed, unit=False)
+        better: list[Repair] = []
+        last = repair(task, plan, shortcuts=True, on_improvement=better.append)
+        if last.found and last.actions:
+            announced += 1
+            assert better
+            assert better[-1].cost == pytest.approx(last.cost)
+        stopped: list[Repair] = []
+        some = repair(task, plan, shortcuts=True, max_expansions=3, on_improvement=stopped.append)
+        assert bool(stopped) == some.found
+    assert announced > 10

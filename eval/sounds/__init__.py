@@ -1,0 +1,1 @@
+"""How well sounds are recognised, and unknown ones called unknown."""

@@ -1,0 +1,1 @@
+"""How well the states of household objects are read from images."""

@@ -1,0 +1,275 @@
+"""Measurements in public planning domains, and their tables and figure."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from eval.common.figures import finish, plt, save
+from eval.common.tables import markdown_table
+from eval.symbolic.domain_cases import (
+    DomainCase,
+    accepted,
+    lama_curve,
+    made,
+    proven_by_fast_downward,
+    repaired,
+)
+
+PROOFS = {"blocks": (8, 9, 10, 12), "gripper": (3, 4, 5, 6), "logistics": (3, 4, 5, 6), "rovers": (4, 5, 6, 7),
+          "barman": (2, 2, 3, 3)}  # fmt: skip
+"""Domain -> sizes of the problems whose repairs are proven."""
+
+FIRST = {"parking": 4, "satellite": 5, "sokoban": 5, "elevators": 4, "transport": 4}
+"""Domain -> size of the problems whose first repairs are judged."""
+
+NEAR = 1.1
+"""A first repair is good if it costs at most this much of the best known plan."""
+
+STRANGE = {"blocks": 6, "sokoban": 2}
+"""Number of actions of somebody else in some domains; 4 in the others."""
+
+RATIO = 3.0
+"""Largest time of a proof in units of Fast Downward's."""
+
+
+@dataclass(frozen=True)
+class DomainOutcome:
+    """A repair next to Fast Downward.
+
+    Attributes:
+        case: the case.
+        length: number of actions of the old plan.
+        done: number of them before the disturbance.
+        cost: of the repair; None if there is none.
+        proven: whether the repair is proven optimal.
+        valid: whether unified-planning's validator accepts it.
+        seconds: wall time to the proof.
+        cpu_s: processor time to the proof.
+        expansions: of the search.
+        curve: (seconds, cost) of every improvement.
+        planner_cost: least cost by Fast Downward (A* with LM-cut).
+        planner_s: its wall time, with the start of its processes.
+        planner_cpu_s: its processor time.
+        lama: (seconds, cost) of every plan of LAMA; None if it did not run.
+    """
+
+    case: DomainCase
+    length: int
+    done: int
+    cost: float | None
+    proven: bool
+    valid: bool
+    seconds: float
+    cpu_s: float
+    expansions: int
+    curve: list[tuple[float, float]]
+    planner_cost: float | None
+    planner_s: float
+    planner_cpu_s: float
+    lama: list[tuple[float, float]] | None = None
+
+    @property
+    def best(self) -> float:
+        """The least cost that any planner found."""
+        known = [self.planner_cost, self.cost, *(cost for _, cost in self.lama or ())]
+        return min(cost for cost in known if cost is not None)
+
+    @property
+    def first_ratio(self) -> float | None:
+        """Cost of the first repair in units of the best known."""
+        return self.curve[0][1] / self.best if self.curve else None
+
+
+def cases_of_domains(sizes: Mapping[str, Sequence[int]], count: int, seed: int) -> list[DomainCase]:
+    """Return at most `count` cases, domain by domain in turn."""
+    turns = range(max(map(len, sizes.values())))
+    every = [
+        DomainCase(domain, some[turn], seed * 1000 + turn, STRANGE.get(domain, 4))
+        for turn in turns
+        for domain, some in sizes.items()
+        if turn < len(some)
+    ]
+    return every[:count]
+
+
+def compared(case: DomainCase, budget_s: float, lama_s: float | None) -> DomainOutcome:
+    """Repair a disturbed plan and solve the same problem with Fast Downward.
+
+    Disturbances after which there is no plan (a crate in a corner) are replaced by those of another seed.
+    """
+    while True:
+        disturbed = made(case)
+        judge = proven_by_fast_downward(disturbed.after, budget_s)
+        if judge.cost is not None or not judge.proven:
+            break
+        case = replace(case, seed=case.seed + 100)
+    found, curve, cpu_s = repaired(disturbed, budget_s)
+    return DomainOutcome(
+        case,
+        len(disturbed.plan.actions),
+        disturbed.done,
+        found.cost if found.found else None,
+        found.proven_optimal,
+        found.plan is not None and accepted(disturbed.after, found.plan),
+        found.seconds,
+        cpu_s,
+        found.expansions,
+        curve,
+        judge.cost,
+        judge.seconds,
+        judge.cpu_s,
+        None if lama_s is None else lama_curve(disturbed.after, lama_s),
+    )
+
+
+@dataclass(frozen=True)
+class ConflictOutcome:
+    """A blocksworld goal with two blocks on one, or one block on two."""
+
+    blocks: int
+    seed: int
+    status: str
+    named: bool
+    conflicts: int
+    seconds: float
+    cpu_s: float
+    expansions: int
+
+
+def conflicting(blocks: int, seed: int, budget_s: float) -> ConflictOutcome:
+    """Ask for the impossible: one more `on` that excludes one of the goal."""
+    from unified_planning.plans import SequentialPlan
+
+    from eval.symbolic.blocksworld import Blocks, Domain, random_towers
+    from nsrecover.integrations.unified_planning import repair
+
+    rng = random.Random(f"conflict {blocks} {seed}")
+    domain = Domain(blocks)
+    start, goal = random_towers(rng, blocks), random_towers(rng, blocks)
+    problem = domain.problem(Blocks(start), goal)
+    top, below = rng.choice([(block, at) for block, at in enumerate(goal) if at >= 0])
+    other = rng.choice([block for block in range(blocks) if block not in (top, below)])
+    pair = (other, below) if seed % 2 else (top, other)
+    problem.add_goal(domain.on(*(domain.blocks[block] for block in pair)))
+    wanted = {f"on(b{top}, b{below})", f"on(b{pair[0]}, b{pair[1]})"}
+    began, used = time.perf_counter(), time.process_time()
+    found = repair(problem, SequentialPlan([]), {}, budget_s=budget_s)
+    seconds, cpu_s = time.perf_counter() - began, time.process_time() - used
+    named = any(set(pair) == wanted for pair in found.conflicts)
+    return ConflictOutcome(
+        blocks, seed, found.status.value, named, len(found.conflicts), seconds, cpu_s, found.expansions
+    )
+
+
+def run_domains(proofs: int, first: int, seed: int, budget_s: float, lama_s: float) -> Iterator[DomainOutcome]:
+    """Yield the outcomes of the proofs, then those of the first repairs, which have LAMA's plans."""
+    from unified_planning.shortcuts import get_environment
+
+    get_environment().credits_stream = None
+    repaired(made(DomainCase("gripper", 2)), budget_s)  # loads machine code, if it is installed; not counted
+    todo: list[tuple[DomainCase, float | None]] = [(case, None) for case in cases_of_domains(PROOFS, proofs, seed)]
+    todo += [(case, lama_s) for case in cases_of_domains({d: [n] * 10 for d, n in FIRST.items()}, first, seed)]
+    for case, limit_s in tqdm(todo, unit="repair", desc="public domains"):
+        yield compared(case, budget_s, limit_s)
+
+
+def domain_metrics(outcomes: Sequence[DomainOutcome], conflicts: Sequence[ConflictOutcome]) -> dict[str, Any]:
+    """Return the metrics of all cases in public domains."""
+    proofs, first = ([o for o in outcomes if (o.lama is None) == which] for which in (True, False))
+    ratios = [o.cpu_s / o.planner_cpu_s for o in proofs if o.proven]
+    wall = [o.seconds / o.planner_s for o in proofs if o.proven]
+    return {
+        "proofs": {
+            "instances": len(proofs),
+            "proven": sum(o.proven for o in proofs),
+            "valid": sum(o.valid for o in proofs),
+            "same_cost": sum(o.cost == o.planner_cost for o in proofs),
+            "within_cpu": sum(ratio <= RATIO for ratio in ratios),
+            "within_wall": sum(ratio <= RATIO for ratio in wall),
+            "cpu_ratio": {"median": _middle(ratios), "max": max(ratios, default=None)},
+            "wall_ratio": {"median": _middle(wall), "max": max(wall, default=None)},
+        },
+        "first": {
+            "instances": len(first),
+            "valid": sum(o.valid for o in first),
+            "near": sum(o.first_ratio is not None and o.first_ratio <= NEAR for o in first),
+            "lama_near": sum(bool(o.lama) and o.lama[0][1] <= NEAR * o.best for o in first if o.lama is not None),
+        },
+        "conflicts": {
+            "instances": len(conflicts),
+            "proven": sum(c.status == "impossible" for c in conflicts),
+            "named": sum(c.named for c in conflicts),
+            "seconds": max((c.seconds for c in conflicts), default=None),
+            "cpu_s": max((c.cpu_s for c in conflicts), default=None),
+        },
+        "cases": [asdict(o) for o in outcomes],
+        "conflict_cases": [asdict(c) for c in conflicts],
+    }
+
+
+def _middle(values: Sequence[float]) -> float | None:
+    return sorted(values)[len(values) // 2] if values else None
+
+
+def domain_tables(outcomes: Sequence[DomainOutcome], conflicts: Sequence[ConflictOutcome]) -> str:
+    """Return the tables of all cases in public domains."""
+    head = ("domain", "size", "cost", "best", "proven", "expansions", "processor time, ours / Fast Downward", "ratio",
+            "wall time, ours / Fast Downward")  # fmt: skip
+    rows = [
+        [
+            o.case.domain, o.case.size, o.cost, o.planner_cost, "yes" if o.proven else "no", o.expansions,
+            f"{o.cpu_s:.2f} s / {o.planner_cpu_s:.2f} s", f"{o.cpu_s / o.planner_cpu_s:.1f}",
+            f"{o.seconds:.2f} s / {o.planner_s:.2f} s",
+        ]
+        for o in outcomes
+        if o.lama is None
+    ]  # fmt: skip
+    text = markdown_table(head, rows) + "\n" if rows else ""
+    head_first = ("domain", "best known", "first repair", "after", "optimal after", "LAMA's first", "after")
+    rows = [
+        [
+            o.case.domain, o.best, o.curve[0][1] if o.curve else "", f"{o.curve[0][0]:.2f} s" if o.curve else "",
+            f"{o.seconds:.2f} s" if o.proven else "not proven",
+            o.lama[0][1] if o.lama else "", f"{o.lama[0][0]:.2f} s" if o.lama else "",
+        ]
+        for o in outcomes
+        if o.lama is not None
+    ]  # fmt: skip
+    text += "\n" + markdown_table(head_first, rows) + "\n" if rows else ""
+    head_conflicts = ("blocks", "status", "conflict named", "conflicts", "seconds", "processor time")
+    rows = [[c.blocks, c.status, "yes" if c.named else "no", c.conflicts, f"{c.seconds:.2f} s", f"{c.cpu_s:.2f} s"]
+            for c in conflicts]  # fmt: skip
+    return text + ("\n" + markdown_table(head_conflicts, rows) + "\n" if rows else "")
+
+
+def draw_curves(outcomes: Sequence[DomainOutcome], folder: Path, name: str) -> None:
+    """Draw the cost of the best plan so far, in units of the best known, against the time; one panel per domain."""
+    shown = [o for o in outcomes if o.lama is not None]
+    domains = list(dict.fromkeys(o.case.domain for o in shown))
+    figure, axes = plt.subplots(1, len(domains), figsize=(3.2 * len(domains), 3), sharey=True, squeeze=False)
+    for axis, domain in zip(axes[0], domains, strict=True):
+        some = [o for o in shown if o.case.domain == domain]
+        end = max(time for o in some for time, _ in (*o.curve, *(o.lama or ())))
+        for number, o in enumerate(some):
+            for curve, colour, label in ((o.curve, "C0", "nsrecover"), (o.lama or [], "C1", "LAMA")):
+                points = [*curve, (max(end, o.seconds), curve[-1][1])] if curve else []
+                axis.step(
+                    [time for time, _ in points],
+                    [cost / o.best for _, cost in points],
+                    where="post",
+                    color=colour,
+                    alpha=0.7,
+                    label=None if number else label,
+                )
+        axis.set_xscale("log")
+        axis.set_title(domain)
+        finish(axis, "seconds", "cost / best known" if domain == domains[0] else "")
+    figure.tight_layout()
+    save(figure, folder, name, kinds=("png",))

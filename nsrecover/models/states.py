@@ -1,0 +1,247 @@
+"""The state model: a small network that reads the states of an object from crops, and says when they cannot be seen.
+
+All variables share one network, which is told the object's kind. A variable is read for the kinds of which several
+values were demonstrated. What is not visible by geometry (contents in a shallow view, few pixels) or not certain enough
+is unknown.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from nsrecover.core.atomic_write import atomic_path
+from nsrecover.core.scene import FloatArray, ObjectStates
+from nsrecover.domains.base import Domain
+from nsrecover.domains.household.domain import HOUSEHOLD
+from nsrecover.domains.household.names import noun
+from nsrecover.errors import InvalidCheckpoint
+from nsrecover.perception.states import GEOMETRY, StateCrops
+
+FORMAT = 1
+"""Version of the files; increase it when the network or its input changes."""
+SHIPPED = Path(__file__).parents[1] / "checkpoints" / "household_states"
+CONFIG, WEIGHTS = "config.json", "model.safetensors"
+STEEP_RAD = math.radians(45.0)
+"""What shows only from above is visible in views at least this steep."""
+FEWEST_PIXELS = 40
+"""Smallest mask whose states are read."""
+KIND_FEATURES, HIDDEN = 16, 128
+
+
+@dataclass(frozen=True)
+class StateConfig:
+    """What a state model needs besides its weights.
+
+    Attributes:
+        domain: name of the domain whose variables they are.
+        variables: name of each variable -> its values, the normal one first.
+        kinds: nouns of the objects that were demonstrated.
+        read: variable -> kinds for which it is read.
+        values: variable -> values that were demonstrated; others are never read.
+        from_above: variables that show only in steep views.
+        temperatures: variable -> divisor of its logits, which makes probabilities calibrated.
+        certain_from: variable, or variable and kind (`filled mug`) -> a reading is unknown if no value has at least
+            this probability.
+        crop_size: side of a crop, pixels.
+        widths: channels of the convolutions.
+        metrics: measurements after training.
+        provenance: data, seed and command of the training.
+    """
+
+    domain: str
+    variables: Mapping[str, tuple[str, ...]]
+    kinds: tuple[str, ...]
+    read: Mapping[str, tuple[str, ...]]
+    values: Mapping[str, tuple[str, ...]]
+    from_above: tuple[str, ...] = ()
+    temperatures: Mapping[str, float] = field(default_factory=dict)
+    certain_from: Mapping[str, float] = field(default_factory=dict)
+    crop_size: int = 48
+    widths: tuple[int, ...] = (24, 48, 96, 96)
+    metrics: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+
+class StateNet(nn.Module):
+    """Convolutions over a crop; with the object's kind and the view's geometry, logits of all values of all variables.
+
+    Args:
+        kinds: number of kinds; one more is for kinds that are not known.
+        values: number of values of all variables together.
+        widths: channels of the convolutions; each of the first three halves the resolution.
+    """
+
+    def __init__(self, kinds: int, values: int, widths: Sequence[int]) -> None:
+        super().__init__()
+        layers: list[nn.Module] = []
+        before = 3
+        for number, width in enumerate(widths):
+            layers += [
+                nn.Conv2d(before, width, 3, 2 if number < 3 else 1, 1, bias=False),
+                nn.BatchNorm2d(width),
+                nn.ReLU(),
+            ]
+            before = width
+        self.features = nn.Sequential(*layers)
+        self.kinds = nn.Embedding(kinds + 1, KIND_FEATURES)
+        self.hidden = nn.Linear(3 * before + KIND_FEATURES + GEOMETRY, HIDDEN)
+        self.dropout = nn.Dropout(0.2)
+        self.values = nn.Linear(HIDDEN, values)
+
+    def forward(self, images: Tensor, kinds: Tensor, geometry: Tensor) -> Tensor:
+        """Logits (B, values) of crops (B, 3, S, S) from 0 to 1 with kinds (B,) and geometry (B, GEOMETRY)."""
+        maps = self.features(images)
+        upper, lower = maps.chunk(2, dim=2)
+        pooled = [maps.amax(dim=(2, 3)), upper.mean(dim=(2, 3)), lower.mean(dim=(2, 3))]
+        known = torch.cat([*pooled, self.kinds(kinds), geometry], dim=1)
+        logits: Tensor = self.values(self.dropout(torch.relu(self.hidden(known))))
+        return logits
+
+
+class StateModel(nn.Module):
+    """Reads states from crops; protocol `nsrecover.perception.states.StateReader`.
+
+    Attributes:
+        config: variables, kinds and thresholds.
+        net: the network.
+        columns: variable -> its columns among the logits.
+    """
+
+    def __init__(self, config: StateConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.columns: dict[str, slice] = {}
+        for name, values in config.variables.items():
+            begin = max((each.stop for each in self.columns.values()), default=0)
+            self.columns[name] = slice(begin, begin + len(values))
+        total = sum(map(len, config.variables.values()))
+        # twice as fast on a CPU, with the same numbers
+        self.net = StateNet(len(config.kinds), total, config.widths).to(memory_format=torch.channels_last)
+        self._kinds = {name: number for number, name in enumerate(config.kinds, start=1)}
+        self.eval()
+
+    @property
+    def crop_size(self) -> int:
+        """Side of a crop, pixels."""
+        return self.config.crop_size
+
+    def kind_of(self, name: str) -> int:
+        """Number of the kind of an object; 0 if it was not demonstrated."""
+        return self._kinds.get(noun(name), 0)
+
+    def variables_of(self, name: str) -> tuple[str, ...]:
+        """The variables that are read for an object."""
+        return tuple(variable for variable, kinds in self.config.read.items() if noun(name) in kinds)
+
+    @torch.inference_mode()
+    def logits(self, crops: StateCrops) -> FloatArray:
+        """Logits (B, values) of every crop."""
+        if not len(crops.images):
+            return np.zeros((0, sum(map(len, self.config.variables.values()))), np.float32)
+        images = torch.as_tensor(crops.images).permute(0, 3, 1, 2).float() / 255.0
+        kinds = torch.as_tensor([self.kind_of(crops.names[owner]) for owner in crops.owners])
+        found = self.net(images, kinds, torch.as_tensor(crops.geometry))
+        return np.asarray(found.numpy(), np.float32)
+
+    def read(self, crops: StateCrops) -> dict[str, ObjectStates]:
+        """Name -> variable -> probability of each value; no values where the variable cannot be seen now."""
+        logits = self.logits(crops)
+        found: dict[str, ObjectStates] = {}
+        for row, name in enumerate(crops.names):
+            own = np.flatnonzero(crops.owners == row)
+            if len(own):
+                states = {variable: self._one(variable, crops, own, logits) for variable in self.variables_of(name)}
+                if states:
+                    found[name] = states
+        return found
+
+    def _one(self, variable: str, crops: StateCrops, own: npt.NDArray[np.intp], logits: FloatArray) -> dict[str, float]:
+        """Probabilities of one variable of one object; empty if it is unknown."""
+        chances = self.chances(variable, logits[self.showing(variable, crops, own)])
+        if chances is None or chances.max() < self.certain_from(variable, crops.names[crops.owners[own[0]]]):
+            return {}
+        return {value: round(float(p), 4) for value, p in zip(self.config.variables[variable], chances, strict=True)}
+
+    def certain_from(self, variable: str, name: str) -> float:
+        """The probability from which on a reading of an object is given: that of its kind, or else of all kinds."""
+        limits = self.config.certain_from
+        return limits.get(f"{variable} {noun(name)}", limits.get(variable, 0.0))
+
+    def showing(self, variable: str, crops: StateCrops, own: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+        """Those of an object's crops in which a variable can be seen by geometry."""
+        shown = crops.pixels[own] >= FEWEST_PIXELS
+        if variable in self.config.from_above:
+            shown &= crops.elevation_rad[own] >= STEEP_RAD
+        return own[shown]
+
+    def chances(self, variable: str, logits: FloatArray) -> FloatArray | None:
+        """Probabilities of the values of a variable from the logits (K, values) of K views; None without views.
+
+        The views are averaged as logits, divided by the temperature (Guo et al. 2017, "On Calibration of Modern Neural
+        Networks").
+        """
+        if not len(logits):
+            return None
+        mean = logits[:, self.columns[variable]].mean(axis=0) / self.config.temperatures.get(variable, 1.0)
+        known = np.isin(self.config.variables[variable], self.config.values[variable])
+        shifted = np.where(known, np.exp(mean - mean[known].max()), 0.0)
+        return np.asarray(shifted / shifted.sum(), np.float32)
+
+    def save(self, folder: str | Path) -> Path:
+        """Write weights and configuration into a folder, which is made if it does not exist."""
+        path = Path(folder)
+        weights = {name: value.detach().cpu().contiguous() for name, value in self.state_dict().items()}
+        with atomic_path(path / CONFIG) as config, atomic_path(path / WEIGHTS) as file:
+            save_file(weights, file)
+            config.write_text(json.dumps({"format": FORMAT, **asdict(self.config)}, indent=1) + "\n")
+        return path
+
+    @classmethod
+    def load(cls, folder: str | Path | None = None, domain: Domain = HOUSEHOLD) -> StateModel:
+        """Read a checkpoint; None: the shipped one, for the household.
+
+        Raises:
+            InvalidCheckpoint: it is missing, damaged, of another version, or for another domain.
+        """
+        path = SHIPPED if folder is None else Path(folder)
+        try:
+            document = json.loads((path / CONFIG).read_text())
+            if document.pop("format") != FORMAT:
+                raise InvalidCheckpoint(f"expected format {FORMAT} of a state model in {path}; train it again")
+            known: dict[str, Any] = {
+                key: _tuples(value) if key not in ("metrics", "provenance") else value
+                for key, value in document.items()
+            }
+            model = cls(StateConfig(**known))
+            model.load_state_dict(load_file(path / WEIGHTS))
+        except (OSError, ValueError, KeyError, TypeError, RuntimeError, AttributeError, SafetensorError) as problem:
+            raise InvalidCheckpoint(
+                f"expected a state model ({CONFIG} and {WEIGHTS}) in {path}, found {problem}; give a folder that "
+                "`python -m train.states` wrote, or none for the shipped one"
+            ) from problem
+        own = {name: each.values for name, each in domain.variables.items()}
+        if model.config.domain != domain.name or any(own.get(k) != v for k, v in model.config.variables.items()):
+            raise InvalidCheckpoint(
+                f"expected a state model for the domain {domain.name!r}, found one for {model.config.domain!r} in "
+                f"{path}; train it again with demonstrations of this domain"
+            )
+        return model
+
+
+def _tuples(value: Any) -> Any:
+    """Lists of a JSON document as tuples."""
+    if isinstance(value, list):
+        return tuple(value)
+    return {key: _tuples(each) for key, each in value.items()} if isinstance(value, dict) else value

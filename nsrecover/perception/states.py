@@ -1,0 +1,110 @@
+"""What the states of objects look like: crops with their geometry, and probabilities for the nodes of a scene graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+from scipy.ndimage import find_objects
+
+from nsrecover.core.observation import Camera, Observation
+from nsrecover.core.scene import FloatArray, ObjectStates
+from nsrecover.perception.detections import CROP_MARGIN, index_map
+
+GEOMETRY = 6
+"""Length of the geometry of a crop: sine of the elevation, size, and whether the mask touches each border."""
+
+
+@dataclass(frozen=True, eq=False)
+class StateCrops:
+    """Every named object in every view of an observation.
+
+    Attributes:
+        names: N objects.
+        images: (B, size, size, 3) uint8, everything but the object blacked out.
+        owners: (B,) which of the objects.
+        elevation_rad: (B,) how steeply the camera looks down at it.
+        pixels: (B,) visible pixels.
+        geometry: (B, GEOMETRY).
+    """
+
+    names: tuple[str, ...]
+    images: npt.NDArray[np.uint8]
+    owners: npt.NDArray[np.intp]
+    elevation_rad: FloatArray
+    pixels: FloatArray
+    geometry: FloatArray
+
+
+class StateReader(Protocol):
+    """Reads states from crops; `nsrecover.models.states.StateModel` has learned it."""
+
+    @property
+    def crop_size(self) -> int:
+        """Side of a crop, pixels."""
+
+    def read(self, crops: StateCrops) -> dict[str, ObjectStates]:
+        """Name -> state variable -> probability of each value; no values where it cannot be seen."""
+
+
+def read_states(
+    reader: StateReader, observation: Observation, masks: Mapping[str, Sequence[int]]
+) -> dict[str, ObjectStates]:
+    """The states of the objects that are visible in an observation.
+
+    Args:
+        reader: the learned part.
+        observation: the views.
+        masks: object name -> numbers of the masks that show it. The noun of a name decides which variables it has.
+    """
+    return reader.read(state_crops(observation, masks, reader.crop_size))
+
+
+def state_crops(observation: Observation, masks: Mapping[str, Sequence[int]], size: int) -> StateCrops:
+    """Cut the objects with these masks out of every view."""
+    numbers = [number for group in masks.values() for number in group]
+    owner_of = np.array([0, *(1 + row for row, group in enumerate(masks.values()) for _ in group)], np.int32)
+    images, owners, elevations, pixels, geometry = [], [], [], [], []
+    for view, camera in enumerate(observation.cameras):
+        indices = owner_of[index_map(observation.instances[view], numbers)]
+        height, width = indices.shape
+        for row, window in enumerate(find_objects(indices, max_label=len(masks))):
+            if window is None:
+                continue
+            rows, columns = window
+            middle = np.array([rows.start + rows.stop - 1, columns.start + columns.stop - 1]) / 2
+            half = (max(rows.stop - rows.start, columns.stop - columns.start) - 1) / 2 + CROP_MARGIN
+            top, left = np.maximum(np.floor(middle - half).astype(int), 0)
+            bottom, right = np.ceil(middle + half).astype(int) + 1
+            mask = indices[top:bottom, left:right] == row + 1
+            patch = observation.rgb[view, top:bottom, left:right] * mask[..., None]
+            # squares at the border of an image are filled up, so that shapes keep their proportions
+            side = max(bottom - top, right - left)
+            square = np.zeros((side, side, 3), np.uint8)
+            square[: patch.shape[0], : patch.shape[1]] = patch
+            images.append(np.asarray(Image.fromarray(square).resize((size, size), Image.Resampling.BILINEAR)))
+            owners.append(row)
+            pixels.append(np.count_nonzero(mask))
+            elevations.append(elevation(camera, float(middle[0]), float(middle[1])))
+            touches = (rows.start == 0, rows.stop == height, columns.start == 0, columns.stop == width)
+            geometry.append([np.sin(elevations[-1]), np.log10(pixels[-1]) - 2.5, *map(float, touches)])
+    count = len(images)
+    return StateCrops(
+        tuple(masks),
+        np.asarray(images, np.uint8).reshape(count, size, size, 3),
+        np.asarray(owners, np.intp),
+        np.asarray(elevations, np.float32),
+        np.asarray(pixels, np.float32),
+        np.asarray(geometry, np.float32).reshape(count, GEOMETRY),
+    )
+
+
+def elevation(camera: Camera, row: float, column: float) -> float:
+    """How steeply the ray through a pixel looks down, radians; negative if it looks up."""
+    ray = np.linalg.solve(np.asarray(camera.intrinsics, np.float64), np.array([column, row, 1.0]))
+    ray = np.asarray(camera.world_from_camera, np.float64)[:3, :3] @ (ray / np.linalg.norm(ray))
+    return float(-np.arcsin(np.clip(ray[2], -1.0, 1.0)))

@@ -1,0 +1,106 @@
+"""The state model: what it reads, what is unknown, files on disk, and the shipped checkpoint."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nsrecover.domains.household.domain import HOUSEHOLD
+from nsrecover.errors import InvalidCheckpoint
+from nsrecover.models.states import FEWEST_PIXELS, SHIPPED, StateConfig, StateModel
+from nsrecover.perception.states import StateCrops
+
+FILLED = HOUSEHOLD.variables["filled"].values
+CONFIG = StateConfig(
+    "household",
+    {"running": ("off", "running"), "filled": FILLED},
+    ("mug", "stove burner"),
+    {"running": ("stove burner",), "filled": ("mug",)},
+    {"running": ("off", "running"), "filled": ("empty", "water")},
+    ("filled",),
+)
+
+
+def crops(elevation_deg: float = 70.0, pixels: float = 300.0) -> StateCrops:
+    rng = np.random.default_rng(0)
+    names = ("second mug", "stove burner", "robot")
+    return StateCrops(
+        names,
+        rng.integers(0, 255, (4, 48, 48, 3)).astype(np.uint8),
+        np.array([0, 0, 1, 2]),
+        np.full(4, np.radians(elevation_deg), np.float32),
+        np.full(4, pixels, np.float32),
+        np.zeros((4, 6), np.float32),
+    )
+
+
+def test_every_object_has_the_variables_of_its_kind() -> None:
+    found = StateModel(CONFIG).read(crops())
+    assert set(found) == {"second mug", "stove burner"}
+    assert tuple(found["second mug"]["filled"]) == FILLED
+    assert sum(found["second mug"]["filled"].values()) == pytest.approx(1.0, abs=1e-3)
+    assert found["second mug"]["filled"]["wine"] == 0.0  # never demonstrated
+    assert set(found["stove burner"]) == {"running"}
+
+
+def test_contents_are_unknown_in_shallow_views() -> None:
+    found = StateModel(CONFIG).read(crops(elevation_deg=40.0))
+    assert found["second mug"]["filled"] == {}
+    assert found["stove burner"]["running"]
+
+
+def test_few_pixels_and_uncertain_readings_are_unknown() -> None:
+    model = StateModel(CONFIG)
+    few = model.read(crops(pixels=FEWEST_PIXELS - 1))
+    assert few["stove burner"]["running"] == {}
+    strict = StateModel(replace(CONFIG, certain_from={"running": 1.1}))
+    assert strict.read(crops())["stove burner"]["running"] == {}
+
+
+def test_a_higher_temperature_is_less_certain() -> None:
+    model, logits = StateModel(CONFIG), np.array([[0.0, 4.0, *[0.0] * len(FILLED)]], np.float32)
+    sharp = model.chances("running", logits)
+    model.config = replace(CONFIG, temperatures={"running": 4.0})
+    soft = model.chances("running", logits)
+    assert sharp is not None
+    assert soft is not None
+    assert sharp[1] > 0.95 > soft[1] > 0.5
+    assert model.chances("running", logits[:0]) is None
+
+
+def test_no_crops_are_no_states() -> None:
+    empty = StateCrops((), np.zeros((0, 48, 48, 3), np.uint8), np.zeros(0, np.intp), np.zeros(0, np.float32),
+                       np.zeros(0, np.float32), np.zeros((0, 6), np.float32))  # fmt: skip
+    assert StateModel(CONFIG).read(empty) == {}
+
+
+def test_it_is_saved_and_loaded(tmp_path: Path) -> None:
+    model = StateModel(CONFIG)
+    again = StateModel.load(model.save(tmp_path / "model"))
+    assert again.config == CONFIG
+    assert again.read(crops()) == model.read(crops())
+
+
+def test_a_missing_damaged_or_foreign_checkpoint_is_one_error(tmp_path: Path) -> None:
+    with pytest.raises(InvalidCheckpoint, match=r"python -m train\.states"):
+        StateModel.load(tmp_path)
+    folder = StateModel(CONFIG).save(tmp_path / "model")
+    with pytest.raises(InvalidCheckpoint, match="expected a state model for the domain 'garage', found one for"):
+        StateModel.load(folder, replace(HOUSEHOLD, name="garage"))
+    document = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(document | {"kinds": ["mug"]}))
+    with pytest.raises(InvalidCheckpoint, match="expected a state model"):
+        StateModel.load(folder)
+
+
+def test_the_shipped_model_is_small_and_reads_the_household() -> None:
+    model = StateModel.load()
+    assert sum(path.stat().st_size for path in SHIPPED.iterdir()) < 5_000_000
+    assert {"open", "running", "filled", "dirty"} <= set(model.config.read)
+    assert "hot" not in model.config.variables
+    assert model.config.from_above == ("filled",)
+    assert model.config.provenance["command"].startswith("python -m train.states")

@@ -1,0 +1,118 @@
+"""Sound events: windows above the noise floor, times, unknown sounds, and no microphone."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from nsrecover.core.observation import Observation
+from nsrecover.errors import InvalidObservation
+from nsrecover.perception.sounds import UNKNOWN_SOUND, Hearing, SoundHeard, SoundPerceiver, floor_of, joined
+from nsrecover.perception.spectrogram import BANDS, FRAMES, RATE_HZ, mel_levels, window_of
+
+
+class Loudest:
+    """Names a window by its loudest band: `low` or `high`; nothing that is known in between."""
+
+    def heard(self, windows: npt.ArrayLike) -> list[dict[str, float]]:
+        bands = np.asarray(windows).max(axis=1).argmax(axis=1)
+        return [{"low": 0.9} if b < 20 else {"high": 0.8} if b > 40 else {} for b in bands]
+
+
+def observation(audio: npt.NDArray[np.float32] | None, rate_hz: int = RATE_HZ, time_s: float = 10.0) -> Observation:
+    image = np.zeros((0, 4, 4))
+    return Observation(
+        np.zeros((0, 4, 4, 3), np.uint8), image.astype(np.float32), image.astype(np.int32), (), {},
+        time_s=time_s, audio=audio, audio_rate_hz=0 if audio is None else rate_hz,
+    )  # fmt: skip
+
+
+def tone(hertz: float, begin_s: float, end_s: float, seconds: float = 6.0, seed: int = 0) -> npt.NDArray[np.float32]:
+    time = np.arange(int(seconds * RATE_HZ)) / RATE_HZ
+    on = (time >= begin_s) & (time < end_s)
+    # several partials, so that more than a few bands are loud
+    wave = sum(np.sin(2 * np.pi * hertz * k * time) for k in (0.8, 0.9, 1.0, 1.1, 1.25))
+    noise = np.random.default_rng(seed).normal(size=len(time))
+    return np.asarray(0.05 * on * np.asarray(wave) + 0.001 * noise, np.float32)
+
+
+def test_an_event_has_the_time_of_its_sound() -> None:
+    heard = SoundPerceiver(Loudest()).reset(observation(tone(300.0, 2.0, 3.5)))
+    assert heard.listened
+    assert heard.labels == ("low",)
+    (event,) = heard.events
+    # the recording began 6 s before the observation
+    assert event.start_s == pytest.approx(6.0, abs=0.06)
+    assert event.end_s == pytest.approx(7.5, abs=0.25)
+
+
+def test_two_sounds_are_two_events_in_their_order() -> None:
+    both = tone(5000.0, 0.5, 1.0) + tone(300.0, 3.5, 5.5, seed=1)
+    heard = SoundPerceiver(Loudest()).reset(observation(both))
+    assert heard.labels == ("high", "low")
+    assert heard.was_heard("low")
+    assert heard.was_heard("glass") is False
+
+
+def test_what_belongs_to_no_class_is_an_unknown_sound() -> None:
+    (event,) = SoundPerceiver(Loudest()).reset(observation(tone(1500.0, 2.0, 3.0))).events
+    assert (event.label, event.known, event.probability) == (UNKNOWN_SOUND, False, 0.0)
+
+
+def test_noise_alone_is_no_event() -> None:
+    perceiver = SoundPerceiver(Loudest())
+    assert perceiver.reset(observation(tone(300.0, 0.0, 0.0))).events == ()
+    assert perceiver.step(observation(tone(300.0, 0.0, 0.0, seed=2), time_s=16.0)).events == ()
+
+
+def test_a_sound_that_fills_a_whole_recording_is_heard_because_the_floor_is_remembered() -> None:
+    perceiver = SoundPerceiver(Loudest())
+    perceiver.reset(observation(tone(300.0, 0.0, 0.0)))
+    assert perceiver.step(observation(tone(300.0, 0.0, 6.0, seed=1), time_s=16.0)).labels == ("low",)
+
+
+def test_without_a_microphone_nothing_is_known() -> None:
+    heard = SoundPerceiver(Loudest()).reset(observation(None))
+    assert heard == Hearing((), False, 10.0, 10.0)
+    assert heard.was_heard("low") is None
+
+
+def test_another_rate_is_one_clear_error() -> None:
+    with pytest.raises(InvalidObservation, match="16000 samples a second, found 8000"):
+        SoundPerceiver(Loudest()).reset(observation(tone(300.0, 1.0, 2.0), rate_hz=8000))
+
+
+def test_an_empty_recording_has_no_events() -> None:
+    assert SoundPerceiver(Loudest()).reset(observation(np.zeros(0, np.float32))).events == ()
+
+
+def test_windows_of_one_class_are_joined() -> None:
+    events = [SoundHeard("a", 0.5, 0.0, 2.0), SoundHeard("b", 0.7, 0.5, 1.0), SoundHeard("a", 0.9, 1.0, 3.0)]
+    assert joined(events) == (SoundHeard("a", 0.9, 0.0, 3.0), SoundHeard("b", 0.7, 0.5, 1.0))
+    apart = [SoundHeard("a", 0.5, 0.0, 1.0), SoundHeard("a", 0.5, 5.0, 6.0)]
+    assert len(joined(apart)) == 2
+
+
+def test_the_floor_rises_slowly() -> None:
+    quiet, loud = np.full((50, BANDS), -80.0, np.float32), np.full((50, BANDS), -20.0, np.float32)
+    before = floor_of(quiet)
+    assert np.allclose(floor_of(loud, before), -79.0)
+    assert np.allclose(floor_of(quiet, floor_of(loud)), -80.0)
+
+
+def test_levels_show_where_a_tone_is() -> None:
+    levels = mel_levels(np.sin(2 * np.pi * 1000 * np.arange(RATE_HZ) / RATE_HZ))
+    assert levels.shape == (50, BANDS)
+    assert abs(int(levels[25].argmax()) - 23) <= 2  # 1 kHz lies at 35 % of the mel scale up to 8 kHz
+    assert levels[25].max() - np.median(levels[25]) > 40
+
+
+def test_a_window_beyond_a_recording_is_filled_with_its_quiet() -> None:
+    levels = np.full((40, BANDS), -60.0, np.float32)
+    levels[10:] = -20.0
+    window = window_of(levels, -10)
+    assert window.shape == (FRAMES, BANDS)
+    assert (window[:10] == -60).all()
+    assert (window[20:50] == -20).all()
+    assert (window[50:] == -60).all()

@@ -1,0 +1,160 @@
+"""Training of the sound model: it learns a few sounds from WAV files, and what it reads is checked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from nsrecover.core.actions import Plan
+from nsrecover.core.observation import Observation
+from nsrecover.errors import InvalidConfiguration, InvalidObservation, InvalidRecording
+from nsrecover.models.sound import SoundModel
+from nsrecover.perception.spectrogram import BANDS, FRAMES, RATE_HZ
+from nsrecover.records.recording import Recording
+from nsrecover.records.wav import wav_bytes
+from train.expected_sounds import expected_sounds
+from train.sound_mixing import MixRates, SoundMixer, in_room, load_levels, strange
+from train.sounds import read_clips, train
+
+Wave = npt.NDArray[np.float32]
+
+
+def tone(rng: np.random.Generator) -> Wave:
+    time = np.arange(2 * RATE_HZ) / RATE_HZ
+    return np.asarray(0.3 * np.sin(2 * np.pi * rng.uniform(500, 700) * time), np.float32)
+
+
+def hiss(rng: np.random.Generator) -> Wave:
+    return np.asarray(0.1 * np.diff(rng.normal(size=2 * RATE_HZ + 1)), np.float32)
+
+
+def clicks(rng: np.random.Generator) -> Wave:
+    wave = np.zeros(2 * RATE_HZ, np.float32)
+    for at in range(int(rng.integers(2000)), len(wave) - 200, 4000):
+        wave[at : at + 100] = rng.normal(size=100) * 0.3
+    return wave
+
+
+SOUNDS = {"clicks": clicks, "hiss": hiss, "tone": tone}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sounds")
+    for name, make in SOUNDS.items():
+        (path / name).mkdir()
+        for number in range(8):
+            wave = make(np.random.default_rng(number))
+            (path / name / f"{number}.wav").write_bytes(wav_bytes(wave, RATE_HZ))
+    return path
+
+
+def test_it_learns_sounds_from_files_and_calls_others_unknown(folder: Path, tmp_path: Path) -> None:
+    train(folder, tmp_path / "model", steps=50, batch=24, rate=4e-3)
+    model = SoundModel.load(tmp_path / "model")
+    assert model.config.classes == ("clicks", "hiss", "tone")
+    assert model.config.metrics["held_out_accuracy"] > 0.9
+    for name, make in SOUNDS.items():
+        said = [next(iter(model.classify(make(np.random.default_rng(100 + i)), RATE_HZ)), "") for i in range(5)]
+        assert said.count(name) >= 4, (name, said)
+
+
+def test_a_class_can_be_left_out(folder: Path) -> None:
+    assert list(read_clips(folder, {"hiss"})) == ["clicks", "tone"]
+    with pytest.raises(InvalidConfiguration, match="Did you mean 'hiss'"):
+        read_clips(folder, {"his"})
+
+
+def test_a_folder_without_classes_is_one_error(tmp_path: Path) -> None:
+    with pytest.raises(InvalidConfiguration, match=r"python -m sim\.sound\.clips"):
+        read_clips(tmp_path / "none", set())
+
+
+def test_a_class_without_recordings_is_one_error(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InvalidConfiguration, match="at least two WAV files"):
+        read_clips(tmp_path, set())
+
+
+def test_a_file_with_another_rate_is_one_error(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        for number in range(2):
+            (tmp_path / name / f"{number}.wav").write_bytes(wav_bytes(np.zeros(8000, np.float32), 8000))
+    with pytest.raises(InvalidObservation, match="found 8000"):
+        read_clips(tmp_path, set())
+
+
+def mixer(rates: MixRates, snr_db: tuple[float, float] = (10.0, 20.0)) -> SoundMixer:
+    rng = np.random.default_rng(0)
+    clips = {name: load_levels([make(rng) for _ in range(2)], rng) for name, make in SOUNDS.items()}
+    return SoundMixer(clips, load_levels([hiss(rng)], rng, rooms=False), rates, 0, snr_db)
+
+
+def test_mixtures_are_labelled_by_what_they_hold() -> None:
+    levels, labels = mixer(MixRates(0.0, 0.0, 0.0)).batch(20)
+    assert levels.shape == (20, FRAMES, BANDS)
+    assert labels.sum(axis=1).tolist() == [1.0] * 20
+    assert mixer(MixRates(0.0, 1.0, 0.0)).batch(8)[1].sum() == 0  # strange sounds
+    assert mixer(MixRates(0.0, 0.0, 1.0)).batch(8)[1].sum() == 0  # noise
+    both = mixer(MixRates(1.0, 0.0, 0.0)).batch(30)[1].sum(axis=1)
+    assert set(both.tolist()) == {1.0, 2.0}
+
+
+def test_less_signal_leaves_less_contrast() -> None:
+    loud, _ = mixer(MixRates(0.0, 0.0, 0.0), (30.0, 30.0)).batch(20)
+    quiet, _ = mixer(MixRates(0.0, 0.0, 0.0), (-5.0, -5.0)).batch(20)
+    spread = [float(np.mean(np.ptp(each, axis=(1, 2)))) for each in (loud, quiet)]
+    assert spread[0] > spread[1]
+
+
+def test_strange_sounds_differ_from_both_that_they_are_made_of() -> None:
+    rng = np.random.default_rng(0)
+    one, other = (10 ** (load_levels([make(rng)], rng, rooms=False)[0] / 10) for make in (tone, clicks))
+    for _ in range(20):
+        made = strange(one, other, rng)
+        assert made.shape == one.shape
+        assert (made > 0).all()
+        assert not np.allclose(made, one)
+
+
+def test_a_room_adds_an_echo() -> None:
+    dry = np.zeros(2 * RATE_HZ, np.float32)
+    dry[100] = 1.0
+    wet = in_room(dry, np.random.default_rng(0))
+    assert wet[100] == pytest.approx(1.0)
+    assert np.abs(wet[101:2000]).max() > 0
+    assert np.abs(wet[:100]).max() < 1e-6
+
+
+class _Names:
+    """Hears `water` in every window."""
+
+    def heard(self, windows: npt.ArrayLike) -> list[dict[str, float]]:
+        return [{"water": 1.0}] * len(np.asarray(windows))
+
+
+def heard_step(loud: bool, time_s: float) -> Observation:
+    rng = np.random.default_rng(int(time_s))
+    audio = 0.001 * rng.normal(size=4 * RATE_HZ)
+    audio[RATE_HZ : 2 * RATE_HZ] += loud * 0.1 * rng.normal(size=RATE_HZ)
+    nothing = np.zeros((0, 4, 4))
+    return Observation(
+        np.zeros((0, 4, 4, 3), np.uint8), nothing.astype(np.float32), nothing.astype(np.int32), (), {},
+        time_s=time_s, audio=audio.astype(np.float32), audio_rate_hz=RATE_HZ,
+    )  # fmt: skip
+
+
+def test_actions_expect_what_was_heard_during_them() -> None:
+    plan = Plan.parse("toggle_on(faucet); pick_up(mug)")
+    steps = tuple(heard_step(loud, time_s) for loud, time_s in ((False, 4), (True, 8), (False, 12)))
+    found = expected_sounds(cast("SoundModel", _Names()), [Recording(plan, steps)] * 3)
+    assert found == {"toggle_on faucet": {"water": 1.0}, "pick_up mug": {}}
+    silent = tuple(replace(step, audio=None, audio_rate_hz=0) for step in steps)
+    with pytest.raises(InvalidRecording, match="microphone=true"):
+        expected_sounds(cast("SoundModel", _Names()), [Recording(plan, silent)])

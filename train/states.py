@@ -1,0 +1,347 @@
+"""`python -m train.states`: train the state model from successful demonstrations of household tasks."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+import typer
+from torch import Tensor
+from torch.nn import functional
+from tqdm import tqdm
+
+from conf.command import run_function
+from nsrecover.core.atomic_write import atomic_write_bytes
+from nsrecover.core.scene import FloatArray
+from nsrecover.domains.household.domain import HOUSEHOLD
+from nsrecover.domains.household.names import noun
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.models.states import FEWEST_PIXELS, STEEP_RAD, StateConfig, StateModel
+from nsrecover.perception.states import StateCrops, state_crops
+from nsrecover.records.archive import Archive
+from nsrecover.records.recording import Recording
+from train.card import revision
+from train.state_labels import states_of, values_of, visible_variables
+
+CROP = 48
+FEWEST_EPISODES = 4
+"""A value counts as demonstrated if it was seen in at least so many episodes."""
+_HELD_OUT = 5
+"""Episodes of every fifth layout are not learned from: they decide on temperatures and thresholds."""
+WRONG = 0.01
+"""Readings of held-out episodes that are given are wrong at most this often, if that leaves any."""
+ENOUGH = 20
+"""Held-out frames with a kind that are enough for a threshold of its own."""
+_CERTAIN = np.round(np.arange(0.5, 0.991, 0.01), 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """One frame of a demonstration: its crops, and the labels of the objects in them.
+
+    Attributes:
+        episode: which demonstration.
+        held_out: whether it is learned from.
+        crops: of the objects that have states.
+        labels: (N, variables) index of the value of each variable; -1: none.
+    """
+
+    episode: str
+    held_out: bool
+    crops: StateCrops
+    labels: npt.NDArray[np.int64]
+
+
+def train(
+    data: Annotated[list[Path] | None, typer.Option(help="file of demonstrations; may be repeated")] = None,
+    out: Path = Path("outputs/train/states"),
+    steps: int = 800,
+    batch: int = 96,
+    rate: float = 2e-3,
+    seed: int = 0,
+) -> None:
+    """Train a state model, and choose temperatures and thresholds on layouts that it did not learn from.
+
+    Args:
+        data: files that `python -m sim.collect domain=household` wrote.
+        out: where the model is written.
+        steps: number of batches.
+        batch: crops in a batch.
+        rate: highest learning rate.
+        seed: of everything random.
+    """
+    began = time.perf_counter()
+    files = data or [Path("data/kitchen/demonstrations.h5")]
+    examples = [example for path in files for example in read_examples(path)]
+    learned = [example for example in examples if not example.held_out]
+    kept = [example for example in examples if example.held_out]
+    if not learned or not kept:
+        raise InvalidConfiguration(
+            f"expected demonstrations in several layouts, some of them to choose thresholds, found {len(learned)} "
+            f"frames to learn from and {len(kept)} others; record more"
+        )
+    config = replace(
+        demonstrated(learned),
+        provenance={
+            "command": shlex.join(["python", "-m", "train.states", *sys.argv[1:]]),
+            "seed": seed,
+            "frames": len(learned),
+            "held_out_frames": len(kept),
+            "episodes": len({example.episode for example in learned}),
+            "revision": revision(),
+            "torch": torch.__version__,
+        },
+    )
+    torch.manual_seed(seed)
+    model = StateModel(config)
+    fit(model, learned, steps, batch, rate, seed)
+    model = calibrated(model, kept)
+    seconds = round(time.perf_counter() - began, 1)
+    model.config = replace(model.config, provenance={**model.config.provenance, "seconds": seconds})
+    model.save(out)
+    atomic_write_bytes(out / "metrics.json", json.dumps(dict(model.config.metrics), indent=1).encode() + b"\n")
+    print(json.dumps(dict(model.config.metrics), indent=1), f"{seconds:.0f} s, written to {out}")
+
+
+def read_examples(path: Path) -> Iterator[Example]:
+    """Every frame of the demonstrations in a file.
+
+    Raises:
+        InvalidRecording: the file is not one of household demonstrations.
+    """
+    with Archive(path) as archive:
+        for episode in tqdm(archive.episodes, desc=f"reading {path}", unit="episode"):
+            yield from frames_of(archive[episode], f"{path}:{episode}")
+
+
+def frames_of(recording: Recording, episode: str) -> Iterator[Example]:
+    """Every frame of a demonstration."""
+    variables = visible_variables()
+    held_out = int(recording.notes.get("layout", 0)) % _HELD_OUT == 2
+    for observation, state in zip(recording.observations, states_of(recording), strict=True):
+        values = values_of(state, observation.labels.values(), variables.values())
+        masks = {name: (number,) for number, name in observation.labels.items() if name in values}
+        labels = np.array(
+            [[v.values.index(values[name][v.name]) for v in variables.values()] for name in masks], np.int64
+        )
+        yield Example(episode, held_out, state_crops(observation, masks, CROP), labels.reshape(-1, len(variables)))
+
+
+def demonstrated(examples: Sequence[Example]) -> StateConfig:
+    """Which variables are read for which kinds: those that were demonstrated with the normal value and with others.
+
+    Which other value does not matter, because a liquid looks the same in every vessel; a value is read if it was
+    demonstrated with any kind.
+    """
+    variables = visible_variables()
+    episodes: dict[tuple[str, str], set[str]] = defaultdict(set)
+    normal: dict[tuple[str, str, bool], set[str]] = defaultdict(set)
+    for example in examples:
+        for name, row in zip(example.crops.names, example.labels, strict=True):
+            for variable, value in zip(variables, row, strict=True):
+                episodes[variable, variables[variable].values[value]].add(example.episode)
+                normal[variable, noun(name), value == 0].add(example.episode)
+    enough = {key for key, found in normal.items() if len(found) >= FEWEST_EPISODES}
+    read = {
+        name: tuple(
+            sorted(
+                kind
+                for variable, kind, _ in enough
+                if variable == name and (name, kind, True) in enough and (name, kind, False) in enough
+            )
+        )
+        for name in variables
+    }
+    read = {name: tuple(dict.fromkeys(kinds)) for name, kinds in read.items() if kinds}
+    values = {
+        name: tuple(value for value in variables[name].values if len(episodes[name, value]) >= FEWEST_EPISODES)
+        for name in read
+    }
+    return StateConfig(
+        domain=HOUSEHOLD.name,
+        variables={name: variables[name].values for name in read},
+        kinds=tuple(sorted({kind for kinds in read.values() for kind in kinds})),
+        read=read,
+        values=values,
+        from_above=tuple(name for name in read if variables[name].from_above),
+        crop_size=CROP,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The crops of many frames that have states, as arrays.
+
+    Attributes:
+        images: (B, S, S, 3) uint8.
+        kinds: (B,) numbers of the kinds.
+        geometry: (B, GEOMETRY).
+        labels: (B, variables) index of the value; -1: not visible by geometry, or not read.
+    """
+
+    images: npt.NDArray[np.uint8]
+    kinds: npt.NDArray[np.int64]
+    geometry: FloatArray
+    labels: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, model: StateModel, examples: Sequence[Example]) -> Table:
+        """From frames."""
+        every = list(visible_variables())
+        config, rows = model.config, []
+        for number, example in enumerate(examples):
+            crops = example.crops
+            for i, owner in enumerate(crops.owners):
+                own = model.variables_of(crops.names[owner])
+                labels = [
+                    int(example.labels[owner, every.index(name)])
+                    if name in own
+                    and crops.pixels[i] >= FEWEST_PIXELS
+                    and not (name in config.from_above and crops.elevation_rad[i] < STEEP_RAD)
+                    else -1
+                    for name in config.variables
+                ]
+                if max(labels) >= 0:
+                    rows.append((number, i, model.kind_of(crops.names[owner]), labels))
+        return cls(
+            np.stack([examples[n].crops.images[i] for n, i, _, _ in rows]),
+            np.array([kind for _, _, kind, _ in rows], np.int64),
+            np.stack([examples[n].crops.geometry[i] for n, i, _, _ in rows]),
+            np.array([labels for _, _, _, labels in rows], np.int64),
+        )
+
+    def weights(self) -> npt.NDArray[np.float64]:
+        """How often each crop is drawn: rare values of a kind more often, (B,) with a sum of 1."""
+        total = np.zeros(len(self.kinds))
+        for column in self.labels.T:
+            keys = self.kinds * 1000 + column
+            _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
+            rare = np.where(column >= 0, counts[inverse] ** -0.7, 0.0)
+            total = np.maximum(total, rare)
+        return np.asarray(total / total.sum())
+
+
+def fit(model: StateModel, examples: Sequence[Example], steps: int, batch: int, rate: float, seed: int) -> None:
+    """Train the network: cross-entropy of every variable that can be seen, one cycle of the learning rate."""
+    table, net = Table.of(model, examples), model.net.train()
+    rng, weights = np.random.default_rng(seed), table.weights()
+    optimizer = torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=1e-2)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=steps)
+    losses: list[float] = []
+    with tqdm(range(steps), desc=f"training on {len(table.kinds)} crops", unit="batch") as bar:
+        for _ in bar:
+            rows = rng.choice(len(weights), batch, p=weights)
+            images = torch.as_tensor(table.images[rows]).permute(0, 3, 1, 2).float() / 255.0
+            logits = net(varied(images), torch.as_tensor(table.kinds[rows]), torch.as_tensor(table.geometry[rows]))
+            labels = torch.as_tensor(table.labels[rows])
+            loss = torch.zeros(())
+            for column, name in enumerate(model.config.variables):
+                shown = labels[:, column] >= 0
+                if shown.any():
+                    own = logits[shown, model.columns[name]]
+                    loss = loss + functional.cross_entropy(own, labels[shown, column]) * (shown.sum() / batch)
+            optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+            schedule.step()
+            losses.append(float(loss.detach()))
+            bar.set_postfix(loss=f"{np.mean(losses[-100:]):.3f}", refresh=False)
+    model.eval()
+
+
+def varied(images: Tensor) -> Tensor:
+    """Crops with random mirroring, size, place, brightness, contrast and colour."""
+    count = len(images)
+    flip = torch.where(torch.rand(count) < 0.5, -1.0, 1.0)
+    scale = 1.0 + 0.12 * (2 * torch.rand(count) - 1)
+    affine = torch.zeros(count, 2, 3)
+    affine[:, 0, 0], affine[:, 1, 1] = flip * scale, scale
+    affine[:, :, 2] = 0.1 * (2 * torch.rand(count, 2) - 1)
+    grid = functional.affine_grid(affine, list(images.shape), align_corners=False)
+    moved = functional.grid_sample(images, grid, align_corners=False)
+    gain = 1.0 + 0.12 * (2 * torch.rand(count, 3, 1, 1) - 1) + 0.15 * (2 * torch.rand(count, 1, 1, 1) - 1)
+    return (moved * gain).clamp(0.0, 1.0)
+
+
+def calibrated(model: StateModel, examples: Sequence[Example]) -> StateModel:
+    """The model with temperatures and thresholds, and what was measured on these frames.
+
+    A kind with at least `ENOUGH` of these frames has a threshold of its own; the others share that of the variable.
+    """
+    every = list(visible_variables())
+    found: dict[str, list[tuple[FloatArray, int, str]]] = defaultdict(list)
+    for example in tqdm(examples, desc="calibrating", unit="frame"):
+        crops = example.crops
+        logits = model.logits(crops)
+        for row, name in enumerate(crops.names):
+            own = np.flatnonzero(crops.owners == row)
+            for variable in model.variables_of(name):
+                shown = model.showing(variable, crops, own)
+                if len(shown):
+                    mean = logits[shown][:, model.columns[variable]].mean(axis=0)
+                    found[variable].append((mean, int(example.labels[row, every.index(variable)]), noun(name)))
+    temperatures: dict[str, float] = {}
+    certain: dict[str, float] = {}
+    metrics: dict[str, Any] = {}
+    for variable, rows in found.items():
+        truth, kinds = np.array([value for _, value, _ in rows]), np.array([kind for _, _, kind in rows])
+        known = np.isin(model.config.variables[variable], model.config.values[variable])
+        logits = np.where(known, np.stack([mean for mean, _, _ in rows]), -1e9)
+        # no temperature makes a value likely that is never read
+        can_be_read = known[truth]
+        temperatures[variable] = _temperature(logits[can_be_read], truth[can_be_read])
+        chances = np.exp(_log_softmax(logits / temperatures[variable]))
+        right, sure = chances.argmax(axis=1) == truth, chances.max(axis=1)
+        certain[variable] = _certain_from(sure, right)
+        limits = np.full(len(truth), certain[variable])
+        for kind in model.config.read[variable]:
+            own_kind = kinds == kind
+            if own_kind.sum() >= ENOUGH:
+                certain[f"{variable} {kind}"] = _certain_from(sure[own_kind], right[own_kind])
+                limits[own_kind] = certain[f"{variable} {kind}"]
+        given = sure >= limits
+        metrics[variable] = {
+            "frames": len(truth),
+            "accuracy": round(float(right.mean()), 4),
+            "given": round(float(given.mean()), 4),
+            "accuracy_of_given": round(float(right[given].mean()), 4) if given.any() else None,
+        }
+    other = copy(model)
+    other.config = replace(model.config, temperatures=temperatures, certain_from=certain, metrics={"held_out": metrics})
+    return other
+
+
+def _log_softmax(logits: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    shifted = logits.astype(np.float64) - logits.max(axis=1, keepdims=True)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+
+
+def _temperature(logits: npt.NDArray[Any], truth: npt.NDArray[Any]) -> float:
+    """The divisor of the logits with the highest likelihood, among 40 from 0.3 to 10."""
+    rows = np.arange(len(truth))
+    options = np.geomspace(0.3, 10.0, 40)
+    return round(float(max(options, key=lambda each: _log_softmax(logits / each)[rows, truth].mean())), 3)
+
+
+def _certain_from(sure: npt.NDArray[Any], right: npt.NDArray[Any]) -> float:
+    """The lowest probability from which on at most `WRONG` of the readings are wrong; the highest option if none."""
+    for option in _CERTAIN:
+        given = sure >= option
+        if given.any() and (~right[given]).mean() <= WRONG:
+            return float(option)
+    return float(_CERTAIN[-1])
+
+
+if __name__ == "__main__":
+    run_function(train)
