@@ -26,13 +26,13 @@ class LogsConfig:
     """Top level of conf/logs.yaml."""
 
     file: str | None = None
+    out: str = "outputs/logs"
     generated: bool = False
     count: int = 1000
     others: int = 150
     ablated: int = 60
     seed: int = 2026
     fit: bool = False
-    out: str = "outputs/logs"
 
 
 @dataclass(frozen=True)

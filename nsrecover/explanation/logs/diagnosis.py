@@ -20,6 +20,8 @@ _PUTTING = ("put_in", "put_on")
 _FOOD = {Trait.SLICEABLE, Trait.CRACKABLE, Trait.COOKS}
 _CERTAIN = 2.0
 """Difference in cost from which a failed step is reported although the goal was reached."""
+_SUCCEEDED = 2.0
+"""Cost of a run in which nothing went wrong: what is handed over for an explanation mostly failed."""
 _HARMED = Atom("harmed", ("?o", "?p"))
 
 
@@ -53,7 +55,7 @@ def diagnose(run: Run) -> Diagnosis:
         run: from `nsrecover.explanation.logs.run.run_of`.
     """
     believer = Believer(run.log, run.home, run.steps, [item.event for item in run.subgoals], run.able)
-    courses = believer.courses()
+    courses = sorted((_weighed(run, one) for one in believer.courses()), key=lambda one: one.cost)
     chances = posterior(courses)
     best = courses[0]
     believed = _believed(run, believer, list(zip(courses, chances, strict=True)))
@@ -66,6 +68,15 @@ def diagnose(run: Run) -> Diagnosis:
     rivals = [(one, chance) for one, chance in zip(courses[1:], chances[1:], strict=True) if chance > 0.02]
     frames = max(1, len(run.log.events))
     return Diagnosis(finding, believed, best, sum(same), edits, best.cost / frames, tuple(rivals[:4]))
+
+
+def _weighed(run: Run, course: Course) -> Course:
+    """A course with the cost of success, if nothing went wrong in it."""
+    fine = course.hypothesis.mode == "as_planned" and not course.refused and run.wanted
+    goal = (*run.wanted, *implied(run, course.start))
+    if not fine or not all(holds(course.final, condition, run.home) for condition in goal):
+        return course
+    return replace(course, cost=course.cost + _SUCCEEDED)
 
 
 def _believed(run: Run, believer: Believer, weighed: list[tuple[Course, float]]) -> Run:
@@ -128,6 +139,9 @@ def _finding(run: Run, believer: Believer, course: Course, certain: bool) -> tup
     goal = (*run.wanted, *implied(run, course.start))
     happened = course.hypothesis
     if run.wanted and all(holds(course.final, condition, run.home) for condition in goal):
+        scene = _in_scene(run, course, goal) if course.refused else None
+        if scene is not None and scene.cause is RootCause.BLOCKED:
+            return replace(scene, reason="holds"), 0
         if not certain or happened.mode not in ("no_effect", "dropped", "instead"):
             return Finding(RootCause.NONE, (), ()), 0
         return replace(_in_execution(run, course), reason="holds"), 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +23,8 @@ WHOLE = 0.8
 """Cost of seeing a whole thing that has been sliced; observers mix the two up."""
 NOWHERE = 0.4
 """Cost of seeing something in a place when a state does not say where it is."""
+COARSE = 0.4
+"""Cost of naming what a dish stands on as the place of a thing that should be in the dish, with the dish in view."""
 
 _COVERING = ("below", "under", "behind", "occluded by", "blocked by")
 _COVERED = ("above", "occluding", "blocking", "in front of")
@@ -80,11 +83,13 @@ def view_of(observation: Observation, home: Household) -> View:
             bare = [noun(other)] if noun(other) in home.objects else []
             meant = tuple(dict.fromkeys((*_meant(other, home), *bare)))
             places.append((name, meant, BEHIND if home.has(other, Trait.PORTABLE) else PLACE))
-            shown |= set(meant[:1])
         pair = (name, other) if relation in _COVERING else (other, name) if relation in _COVERED else None
         if pair and all(home.has(one, Trait.PORTABLE) for one in pair) and held not in pair:
             covers.append(pair)
     seen |= {name for name, _, _ in places}
+    # Of several places that are said of one object some are not in view.
+    said = Counter(name for name, _, _ in places)
+    shown |= {meant[0] for name, meant, _ in places if said[name] == 1}
     return View(tuple(states), tuple(liquids), tuple(places), held, frozenset(seen), frozenset(shown), tuple(covers))
 
 
@@ -157,7 +162,8 @@ def cost(view: View, now: Snapshot, watched: Collection[str]) -> float:
         wrong = thing == now.held and not is_slice(thing)
         wrong |= bool(now.at.get(thing)) and not any(now.inside(thing, place) for place in places)
         # Of several places that are said of an object one is enough.
-        here = weight if wrong else 0.0 if thing in now.at else NOWHERE
+        coarse = not wrong and any(at in view.seen and at not in places for at in now.at.get(thing, ()))
+        here = weight if wrong else NOWHERE if thing not in now.at else COARSE if coarse else 0.0
         elsewhere[thing] = min(elsewhere.get(thing, here), here)
     total += sum(elsewhere.values())
     total += SHUT * len(view.seen & now.hidden)
