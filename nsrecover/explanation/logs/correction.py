@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.domains.base import Fact, State, Step
 from nsrecover.domains.household.kinds import IMPLIED, Trait
 from nsrecover.domains.household.names import is_slice, noun, whole
@@ -46,8 +47,13 @@ def correct(
     relevant = _relevant(start, familiar, usable, home)
     rounds = ((familiar, relevant, MAX_EXPANSIONS), (usable, usable, MAX_EXPANSIONS),
               (familiar, relevant, MOST_EXPANSIONS))  # fmt: skip
+    hopeless = set[tuple[bool, bool]]()
     for known, objects, most in rounds:
         for tidy in (_tidy(start, conditions, home, objects), []):
+            task = (objects is relevant, bool(tidy))
+            # What is impossible stays so with further states to expand, and with fewer objects.
+            if task in hopeless or (False, False) in hopeless:
+                continue
             wanted = [*conditions, *tidy]
             goal = [formula_of(condition) for condition in wanted]
             found = solve(
@@ -56,6 +62,8 @@ def correct(
             )  # fmt: skip
             if found.found:
                 return _in_order(start, found.steps, wanted, home, order or plan)
+            if found.status is RecoveryStatus.IMPOSSIBLE:
+                hopeless.add(task)
     return None
 
 

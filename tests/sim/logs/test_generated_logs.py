@@ -32,9 +32,10 @@ def test_the_truth_of_a_log_holds_in_the_household() -> None:
 
 def test_the_household_enforces_what_people_do_not_say() -> None:
     world = World(
-        where={"pot": {"shelf"}, "metal bowl": {"microwave"}, "mug": {"coffee machine"}, "coffee machine": set(), "shelf": set()},
+        where={"pot": {"shelf"}, "metal bowl": {"microwave"}, "mug": {"coffee machine"},
+               "coffee machine": set(), "shelf": set()},
         on={"coffee machine"},
-    )
+    )  # fmt: skip
     for step, why in (
         (Step("toggle_on", ("microwave",)), "metal"),
         (Step("pick_up", ("egg",)), "no egg"),
