@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,8 +15,10 @@ from tqdm import tqdm
 from eval.common.output import write_results
 from eval.common.tables import document, markdown_table, percent
 from eval.logs.household_world import conditions_of, judge, world_at_the_end
+from eval.logs.measuring import figures, fitted, measured, results, tables
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.logs import HouseholdLog, LogExplanation, explain_log, read_logs, report_of
+from nsrecover.explanation.logs.confidence import FITTED
 
 
 @dataclass
@@ -24,6 +27,12 @@ class LogsConfig:
 
     file: str | None = None
     out: str = "outputs/logs"
+    generated: bool = False
+    count: int = 1000
+    others: int = 150
+    ablated: int = 60
+    seed: int = 2026
+    fit: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,7 +121,7 @@ def metrics_of(cases: Sequence[JudgedLog]) -> dict[str, Any]:
         "step": _share([case.step_right for case in cases]),
         "correction_accepted": _share([case.accepted for case in cases]),
         "subgoal_verification": _share(verdicts),
-        "text_verified": _share([case.found["verified"] for case in cases]),
+        "text_verified": _share([case.found["text_agrees"] for case in cases]),
         "root_causes": dict(Counter(case.found["root_cause"] for case in cases)),
         "slowest_s": round(slowest, 4),
         "cases": [
@@ -170,13 +179,39 @@ def measure(config: LogsConfig) -> dict[str, Any]:
     Raises:
         NsrecoverError: no file was given, or it cannot be read.
     """
+    if config.fit:
+        return _fit(config)
+    if config.generated:
+        found = measured(Path(config.out) / "runs", config.count, config.others, config.ablated, config.seed)
+        write_results(config.out, found, tables(found), config)
+        figures(found, Path(config.out))
+        return found
     if config.file is None:
-        raise InvalidConfiguration("expected a file of logs, found none; run python -m eval.logs FILE.jsonl")
+        raise InvalidConfiguration(
+            "expected a file of logs, found none; run python -m eval.logs FILE.jsonl, or generated=true"
+        )
     logs = read_logs(Path(config.file))
     cases = [judged(log, number) for number, log in enumerate(tqdm(logs, unit="log", desc="explaining"), start=1)]
     metrics = metrics_of(cases)
     write_results(config.out, metrics, table_of(metrics), config)
     return metrics
+
+
+def _fit(config: LogsConfig) -> dict[str, Any]:
+    """Fit the confidence on logs of the development tasks and wordings, and write its weights."""
+    folder = Path(config.out) / "runs"
+    folder.mkdir(parents=True, exist_ok=True)
+    parts = {"middle": config.count, "strong": config.others, "light": config.others}
+    rows = [
+        row
+        for strength, count in parts.items()
+        for row in results(folder / f"fit-{strength}.jsonl", count, config.seed, strength, held_out=False)
+    ]
+    made = f"python -m eval.logs fit=true count={config.count} others={config.others} seed={config.seed}"
+    found = {"weights": fitted(rows), "logs": len(rows), "made_with": made}
+    FITTED.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    write_results(config.out, found, f"{len(rows)} logs: {found['weights']}", config)
+    return found
 
 
 def with_file_named(arguments: list[str]) -> list[str]:

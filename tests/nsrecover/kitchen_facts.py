@@ -7,7 +7,7 @@ from collections.abc import Callable
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.facts import FactScene
 from nsrecover.domains.base import State
-from nsrecover.domains.household import household
+from nsrecover.domains.household import LASTING, household
 
 HOME = household(
     [
@@ -25,7 +25,7 @@ HOME = household(
     ],
     complete=True,
     one_handed=True,
-    lasting=True,
+    domain=LASTING,
 )
 START: State = frozenset(
     {("at", "pot", "countertop"), ("at", "mug", "countertop"), ("at", "egg", "fridge"), ("at", "pan", "countertop")}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import lru_cache
 from itertools import chain
 
 from nsrecover.domains.base import Kind
@@ -69,6 +70,24 @@ class Trait(StrEnum):
     """keeps what is poured on it"""
     REMOTE = "remote"
     """operates a screen"""
+    MACHINE = "machine"
+    """accepts nothing while it runs"""
+    MICROWAVES = "microwaves"
+    """heats by microwaves, which metal must not be in"""
+    BURNS = "burns"
+    """heats from below what has to be heat-proof"""
+    METAL = "metal"
+    """is made of metal"""
+    MELTS = "melts"
+    """does not stand a stove burner"""
+    WIDE = "wide"
+    """does not fit into what is narrow"""
+    BULKY = "bulky"
+    """does not fit into what is compact"""
+    NARROW = "narrow"
+    """has room for slim things only"""
+    COMPACT = "compact"
+    """has no room for bulky things"""
 
 
 _NOUNS: Mapping[Trait, str] = {
@@ -108,7 +127,24 @@ _NOUNS: Mapping[Trait, str] = {
     Trait.COOKS: "egg, potato, bread, tomato, apple, carrot, onion",
     Trait.SCREEN: "television",
     Trait.REMOTE: "remote control",
+    Trait.MACHINE: "microwave, oven, dishwasher, toaster, coffee machine",
+    Trait.MICROWAVES: "microwave",
+    Trait.BURNS: "stove burner",
+    Trait.METAL: "pan, pot, kettle, knife, butter knife, fork, spoon, ladle",
+    Trait.MELTS: "cup, mug, glass, plate, bowl, box, cutting board, jug, vase, pitcher, bottle, basket",
+    Trait.WIDE: "bowl, plate, pan, pot, kettle, tray, box, cutting board, watering can, bucket, vase, pitcher, basket",
+    Trait.BULKY: "pan, pot, tray, cutting board, watering can, bucket, basket",
+    Trait.NARROW: "coffee machine, toaster, mug, cup, glass",
+    Trait.COMPACT: "microwave, bowl",
 }
+
+_SAID_BEFORE: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
+    **dict.fromkeys(("metal", "steel", "iron", "tin"), (frozenset({Trait.METAL}), frozenset({Trait.MELTS}))),
+    **dict.fromkeys(("plastic", "paper", "wooden"), (frozenset({Trait.MELTS}), frozenset({Trait.METAL}))),
+    **dict.fromkeys(("ceramic", "glass"), (frozenset[str](), frozenset({Trait.METAL}))),
+    **dict.fromkeys(("large", "big", "huge"), (frozenset({Trait.WIDE, Trait.BULKY}), frozenset[str]())),
+}
+"""Word before a noun -> traits that it adds and takes."""
 
 LIQUIDS = ("water", "coffee", "wine", "milk", "tea", "juice", "soup")
 """What vessels are filled with."""
@@ -167,9 +203,22 @@ KINDS: Mapping[str, Kind] = {
 
 
 def traits_of(name: str) -> frozenset[str]:
-    """The traits of an object, by its noun; those of any portable object if the noun is not known."""
-    kind = KINDS.get(noun(name))
-    return kind.traits if kind else completed(frozenset())
+    """The traits of an object, by its noun without further words (`metal bowl` is a bowl), and by those words.
+
+    Those of any portable object if the noun is not known.
+    """
+    return _traits_of_noun(noun(name))
+
+
+@lru_cache(maxsize=4096)
+def _traits_of_noun(name: str) -> frozenset[str]:
+    words = name.split()
+    found = next((KINDS[rest] for i in range(len(words)) if (rest := " ".join(words[i:])) in KINDS), None)
+    traits = found.traits if found else completed(frozenset())
+    for word in words[:-1]:
+        added, taken = _SAID_BEFORE.get(word, (frozenset(), frozenset()))
+        traits = (traits - taken) | added
+    return traits
 
 
 def is_category(name: str) -> bool:

@@ -9,6 +9,10 @@ ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "
 SLICE = " slice"
 
 _ARTICLES = re.compile(r"^(?:the|a|an|some|any|one|another) ")
+_STATED = re.compile(
+    r"^(?:(?:cracked|clean|dirty|empty|closed|open|opened|shut|stained|unwashed|washed|soiled|spotless|full|hot|cold|"
+    r"warm|heated|uncut|unsliced|uncracked) )+"
+)
 _SYNONYMS = {
     "counter": "countertop",
     "counter top": "countertop",
@@ -50,7 +54,7 @@ def normal(name: str) -> str:
     if numbered:
         text, digits = numbered.groups()
         number = ORDINALS[int(digits) - 1] if 1 <= int(digits) <= len(ORDINALS) else f"{digits}th"
-    text = re.sub(r"^(?:cracked|clean|dirty|empty|closed|open) ", "", text)
+    text = _STATED.sub("", text)
     cut = re.fullmatch(r"(?:sliced (.+)|(.+?) (?:sliced|slices?))", text)
     if cut:
         text = cut.group(1) or cut.group(2)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from nsrecover.domains.base import Atom, Fact, Formula, State, Step, facts_of
-from nsrecover.domains.household.domain import HOUSEHOLD, LASTING
+from nsrecover.domains.base import Atom, Domain, Fact, Formula, State, Step, facts_of
+from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.kinds import KINDS, LIQUIDS, Trait, is_category, traits_of
 from nsrecover.domains.household.names import is_slice, noun, same, slice_of, whole
 from nsrecover.domains.instance import Instance
@@ -103,7 +103,7 @@ def household(
     liquids: Iterable[str] = (),
     complete: bool = False,
     one_handed: bool = False,
-    lasting: bool = False,
+    domain: Domain = HOUSEHOLD,
 ) -> Household:
     """A household.
 
@@ -115,7 +115,7 @@ def household(
         complete: whether there is nothing but these objects; otherwise a countertop, a sink with a faucet, a knife and
             a coffee machine are taken to be there, and any portable object may come in slices.
         one_handed: whether doors and switches need an empty gripper.
-        lasting: whether cracked eggs and what plants were given stay where they are, see `LASTING`.
+        domain: the household domain, or a stricter one, such as `LASTING`.
     """
     more = learned or {}
     named = tuple(dict.fromkeys(names))
@@ -131,7 +131,7 @@ def household(
     static: frozenset[Fact] = frozenset(("slices_of", slice_of(food), food) for food in foods)
     if one_handed:
         static |= {ONE_HANDED}
-    return Household(LASTING if lasting else HOUSEHOLD, objects, static, names=named, learned=more)
+    return Household(domain, objects, static, names=named, learned=more)
 
 
 def _sliced(food: str) -> frozenset[str]:

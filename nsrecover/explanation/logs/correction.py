@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from nsrecover.core.recovery import RecoveryStatus
 from nsrecover.domains.base import Fact, State, Step
 from nsrecover.domains.household.kinds import IMPLIED, Trait
 from nsrecover.domains.household.names import is_slice, noun, whole
@@ -13,8 +14,8 @@ from nsrecover.explanation.logs.run import state_after
 from nsrecover.explanation.logs.tracking import PLACING
 from nsrecover.planning.symbolic.domain_model import solve
 
-MAX_EXPANSIONS = 150
-"""States that a search expands at most; plans of household tasks rarely get shorter beyond it."""
+MAX_EXPANSIONS, MOST_EXPANSIONS = 150, 600
+"""States that a search expands at most, first and last; plans rarely get shorter beyond the first."""
 
 
 def correct(
@@ -43,16 +44,26 @@ def correct(
     """
     familiar = _familiar(conditions, home, plan)
     usable = _usable(start, familiar, home)
-    for known, objects in ((familiar, _relevant(start, familiar, usable, home)), (usable, usable)):
+    relevant = _relevant(start, familiar, usable, home)
+    rounds = ((familiar, relevant, MAX_EXPANSIONS), (usable, usable, MAX_EXPANSIONS),
+              (familiar, relevant, MOST_EXPANSIONS))  # fmt: skip
+    hopeless = set[tuple[bool, bool]]()
+    for known, objects, most in rounds:
         for tidy in (_tidy(start, conditions, home, objects), []):
+            task = (objects is relevant, bool(tidy))
+            # What is impossible stays so with further states to expand, and with fewer objects.
+            if task in hopeless or (False, False) in hopeless:
+                continue
             wanted = [*conditions, *tidy]
             goal = [formula_of(condition) for condition in wanted]
             found = solve(
                 home, start, goal, familiar=known, prefer=plan, forbidden=forbidden, objects=objects,
-                max_expansions=MAX_EXPANSIONS,
+                max_expansions=most,
             )  # fmt: skip
             if found.found:
                 return _in_order(start, found.steps, wanted, home, order or plan)
+            if found.status is RecoveryStatus.IMPOSSIBLE:
+                hopeless.add(task)
     return None
 
 

@@ -8,13 +8,14 @@ from nsrecover.domains.base import Fact, State
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.household.names import is_slice, same_stuff
 from nsrecover.domains.household.scene import contents, places
+from nsrecover.explanation.logs.confidence import confidence, features, open_question
 from nsrecover.explanation.logs.correction import correct, reaches
+from nsrecover.explanation.logs.courses import Course
+from nsrecover.explanation.logs.diagnosis import diagnose, implied
 from nsrecover.explanation.logs.effects import SEEN
-from nsrecover.explanation.logs.execution import explain_failure
 from nsrecover.explanation.logs.findings import Checked, Finding, RootCause
-from nsrecover.explanation.logs.planning import explain_plan
 from nsrecover.explanation.logs.records import HouseholdLog, Step
-from nsrecover.explanation.logs.run import Run, run_of
+from nsrecover.explanation.logs.run import Capabilities, Run, run_of
 from nsrecover.explanation.logs.tracking import PLACING
 
 
@@ -27,41 +28,56 @@ class LogExplanation:
         subgoals: every subgoal, checked.
         failed: index of the first subgoal that does not hold; None if the plan itself was at fault.
         correction: steps that lead from the end of the log to success; None if no plan was found.
-        verified: whether the correction, executed symbolically, achieves every condition.
+        succeeds: whether the correction, executed symbolically, achieves every condition.
         wanted: the success condition with objects for names.
+        confidence: the calibrated probability that step and kind are right.
+        open_question: what keeps the finding from being sure; empty if it is sure enough.
+        rivals: other courses of events with their probabilities, the most likely first.
+        features: what the confidence depends on.
     """
 
     finding: Finding
     subgoals: tuple[Checked, ...]
     failed: int | None
     correction: tuple[Step, ...] | None
-    verified: bool
+    succeeds: bool
     wanted: tuple[Fact, ...]
+    confidence: float
+    open_question: str
+    rivals: tuple[tuple[Course, float], ...]
+    features: tuple[float, ...] = ()
 
 
-def explain_log(log: HouseholdLog) -> LogExplanation:
+def explain_log(log: HouseholdLog, able: Capabilities | None = None) -> LogExplanation:
     """Explain a log.
 
-    The first subgoal that does not hold is explained from what happened before it; if all hold, the success condition
-    is regressed through the plan.
+    Hypotheses about what happened are simulated with the household domain and weighed by all observations. If the
+    execution went as planned, the smallest edit of the plan that makes it succeed is the cause.
 
     Args:
         log: from `nsrecover.explanation.logs.format.read_logs`.
+        able: what the diagnosis may use; everything if None.
     """
-    return explain_run(run_of(log))
+    return explain_run(run_of(log, able))
 
 
 def explain_run(run: Run) -> LogExplanation:
     """Explain a prepared log."""
+    diagnosis = diagnose(run)
+    run, finding = diagnosis.run, diagnosis.finding
     failed = next((number for number, item in enumerate(run.subgoals) if not item.satisfied), None)
-    finding = explain_plan(run) if failed is None else explain_failure(run, failed)
     start = _start(run, finding)
-    conditions = (*run.wanted, *_mistaken_away(run, finding), *_doors(run))
+    conditions = (
+        *run.wanted, *implied(run, diagnosis.course.start), *_mistaken_away(run, finding), *_doors(run)
+    )  # fmt: skip
     correction: tuple[Step, ...] | None = ()
     if finding.cause is not RootCause.NONE:
         correction = correct(start, conditions, run.home, run.steps, order=run.plan)
-    verified = correction is not None and reaches(start, correction, conditions, run.home)
-    return LogExplanation(finding, run.subgoals, failed, correction, verified, run.wanted)
+    succeeds = correction is not None and reaches(start, correction, conditions, run.home)
+    return LogExplanation(
+        finding, run.subgoals, failed, correction, succeeds, run.wanted,
+        confidence(diagnosis), open_question(diagnosis), diagnosis.rivals, features(diagnosis),
+    )  # fmt: skip
 
 
 def _doors(run: Run) -> list[Fact]:
@@ -95,6 +111,7 @@ def _start(run: Run, finding: Finding) -> State:
     state |= _behind_doors(run)
     if finding.cause is RootCause.DROPPED:
         thing = finding.objects[0]
+        state -= {("broken", thing)}
         lost = not any(same_stuff(name, thing) for name in run.log.final.states())
         source = next((places(earlier, thing)[0] for earlier in run.states if places(earlier, thing)), None)
         if lost and run.home.has(thing, Trait.CRACKABLE) and source:

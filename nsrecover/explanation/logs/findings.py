@@ -22,6 +22,7 @@ class RootCause(StrEnum):
     WRONG_ORDER = "wrong_order"
     WRONG_ACTION = "wrong_action"
     WRONG_OBJECT = "wrong_object"
+    WRONG_PLACE = "wrong_place"
     UNDONE_BY_PLAN = "undone_by_plan"
     ALREADY_FILLED = "already_filled"
     ALREADY_RUNNING = "already_running"
@@ -29,6 +30,7 @@ class RootCause(StrEnum):
     AMBIGUOUS_NAME = "ambiguous_name"
     OCCUPIED = "occupied"
     BLOCKED = "blocked"
+    UNSUITABLE = "unsuitable"
     UNKNOWN = "unknown"
     NONE = "none"
 
@@ -61,6 +63,9 @@ class Finding:
         unmet: the condition that does not hold.
         where: where the object was seen afterwards.
         liquid: what a vessel was filled with.
+        reason: why an object is not suitable; `holds` if the success condition holds in spite of the failure.
+        since: when it was last seen right and first seen wrong; empty if that is not known.
+        clear: whether nothing was seen in the way.
     """
 
     cause: RootCause
@@ -73,6 +78,9 @@ class Finding:
     unmet: Fact | None = None
     where: str = ""
     liquid: str = ""
+    reason: str = ""
+    since: tuple[str, ...] = ()
+    clear: bool = False
 
     @property
     def kind(self) -> FailureKind:

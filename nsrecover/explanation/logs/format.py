@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import normal
 from nsrecover.errors import InvalidRecording
+from nsrecover.explanation.logs.lexicon import EMPTY_HAND, HAND, HOLDS, RELATED, RELATIONS, action_in
 from nsrecover.explanation.logs.records import GRIPPER, HouseholdLog, KeyFrame, Observation, Related, Remark, Seen, Step
 
 FIELDS = ("task", "plan", "success_state", "event_summary", "subgoal_summary", "final_state")
@@ -18,18 +19,10 @@ VISUAL, AUDITORY = "Visual observation: ", "Auditory observation: "
 
 _TIME = r"(\d+(?::\d{2})?)"
 _FRAME = re.compile(rf"^{_TIME}\. (Action|Goal): (.+?)\.(?: (?={VISUAL}|{AUDITORY})(.*))?$")
-_RELATIONS = (
-    "inside", "on top of", "on the left of", "on the right of", "in front of", "above", "below", "occluding", "near",
-    "next to", "behind", "under", "occluded by", "blocking", "blocked by",
-)  # fmt: skip
-_RELATED = re.compile(rf"^(.+?) is ({'|'.join(_RELATIONS)}) (.+)$")
+_UNTIMED = re.compile(rf"^()?(Action|Goal): (.+?)\.(?: (?={VISUAL}|{AUDITORY})(.*))?$")
+_TEXTS = ("task", "success_state", "final_state")
 _OTHER_RELATION = re.compile(r"^([^,()]+?) is ([a-z ]+ (?:of|to|by|with|from|at)) ([^,()]+)$")
 _SEEN = re.compile(r"^([^()]+?)(?: \(([^()]*)\))?$")
-_ACTIONS = {"move_to": "move to (.+)"} | {
-    name: f"{(words.logged[1] or words.imperative).partition(' {')[0]} (.+)"
-    + (f" (?:{words.relation}) (.+)" if words.relation else "")
-    for name, words in ((operator.name, operator.words) for operator in HOUSEHOLD.operators.values())
-}
 
 
 def is_household_log(path: Path) -> bool:
@@ -91,29 +84,41 @@ def log_of(document: Any, where: str = "log") -> HouseholdLog:
         where: how to call the place in error messages.
 
     Raises:
-        InvalidRecording: a field is missing or malformed.
+        InvalidRecording: a field has the wrong type, or there is neither a plan nor an event that can be read. What
+            else cannot be read is listed in `unread`.
     """
     if not isinstance(document, dict):
         raise InvalidRecording(f"{where}: expected an object with {', '.join(FIELDS)}, found {_short(document)}")
     missing = [field for field in FIELDS if field not in document]
-    if missing:
+    if set(missing) >= {"plan", "event_summary"}:
         raise InvalidRecording(
             f"{where}: expected the fields {', '.join(FIELDS)}, found no {' and no '.join(map(repr, missing))}"
         )
-    for field in ("task", "success_state", "final_state"):
-        if not isinstance(document[field], str):
-            raise InvalidRecording(f"{where}: expected text in {field!r}, found {_short(document[field])}")
-    lines = tuple(_lines(document["plan"], "plan", where))
-    steps = [step_of(line, f"{where}: plan, entry {number}") for number, line in enumerate(lines, start=1)]
+    unread = [f"no field {field!r}" for field in missing]
+    given: dict[str, Any] = {field: "" if field in _TEXTS else [] for field in missing} | document
+    for field in _TEXTS:
+        if not isinstance(given[field], str):
+            raise InvalidRecording(f"{where}: expected text in {field!r}, found {_short(given[field])}")
+    lines = tuple(_lines(given["plan"], "plan", where))
+    steps = list[Step]()
+    for number, line in enumerate(lines, start=1):
+        try:
+            steps.append(step_of(line, f"plan, entry {number}"))
+        except InvalidRecording as error:
+            unread.append(str(error))
+    if lines and not steps:
+        raise InvalidRecording(f"{where}: {unread[-1]}")
+    events = _frames(given["event_summary"], "event_summary", where, unread)
     return HouseholdLog(
-        task=document["task"],
+        task=given["task"],
         plan=tuple(step for step in steps if step.operator not in ("navigate_to_obj", "move_to")),
-        success_state=document["success_state"],
-        events=_frames(document["event_summary"], "event_summary", where),
-        subgoals=_frames(document["subgoal_summary"], "subgoal_summary", where),
-        final=observation_of(document["final_state"]),
+        success_state=given["success_state"],
+        events=events,
+        subgoals=_frames(given["subgoal_summary"], "subgoal_summary", where, unread),
+        final=observation_of(given["final_state"]) if given["final_state"] or not events else events[-1].observation,
         plan_lines=lines,
         extra={name: value for name, value in document.items() if name not in FIELDS},
+        unread=tuple(unread),
     )
 
 
@@ -143,24 +148,33 @@ def step_of(line: str, where: str = "plan") -> Step:
 
 def action_of(text: str) -> Step:
     """A step from its English: `Put pot in sink`; unknown wording becomes an operator of its own."""
-    for operator, pattern in _ACTIONS.items():
-        found = re.fullmatch(pattern, text.strip(), flags=re.IGNORECASE)
-        if found:
-            return Step(operator, tuple(normal(normal(name).removeprefix("liquid from ")) for name in found.groups()))
-    return Step(text.strip().lower(), ())
+    found = action_in(text)
+    if found is None:
+        return Step(text.strip().lower(), ())
+    return Step(found[0], tuple(normal(normal(name).removeprefix("liquid from ")) for name in found[1]))
 
 
-def _frames(value: Any, field: str, where: str) -> tuple[KeyFrame, ...]:
-    frames = []
-    for number, line in enumerate(_lines(value, field, where), start=1):
-        found = _FRAME.fullmatch(line)
+def _frames(value: Any, field: str, where: str, unread: list[str]) -> tuple[KeyFrame, ...]:
+    """The key frames of a field; lines that are none are added to `unread`, lines without a time get the last one."""
+    frames, lines = list[KeyFrame](), _lines(value, field, where)
+    for number, line in enumerate(lines, start=1):
+        timed = _FRAME.fullmatch(line)
+        found = timed or _UNTIMED.fullmatch(line)
         if not found:
-            raise InvalidRecording(
-                f"{where}: {field}, line {number}: expected 'mm:ss. Action: … . Visual observation: …', "
-                f"found {_short(line)}"
+            unread.append(
+                f"{field}, line {number}: expected 'mm:ss. Action: … . Visual observation: …', found {_short(line)}"
             )
+            continue
         time, label, text, rest = found.groups()
-        frames.append(KeyFrame(time, label, text, action_of(text), observation_of(rest or "")))
+        if timed is None:
+            unread.append(f"{field}, line {number}: no time")
+        frame = KeyFrame(time or (frames[-1].time if frames else "00:00"), label, text, action_of(text),
+                         observation_of(rest or ""))  # fmt: skip
+        if frames and frame.seconds < frames[-1].seconds:
+            unread.append(f"{field}, line {number}: the time goes back from {frames[-1].time} to {frame.time}")
+        frames.append(frame)
+    if lines and not frames:
+        raise InvalidRecording(f"{where}: {unread[-1]}")
     return tuple(frames)
 
 
@@ -171,16 +185,31 @@ def observation_of(text: str) -> Observation:
     seen: tuple[Seen, ...] = ()
     sentences: list[Related | Remark] = []
     for position, sentence in enumerate(part.rstrip(".") for part in parts):
-        related = _RELATED.fullmatch(sentence) or _OTHER_RELATION.fullmatch(sentence)
+        related = _related(sentence)
         objects = None if position or related else _listed(sentence)
         if related:
-            subject, relation, other = related.groups()
-            sentences.append(Related(subject, relation, GRIPPER if other.lower() == GRIPPER else other))
+            sentences.append(related)
         elif objects is not None:
             seen = objects
         else:
             sentences.append(Remark(sentence))
     return Observation(seen, tuple(sentences), sounds.strip().rstrip("."))
+
+
+def _related(sentence: str) -> Related | None:
+    """A relation between two objects, or what the gripper holds; None if a sentence says something else."""
+    if found := HOLDS.fullmatch(sentence):
+        return Related(found[1], "inside", GRIPPER, sentence)
+    if EMPTY_HAND.fullmatch(sentence):
+        return Related("nothing", "inside", GRIPPER, sentence)
+    if found := RELATED.fullmatch(sentence):
+        subject, said, other = found.groups()
+        related = Related(subject, RELATIONS[said], GRIPPER if HAND.fullmatch(other) else other)
+        plain = f"{related.subject} is {related.relation} {related.object}"
+        return replace(related, said="" if plain == sentence else sentence)
+    if found := _OTHER_RELATION.fullmatch(sentence):
+        return Related(*found.groups())
+    return None
 
 
 def _listed(sentence: str) -> tuple[Seen, ...] | None:
@@ -227,7 +256,7 @@ def seen_text(observation: Observation) -> str:
     sentences = [", ".join(items)] if items else []
     for sentence in observation.sentences:
         if isinstance(sentence, Related):
-            sentences.append(f"{sentence.subject} is {sentence.relation} {sentence.object}")
+            sentences.append(sentence.said or f"{sentence.subject} is {sentence.relation} {sentence.object}")
         else:
             sentences.append(sentence.text)
     return " ".join(f"{sentence}." for sentence in sentences)

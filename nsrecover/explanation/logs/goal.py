@@ -13,15 +13,24 @@ from nsrecover.domains.household.names import is_slice, normal, slice_of
 from nsrecover.domains.household.scene import Household, holds
 from nsrecover.explanation.logs.records import Step
 
+_ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\b(?:e\.g\.|for example,?|i\.e\.)[^,;]*")
+"""What is said by the way: brackets, and examples."""
+
 _PHRASES = (
-    (r"\bfilled (?:up )?with\b|\bcontaining\b", "<filled>"),
-    (r"\b(?:turned|switched|toggled) on\b|\brunning\b", "<running>"),
-    (r"\b(?:turned|switched|toggled) off\b", "<off>"),
+    (r"\bthere (?:is|are)\b", " "),
+    (r"\b(?:has|have)(?: been)?\b", " "),
+    (r"\bfilled (?:up )?with\b|\bcontain(?:s|ing)?\b|\bfull of\b|\bholds\b", "<filled>"),
+    (r"\b(?:turned|switched|toggled) on\b|\brunning\b|\b(?:is|are) on(?= *(?:[.,;]|and\b|$))", "<running>"),
+    (r"\b(?:turned|switched|toggled) off\b|\b(?:is|are) off(?= *(?:[.,;]|and\b|$))|\bnot running\b", "<off>"),
+    (r"\bnot dirty\b", "clean"),
+    (r"\b(?:warmed|heated) up\b", "heated"),
+    (r"\bbroken open\b", "cracked"),
     (r"\b(?:that|which) (?:is|are)\b", "<that>"),
+    (r"\b(?:stands|sits|lies|rests|stays|located|stored|placed|put|served|standing|lying)\b", " "),
     (r"\b(?:on top of|on top|onto|upon|on|at)\b", "<on>"),
     (r"\b(?:inside of|inside|into|within|in)\b", "<in>"),
     (r"\b(?:is|are|be|been|being)\b", "<is>"),
-    (r"\b(?:a|an|the|then|also|it|stored|placed|put|served|located|standing|all|both|some|has|have)\b", " "),
+    (r"\b(?:a|an|the|then|also|it|all|both|some)\b", " "),
 )
 _STATES = {
     word: state
@@ -29,10 +38,10 @@ _STATES = {
         "running": "<running>",
         "off": "<off>",
         "open": "open opened",
-        "closed": "closed",
+        "closed": "closed shut",
         "cracked": "cracked",
         "sliced": "sliced cut",
-        "clean": "clean cleaned washed",
+        "clean": "clean cleaned washed spotless",
         "dirty": "dirty",
         "empty": "empty",
         "hot": "heated hot warm warmed cooked toasted boiled",
@@ -104,13 +113,15 @@ def goal_of(text: str, plan: Sequence[Step] = ()) -> Goal:
     found = _Parser(_tokens(text)).conditions()
     cut = {step.arguments[0] for step in plan if step.operator == "slice_obj" and step.arguments}
     cut |= {condition[1] for condition in found if condition[0] == "sliced"}
+    # A liquid that is in something fills it.
+    found = [("filled", c[2], c[1]) if c[0] == "at" and c[1] in LIQUIDS else c for c in found]
     return Goal(tuple(dict.fromkeys(_renamed(found, {name: slice_of(name) for name in cut}))))
 
 
 def _tokens(text: str) -> list[str]:
     # Camel case is split before the case is lost.
     text = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text).lower()
-    text = re.sub(r"[.;]", " , ", text.replace(",", " , "))
+    text = re.sub(r"[.;](?= |$)|,", " , ", _ASIDE.sub(" ", text))
     for pattern, token in _PHRASES:
         text = re.sub(pattern, f" {token} ", text)
     words: list[str] = []

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nsrecover.domains.base import Step as Step
 from nsrecover.domains.household.names import normal, same
+from nsrecover.explanation.logs.lexicon import state_of, states_in
 
 GRIPPER = "robot gripper"
 NOTHING = "nothing"
@@ -24,11 +25,19 @@ class Seen:
 
 @dataclass(frozen=True)
 class Related:
-    """`pot is inside sink`, as written; `nothing is inside robot gripper` is one too."""
+    """`pot is inside sink`; `nothing is inside robot gripper` is one too.
+
+    Attributes:
+        subject: as written.
+        relation: `inside`, `on top of`, or another one, as written.
+        object: as written.
+        said: the sentence, if it is worded in another way.
+    """
 
     subject: str
     relation: str
     object: str
+    said: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -61,8 +70,11 @@ class Observation:
         return None
 
     def states(self) -> dict[str, tuple[str, ...]]:
-        """Normal name -> states, for every object in view."""
-        return {normal(item.name): item.states for item in self.seen}
+        """Normal name -> states as logs usually write them, for every object in view; names may carry states, too."""
+        return {
+            normal(item.name): tuple(dict.fromkeys((*states_in(item.name), *map(state_of, item.states))))
+            for item in self.seen
+        }
 
     def relations(self) -> list[tuple[str, str, str]]:
         """Subject, relation and object with normal names, the gripper left out."""
@@ -127,6 +139,7 @@ class HouseholdLog:
         final: what is known at the end, gathered over all frames.
         plan_lines: the plan as written.
         extra: fields that this format does not have (an id, annotations), kept as they are.
+        unread: lines that could not be read, with where they are.
     """
 
     task: str
@@ -137,3 +150,4 @@ class HouseholdLog:
     final: Observation
     plan_lines: tuple[str, ...]
     extra: Mapping[str, object]
+    unread: tuple[str, ...] = ()

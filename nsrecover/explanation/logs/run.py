@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, product
 from typing import Any
 
@@ -13,6 +13,7 @@ from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.kinds import IMPLIED, KINDS, Trait, could_mean, is_category, traits_of
 from nsrecover.domains.household.names import noun, same_stuff, whole
 from nsrecover.domains.household.scene import Household, apply, household, unmet
+from nsrecover.domains.household.suitability import PRACTICAL
 from nsrecover.explanation.logs.effects import SWITCHES, liquid_of
 from nsrecover.explanation.logs.findings import Checked, Finding, RootCause
 from nsrecover.explanation.logs.goal import goal_of
@@ -42,6 +43,27 @@ _NEEDED = {
 
 
 @dataclass(frozen=True)
+class Capabilities:
+    """What the diagnosis may use; all by default. Evaluations switch parts off to measure what they are worth.
+
+    Attributes:
+        all_frames: every frame, rather than those at the ends of steps.
+        late_frames: a frame may show the moment before.
+        failures: hypotheses about drops, other objects and other places, besides steps without effect.
+        starts: initial states that the plan does not reckon with.
+        edits: the smallest edit of the plan, rather than the condition that is not met.
+        suitability: what has to fit, stand heat, be idle or clean.
+    """
+
+    all_frames: bool = True
+    late_frames: bool = True
+    failures: bool = True
+    starts: bool = True
+    edits: bool = True
+    suitability: bool = True
+
+
+@dataclass(frozen=True)
 class Run:
     """A prepared log.
 
@@ -52,6 +74,7 @@ class Run:
         final: the believed state at the end.
         subgoals: every subgoal, checked, in order.
         wanted: the success condition with objects for names.
+        able: what the diagnosis may use.
     """
 
     log: HouseholdLog
@@ -60,6 +83,7 @@ class Run:
     final: State
     subgoals: tuple[Checked, ...]
     wanted: tuple[Fact, ...]
+    able: Capabilities = Capabilities()
 
     @property
     def steps(self) -> list[Step]:
@@ -88,13 +112,17 @@ class Run:
         return Finding(cause, times, tuple(dict.fromkeys(objects)), **{"step": item.step, **details})
 
 
-def run_of(log: HouseholdLog) -> Run:
+def run_of(log: HouseholdLog, able: Capabilities | None = None) -> Run:
     """Prepare a log.
 
     Args:
         log: from `nsrecover.explanation.logs.format`.
+        able: what the diagnosis may use; everything if None.
     """
+    able = able or Capabilities()
     home = household_of(log)
+    if not able.suitability:
+        home = replace(home, domain=HOUSEHOLD)
     states = tuple(track(log, home))
     ends = _ends(log)
     planned = aligned(log.plan, [frame.step for frame in ends])
@@ -109,7 +137,7 @@ def run_of(log: HouseholdLog) -> Run:
         )
     final = at_the_end(log, states[-1] if states else frozenset(), home)
     wanted = goal_of(log.success_state, log.plan).bound(final, home, [item.step for item in checked])
-    return Run(log, home, states, final, tuple(checked), wanted)
+    return Run(log, home, states, final, tuple(checked), wanted, able)
 
 
 def state_after(home: Household, state: State, steps: Iterable[Step]) -> State | None:
@@ -165,8 +193,12 @@ def household_of(log: HouseholdLog) -> Household:
     for needed in (needed for word, needed in IMPLIED.items() if word in text):
         names |= dict.fromkeys(name for name in needed if all(noun(known) != name for known in names))
     unnamed = [*(name for frame in (*log.events, *log.subgoals) for name in frame.step.arguments), *goal.names]
+    # An observer sometimes leaves the ordinal out: that is no further object.
+    numbered = {noun(name) for name in names if noun(name) != name}
+    said = {name for step in log.plan for name in step.arguments} | set(goal.names)
+    names = {name: None for name in names if noun(name) != name or name not in numbered or name in said}
     definite, others = ([name for name in found if not is_category(name)] for found in (names, unnamed))
-    return household(definite, learned, others, sorted(liquids))
+    return household(definite, learned, others, sorted(liquids), domain=PRACTICAL)
 
 
 def _decisive(events: Sequence[KeyFrame], event: int, end: KeyFrame) -> Observation:

@@ -26,9 +26,12 @@ def report_of(log: HouseholdLog, explanation: LogExplanation, audience: Audience
 
     Returns:
         `kind` (execution, planning or none), `steps` (times, the most important first), `root_cause` and `objects`,
-        `text`, `correction` (typed actions; null if no plan was found), `verified` (the text agrees with the finding,
-        and the correction, executed symbolically, achieves the success condition), `missing_steps`, `failed_subgoal`
-        (the first that does not hold; null if all do) and `subgoals`.
+        `text`, `correction` (typed actions; null if no plan was found), `confidence` (that step and kind are right),
+        `abstained` (why the finding is only a guess; empty if it is not), `since` (the times at which it was last seen
+        right and first seen wrong), `rivals` (other courses of events), `text_agrees` (the text agrees with the
+        finding, and the correction, executed symbolically, achieves the success condition), `missing_steps`,
+        `failed_subgoal` (the first that does not hold; null if all do), `subgoals` and `unread` (lines of the log that
+        could not be read).
     """
     finding, text = explanation.finding, verbalize(explanation, audience)
     times = [frame.time for frame in (*log.events, *log.subgoals)]
@@ -43,7 +46,19 @@ def report_of(log: HouseholdLog, explanation: LogExplanation, audience: Audience
         "objects": list(finding.objects),
         "text": text,
         "correction": None if explanation.correction is None else [str(step) for step in explanation.correction],
-        "verified": explanation.verified and agrees(text, explanation, times),
+        "confidence": round(explanation.confidence, 3),
+        "abstained": explanation.open_question,
+        "since": list(finding.since),
+        "rivals": [
+            {
+                "what": course.hypothesis.mode,
+                "time": log.events[course.hypothesis.event].time if course.hypothesis.event >= 0 else None,
+                "probability": round(chance, 3),
+            }
+            for course, chance in explanation.rivals
+        ],
+        "text_agrees": explanation.succeeds and agrees(text, explanation, times),
+        "unread": list(log.unread),
         "missing_steps": [str(step) for step in finding.missing],
         "failed_subgoal": None if explanation.failed is None else subgoals[explanation.failed],
         "subgoals": subgoals,
@@ -58,8 +73,12 @@ def verbalize(explanation: LogExplanation, audience: Audience = Audience.LAY) ->
         audience: whom it is for.
     """
     finding, cause = explanation.finding, _cause(explanation.finding)
+    if explanation.open_question:
+        cause = f"This is a guess, because {explanation.open_question}. {cause}"
     if finding.cause is RootCause.NONE:
         return cause
+    if finding.reason == "holds":
+        cause = f"The stated condition holds at the end, but not all went well. {cause}"
     if audience is Audience.ENGINEER:
         what = f"{finding.cause.value}({', '.join(finding.objects)})"
         classified = f"{capital(finding.kind.value)} failure at {listed(finding.times)}: {what}."
@@ -130,7 +149,7 @@ def _did(step: Step | None, otherwise: str = "went on") -> str:
 
 def _condition(condition: Fact) -> str:
     words = HOUSEHOLD.words.get(condition[0])
-    return f"'{words.imperative.format(*condition[1:]) if words else f'{condition[1]} {condition[0]}'}'"
+    return f"'{words.imperative.format(*condition[1:]) if words else ' '.join(reversed(condition))}'"
 
 
 def _would_be(condition: Fact) -> str:
@@ -142,7 +161,7 @@ def _would_be(condition: Fact) -> str:
             return f"{thing(name)} would be filled with {content}"
         case ("holding", name):
             return f"the robot would hold {thing(name)}"
-        case (state, name):
+        case (state, name, *_):
             words = HOUSEHOLD.words.get(state, Words(f"{{0}} {state}"))
             return words.imperative.format(f"{thing(name)} would be")
     return "it would be so"
@@ -171,7 +190,8 @@ def _cause(finding: Finding) -> str:
             where = f" It was then seen on {the(finding.where)}." if finding.where else ""
             return f"At {time} the robot dropped {one}{way}.{where}"
         case RootCause.MISSED_GRASP:
-            return f"At {time} the robot tried to pick up {one} and came up empty, though nothing was in its way."
+            seen = ", though nothing was seen in its way" if finding.clear else ""
+            return f"At {time} the robot tried to pick up {one} and came up empty{seen}."
         case RootCause.ACTION_FAILED:
             about = "" if all(name in tried for name in finding.objects) else f" That was about {listed(names)}."
             return f"At {time} the robot tried to {tried}, and it had no effect.{about}"
@@ -206,6 +226,13 @@ def _cause(finding: Finding) -> str:
             return f"The plan does the wrong thing with {one}: at {times} the robot {did}{task}."
         case RootCause.WRONG_OBJECT:
             return f"The plan uses the wrong object: at {times} the robot dealt with {other} instead of {one}."
+        case RootCause.WRONG_PLACE:
+            return (
+                f"The plan uses the wrong place: at {times} the robot was to {tried}, but {one} is needed, not {other}."
+            )
+        case RootCause.UNSUITABLE:
+            better = f" {capital(other)} would do." if len(finding.objects) > 1 else ""
+            return f"{capital(one)}, which the plan chose at {time}, is not suitable: {finding.reason}.{better}"
         case RootCause.UNDONE_BY_PLAN:
             did = _did(finding.step)
             rest = "" if all(name in did for name in finding.objects) else f" That concerns {listed(names)}."

@@ -9,6 +9,7 @@ round touches few of their items.
 from __future__ import annotations
 
 import heapq
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from importlib.util import find_spec
@@ -16,6 +17,8 @@ from importlib.util import find_spec
 INFINITY = float("inf")
 ZERO = 1e-9
 """Smaller remaining costs are rounding errors."""
+_FEW = 100
+"""States up to which a task is not worth loading Numba, which takes longer than they do."""
 
 
 Landmark = tuple[float, list[int]]
@@ -54,6 +57,7 @@ class LandmarkCut:
         self._users: list[list[int]] = [[] for _ in range(self._size)]
         self._makers: list[list[int]] = [[] for _ in range(self._size)]
         self._counts = [len(row) for row in self._before]
+        self._calls = 0
         for action, row in enumerate(self._before):
             for p in row:
                 self._users[p].append(action)
@@ -91,7 +95,9 @@ class LandmarkCut:
             plan, there is one landmark without actions, charged inf.
         """
         start = [*holds, self._always]
-        if self.compiled is not None and not stop():
+        self._calls += 1
+        worth = self._calls > _FEW or "numba" in sys.modules
+        if worth and self.compiled is not None and not stop():
             further = self.compiled(start, known, enough)
             return [(INFINITY, [])] if further is None else [*known, *further]
         costs = self._costs[:]

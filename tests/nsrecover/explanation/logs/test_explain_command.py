@@ -37,8 +37,8 @@ def test_json_has_what_programs_need_and_torch_stays_out(path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stderr.strip() == "[]"
     found = json.loads(done.stdout)
-    assert {"kind", "steps", "root_cause", "objects", "text", "correction", "verified"} <= set(found)
-    assert (found["kind"], found["root_cause"], found["objects"], found["verified"]) == (
+    assert {"kind", "steps", "root_cause", "objects", "text", "correction", "text_agrees"} <= set(found)
+    assert (found["kind"], found["root_cause"], found["objects"], found["text_agrees"]) == (
         "execution", "dropped", ["jug"], True,
     )  # fmt: skip
     assert all(step.startswith("(") for step in found["correction"])

@@ -14,5 +14,5 @@ def test_the_example_prints_what_the_page_says() -> None:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(program, "docs/logs.md", "exec"), {})
-    shown = page.split("```")[page.split("```").index(f"python\n{program}") + 1].split("## What is checked")[0]
+    shown = page.split("```")[page.split("```").index(f"python\n{program}") + 1].split("## How a log is diagnosed")[0]
     assert printed.getvalue().split() == shown.split()

@@ -1,0 +1,214 @@
+"""Generated logs in volume: rates with intervals, the reliability of the confidence, abstentions, and ablations."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from eval.common.figures import finish, plt, reliability_diagram, save
+from eval.common.statistics import share_of
+from eval.common.tables import document, markdown_table, percent_of
+from eval.logs.generated import judged_run
+from nsrecover.explanation.logs.confidence import SURE_ENOUGH
+from nsrecover.explanation.logs.run import Capabilities
+from sim.logs.generate import generate
+from sim.logs.writing import STRENGTHS
+
+ABLATIONS: Mapping[str, Capabilities] = {
+    "everything": Capabilities(),
+    "only the frames at the ends of steps": replace(Capabilities(), all_frames=False),
+    "no late frames": replace(Capabilities(), late_frames=False),
+    "no drops, other objects and places": replace(Capabilities(), failures=False),
+    "no other starts": replace(Capabilities(), starts=False),
+    "no edits of the plan": replace(Capabilities(), edits=False),
+    "no implicit requirements": replace(Capabilities(), suitability=False),
+}
+"""What is removed -> what is left."""
+
+_BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.01)
+
+
+def results(
+    path: Path, count: int, seed: int, strength: str, held_out: bool, able: Capabilities | None = None
+) -> list[dict[str, Any]]:
+    """The judged logs of a run, those in the file first; the rest is computed and added to it.
+
+    Args:
+        path: a file of JSON lines.
+        count: number of logs.
+        seed: of the logs.
+        strength: of the observation errors.
+        held_out: tasks and wordings to measure with.
+        able: what the diagnosis may use.
+    """
+    done = [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
+    written = generate(count, seed, strength, held_out)
+    with path.open("a") as file:
+        for number, one in enumerate(tqdm(written, total=count, unit="log", desc=path.stem)):
+            if number >= len(done):
+                done.append(judged_run(one, able))
+                file.write(f"{json.dumps(done[-1])}\n")
+                file.flush()
+    return done[:count]
+
+
+def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Rates of a run with their 95 % Wilson intervals."""
+    subgoals = [pair for row in rows for pair in row["subgoals"]]
+    named = [held for held, verdict in subgoals if not verdict]
+    failed = [verdict for held, verdict in subgoals if not held]
+    sure = [row for row in rows if row["confidence"] >= 0.9]
+    return {
+        "logs": len(rows),
+        "step": share_of(row["step_right"] for row in rows),
+        "kind": share_of(row["kind_right"] for row in rows),
+        "read_back": share_of(row["read_right"] for row in rows),
+        "correction_accepted": share_of(not row["refused"] for row in rows),
+        "subgoals": share_of(held == verdict for held, verdict in subgoals),
+        "failure_precision": share_of(not held for held in named),
+        "failure_recall": share_of(not verdict for verdict in failed),
+        "sure": share_of(row["confidence"] >= 0.9 for row in rows),
+        "right_if_sure": share_of(map(_right, sure)),
+        "abstained": dict(Counter(row["abstained"] for row in rows if row["abstained"])),
+        "seconds": round(float(np.mean([row["seconds"] for row in rows])), 3) if rows else None,
+    }
+
+
+def _right(row: Mapping[str, Any]) -> bool:
+    return bool(row["step_right"] and row["kind_right"])
+
+
+def by_kind(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The rates of each kind of failure."""
+    kinds = dict.fromkeys(row["truth"] for row in rows)
+    return {kind: summary([row for row in rows if row["truth"] == kind]) for kind in kinds}
+
+
+def reliability(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """How often diagnoses of some confidence are right."""
+    found = []
+    for low, high in pairwise(_BINS):
+        within = [row for row in rows if low <= row["confidence"] < high]
+        mean = round(float(np.mean([row["confidence"] for row in within])), 4) if within else None
+        found.append({"from": low, "to": min(high, 1.0), "confidence": mean, "right": share_of(map(_right, within))})
+    return found
+
+
+def fitted(rows: Sequence[Mapping[str, Any]], ridge: float = 1.0) -> list[float]:
+    """Weights of the confidence by penalised logistic regression (Newton's method).
+
+    Args:
+        rows: judged logs of development.
+        ridge: weight of the penalty on all weights but the constant.
+    """
+    x = np.array([row["features"] for row in rows])
+    y = np.array([float(_right(row)) for row in rows])
+    weights, penalty = np.zeros(x.shape[1]), ridge * np.eye(x.shape[1])
+    penalty[0, 0] = 1e-6
+    for _ in range(50):
+        chance = 1 / (1 + np.exp(-np.clip(x @ weights, -30, 30)))
+        gradient = x.T @ (y - chance) - penalty @ weights
+        weights += np.linalg.solve((x.T * (chance * (1 - chance))) @ x + penalty, gradient)
+    return [round(float(weight), 4) for weight in weights]
+
+
+def measured(out: Path, count: int, others: int, ablated: int, seed: int) -> dict[str, Any]:
+    """All figures for held-out tasks and wordings.
+
+    Args:
+        out: folder, in which judged logs are kept so that a run can be continued.
+        count: logs of middle strength.
+        others: logs of each other strength.
+        ablated: logs for each ablation.
+        seed: of the logs.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    counts = {name: count if name == "middle" else others for name in STRENGTHS}
+    rows = {
+        name: results(out / f"{name}.jsonl", number, seed, name, held_out=True)
+        for name, number in sorted(counts.items(), key=lambda item: item[0] != "middle")
+    }
+    without = {
+        name: summary(results(out / f"without-{number}.jsonl", ablated, seed, "middle", held_out=True, able=able))
+        for number, (name, able) in enumerate(ABLATIONS.items() if ablated else ())
+    }
+    return {
+        "seed": seed,
+        "strengths": {name: summary(rows[name]) for name in STRENGTHS},
+        "kinds": by_kind(rows["middle"]),
+        "reliability": reliability([row for each in rows.values() for row in each]),
+        "sure_enough": SURE_ENOUGH,
+        "ablations": without,
+    }
+
+
+def figures(metrics: Mapping[str, Any], folder: Path) -> None:
+    """Curves over the strengths of error, and how often diagnoses of some confidence are right (`logs.png`).
+
+    Args:
+        metrics: of `measured`.
+        folder: where the figure goes.
+    """
+    strengths: Mapping[str, Any] = metrics["strengths"]
+    figure, (curves, diagram) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
+    for key in ("step", "kind", "read_back", "correction_accepted", "subgoals"):
+        curves.plot(list(strengths), [each[key]["value"] for each in strengths.values()], "o-", label=_ROWS[key])
+    finish(curves, "observation errors", "share")
+    rows = [
+        {"objects": each["right"]["of"], "probability": each["confidence"], "share": each["right"]["value"]}
+        for each in metrics["reliability"]
+        if each["right"]["of"]
+    ]
+    reliability_diagram(diagram, {"logs": rows})
+    finish(diagram, "confidence", "share right")
+    save(figure, folder, "logs", kinds=("png",))
+
+
+_ROWS = {
+    "step": "failing step", "kind": "kind of failure", "read_back": "explanation read back",
+    "correction_accepted": "correction accepted", "subgoals": "subgoals", "failure_precision": "failures: precision",
+    "failure_recall": "failures: recall", "sure": "confidence ≥ 0.9", "right_if_sure": "right if confidence ≥ 0.9",
+}  # fmt: skip
+
+
+def tables(metrics: Mapping[str, Any]) -> str:
+    """The figures as tables."""
+    strengths: Mapping[str, Any] = metrics["strengths"]
+    heads = ["errors", *(f"{name} ({each['logs']} logs)" for name, each in strengths.items())]
+    parts = [markdown_table(heads, list(_rows(strengths)))]
+    kinds: Mapping[str, Any] = metrics["kinds"]
+    keys = ("step", "kind", "read_back", "correction_accepted")
+    cells = [[kind, each["logs"], *(percent_of(each[key], 1) for key in keys)] for kind, each in kinds.items()]
+    parts.append(markdown_table(["kind", "logs", *(_ROWS[key] for key in keys)], cells))
+    cells = [
+        [
+            f"{each['from']:.2f} to {each['to']:.2f}",
+            each["confidence"],
+            percent_of(each["right"], 1),
+            each["right"]["of"],
+        ]
+        for each in metrics["reliability"]
+    ]
+    parts.append(markdown_table(["confidence", "mean", "right", "logs"], cells))
+    abstained = [
+        [reason, *(each["abstained"].get(reason, 0) for each in strengths.values())]
+        for reason in sorted({reason for each in strengths.values() for reason in each["abstained"]})
+    ]
+    parts.append(markdown_table(["abstained because", *strengths], abstained) if abstained else "No abstentions.")
+    if metrics["ablations"]:
+        cells = [[name, *(percent_of(each[key], 1) for key in keys)] for name, each in metrics["ablations"].items()]
+        parts.append(markdown_table(["removed", *(_ROWS[key] for key in keys)], cells))
+    return document(*parts)
+
+
+def _rows(strengths: Mapping[str, Any]) -> Iterator[list[str]]:
+    for key, words in _ROWS.items():
+        yield [words, *(percent_of(each[key], 1) for each in strengths.values())]

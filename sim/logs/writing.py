@@ -1,0 +1,243 @@
+"""A robot carries a plan out in a household and writes a log of what an imperfect observer notices."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import Any
+
+from nsrecover.domains.base import Step
+from sim.logs.failures import Failure
+from sim.logs.tasks import ROOM, TABLES, Task
+from sim.logs.things import is_a
+from sim.logs.wording import Wording, goal_text
+from sim.logs.world import World
+
+
+@dataclass(frozen=True)
+class Errors:
+    """How often an observer errs, as probabilities.
+
+    Attributes:
+        unseen: a thing in view is not listed.
+        state: a state of a listed thing is wrong.
+        gripper: what the gripper holds is misread.
+        merged: a name loses its ordinal, or a slice is taken for the whole.
+        late: a frame still shows the moment before.
+        sound: a sound is heard that was not there.
+        behind: what is merely behind a thing is said to be in it.
+    """
+
+    unseen: float
+    state: float
+    gripper: float
+    merged: float
+    late: float
+    sound: float
+    behind: float
+
+
+STRENGTHS = {
+    "light": Errors(0.05, 0.01, 0.005, 0.03, 0.02, 0.15, 0.01),
+    "middle": Errors(0.15, 0.03, 0.02, 0.08, 0.06, 0.30, 0.03),
+    "strong": Errors(0.30, 0.08, 0.05, 0.15, 0.15, 0.50, 0.08),
+}
+"""Observation errors at three strengths."""
+
+_STATED = {"vessel": ("filled",), "dish": ("dirty",), "door": ("open",), "lid": ("open",), "switch": ("on",)}
+
+
+class Observer:
+    """Writes down what a robot notices, with errors.
+
+    Args:
+        world: the true household; changed by the robot.
+        wording: how it is said.
+        errors: how often the observer errs.
+        chance: source of randomness.
+    """
+
+    def __init__(self, world: World, wording: Wording, errors: Errors, chance: random.Random) -> None:
+        self.world, self.errors, self.chance = world, errors, chance
+        self.words = {key: chance.choice(options) for key, options in wording.states.items()}
+        self.sounds, self.held = wording.sounds, chance.choice(wording.held)
+        self.inside, self.on_top = chance.choice(wording.inside), chance.choice(wording.on_top)
+        self.site = chance.choice(sorted(set(ROOM.values())))
+        self.noticed: dict[str, None] = {}
+
+    def site_of(self, name: str) -> str | None:
+        """The part of the home that a thing is in; None if it is lost from view."""
+        for _ in range(6):
+            if name in ROOM:
+                return ROOM[name]
+            if name == self.world.held:
+                return self.site
+            places = sorted(self.world.where.get(name, ()))
+            if not places:
+                return None
+            name = places[0]
+        return None
+
+    def look(self) -> str:
+        """The visual part of a frame."""
+        near = [n for n in self.world.things() if self.site_of(n) == self.site and n not in TABLES and n != "floor"]
+        seen = [n for n in near if n != self.world.held and not self.world.shut_in(n)]
+        seen = [n for n in seen if self.chance.random() >= self.errors.unseen]
+        self.chance.shuffle(seen)
+        if self.world.held:
+            seen.append(self.world.held)
+        self.noticed |= dict.fromkeys(seen)
+        return self.text(seen, self.world.held)
+
+    def text(self, seen: list[str], held: str | None) -> str:
+        """Some things with their states, relations and the gripper, in words."""
+        listed = [self._with_states(name) for name in seen]
+        relations = [said for name in seen if name != held for said in self._relations(name, seen)]
+        shown = held or "nothing"
+        if self.chance.random() < self.errors.gripper:
+            shown = "nothing" if held else self.chance.choice([n for n in seen if n not in ROOM] or ["nothing"])
+        relations.append(self.held.format(self._called(shown)))
+        return " ".join(f"{part}." for part in ([", ".join(listed)] if listed else []) + relations)
+
+    def final(self) -> str:
+        """What is known at the end, gathered over all frames."""
+        told = [name for name in self.noticed if name in self.world.things() and not self.world.shut_in(name)]
+        told = [name for name in told if self.site_of(name) and self.chance.random() >= self.errors.unseen / 2]
+        return self.text(told, self.world.held)
+
+    def _wrong(self) -> bool:
+        return self.chance.random() < self.errors.state
+
+    def _called(self, name: str) -> str:
+        if self.chance.random() < self.errors.merged:
+            first, _, rest = name.partition(" ")
+            if first in ("first", "second", "third"):
+                return rest
+            return name.removesuffix(" slice")
+        return name
+
+    def _with_states(self, name: str) -> str:
+        world, words, said = self.world, self.words, list[str]()
+        if is_a(name, "door") or is_a(name, "lid"):
+            said.append(words["open" if (name in world.open) != self._wrong() else "closed"])
+        if is_a(name, "switch"):
+            said.append(words["running" if (name in world.on) != self._wrong() else "off"])
+        if is_a(name, "vessel"):
+            liquid = world.liquid.get(name)
+            if self._wrong():
+                liquid = None if liquid else "water"
+            said.append(words["filled"].format(liquid) if liquid else words["empty"])
+        if is_a(name, "dish"):
+            said.append(words["dirty" if (name in world.dirty) != self._wrong() else "clean"])
+        if name == "egg":
+            said.append(words["cracked" if (name in world.cracked) != self._wrong() else "whole"])
+        if is_a(name, "cuttable") and not name.endswith(" slice"):
+            said.append(words["uncut"])
+        called = self._called(name)
+        # A state is sometimes said before the name.
+        if said and said[-1] == "dirty" and self.chance.random() < 0.3:
+            called, said = f"dirty {called}", said[:-1]
+        return f"{called} ({' and '.join(said)})" if said else called
+
+    def _relations(self, name: str, seen: list[str]) -> list[str]:
+        said = []
+        for place in sorted(self.world.where.get(name, ())):
+            inside = is_a(place, "hollow") and not is_a(place, "flat")
+            said.append(f"{name} {self.inside if inside else self.on_top} {self._called(place)}")
+        if name in self.world.cover:
+            said.append(f"{name} is {self.chance.choice(('below', 'behind', 'occluded by'))} {self.world.cover[name]}")
+        others = [one for one in seen if one != name and one not in ROOM]
+        if others and name not in ROOM and self.chance.random() < self.errors.behind:
+            said.append(f"{name} {self.inside} {self.chance.choice(others)}")
+        if said and self.chance.random() < 0.2:
+            said.append(f"{name} is on the {self.chance.choice(('left', 'right'))} of {self.chance.choice(seen)}")
+        return said
+
+
+@dataclass(frozen=True)
+class Written:
+    """A log with what is true about it.
+
+    Attributes:
+        document: the log as JSON, with `truth`.
+        end: the household when the robot stopped.
+        failure: what was made to go wrong.
+    """
+
+    document: dict[str, Any]
+    end: World
+    failure: Failure
+
+
+def write(task: Task, failure: Failure, wording: Wording, errors: Errors, chance: random.Random) -> Written:
+    """Carry out a run and write its log.
+
+    Args:
+        task: what the robot was to do.
+        failure: what goes wrong.
+        wording: how it is said.
+        errors: how often the observer errs.
+        chance: source of randomness.
+    """
+    world = failure.world.copy()
+    observer = Observer(world, wording, errors, chance)
+    clock = chance.randint(1, 9)
+    events, ends, spans, done = list[str](), list[str](), list[list[str]](), list[bool]()
+    last = observer.look()
+
+    def note(text: str) -> str:
+        nonlocal clock, last
+        time, now = f"{clock // 60:02d}:{clock % 60:02d}", observer.look()
+        shown = last if chance.random() < errors.late else now
+        last = now
+        line = f"{time}. Action: {text}. Visual observation: {shown}"
+        if chance.random() < errors.sound:
+            line += f" Auditory observation: {chance.choice(wording.sounds)}."
+        events.append(line)
+        spans[-1].append(time)
+        clock += chance.randint(1, 4)
+        return line
+
+    for number, step in enumerate(failure.plan):
+        spans.append([])
+        target = step.arguments[-1] if step.operator in ("put_in", "put_on", "pour") else step.arguments[0]
+        go = chance.choice(wording.actions["move_to"]).format(target)
+        real = failure.instead.get(number, step)
+        site = observer.site_of(real.arguments[-1] if real.operator in ("put_in", "put_on") else target)
+        falls = failure.dropped == number and world.held is not None
+        if site != observer.site or falls or chance.random() < 0.3:
+            note(go)
+            if falls:
+                tables = [name for name in TABLES if ROOM[name] == observer.site]
+                world.drop(tables[0] if tables and chance.random() < 0.5 else None)
+                note(go)
+            observer.site = site or observer.site
+            note(go)
+        if failure.fails != number:
+            world.do(real)
+        done.append(world.done(step))
+        line = note(chance.choice(wording.actions[step.operator]).format(*step.arguments))
+        ends.append(line.replace(". Action: ", ". Goal: ", 1))
+    document = {
+        "task": task.family,
+        "plan": [f"({', '.join((step.operator, *step.arguments))})" for step in failure.plan],
+        "success_state": goal_text(task.goal, wording, chance),
+        "event_summary": events,
+        "subgoal_summary": ends,
+        "final_state": observer.final(),
+        "truth": {
+            "kind": failure.kind,
+            "steps": [time for number in failure.steps for time in spans[number]],
+            "indices": list(failure.steps),
+            "objects": [list(group) for group in failure.objects],
+            "subgoals": done,
+            "valid": all(map(world.holds, failure.goal)),
+        },
+    }
+    return Written(document, world, failure)
+
+
+def steps_of(lines: list[str]) -> tuple[Step, ...]:
+    """Steps from their text, as in the plan of a log."""
+    parts = [line.strip("()").split(", ") for line in lines]
+    return tuple(Step(operator, tuple(names)) for operator, *names in parts)
