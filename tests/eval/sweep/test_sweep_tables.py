@@ -236,7 +236,7 @@ def test_the_readme_block_has_the_numbers_and_the_rest_stays(folders: Path) -> N
     assert line(text, "III", BEGIN)[2:7] == [""] * 5, "no sweep of it"
     assert line(text, "V", BEGIN)[4:7] == ["", "100.00 % (2)", "100.00 % (2)"]
     assert "d435: goals reached" in text
-    assert "held-out seed 7;" in text
+    assert "held-out seeds (7);" in text
     assert "noise-free depth" in text
     assert "99.68 %" in text
     with pytest.raises(InvalidConfiguration, match="one missing"):

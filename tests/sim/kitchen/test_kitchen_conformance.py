@@ -162,7 +162,8 @@ class Labelled(str):
 
 
 def _telling_names(world: Replayed, seen: Observation) -> Observation:
-    return replace(seen, labels={n: f"dirty {name}" if name == "mug" else name for n, name in seen.labels.items()})
+    first = min(seen.labels.values())
+    return replace(seen, labels={n: f"dirty {name}" if name == first else name for n, name in seen.labels.items()})
 
 
 def _rich_names(world: Replayed, seen: Observation) -> Observation:
