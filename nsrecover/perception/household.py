@@ -26,10 +26,11 @@ class HouseholdPerceiver:
     def __init__(self, instance: Instance, reader: StateReader | None = None) -> None:
         self._instance, self._reader = instance, reader
         self._support = SupportRelations(self._traits)
+        self._unseen = dict.fromkeys(self._properties(), 0.0)
 
     def __call__(self, observation: Observation) -> FactScene:
         """The scene that an observation shows."""
-        facts, certainty = set[Fact](), dict.fromkeys(self._properties(), 0.0)
+        facts, certainty = set[Fact](), dict(self._unseen)
         for name, fact in self._support.step(observation).items():
             if len(fact) == 2 or self._traits(fact[2]) & {Trait.FLAT, Trait.HOLLOW}:
                 facts.add((fact[0], *map(self._known_as, fact[1:])))

@@ -49,6 +49,14 @@ class _Seen:
     def middle(self) -> FloatArray:
         return np.asarray((self.low + self.high) / 2, dtype=np.float32)
 
+    @property
+    def size(self) -> FloatArray:
+        return self.high - self.low
+
+    @property
+    def area(self) -> float:
+        return float(np.prod(self.size[:2]))
+
 
 class SupportRelations:
     """Finds what visible objects are in, on or on top of; remembers where places are that things hide.
@@ -131,16 +139,13 @@ def _objects(observation: Observation) -> dict[str, _Seen]:
 
 def _is_small(now: _Seen, before: _Seen | None) -> bool:
     """Whether a place is flat and as small as a dish, and is seen at least as well as before."""
-    size = now.high - now.low
-    return bool(
-        size[2] < THIN_M and size[:2].max() < SMALL_M and (before is None or len(now.points) >= len(before.points))
-    )
+    as_well = before is None or len(now.points) >= len(before.points)
+    return bool(now.size[2] < THIN_M and now.size[:2].max() < SMALL_M and as_well)
 
 
 def _is_on_top(own: _Seen, place: _Seen) -> bool:
     """Whether an object merely lies on top of a place: above it, and not on edge, as what sticks in a slit."""
-    size = own.high - own.low
-    on_edge = size[:2].min() < min(size[2], THIN_M)
+    on_edge = own.size[:2].min() < min(own.size[2], THIN_M)
     return bool(own.middle[2] > place.high[2]) and not on_edge
 
 
@@ -150,11 +155,11 @@ def _dish_around(seen: Mapping[str, _Seen], name: str, dishes: Collection[str]) 
     around = [
         dish
         for dish in dishes
-        if (np.abs(own.middle[:2] - seen[dish].middle[:2]) < (seen[dish].high - seen[dish].low)[:2] / 2).all()
+        if (np.abs(own.middle - seen[dish].middle)[:2] < seen[dish].size[:2] / 2).all()
         and seen[dish].low[2] - BELOW_M < own.low[2] < seen[dish].high[2] + RIM_M
-        and np.prod((own.high - own.low)[:2]) < np.prod((seen[dish].high - seen[dish].low)[:2])
+        and own.area < seen[dish].area
     ]
-    return min(around, key=lambda dish: float(np.prod((seen[dish].high - seen[dish].low)[:2])), default=None)
+    return min(around, key=lambda dish: seen[dish].area, default=None)
 
 
 def _place_below(seen: Mapping[str, _Seen], name: str, places: Collection[str]) -> str | None:

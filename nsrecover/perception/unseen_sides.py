@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from nsrecover.core.observation import Observation
 from nsrecover.core.scene import FloatArray
+from nsrecover.perception.lifting import TRIM
 from nsrecover.perception.visibility import sees_through
 
 SHORT_M = 0.01
@@ -26,9 +27,6 @@ ADDED_M = 0.004
 
 WIDEST = 1.3
 """Largest depth of a completed object, in multiples of what is seen of its width."""
-
-SHARE = 0.02
-"""Share of the points that is left out at each end of an extent."""
 
 
 def one_sided(observation: Observation) -> bool:
@@ -59,10 +57,10 @@ def _completed(observation: Observation, eyes: npt.NDArray[np.float64], points: 
     direction = away.mean(axis=0) / np.linalg.norm(away.mean(axis=0))
     depth = points[:, :2] @ direction
     width = points[:, :2] @ np.array([-direction[1], direction[0]])
-    high = points[:, 2] > np.quantile(points[:, 2], 1 - SHARE) - TOP_M
-    near, far = np.quantile(depth, [SHARE, 1 - SHARE])
-    middle = float(np.quantile(depth[high], [SHARE, 1 - SHARE]).mean())
-    deepest = near + WIDEST * float(np.ptp(np.quantile(width, [SHARE, 1 - SHARE])))
+    high = points[:, 2] > np.quantile(points[:, 2], 1 - TRIM) - TOP_M
+    near, far = np.quantile(depth, [TRIM, 1 - TRIM])
+    middle = float(np.quantile(depth[high], [TRIM, 1 - TRIM]).mean())
+    deepest = near + WIDEST * float(np.ptp(np.quantile(width, [TRIM, 1 - TRIM])))
     mirrored = 2 * middle - depth
     rows = (depth >= near) & (mirrored > far) & (mirrored <= deepest)
     if min(2 * middle - near, deepest) < far + ADDED_M or not rows.any():
