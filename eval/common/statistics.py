@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -33,6 +34,28 @@ def share_of(values: Iterable[bool]) -> Share:
     """Share of the values that are true."""
     every = list(values)
     return share(sum(every), len(every))
+
+
+def paired_interval(both: int, first_only: int, second_only: int, total: int) -> tuple[float, float]:
+    """95 % interval of the difference between two shares of the same episodes (Newcombe 1998, method 10).
+
+    Unlike a bootstrap interval it is not empty if all outcomes are equal.
+    """
+    neither = total - both - first_only - second_only
+    first, second = share(both + first_only, total), share(both + second_only, total)
+    difference = (first_only - second_only) / total
+    product = (both + first_only) * (second_only + neither) * (both + second_only) * (first_only + neither)
+    agreement = float(both * neither - first_only * second_only)
+    if agreement > 0:  # corrected for continuity
+        agreement = max(agreement - total / 2, 0.0)
+    phi = agreement / math.sqrt(product) if product else 0.0
+
+    def away(one: float, other: float) -> float:
+        return math.sqrt(max(one * one - 2 * phi * one * other + other * other, 0.0))
+
+    low = away(first["value"] - first["low"], second["high"] - second["value"])
+    high = away(first["high"] - first["value"], second["value"] - second["low"])
+    return round(difference - low, 5), round(difference + high, 5)
 
 
 def mean(values: Sequence[float], digits: int = 5) -> float | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,28 +15,17 @@ from tqdm import tqdm
 from eval.common.figures import finish, plt, reliability_diagram, save
 from eval.common.statistics import share_of
 from eval.common.tables import document, markdown_table, percent_of
+from eval.logs.ablations import ABLATIONS, Ablation, ablated_rates, ablation_table
 from eval.logs.generated import judged_run
 from nsrecover.explanation.logs.confidence import SURE_ENOUGH
-from nsrecover.explanation.logs.run import Capabilities
 from sim.logs.generate import generate
 from sim.logs.writing import STRENGTHS
-
-ABLATIONS: Mapping[str, Capabilities] = {
-    "everything": Capabilities(),
-    "only the frames at the ends of steps": replace(Capabilities(), all_frames=False),
-    "no late frames": replace(Capabilities(), late_frames=False),
-    "no drops, other objects and places": replace(Capabilities(), failures=False),
-    "no other starts": replace(Capabilities(), starts=False),
-    "no edits of the plan": replace(Capabilities(), edits=False),
-    "no implicit requirements": replace(Capabilities(), suitability=False),
-}
-"""What is removed -> what is left."""
 
 _BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.01)
 
 
 def results(
-    path: Path, count: int, seed: int, strength: str, held_out: bool, able: Capabilities | None = None
+    path: Path, count: int, seed: int, strength: str, held_out: bool, without: Ablation | None = None
 ) -> list[dict[str, Any]]:
     """The judged logs of a run, those in the file first; the rest is computed and added to it.
 
@@ -47,14 +35,14 @@ def results(
         seed: of the logs.
         strength: of the observation errors.
         held_out: tasks and wordings to measure with.
-        able: what the diagnosis may use.
+        without: what is removed.
     """
     done = [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
     written = generate(count, seed, strength, held_out)
     with path.open("a") as file:
         for number, one in enumerate(tqdm(written, total=count, unit="log", desc=path.stem)):
             if number >= len(done):
-                done.append(judged_run(one, able))
+                done.append(judged_run(one, without))
                 file.write(f"{json.dumps(done[-1])}\n")
                 file.flush()
     return done[:count]
@@ -71,6 +59,9 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "step": share_of(row["step_right"] for row in rows),
         "kind": share_of(row["kind_right"] for row in rows),
         "read_back": share_of(row["read_right"] for row in rows),
+        "right": share_of(map(_right, rows)),
+        "in_time": share_of(row["in_time"] for row in rows if row["in_time"] is not None),
+        "assumed": share_of(bool(row["assumed"]) for row in rows),
         "correction_accepted": share_of(not row["refused"] for row in rows),
         "subgoals": share_of(held == verdict for held, verdict in subgoals),
         "failure_precision": share_of(not held for held in named),
@@ -127,7 +118,7 @@ def measured(out: Path, count: int, others: int, ablated: int, seed: int) -> dic
         out: folder, in which judged logs are kept so that a run can be continued.
         count: logs of middle strength.
         others: logs of each other strength.
-        ablated: logs for each ablation.
+        ablated: logs of middle strength for each ablation, the first of them.
         seed: of the logs.
     """
     out.mkdir(parents=True, exist_ok=True)
@@ -136,9 +127,9 @@ def measured(out: Path, count: int, others: int, ablated: int, seed: int) -> dic
         name: results(out / f"{name}.jsonl", number, seed, name, held_out=True)
         for name, number in sorted(counts.items(), key=lambda item: item[0] != "middle")
     }
-    without = {
-        name: summary(results(out / f"without-{number}.jsonl", ablated, seed, "middle", held_out=True, able=able))
-        for number, (name, able) in enumerate(ABLATIONS.items() if ablated else ())
+    fewer = {
+        ablation.name: results(out / f"without-{ablation.key}.jsonl", ablated, seed, "middle", True, ablation)
+        for ablation in (ABLATIONS if ablated else ())
     }
     return {
         "seed": seed,
@@ -146,7 +137,7 @@ def measured(out: Path, count: int, others: int, ablated: int, seed: int) -> dic
         "kinds": by_kind(rows["middle"]),
         "reliability": reliability([row for each in rows.values() for row in each]),
         "sure_enough": SURE_ENOUGH,
-        "ablations": without,
+        "ablations": ablated_rates(rows["middle"][:ablated], fewer) if ablated else {},
     }
 
 
@@ -175,7 +166,9 @@ def figures(metrics: Mapping[str, Any], folder: Path) -> None:
 _ROWS = {
     "step": "failing step", "kind": "kind of failure", "read_back": "explanation read back",
     "correction_accepted": "correction accepted", "subgoals": "subgoals", "failure_precision": "failures: precision",
-    "failure_recall": "failures: recall", "sure": "confidence ≥ 0.9", "right_if_sure": "right if confidence ≥ 0.9",
+    "failure_recall": "failures: recall", "in_time": "failure within its interval of times",
+    "assumed": "correction assumes an object", "right": "step and kind", "sure": "confidence ≥ 0.9",
+    "right_if_sure": "right if confidence ≥ 0.9",
 }  # fmt: skip
 
 
@@ -204,8 +197,7 @@ def tables(metrics: Mapping[str, Any]) -> str:
     ]
     parts.append(markdown_table(["abstained because", *strengths], abstained) if abstained else "No abstentions.")
     if metrics["ablations"]:
-        cells = [[name, *(percent_of(each[key], 1) for key in keys)] for name, each in metrics["ablations"].items()]
-        parts.append(markdown_table(["removed", *(_ROWS[key] for key in keys)], cells))
+        parts.append(ablation_table(metrics["ablations"], _ROWS))
     return document(*parts)
 
 

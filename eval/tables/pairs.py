@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import binomtest
 
-from eval.common.statistics import RESAMPLES, share
+from eval.common.statistics import RESAMPLES, paired_interval
 from eval.sweep.failures import succeeded
 from eval.sweep.records import EpisodeRecord
 
@@ -70,28 +69,6 @@ def compare(first: Sequence[EpisodeRecord], second: Sequence[EpisodeRecord]) -> 
         actions_interval=_interval(saved) if len(saved) else None,
         time_ratio=round(float(np.median(times[:, 1]) / np.median(times[:, 0])), 2) if len(times) else None,
     )
-
-
-def paired_interval(both: int, first_only: int, second_only: int, total: int) -> tuple[float, float]:
-    """95 % interval of the difference between two shares of the same episodes (Newcombe 1998, method 10).
-
-    Unlike a bootstrap interval it is not empty if all outcomes are equal.
-    """
-    neither = total - both - first_only - second_only
-    first, second = share(both + first_only, total), share(both + second_only, total)
-    difference = (first_only - second_only) / total
-    product = (both + first_only) * (second_only + neither) * (both + second_only) * (first_only + neither)
-    agreement = float(both * neither - first_only * second_only)
-    if agreement > 0:  # corrected for continuity
-        agreement = max(agreement - total / 2, 0.0)
-    phi = agreement / math.sqrt(product) if product else 0.0
-
-    def away(one: float, other: float) -> float:
-        return math.sqrt(max(one * one - 2 * phi * one * other + other * other, 0.0))
-
-    low = away(first["value"] - first["low"], second["high"] - second["value"])
-    high = away(first["high"] - first["value"], second["value"] - second["low"])
-    return round(difference - low, 5), round(difference + high, 5)
 
 
 def _interval(values: np.ndarray) -> tuple[float, float]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
+from itertools import chain
 
 from nsrecover.domains.base import (
     Derived,
@@ -49,11 +51,16 @@ _DERIVED = (
     ),
     Derived("safe", ("?p",), Not(Exists("?o", fact("harmed", "?o", "?p")))),
 )  # fmt: skip
-_NEEDS: dict[str, tuple[Formula, ...]] = {
-    "put_in": (fact("idle", "?place"), fact("fits", "?thing", "?place")),
-    "put_on": (fact("idle", "?place"), fact("fits", "?thing", "?place")),
+_SUITABLE: dict[str, tuple[Formula, ...]] = {
+    "put_in": (fact("fits", "?thing", "?place"),),
+    "put_on": (fact("fits", "?thing", "?place"),),
+    "toggle_on": (fact("safe", "?thing"),),
+}
+_IN_TIME: dict[str, tuple[Formula, ...]] = {
+    "put_in": (fact("idle", "?place"),),
+    "put_on": (fact("idle", "?place"),),
     "open_obj": (either(Not(Has("?thing", Trait.MACHINE)), fact("off", "?thing")),),
-    "toggle_on": (fact("safe", "?thing"), either(Not(Has("?thing", Trait.DOOR)), fact("closed", "?thing"))),
+    "toggle_on": (either(Not(Has("?thing", Trait.DOOR)), fact("closed", "?thing")),),
     "pour": (fact("unmixed", "?place", "?thing"),),
 }
 _COOL = Law(
@@ -69,13 +76,26 @@ _COOL = Law(
     ),
 )
 
-PRACTICAL: Domain = replace(
-    HOUSEHOLD,
-    operators={
-        name: replace(operator, preconditions=(*operator.preconditions, *_NEEDS.get(name, ())))
-        for name, operator in HOUSEHOLD.operators.items()
-    },
-    derived={**HOUSEHOLD.derived, **{rule.predicate: rule for rule in _DERIVED}},
-    laws=(*HOUSEHOLD.laws, _COOL),
-)
+
+@lru_cache(maxsize=4)
+def practical(suitable: bool = True, changing: bool = True) -> Domain:
+    """The household domain with what people do not say.
+
+    Args:
+        suitable: things have to fit and to stand heat.
+        changing: running machines accept nothing, liquids do not mix, and water cools.
+    """
+    needs = [each for each, used in ((_IN_TIME, changing), (_SUITABLE, suitable)) if used]
+    return replace(
+        HOUSEHOLD,
+        operators={
+            name: replace(operator, preconditions=(*operator.preconditions, *chain(*(n.get(name, ()) for n in needs))))
+            for name, operator in HOUSEHOLD.operators.items()
+        },
+        derived={**HOUSEHOLD.derived, **{rule.predicate: rule for rule in _DERIVED}},
+        laws=(*HOUSEHOLD.laws, *([_COOL] if changing else [])),
+    )
+
+
+PRACTICAL = practical()
 """The household domain as a careful person knows it; logs are explained and corrected with it."""

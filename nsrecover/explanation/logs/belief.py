@@ -36,6 +36,7 @@ _FALLING = re.compile(r"\b(?:drop|fall|crash|thud|shatter)")
 _HEARD = 1.0
 """How much less unlikely a fall is when one was heard; sounds are often wrong."""
 _PUTTING = ("put_in", "put_on")
+_ENCLOSED = {Trait.DOOR, Trait.MACHINE}
 
 
 class Believer:
@@ -254,7 +255,7 @@ class Believer:
                     if not now.inside(name, place) and (name, place) not in seen and not is_slice(name):
                         seen.add((name, place))
                         yield frozenset(f for f in start if f[:2] != ("at", name)) | {("at", name, place)}
-            for thing, other in view.covers:
+            for thing, other in view.covers if self.able.obstacles else ():
                 cover = ("covers", other, thing)
                 if cover not in seen and thing in self.watched:
                     seen.add(cover)
@@ -292,7 +293,8 @@ class Believer:
                 for moment in range(begin, event + 1):
                     # What ends up elsewhere when it is put down was put there.
                     put = moment == event and step.operator in _PUTTING
-                    for place in ("",) if put else ("", *later):
+                    # Nothing falls into a machine or behind a door.
+                    for place in ("", *(each for each in later if not put and not home.traits(each) & _ENCLOSED)):
                         yield Hypothesis("dropped", number, moment, None, place)
                     if any(again.arguments[:1] == (carried,) for again in self.steps[number + 1 :]):
                         yield Hypothesis("dropped", number, moment, lost=True)
@@ -338,17 +340,33 @@ class Believer:
 
     def courses(self) -> list[Course]:
         """Every hypothesis, simulated, the most likely first."""
-        start, found = self.first_guess(), list[Course]()
-        for _ in range(3):
-            planned = self.settled(self.course(start, Hypothesis("as_planned"))) if not found else self.course(
-                start, Hypothesis("as_planned"))  # fmt: skip
-            start = planned.start
-            found = [planned, *(self.course(start, each, planned) for each in self.hypotheses(planned))]
-            found.sort(key=lambda one: one.cost)
-            best = [self.settled(one) for one in found[:4]]
-            better = min(best, key=lambda one: one.cost)
-            found = sorted([*best, *found[4:]], key=lambda one: one.cost)
-            if better.start == start:
+        guess = self.course(self.first_guess(), Hypothesis("as_planned"))
+        planned = self.settled(guess)
+        # A start that makes the plan fit the observations may hide a failure, which the first guess leaves open.
+        found = self._around(planned, *([guess] if planned.start != guess.start else []))
+        for _ in range(2):
+            if found[0].start == planned.start:
                 break
-            start = better.start
+            planned = self.course(found[0].start, Hypothesis("as_planned"))
+            found = self._around(planned, known=found)
         return found
+
+    def _around(self, *planned: Course, known: Sequence[Course] = ()) -> list[Course]:
+        """Every hypothesis from some starts, the most likely first, each once.
+
+        Args:
+            planned: courses in which nothing goes wrong.
+            known: further courses.
+        """
+        found = list(known)
+        for each in planned:
+            here = sorted((each, *(self.course(each.start, one, each) for one in self.hypotheses(each))), key=_cost_of)
+            found += [*map(self.settled, here[:4]), *here[4:]]
+        best = dict[Hypothesis, Course]()
+        for one in sorted(found, key=_cost_of):
+            best.setdefault(one.hypothesis, one)
+        return list(best.values())
+
+
+def _cost_of(course: Course) -> float:
+    return course.cost

@@ -9,7 +9,7 @@ from nsrecover.domains.household.kinds import Trait, traits_of
 from nsrecover.domains.household.names import is_slice, noun, same_stuff
 from nsrecover.domains.household.scene import contents, holding, holds, occupant
 from nsrecover.explanation.logs.belief import Believer
-from nsrecover.explanation.logs.courses import Course, posterior
+from nsrecover.explanation.logs.courses import Course, Hypothesis, posterior
 from nsrecover.explanation.logs.edits import Edit, Editor
 from nsrecover.explanation.logs.execution import explain_failure
 from nsrecover.explanation.logs.findings import Checked, Finding, RootCause
@@ -55,6 +55,8 @@ def diagnose(run: Run) -> Diagnosis:
         run: from `nsrecover.explanation.logs.run.run_of`.
     """
     believer = Believer(run.log, run.home, run.steps, [item.event for item in run.subgoals], run.able)
+    if not run.able.belief:
+        return _by_subgoals(run, believer)
     courses = sorted((_weighed(run, one) for one in believer.courses()), key=lambda one: one.cost)
     chances = posterior(courses)
     best = courses[0]
@@ -68,6 +70,13 @@ def diagnose(run: Run) -> Diagnosis:
     rivals = [(one, chance) for one, chance in zip(courses[1:], chances[1:], strict=True) if chance > 0.02]
     frames = max(1, len(run.log.events))
     return Diagnosis(finding, believed, best, sum(same), edits, best.cost / frames, tuple(rivals[:4]))
+
+
+def _by_subgoals(run: Run, believer: Believer) -> Diagnosis:
+    """The diagnosis by the first subgoal that does not hold in the frame at its end, else by the plan."""
+    failed = next((number for number, item in enumerate(run.subgoals) if not item.satisfied), None)
+    finding = explain_plan(run) if failed is None else explain_failure(run, failed)
+    return Diagnosis(finding, run, believer.course(believer.first_guess(), Hypothesis("as_planned")), 1.0, 0, 0.0, ())
 
 
 def _weighed(run: Run, course: Course) -> Course:
@@ -145,7 +154,7 @@ def _finding(run: Run, believer: Believer, course: Course, certain: bool) -> tup
         if not certain or happened.mode not in ("no_effect", "dropped", "instead"):
             return Finding(RootCause.NONE, (), ()), 0
         return replace(_in_execution(run, course), reason="holds"), 0
-    vague = _vague(run)
+    vague = _vague(run) if run.able.ambiguity else None
     if vague is not None:
         return vague, 0
     if happened.mode in ("no_effect", "dropped", "instead"):
@@ -206,9 +215,9 @@ def _interval(run: Run, event: int) -> tuple[str, ...]:
 
 def _obstacle(run: Run, number: int, thing: str) -> str:
     """What was seen in front of an object in at least two frames around an attempt to take it."""
+    end, counts = run.subgoals[number].event, dict[str, int]()
     begin = run.subgoals[number - 1].event + 1 if number else 0
-    counts = dict[str, int]()
-    for frame in run.log.events[begin : run.subgoals[number].event + 3]:
+    for frame in run.log.events[begin : end + 3] if run.able.obstacles else ():
         for subject, relation, other in frame.observation.relations():
             hidden = relation in ("below", "under", "behind", "occluded by", "blocked by") and subject == thing
             if hidden and run.home.has(other, Trait.PORTABLE):

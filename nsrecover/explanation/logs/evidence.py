@@ -161,10 +161,11 @@ def cost(view: View, now: Snapshot, watched: Collection[str]) -> float:
         thing = name if name in now.at or ("sliced", slice_of(name)) not in state else slice_of(name)
         wrong = thing == now.held and not is_slice(thing)
         wrong |= bool(now.at.get(thing)) and not any(now.inside(thing, place) for place in places)
-        # Of several places that are said of an object one is enough.
         coarse = not wrong and any(at in view.seen and at not in places for at in now.at.get(thing, ()))
         here = weight if wrong else NOWHERE if thing not in now.at else COARSE if coarse else 0.0
-        elsewhere[thing] = min(elsewhere.get(thing, here), here)
+        # Of several places that are said of an object one is enough; slices are in all of them.
+        pick = max if is_slice(thing) else min
+        elsewhere[thing] = pick(elsewhere.get(thing, here), here)
     total += sum(elsewhere.values())
     total += SHUT * len(view.seen & now.hidden)
     covered = {(fact[2], fact[1]) for fact in now.covers}

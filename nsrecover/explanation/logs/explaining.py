@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nsrecover.domains.base import Fact, State
@@ -14,8 +15,9 @@ from nsrecover.explanation.logs.courses import Course
 from nsrecover.explanation.logs.diagnosis import diagnose, implied
 from nsrecover.explanation.logs.effects import SEEN
 from nsrecover.explanation.logs.findings import Checked, Finding, RootCause
+from nsrecover.explanation.logs.goal import goal_of
 from nsrecover.explanation.logs.records import HouseholdLog, Step
-from nsrecover.explanation.logs.run import Capabilities, Run, run_of
+from nsrecover.explanation.logs.run import Capabilities, Run, named, run_of
 from nsrecover.explanation.logs.tracking import PLACING
 
 
@@ -34,6 +36,7 @@ class LogExplanation:
         open_question: what keeps the finding from being sure; empty if it is sure enough.
         rivals: other courses of events with their probabilities, the most likely first.
         features: what the confidence depends on.
+        assumed: objects that the correction or the finding needs, and that the log nowhere mentions.
     """
 
     finding: Finding
@@ -46,6 +49,7 @@ class LogExplanation:
     open_question: str
     rivals: tuple[tuple[Course, float], ...]
     features: tuple[float, ...] = ()
+    assumed: tuple[str, ...] = ()
 
 
 def explain_log(log: HouseholdLog, able: Capabilities | None = None) -> LogExplanation:
@@ -77,7 +81,16 @@ def explain_run(run: Run) -> LogExplanation:
     return LogExplanation(
         finding, run.subgoals, failed, correction, succeeds, run.wanted,
         confidence(diagnosis), open_question(diagnosis), diagnosis.rivals, features(diagnosis),
+        _assumed(run.log, (*(correction or ()), *finding.missing)),
     )  # fmt: skip
+
+
+def _assumed(log: HouseholdLog, steps: Sequence[Step]) -> tuple[str, ...]:
+    """Objects of steps that the log does not mention: household knowledge, such as the faucet above a sink."""
+    known = {*named(log), *goal_of(log.success_state, log.plan).names}
+    known |= {name for frame in (*log.events, *log.subgoals) for name in frame.step.arguments}
+    names = dict.fromkeys(name for step in steps for name in step.arguments)
+    return tuple(name for name in names if not any(same_stuff(name, one) for one in known))
 
 
 def _doors(run: Run) -> list[Fact]:

@@ -13,7 +13,7 @@ from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.kinds import IMPLIED, KINDS, Trait, could_mean, is_category, traits_of
 from nsrecover.domains.household.names import noun, same_stuff, whole
 from nsrecover.domains.household.scene import Household, apply, household, unmet
-from nsrecover.domains.household.suitability import PRACTICAL
+from nsrecover.domains.household.suitability import PRACTICAL, practical
 from nsrecover.explanation.logs.effects import SWITCHES, liquid_of
 from nsrecover.explanation.logs.findings import Checked, Finding, RootCause
 from nsrecover.explanation.logs.goal import goal_of
@@ -52,7 +52,11 @@ class Capabilities:
         failures: hypotheses about drops, other objects and other places, besides steps without effect.
         starts: initial states that the plan does not reckon with.
         edits: the smallest edit of the plan, rather than the condition that is not met.
-        suitability: what has to fit, stand heat, be idle or clean.
+        suitability: what has to fit, stand heat or be clean.
+        changes: hot things cool under water, liquids do not mix, running machines accept nothing.
+        obstacles: things in the way, from all frames around an attempt rather than the one at its end.
+        ambiguity: words of the plan that leave open what is meant.
+        belief: hypotheses weighed by observations; without it, each subgoal is checked by the frame at its end.
     """
 
     all_frames: bool = True
@@ -61,6 +65,10 @@ class Capabilities:
     starts: bool = True
     edits: bool = True
     suitability: bool = True
+    changes: bool = True
+    obstacles: bool = True
+    ambiguity: bool = True
+    belief: bool = True
 
 
 @dataclass(frozen=True)
@@ -120,9 +128,7 @@ def run_of(log: HouseholdLog, able: Capabilities | None = None) -> Run:
         able: what the diagnosis may use; everything if None.
     """
     able = able or Capabilities()
-    home = household_of(log)
-    if not able.suitability:
-        home = replace(home, domain=HOUSEHOLD)
+    home = replace(household_of(log), domain=practical(able.suitability, able.changes))
     states = tuple(track(log, home))
     ends = _ends(log)
     planned = aligned(log.plan, [frame.step for frame in ends])
@@ -155,19 +161,26 @@ def alike(one: Step, other: Step) -> bool:
     return one.operator == other.operator and all(map(same_stuff, one.arguments, other.arguments))
 
 
+def named(log: HouseholdLog) -> dict[str, None]:
+    """Every object that a log observes, or that its plan names, in order."""
+    names = dict[str, None]()
+    for observation in (*(frame.observation for frame in (*log.events, *log.subgoals)), log.final):
+        names |= dict.fromkeys(observation.states())
+        names |= dict.fromkeys(chain.from_iterable((one, other) for one, _, other in observation.relations()))
+        names |= dict.fromkeys([observation.held] if observation.held else [])
+    return names | dict.fromkeys(chain.from_iterable(step.arguments for step in log.plan))
+
+
 def household_of(log: HouseholdLog) -> Household:
     """The objects of a log; their states and the steps done with them give the traits of unknown kinds."""
     learned: dict[str, frozenset[str]] = {}
-    names, liquids = dict[str, None](), set[str]()
+    names, liquids = named(log), set[str]()
     goal = goal_of(log.success_state, log.plan)
 
     def learn(name: str, trait: str) -> None:
         learned[noun(name)] = learned.get(noun(name), frozenset()) | {trait}
 
     for observation in (*(frame.observation for frame in (*log.events, *log.subgoals)), log.final):
-        names |= dict.fromkeys(observation.states())
-        names |= dict.fromkeys(chain.from_iterable((one, other) for one, _, other in observation.relations()))
-        names |= dict.fromkeys([observation.held] if observation.held else [])
         for name, states in observation.states().items():
             for state in states:
                 if state in _SHOWN:
@@ -178,8 +191,7 @@ def household_of(log: HouseholdLog) -> Household:
                     learn(name, Trait.VESSEL)
                     liquids.add(liquid_of(state))
     acted_on = [(step.operator, *step.arguments) for step in log.plan if step.arguments]
-    for operator, thing, *rest in acted_on:
-        names |= dict.fromkeys((thing, *rest))
+    for operator, thing, *_ in acted_on:
         if operator in _OPERATED and noun(thing) not in KINDS:
             learn(thing, _OPERATED[operator])
     for key, thing, *_ in (*acted_on, *goal.conditions):

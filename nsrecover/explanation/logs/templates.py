@@ -28,7 +28,8 @@ def report_of(log: HouseholdLog, explanation: LogExplanation, audience: Audience
         `kind` (execution, planning or none), `steps` (times, the most important first), `root_cause` and `objects`,
         `text`, `correction` (typed actions; null if no plan was found), `confidence` (that step and kind are right),
         `abstained` (why the finding is only a guess; empty if it is not), `since` (the times at which it was last seen
-        right and first seen wrong), `rivals` (other courses of events), `text_agrees` (the text agrees with the
+        right and first seen wrong), `rivals` (other courses of events), `assumed` (objects of the
+        correction that the log does not mention), `text_agrees` (the text agrees with the
         finding, and the correction, executed symbolically, achieves the success condition), `missing_steps`,
         `failed_subgoal` (the first that does not hold; null if all do), `subgoals` and `unread` (lines of the log that
         could not be read).
@@ -57,6 +58,7 @@ def report_of(log: HouseholdLog, explanation: LogExplanation, audience: Audience
             }
             for course, chance in explanation.rivals
         ],
+        "assumed": list(explanation.assumed),
         "text_agrees": explanation.succeeds and agrees(text, explanation, times),
         "unread": list(log.unread),
         "missing_steps": [str(step) for step in finding.missing],
@@ -94,6 +96,9 @@ def verbalize(explanation: LogExplanation, audience: Audience = Audience.LAY) ->
         if audience is Audience.LAY and len(told) > 1:
             told[-1] = f"and finally {told[-1]}"
         sentences.append(f"To finish the task: {', '.join(told)}.")
+    if explanation.assumed:
+        names, they = listed(list(map(the, explanation.assumed))), "them" if len(explanation.assumed) > 1 else "it"
+        sentences.append(f"This assumes {names}, though the log does not mention {they}.")
     return " ".join(filter(None, sentences))
 
 

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from eval.common.statistics import paired_interval
 from eval.sweep.failures import failure_of
 from eval.sweep.metrics import summary
 from eval.sweep.records import EpisodeRecord, Failure, OptimumRecord
-from eval.tables.pairs import compare, paired_interval
+from eval.tables.pairs import compare
 from tests.eval.sweep.records import action, record, recovery
 
 

@@ -1,0 +1,57 @@
+"""Ablations of the diagnosis of logs."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pytest
+
+from eval.logs.ablations import ABLATIONS, ablated_rates, ablation_table
+from eval.logs.generated import judged_run
+from nsrecover.explanation.logs import log_of
+from nsrecover.explanation.logs.run import Capabilities
+from sim.logs.generate import generate
+
+
+def row(number: int, right: bool) -> dict[str, object]:
+    return {
+        "id": str(number), "step_right": right, "kind_right": right, "read_right": right,
+        "refused": "" if right else "why", "subgoals": [[True, right]],
+    }  # fmt: skip
+
+
+def test_differences_are_paired() -> None:
+    full, fewer = [row(n, n != 0) for n in range(10)], [row(n, n > 3) for n in range(10)]
+    found = ablated_rates(full, {"something": fewer, "little": full})
+    rate = found["something"]["step_right"]
+    assert (rate["value"], rate["difference"], rate["changed"]) == (0.6, -0.3, 3)
+    assert rate["interval"][0] < -0.3 < rate["interval"][1]
+    table = ablation_table(found, {"step": "a", "kind": "b", "read_back": "c", "correction_accepted": "d"})
+    assert "60.0 % (-30.0 [" in table
+    assert "90.0 % (no log changes)" in table
+    with pytest.raises(ValueError, match="same logs"):
+        ablated_rates(full, {"something": fewer[::-1]})
+
+
+def test_every_capability_has_an_ablation() -> None:
+    off = {
+        each.name for ablation in ABLATIONS for each in fields(Capabilities) if not getattr(ablation.able, each.name)
+    }
+    assert off == {each.name for each in fields(Capabilities)}
+    for ablation in ABLATIONS:
+        changed = sum(not getattr(ablation.able, each.name) for each in fields(Capabilities))
+        assert changed + (ablation.of is not ABLATIONS[0].of) == 1
+
+
+def test_what_the_log_says_can_be_removed() -> None:
+    (one,) = generate(1, 5, "light", held_out=False)
+    document = one.document | {
+        "final_state": "dirty pan (empty), sink.", "success_state": "the pan is clean (e.g. by hand) [soon]."
+    }  # fmt: skip
+    log = log_of(document)
+    without = {ablation.key: ablation.of(log) for ablation in ABLATIONS}
+    assert log.final.states()["pan"] == ("dirty", "empty")
+    assert without["names"].final.states()["pan"] == ("empty",)
+    assert without["asides"].success_state == "the pan is clean by hand soon."
+    assert without["belief"] is log
+    assert judged_run(one, ABLATIONS[0])["id"] == one.document["id"]
