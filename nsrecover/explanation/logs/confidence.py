@@ -10,12 +10,14 @@ from pathlib import Path
 
 from nsrecover.explanation.logs.diagnosis import Diagnosis
 from nsrecover.explanation.logs.findings import RootCause
+from nsrecover.explanation.logs.records import HouseholdLog
 
 FITTED = Path(__file__).with_name("confidence.json")
 """Weights of `features`, written by `python -m eval.logs fit=true`."""
 SURE_ENOUGH = 0.5
 """Below this confidence a diagnosis is a guess, and is called one."""
 _STRANGE = 0.8
+_MOSTLY = 0.75
 
 
 def features(diagnosis: Diagnosis) -> tuple[float, ...]:
@@ -40,10 +42,17 @@ def features(diagnosis: Diagnosis) -> tuple[float, ...]:
 
 
 def confidence(diagnosis: Diagnosis) -> float:
-    """The probability that step and kind of a diagnosis are right."""
+    """The probability that step and kind of a diagnosis are right, less the share of events that are not readable."""
     if not diagnosis.run.wanted or diagnosis.finding.cause is RootCause.UNKNOWN:
         return 0.0
-    return chance_of(features(diagnosis), _weights())
+    return chance_of(features(diagnosis), _weights()) * readable(diagnosis.run.log)
+
+
+def readable(log: HouseholdLog) -> float:
+    """The share of the lines about events of which nothing is listed as unread."""
+    noted = {entry.split(":")[0] for entry in log.unread if entry.startswith("event_summary, line")}
+    lost = sum(": expected" in entry for entry in log.unread if entry.startswith("event_summary, line"))
+    return 1.0 - len(noted) / (len(log.events) + lost) if log.events else 0.0
 
 
 def chance_of(values: Sequence[float], weights: Sequence[float]) -> float:
@@ -60,6 +69,8 @@ def open_question(diagnosis: Diagnosis) -> str:
         return "the success condition was not understood"
     if diagnosis.finding.cause is RootCause.UNKNOWN:
         return "no known failure explains the log"
+    if readable(diagnosis.run.log) < _MOSTLY:
+        return "much of the log could not be read"
     if diagnosis.strangeness > _STRANGE:
         return "the observations contradict each other"
     if diagnosis.share < 0.75:

@@ -17,9 +17,11 @@ from nsrecover.explanation.logs.records import GRIPPER, HouseholdLog, KeyFrame, 
 FIELDS = ("task", "plan", "success_state", "event_summary", "subgoal_summary", "final_state")
 VISUAL, AUDITORY = "Visual observation: ", "Auditory observation: "
 
-_TIME = r"(\d+(?::\d{2})?)"
+_TIME = r"(\d{1,6}(?::\d{2})?)"
 _FRAME = re.compile(rf"^{_TIME}\. (Action|Goal): (.+?)\.(?: (?={VISUAL}|{AUDITORY})(.*))?$")
 _UNTIMED = re.compile(rf"^()?(Action|Goal): (.+?)\.(?: (?={VISUAL}|{AUDITORY})(.*))?$")
+_CUT = re.compile(rf"^(?:{_TIME}\. )?(Action|Goal): (.+?)\. ?[A-Za-z ]*:?$")
+"""A line that ends within `Visual observation: `."""
 _TEXTS = ("task", "success_state", "final_state")
 _OTHER_RELATION = re.compile(r"^([^,()]+?) is ([a-z ]+ (?:of|to|by|with|from|at)) ([^,()]+)$")
 _SEEN = re.compile(r"^([^()]+?)(?: \(([^()]*)\))?$")
@@ -109,12 +111,17 @@ def log_of(document: Any, where: str = "log") -> HouseholdLog:
     if lines and not steps:
         raise InvalidRecording(f"{where}: {unread[-1]}")
     events = _frames(given["event_summary"], "event_summary", where, unread)
+    subgoals = _frames(given["subgoal_summary"], "subgoal_summary", where, unread)
+    if not events and not subgoals and len(unread) > len(missing):
+        raise InvalidRecording(f"{where}: {unread[-1]}")
+    # The ends of steps are events, too.
+    events = events or subgoals
     return HouseholdLog(
         task=given["task"],
         plan=tuple(step for step in steps if step.operator not in ("navigate_to_obj", "move_to")),
         success_state=given["success_state"],
         events=events,
-        subgoals=_frames(given["subgoal_summary"], "subgoal_summary", where, unread),
+        subgoals=subgoals,
         final=observation_of(given["final_state"]) if given["final_state"] or not events else events[-1].observation,
         plan_lines=lines,
         extra={name: value for name, value in document.items() if name not in FIELDS},
@@ -157,30 +164,36 @@ def action_of(text: str) -> Step:
 def _frames(value: Any, field: str, where: str, unread: list[str]) -> tuple[KeyFrame, ...]:
     """The key frames of a field; lines that are none are added to `unread`, lines without a time get the last one."""
     frames, lines = list[KeyFrame](), _lines(value, field, where)
+    stops = any(line.endswith(".") for line in lines)
     for number, line in enumerate(lines, start=1):
         timed = _FRAME.fullmatch(line)
         found = timed or _UNTIMED.fullmatch(line)
+        cut = found is None and _CUT.fullmatch(line)
+        if cut:
+            found = timed = _FRAME.fullmatch(line[: cut.end(3) + 1]) or _UNTIMED.fullmatch(line[: cut.end(3) + 1])
         if not found:
             unread.append(
                 f"{field}, line {number}: expected 'mm:ss. Action: … . Visual observation: …', found {_short(line)}"
             )
             continue
         time, label, text, rest = found.groups()
-        if timed is None:
+        if not time:
             unread.append(f"{field}, line {number}: no time")
+        if cut or _whole(rest or "") != (rest or "") or (stops and not line.endswith(".")):
+            unread.append(f"{field}, line {number}: cut off at {_short(line[-30:])}")
+        if action_in(text) is None:
+            unread.append(f"{field}, line {number}: unknown action {_short(text)}")
         frame = KeyFrame(time or (frames[-1].time if frames else "00:00"), label, text, action_of(text),
                          observation_of(rest or ""))  # fmt: skip
         if frames and frame.seconds < frames[-1].seconds:
             unread.append(f"{field}, line {number}: the time goes back from {frames[-1].time} to {frame.time}")
         frames.append(frame)
-    if lines and not frames:
-        raise InvalidRecording(f"{where}: {unread[-1]}")
     return tuple(frames)
 
 
 def observation_of(text: str) -> Observation:
     """What was seen and heard, from its English."""
-    text, _, sounds = text.strip().partition(AUDITORY)
+    text, _, sounds = _whole(text.strip()).partition(AUDITORY)
     parts = [part.strip() for part in text.strip().removeprefix(VISUAL).rstrip(". ").split(". ") if part.strip()]
     seen: tuple[Seen, ...] = ()
     sentences: list[Related | Remark] = []
@@ -194,6 +207,13 @@ def observation_of(text: str) -> Observation:
         else:
             sentences.append(Remark(sentence))
     return Observation(seen, tuple(sentences), sounds.strip().rstrip("."))
+
+
+def _whole(text: str) -> str:
+    """A text without an object at its end whose states are cut off: `pot, mug (emp` -> `pot`."""
+    if text.rfind("(") <= text.rfind(")"):
+        return text
+    return text[: max(text.rfind(mark, 0, text.rfind("(")) for mark in (", ", ". ", ": ")) + 1].rstrip(",")
 
 
 def _related(sentence: str) -> Related | None:

@@ -246,13 +246,15 @@ def _definite(step: Step, before: State, now: State, home: Household) -> Step:
 
 def _ends(log: HouseholdLog) -> list[KeyFrame]:
     """The key frames that end a subgoal; from the events, if the log has no summary of them."""
-    if log.subgoals:
-        return [frame for frame in log.subgoals if frame.step.operator != "move_to"]
     following = [*(frame.text for frame in log.events[1:]), None]
+    shown = [frame for frame, text in zip(log.events, following, strict=False) if frame.text != text]
+    found = [frame for frame in log.subgoals or shown if frame.step.operator != "move_to"]
+    if len(found) != len(log.plan):
+        return found
+    # An action in unknown words is the one that the plan has there.
     return [
-        frame
-        for frame, text in zip(log.events, following, strict=False)
-        if frame.step.operator != "move_to" and frame.text != text
+        frame if frame.step.operator in HOUSEHOLD.operators else replace(frame, step=step)
+        for frame, step in zip(found, log.plan, strict=True)
     ]
 
 

@@ -126,7 +126,8 @@ def _subgoals_text(explanation: LogExplanation) -> str:
 def _consequence(explanation: LogExplanation) -> str:
     """The step that failed because of the cause, if that is at another time."""
     item = None if explanation.failed is None else explanation.subgoals[explanation.failed]
-    if item is None or item.time in explanation.finding.times:
+    times = explanation.finding.times
+    if item is None or item.time in times or (times and item.time.rjust(9) < times[0].rjust(9)):
         return ""
     return f"So at {item.time} it could not {act(item.step)}."
 

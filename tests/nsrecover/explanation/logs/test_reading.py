@@ -96,7 +96,10 @@ def test_one_object_many_lines_or_one_a_line(tmp_path: Path, document: dict[str,
     [
         ({"plan": None}, "expected a list of lines in 'plan'"),
         ({"plan": ["put_in jug sink"]}, "plan, entry 1: expected a step such as (put_in, pot, sink)"),
-        ({"event_summary": ["at noon the robot sang"]}, "event_summary, line 1: expected 'mm:ss. Action"),
+        (
+            {"event_summary": ["at noon the robot sang"], "subgoal_summary": []},
+            "event_summary, line 1: expected 'mm:ss. Action",
+        ),
         ({"subgoal_summary": [3]}, "subgoal_summary, entry 1: expected text, found 'int 3'"),
         ({"task": 5}, "expected text in 'task'"),
     ],
