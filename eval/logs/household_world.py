@@ -1,192 +1,27 @@
-"""Symbolic household simulator that judges corrections; it shares no code with the planner.
+"""The household at the end of a log of another robot, and whether a correction leads from there to success.
 
-It is stricter than most robots: one object in the gripper, doors must be open before objects pass, appliances run only
-with closed doors, a burner holds one object, and food is cut on flat surfaces.
+The household is that of `sim.logs.world`, which shares no code with the domain that the diagnosis uses. Generated logs
+come with it; for other logs it is put together here from what was observed, and the condition read from its wording.
 """
 
 from __future__ import annotations
 
-import copy
 import re
-from dataclasses import dataclass, field
+from itertools import chain
 
+from nsrecover.domains.base import Step
 from nsrecover.domains.household.names import normal, noun
-from nsrecover.explanation.logs.records import HouseholdLog, Observation, Step
+from nsrecover.explanation.logs.records import HouseholdLog, Observation
+from sim.logs.things import carried
+from sim.logs.world import World
 
-_DOORS = {"fridge", "microwave", "cabinet", "drawer", "oven"}
-_FLAT = {"countertop", "dining table", "coffee table", "tv stand", "side table", "desk", "shelf", "sofa", "armchair"}
-_FULL_WITH_ONE = {"microwave", "stove burner", "toaster", "coffee machine"}
-_BOLTED = _DOORS | _FLAT | _FULL_WITH_ONE | {"sink", "faucet", "television", "house plant", "garbage can"}
-_HOLD_LIQUID = {"pot", "mug", "cup", "bowl", "kettle", "house plant", "vase", "jug", "glass", "wine bottle", "bottle"}
 _OPEN_TOPPED = {"bowl", "plate", "pot", "pan", "mug", "cup", "glass"}
+_IN_EVERY_HOME = ("sink", "faucet", "countertop")
 
 
-@dataclass
-class HouseholdWorld:
-    """True state of a household.
-
-    Attributes:
-        holding: object in the gripper.
-        where: object -> the objects it is in or on (several only for slices).
-        open: open objects.
-        on: objects that are turned on.
-        liquid: vessel -> liquid.
-        dirty: dirty objects.
-        cracked: cracked objects.
-        cut: sliced objects.
-        hot: heated objects.
-        covered: object -> object in front of it.
-        needs_remote: whether the television needs the remote control in the gripper.
-    """
-
-    holding: str | None = None
-    where: dict[str, set[str]] = field(default_factory=dict)
-    open: set[str] = field(default_factory=set)
-    on: set[str] = field(default_factory=set)
-    liquid: dict[str, str] = field(default_factory=dict)
-    dirty: set[str] = field(default_factory=set)
-    cracked: set[str] = field(default_factory=set)
-    cut: set[str] = field(default_factory=set)
-    hot: set[str] = field(default_factory=set)
-    covered: dict[str, str] = field(default_factory=dict)
-    needs_remote: bool = False
-
-    def copy(self) -> HouseholdWorld:
-        """Return an independent copy."""
-        return copy.deepcopy(self)
-
-    def do(self, step: Step) -> str | None:
-        """Execute a step; return why it is impossible, in which case nothing changes."""
-        action = getattr(self, f"_{step.operator}", None)
-        if action is None:
-            return f"no such action: {step}"
-        refused: str | None = action(*step.arguments)
-        if refused is None:
-            self._let_happen()
-        return refused
-
-    def behind_a_door(self, thing: str) -> bool:
-        """Whether an object is behind a closed door."""
-        places = self.where.get(thing, set())
-        return bool(places) and all((noun(p) in _DOORS and p not in self.open) or self.behind_a_door(p) for p in places)
-
-    def inside(self, thing: str, place: str) -> bool:
-        """Whether an object is in or on a place, directly or inside another object; ordinals may be omitted."""
-        return any(p == place or noun(p) == place or self.inside(p, place) for p in self.where.get(thing, set()))
-
-    def on_top(self, place: str) -> list[str]:
-        """Return the objects directly in or on a place."""
-        return sorted(thing for thing, places in self.where.items() if place in places)
-
-    def _pick_up(self, thing: str) -> str | None:
-        if self.holding:
-            return f"the gripper holds the {self.holding}"
-        whole = thing.removesuffix(" slice")
-        if (thing != whole and whole not in self.cut) or (thing == whole and thing in self.cut):
-            return f"there is no {thing}"
-        if noun(thing) in _BOLTED:
-            return f"the {thing} cannot be carried"
-        if self.behind_a_door(thing):
-            return f"the {thing} is behind a closed door"
-        if thing in self.covered:
-            return f"the {self.covered[thing]} is in the way"
-        self.holding = thing
-        if thing == whole:
-            self.where.pop(thing, None)
-        self.covered = {one: other for one, other in self.covered.items() if other != thing}
-        return None
-
-    def _put_in(self, thing: str, place: str) -> str | None:
-        if self.holding != thing:
-            return f"the gripper does not hold the {thing}"
-        if noun(place) in _DOORS and place not in self.open:
-            return f"the {place} is closed"
-        if self.behind_a_door(place):
-            return f"the {place} is behind a closed door"
-        others = [
-            o for o in self.on_top(place) if o != thing and o.removesuffix(" slice") != thing.removesuffix(" slice")
-        ]
-        others = [o for o in others if not any(carrier in others for carrier in self.where[o])]
-        if noun(place) in _FULL_WITH_ONE and others:
-            return f"the {others[0]} is in the {place}"
-        self.holding = None
-        self.where.setdefault(thing, set()).add(place)
-        return None
-
-    _put_on = _put_in
-
-    def _open_obj(self, thing: str) -> str | None:
-        if noun(thing) == "microwave" and thing in self.on:
-            return f"the {thing} is running"
-        self.open.add(thing)
-        return None
-
-    def _close_obj(self, thing: str) -> str | None:
-        self.open.discard(thing)
-        return None
-
-    def _toggle_on(self, thing: str) -> str | None:
-        if noun(thing) == "microwave" and thing in self.open:
-            return f"the {thing} is open"
-        if noun(thing) == "television" and self.needs_remote and self.holding != "remote control":
-            return "the remote control is not in the gripper"
-        self.on.add(thing)
-        return None
-
-    def _toggle_off(self, thing: str) -> str | None:
-        self.on.discard(thing)
-        return None
-
-    def _slice_obj(self, thing: str) -> str | None:
-        if self.holding is None or "knife" not in self.holding:
-            return "no knife in the gripper"
-        if thing in self.cut:
-            return f"the {thing} is sliced already"
-        if not all(noun(place) in _FLAT | {"sink"} for place in self.where.get(thing, set())):
-            return f"the {thing} does not lie on something flat"
-        self.cut.add(thing)
-        self.where[f"{thing} slice"] = set(self.where.pop(thing, set()))
-        return None
-
-    def _crack_obj(self, thing: str) -> str | None:
-        if self.holding != thing:
-            return f"the gripper does not hold the {thing}"
-        self.cracked.add(thing)
-        return None
-
-    def _pour(self, source: str, target: str) -> str | None:
-        if self.holding != source:
-            return f"the gripper does not hold the {source}"
-        if source not in self.liquid:
-            return f"the {source} is empty"
-        poured = self.liquid.pop(source)
-        if noun(target) in _HOLD_LIQUID:
-            self.liquid[target] = poured
-        return None
-
-    def _let_happen(self) -> None:
-        for machine in self.on:
-            here = [t for t in self.where if t != machine and self.inside(t, machine)]
-            match noun(machine):
-                case "faucet":
-                    for thing in self.on_top("sink"):
-                        self.dirty.discard(thing)
-                        if noun(thing) in _HOLD_LIQUID and thing not in self.liquid:
-                            self.liquid[thing] = "water"
-                            self.hot.discard(thing)
-                case "coffee machine":
-                    for thing in self.on_top(machine):
-                        if noun(thing) in _HOLD_LIQUID:
-                            self.liquid.setdefault(thing, "coffee")
-                case "microwave" if machine not in self.open:
-                    self.hot.update(here)
-                case "stove burner" | "toaster" | "oven":
-                    self.hot.update(here)
-
-
-def world_at_the_end(log: HouseholdLog) -> HouseholdWorld:
+def world_at_the_end(log: HouseholdLog) -> World:
     """Return the household at the end of a log: its final state, and the last observation of other objects."""
-    world = HouseholdWorld()
+    world = World()
     seen: dict[str, Observation] = {}
     for observation in [*(frame.observation for frame in log.events), log.final]:
         for name in observation.states():
@@ -194,14 +29,19 @@ def world_at_the_end(log: HouseholdLog) -> HouseholdWorld:
     for name, observation in seen.items():
         for state in observation.states()[name]:
             _note(world, name, state)
-    world.holding = log.final.held or None
+    world.held = log.final.held or None
     world.where = _last_places(log)
     for name in seen:
         if name.endswith(" slice"):
             world.cut.add(name.removesuffix(" slice"))
     if log.events:
         _look_behind(log, world)
-    world.needs_remote = any("remote control" in step.arguments for step in log.plan)
+    # Everything that is named exists, wherever it is.
+    wanted = conditions_of(log.success_state, log.plan) or []
+    goal = [each[1:2] if each[0] == "filled" else each[1:] for each in wanted]
+    for name in chain(_IN_EVERY_HOME, seen, *(step.arguments for step in log.plan), *goal):
+        if not name.endswith(" slice") and name not in world.cut:
+            world.where.setdefault(name, set())
     return world
 
 
@@ -232,24 +72,24 @@ def _look(where: dict[str, set[str]], observation: Observation, held: str) -> No
     for subject, relation, place in observation.relations():
         carried_before = place in where.get(subject, ())
         behind = place == held and not carried_before
-        if relation in ("inside", "on top of") and noun(subject) not in _BOLTED and subject != held and not behind:
+        if relation in ("inside", "on top of") and carried(subject) and subject != held and not behind:
             fresh.setdefault(subject, set()).add(place)
     for subject, places in fresh.items():
         carriers = {place for place in where.get(subject, set()) if noun(place) in _OPEN_TOPPED}
         where[subject] = places | {carrier for carrier in carriers if fresh.get(carrier, set()) & places}
 
 
-def _look_behind(log: HouseholdLog, world: HouseholdWorld) -> None:
+def _look_behind(log: HouseholdLog, world: World) -> None:
     """Objects that covered an object that the robot failed to grasp are still there."""
     for frame in log.events:
         if frame.step.operator == "pick_up" and not frame.observation.held:
             thing = frame.step.arguments[0]
             for subject, relation, other in frame.observation.relations():
-                if subject == thing and relation in ("below", "under", "occluded by") and noun(other) not in _BOLTED:
-                    world.covered[thing] = other
+                if subject == thing and relation in ("below", "under", "occluded by") and carried(other):
+                    world.cover[thing] = other
 
 
-def _note(world: HouseholdWorld, name: str, state: str) -> None:
+def _note(world: World, name: str, state: str) -> None:
     if state == "open":
         world.open.add(name)
     elif state == "turned on":
@@ -303,11 +143,16 @@ def conditions_of(text: str, plan: tuple[Step, ...]) -> list[Wanted] | None:
     return None
 
 
-def satisfied(world: HouseholdWorld, wanted: Wanted) -> bool:
+def _places(world: World) -> list[str]:
+    """Everything that something is in or on."""
+    return list(dict.fromkeys(chain.from_iterable(map(sorted, world.where.values()))))
+
+
+def satisfied(world: World, wanted: Wanted) -> bool:
     """Whether a condition holds in a household."""
     match wanted:
         case ("in", thing, place):
-            return world.inside(thing, place)
+            return any(world.inside(thing, one) for one in _places(world) if place in (one, noun(one)))
         case ("filled", vessel, what):
             return world.liquid.get(vessel) == what
         case ("running", thing, place):
@@ -325,7 +170,7 @@ def satisfied(world: HouseholdWorld, wanted: Wanted) -> bool:
     raise ValueError(wanted)
 
 
-def judge(world: HouseholdWorld, correction: tuple[Step, ...], wanted: list[Wanted]) -> str | None:
+def judge(world: World, correction: tuple[Step, ...], wanted: list[Wanted]) -> str | None:
     """Execute a correction; return its problem, None if it succeeds."""
     world = world.copy()
     for step in correction:

@@ -62,6 +62,7 @@ _IN_TIME: dict[str, tuple[Formula, ...]] = {
     "open_obj": (either(Not(Has("?thing", Trait.MACHINE)), fact("off", "?thing")),),
     "toggle_on": (either(Not(Has("?thing", Trait.DOOR)), fact("closed", "?thing")),),
     "pour": (fact("unmixed", "?place", "?thing"),),
+    "slice_obj": (fact("uncovered", "?thing"),),
 }
 _COOL = Law(
     "faucets cool",

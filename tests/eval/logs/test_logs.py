@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from eval.logs.command import LogsConfig, measure, with_file_named
-from eval.logs.household_world import HouseholdWorld, conditions_of, judge
+from eval.logs.household_world import conditions_of, judge
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.logs import Step
+from sim.logs.world import World
 from tests.tables_text import unpadded
 
 ROOT = Path(__file__).parents[3]
@@ -80,9 +81,7 @@ def test_the_file_is_asked_for_and_may_be_named_without_key(tmp_path: Path) -> N
     ],
 )
 def test_the_household_rejects_impossible_steps(steps: tuple[tuple[str, ...], ...], refused: str) -> None:
-    world = HouseholdWorld(
-        where={"mug": {"fridge"}, "pot": {"countertop"}, "pan": {"first stove burner"}, "pear": set()}
-    )
+    world = World(where={"mug": {"fridge"}, "pot": {"countertop"}, "pan": {"first stove burner"}, "pear": set()})
     wanted = conditions_of("a mug of warm water is on the dining table.", ())
     assert wanted is not None
     verdict = judge(world, tuple(Step(operator, names) for operator, *names in steps), wanted)  # type: ignore[arg-type]

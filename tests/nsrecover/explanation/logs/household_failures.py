@@ -183,7 +183,7 @@ def _blocked_and_occupied(task: Task, plan: list[Step], seed: int, noise: float)
             world = world_of(task)
             other = "tray"
             world.where[other] = set(world.where[step.arguments[0]])
-            world.covered[step.arguments[0]] = other
+            world.cover[step.arguments[0]] = other
             injected = Injected(("blocked",), (step.arguments[0], other), number, number)
             yield f"blocked {number}", story(task, plan, world, Fault(), injected, seed + number, noise)
         if step.operator in ("put_in", "put_on") and noun(step.arguments[1]) in (

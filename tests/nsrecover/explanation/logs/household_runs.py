@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from eval.logs.household_world import HouseholdWorld
 from nsrecover.domains.household.names import noun
 from nsrecover.explanation.logs.records import Step
+from sim.logs.world import World
 
 _VERBS = {
     "pick_up": "Pick up {}", "put_in": "Put {} in {}", "put_on": "Put {} on {}", "open_obj": "Open {}",
@@ -62,7 +62,7 @@ class Story:
     injected: Injected
     times: tuple[str, ...]
     """The times that count as right."""
-    world: HouseholdWorld
+    world: World
     held: list[bool]
     """For every subgoal, whether it truly was done."""
 
@@ -74,7 +74,7 @@ def steps_of(lines: tuple[str, ...]) -> list[Step]:
 class Robot:
     """Carries a plan out in a household, with hooks for things to go wrong, and writes down what it notices."""
 
-    def __init__(self, task: Task, world: HouseholdWorld, seed: int, noise: float) -> None:
+    def __init__(self, task: Task, world: World, seed: int, noise: float) -> None:
         self.task, self.world, self.noise = task, world, noise
         self.random = random.Random(seed)
         self.clock, self.site = self.random.randint(1, 9), "start"
@@ -95,7 +95,7 @@ class Robot:
                 return self.task.sites[seen]
             places = sorted(self.world.where.get(seen, ()))
             if not places:
-                return "lost" if name != self.world.holding else self.site
+                return "lost" if name != self.world.held else self.site
             seen = places[0]
         return "lost"
 
@@ -123,8 +123,8 @@ class Robot:
             for below in self.world.where.get(place, ()):
                 if self.random.random() < 0.2:
                     told.append(f"{name} is {'inside' if noun(below) in _HOLLOW else 'on top of'} {below}")
-        if name in self.world.covered:
-            told.append(f"{name} is below {self.world.covered[name]}")
+        if name in self.world.cover:
+            told.append(f"{name} is below {self.world.cover[name]}")
         if told and self.random.random() < 0.4:
             side = self.random.choice(["left", "right"])
             other = self.random.choice(["spoon", "salt shaker", "soap bottle"])
@@ -135,21 +135,21 @@ class Robot:
         return name not in self.world.cut
 
     def visible(self) -> list[str]:
-        names = [*self.task.sites, *self.world.where]
+        names = dict.fromkeys([*self.task.sites, *self.world.where])
         near = [n for n in names if self.site_of(n) == self.site and noun(n) not in _PLAIN]
-        here = [n for n in near if n != self.world.holding and self.exists(n) and not self.world.behind_a_door(n)]
+        here = [n for n in near if n != self.world.held and self.exists(n) and not self.world.shut_in(n)]
         here = [n for n in here if self.random.random() >= self.noise]
         self.random.shuffle(here)
         return here
 
     def note(self, text: str, end: bool = False) -> None:
         seen = self.visible()
-        if self.world.holding:
-            seen.append(self.world.holding)
+        if self.world.held:
+            seen.append(self.world.held)
         self.ever |= set(seen)
-        relevant = [n for n in seen if n not in self.neighbours or n == self.world.holding]
-        told = [r for n in seen for r in self.relations(n) if n != self.world.holding]
-        held = self.world.holding or "nothing"
+        relevant = [n for n in seen if n not in self.neighbours or n == self.world.held]
+        told = [r for n in seen for r in self.relations(n) if n != self.world.held]
+        held = self.world.held or "nothing"
         if self.random.random() < self.noise:
             told += [f"{n} is inside {held}" for n in seen[:1] if held not in ("nothing", n)]
             told += [f"garbage can is inside {n}" for n in seen if noun(n) == "fridge"]
@@ -179,7 +179,7 @@ class Robot:
         self.spans.append((number, []))
         name = step.arguments[-1] if step.operator in ("put_in", "put_on", "pour") else step.arguments[0]
         mishap = None
-        if fault.drop == number and self.world.holding:
+        if fault.drop == number and self.world.held:
             mishap = self.drop
         if self.site_of(name) != self.site or mishap or self.random.random() < 0.3:
             self.go(name, mishap)
@@ -193,9 +193,9 @@ class Robot:
         w, (first, *others) = self.world, step.arguments
         match step.operator:
             case "pick_up":
-                return w.holding == first
+                return w.held == first
             case "put_in" | "put_on":
-                return w.holding != first and others[0] in w.where.get(first, ())
+                return w.held != first and others[0] in w.where.get(first, ())
             case "open_obj" | "close_obj":
                 return (first in w.open) == (step.operator == "open_obj")
             case "toggle_on" | "toggle_off":
@@ -204,11 +204,11 @@ class Robot:
                 return first in w.cut
             case "crack_obj":
                 return first in w.cracked
-        return w.holding == first and first not in w.liquid and (others[0] == "sink" or others[0] in w.liquid)
+        return w.held == first and first not in w.liquid and (others[0] == "sink" or others[0] in w.liquid)
 
     def drop(self) -> None:
-        assert self.world.holding is not None
-        thing, self.world.holding = self.world.holding, None
+        assert self.world.held is not None
+        thing, self.world.held = self.world.held, None
         self.clock += 1
         for other in [o for o, places in self.world.where.items() if thing in places]:
             self.world.where[other] = set()
@@ -227,20 +227,19 @@ class Fault:
     words: dict[int, Step] = field(default_factory=dict)
 
 
-def world_of(task: Task) -> HouseholdWorld:
-    world = HouseholdWorld(
-        where={thing: {place} for thing, place in task.where.items()},
+def world_of(task: Task) -> World:
+    world = World(
+        where={site: set() for site in task.sites} | {thing: {place} for thing, place in task.where.items()},
         liquid=dict(task.filled),
         dirty=set(task.dirty),
         open=set(task.opened),
         on=set(task.on),
     )
-    world.needs_remote = "remote control" in task.where
     return world
 
 
 def story(
-    task: Task, plan: list[Step], world: HouseholdWorld, fault: Fault, injected: Injected, seed: int, noise: float = 0.0
+    task: Task, plan: list[Step], world: World, fault: Fault, injected: Injected, seed: int, noise: float = 0.0
 ) -> Story:
     """Carry a plan out and write the log.
 
@@ -252,17 +251,17 @@ def story(
     for number, step in enumerate(plan):
         robot.perform(number, step, fault)
     told = [n for n in sorted(robot.ever) if robot.exists(n) and noun(n) not in _PLAIN]
-    told += [n for n in world.where if robot.exists(n) and n not in told and not world.behind_a_door(n)
+    told += [n for n in world.where if robot.exists(n) and n not in told and not world.shut_in(n)
              and robot.site_of(n) == robot.site]  # fmt: skip
     told = [n for n in told if robot.site_of(n) != "lost"]
     world_relations = [
         f"{n} is {'inside' if noun(p) in _HOLLOW else 'on top of'} {p}"
         for n in told
-        if n != world.holding
+        if n != world.held
         for p in sorted(world.where.get(n, ()))
     ]
     final = ", ".join(robot.states(n) for n in told) + ". "
-    final += ". ".join([*world_relations, f"{world.holding or 'nothing'} is inside robot gripper"]) + "."
+    final += ". ".join([*world_relations, f"{world.held or 'nothing'} is inside robot gripper"]) + "."
     times = [t for number, span in robot.spans for t in span if injected.first <= number <= injected.last]
     document = {
         "task": task.name,
