@@ -12,6 +12,7 @@ from itertools import chain
 from nsrecover.domains.base import Step
 from nsrecover.domains.household.names import normal, noun
 from nsrecover.explanation.logs.records import HouseholdLog, Observation
+from nsrecover.explanation.logs.run import named
 from sim.logs.things import carried
 from sim.logs.world import World
 
@@ -39,7 +40,7 @@ def world_at_the_end(log: HouseholdLog) -> World:
     # Everything that is named exists, wherever it is.
     wanted = conditions_of(log.success_state, log.plan) or []
     goal = [each[1:2] if each[0] == "filled" else each[1:] for each in wanted]
-    for name in chain(_IN_EVERY_HOME, seen, *(step.arguments for step in log.plan), *goal):
+    for name in chain(_IN_EVERY_HOME, named(log), *goal):
         if not name.endswith(" slice") and name not in world.cut:
             world.where.setdefault(name, set())
     return world

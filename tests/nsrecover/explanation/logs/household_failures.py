@@ -190,7 +190,9 @@ def _blocked_and_occupied(task: Task, plan: list[Step], seed: int, noise: float)
             "microwave", "coffee machine", "toaster", "stove burner"
         ):  # fmt: skip
             world = world_of(task)
-            other = next(n for n in ("cup", "pan", "bowl", "kettle") if n not in task.where)
+            # A cup on a burner that is turned on would be a failure of its own.
+            spare = ("kettle", "pot", "pan") if "burner" in step.arguments[1] else ("cup", "bowl", "mug")
+            other = next(n for n in spare if n not in task.where)
             world.where[other] = {step.arguments[1]}
             injected = Injected(("occupied",), (step.arguments[1], other), number, number)
             yield f"occupied {number}", story(task, plan, world, Fault(), injected, seed + number, noise)
