@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from sim.common.rotations import leveled, rotation_about
 from sim.kitchen.devices import SLOT_M
 from sim.kitchen.fixtures import Fixture, Place
 from sim.kitchen.grasps import Grasp, grasps
-from sim.kitchen.reach import ToolPose
+from sim.kitchen.reach import Station, ToolPose
 from sim.kitchen.scenes import SIDE_M
 from sim.kitchen.skills.motion import SLOW_M_S, Motion, OutOfReach, SkillFailure
 from sim.kitchen.things import Form, ThingKind, can_be_sliced, discs, gap, half_extent
@@ -28,6 +28,10 @@ _OUT_M = 0.06
 """How far in front of a fixture the tool is before it reaches in."""
 _BACK_M = 0.09
 _MAX_TRIES = 14
+_MOST_GRASPS = 3
+"""So often the fingers close around a thing that they did not touch before."""
+_ANOTHER_M = 0.01
+"""Another grasp is at least so far from one that missed."""
 _GAP_M = 0.035
 """Free distance to a neighbour when something is put down, if there is a choice."""
 _LEAST_GAP_M = 0.02
@@ -65,7 +69,7 @@ def where(motion: Motion, name: str) -> tuple[Fixture, Place] | None:
 
 
 def pick_up(motion: Motion, name: str) -> None:
-    """Pick a thing up and bring it to the carrying pose.
+    """Pick a thing up and bring it to the carrying pose; a grasp that misses is followed by another one.
 
     Raises:
         SkillFailure: it cannot be reached or held.
@@ -73,6 +77,38 @@ def pick_up(motion: Motion, name: str) -> None:
     cell = motion.cell
     if cell.robot.held:
         raise SkillFailure(f"the hand holds the {cell.robot.held}")
+    missed: list[Grasp] = []
+    while len(missed) < _MOST_GRASPS:
+        grasp, poses, station = _way_to_hold(motion, name, missed)
+        motion.shape_fingers(grasp.opening_m)
+        motion.begin(station)
+        number = poses.index(grasp.tool)
+        motion.follow(poses[1 : number + 1], SLOW_M_S * 1.5)
+        motion.close_fingers()
+        body = cell.body(name)
+        if not cell.robot.pressed(body):
+            motion.open_fingers()
+            motion.follow(reversed(poses[:number]))
+            motion.stow()
+            missed.append(grasp)
+            continue
+        cell.robot.held, cell.robot.let_go_m = name, grasp.opening_m
+        if cell.things[name].kind.latched:
+            cell.robot.latch(body)
+        motion.follow(poses[number + 1 :], SLOW_M_S * 1.5)
+        motion.stow()
+        _check_held(motion, name)
+        return
+    raise _missed(name)
+
+
+def _way_to_hold(motion: Motion, name: str, missed: Sequence[Grasp]) -> tuple[Grasp, list[ToolPose], Station]:
+    """The best grasp of a thing unlike those that missed it, the tool poses before, at and after it, and the station.
+
+    Raises:
+        SkillFailure: it cannot be held where it is.
+    """
+    cell = motion.cell
     position, rotation = cell.pose(name)
     stands = where(motion, name)
     fixture, place = stands if stands is not None else (None, None)
@@ -83,16 +119,14 @@ def pick_up(motion: Motion, name: str) -> None:
     if not lies_anyhow(kind) and rotation[2, 2] < 0.9:
         raise SkillFailure(f"the {name} does not stand upright")
     enclosed = place is not None and place.headroom_m < 0.6
-    chosen: tuple[Grasp, list[ToolPose]] | None = None
     tried = 0
     ignored = {name, *(outer for outer in cell.things if name in cell.contents(outer))}
     for grasp in grasps(kind, position, rotation, front):
-        if tried >= _MAX_TRIES:
-            break
+        if any(math.dist(grasp.tool.position, other.tool.position) < _ANOTHER_M for other in missed):
+            continue
         before = _entry(motion, grasp.tool, fixture if enclosed else None)
         if not all(motion.hand_free(pose, ignored) for pose in (grasp.tool, before[-1])):
             continue
-        tried += 1
         after = _exit(motion, grasp.tool, fixture if enclosed else None, front)
         # where something stands in front of it, straight up only
         ways = (after,) if enclosed else (after, after[:1])
@@ -100,28 +134,17 @@ def pick_up(motion: Motion, name: str) -> None:
         poses = [*before, grasp.tool, *after]
         station = motion.station(poses, front, ignored)
         if station is not None:
-            chosen = grasp, poses
+            return grasp, poses, station
+        tried += 1
+        if tried == _MAX_TRIES:
             break
-    if chosen is None or station is None:
-        raise OutOfReach(f"no grasp of the {name} is within reach")
-    grasp, poses = chosen
-    motion.shape_fingers(grasp.opening_m)
-    motion.begin(station)
-    number = poses.index(grasp.tool)
-    motion.follow(poses[1 : number + 1], SLOW_M_S * 1.5)
-    motion.close_fingers()
-    body = cell.body(name)
-    if not cell.robot.pressed(body):
-        motion.open_fingers()
-        motion.follow(reversed(poses[:number]))
-        motion.stow()
-        raise SkillFailure(f"the fingers did not touch the {name}")
-    cell.robot.held, cell.robot.let_go_m = name, grasp.opening_m
-    if kind.latched:
-        cell.robot.latch(body)
-    motion.follow(poses[number + 1 :], SLOW_M_S * 1.5)
-    motion.stow()
-    _check_held(motion, name)
+    if missed:
+        raise _missed(name)
+    raise OutOfReach(f"no grasp of the {name} is within reach")
+
+
+def _missed(name: str) -> SkillFailure:
+    return SkillFailure(f"the fingers did not touch the {name}")
 
 
 def _check_held(motion: Motion, name: str) -> None:
