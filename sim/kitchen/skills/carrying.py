@@ -197,6 +197,7 @@ def put(motion: Motion, name: str, target: str) -> None:
         raise SkillFailure(f"the {target} is occupied")
     front = front_of(motion, fixture, cell.pose(target)[0] if into else np.zeros(3))
     enclosed = place is not None and place.headroom_m < 0.6
+    near = {target, *(cell.contents(target) if into else ())}
     for spot, clearance in spots(motion, name, target):
         for turn in _TURNS if into or cell.fixtures[target].kind != "toaster" else _SQUARE:
             goal = tool_for(motion, name, spot, front + turn)
@@ -215,7 +216,7 @@ def put(motion: Motion, name: str, target: str) -> None:
                 into or _stands_free(motion, name, target, spot, goal)
             ):
                 continue
-            station = motion.station([*poses, *leaving], front, {target})
+            station = motion.station([*poses, *leaving], front, near)
             if station is None:
                 continue
             motion.begin(station)
