@@ -21,8 +21,8 @@ from nsrecover.domains.household.names import noun
 from sim.common.folder import write_json
 from sim.common.statistics import wilson_interval
 from sim.kitchen.scenes import NUM_LAYOUTS, KitchenSpec, ThingSpec, sample_kitchen
-from sim.kitchen.skills.carrying import spots
 from sim.kitchen.skills.motion import Motion
+from sim.kitchen.skills.spots import spots
 from sim.kitchen.states import ObjectState
 from sim.kitchen.world import KitchenWorld
 

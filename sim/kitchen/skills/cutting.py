@@ -12,8 +12,8 @@ import numpy.typing as npt
 from sim.common.rotations import rotation_about
 from sim.kitchen.fixtures import Fixture
 from sim.kitchen.reach import Station, ToolPose
-from sim.kitchen.skills.carrying import front_of, where
 from sim.kitchen.skills.motion import SLOW_M_S, Motion, SkillFailure
+from sim.kitchen.skills.whereabouts import front_of, where
 from sim.kitchen.things import Form, can_be_sliced, slices_of
 
 Array = npt.NDArray[np.float64]
