@@ -63,9 +63,10 @@ class BasePose:
         """Origin (3,) of the frame of the arm's base."""
         return np.array([self.x, self.y, BASE_HEIGHT_M])
 
-    def backed(self, distance_m: float) -> BasePose:
-        """The pose, drawn straight back."""
-        return BasePose(self.x - distance_m * math.cos(self.yaw), self.y - distance_m * math.sin(self.yaw), self.yaw)
+    def backed(self, distance_m: float, aside: float = 0.0) -> BasePose:
+        """The pose, drawn back: straight, or in a direction that is turned by an angle."""
+        along = self.yaw + aside
+        return BasePose(self.x - distance_m * math.cos(along), self.y - distance_m * math.sin(along), self.yaw)
 
 
 def along(path: Sequence[BasePose], step_m: float = 0.08) -> list[BasePose]:

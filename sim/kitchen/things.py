@@ -255,7 +255,7 @@ def gap(first: list[tuple[float, float, float]], second: list[tuple[float, float
 
 
 def outline(kind: ThingKind, step_m: float) -> npt.NDArray[np.float64]:
-    """Points (Q, 2) around a standing thing and along its handle, in its frame, about so far from each other."""
+    """Points (Q, 2) around a standing thing and along its handles, in its frame, about so far from each other."""
     wide, long, _ = kind.halves
     if kind.form in _BOXY:
         corners = np.array([[-wide, -long], [wide, -long], [wide, long], [-wide, long], [-wide, -long]])
@@ -268,7 +268,9 @@ def outline(kind: ThingKind, step_m: float) -> npt.NDArray[np.float64]:
     if not kind.handle_m:
         return edge
     out = wide + np.linspace(kind.handle_m, 0.0, math.ceil(kind.handle_m / step_m), endpoint=False)
-    return np.concatenate([edge, np.stack([out, np.zeros(len(out))], axis=1)])
+    # a pot has a handle on either side
+    sides = (1.0, -1.0) if kind.name == "pot" else (1.0,)
+    return np.concatenate([edge, *(np.stack([side * out, np.zeros(len(out))], axis=1) for side in sides)])
 
 
 def kind_of(name: str) -> ThingKind:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +39,8 @@ _STOWING = np.linspace(0.08, 1.0, 14)
 """Where on the way to the stowed posture the arm is tested."""
 _BACKWARDS_M = (0.08, 0.16, 0.24, 0.32, 0.40)
 """How far the base draws back, so that the arm is free to be stowed."""
+_ASIDE = tuple(math.radians(angle) for angle in (0, 30, -30, 60, -60))
+"""In which directions, from straight back on: what is held must not sweep along what stands next to it."""
 _MOST_SHIFTS, _SHIFT_M = 3, 0.003
 """How often, and how far at a time, an open hand moves off a finger that touches what it has put down."""
 _HAND_ALONG = np.linspace(0.055, 0.20, 5)
@@ -121,16 +124,16 @@ class Motion:
             here if free and near else None,
         )
 
-    def _held(self) -> Array:
-        """Points (Q, 3) around what the hand holds, a little above its bottom, in the frame of the tool."""
+    def _held(self, above_m: float = _BOTTOM_M) -> Array:
+        """Points (Q, 3) around what the hand holds, so far above its bottom, in the frame of the tool."""
         name = self._robot.held
         if not name:
             return np.zeros((0, 3))
         tool, attitude = self._robot.tool()
-        return (self._outside(name) - tool) @ attitude
+        return (self._outside(name, above_m) - tool) @ attitude
 
-    def _outside(self, name: str) -> Array:
-        """Points (Q, 3) around a thing, a little above its bottom, in the world."""
+    def _outside(self, name: str, above_m: float = _BOTTOM_M) -> Array:
+        """Points (Q, 3) around a thing, so far above its bottom, in the world."""
         kind = self.cell.things[name].kind
         edge = outline(kind, _RIM_STEP_M)
         heights = (-kind.height_m / 2, kind.height_m / 2)
@@ -138,7 +141,7 @@ class Motion:
         position, rotation = self.cell.pose(name)
         points = position + local @ rotation.T
         # whichever side is down
-        points[:, 2] = np.maximum(points[:, 2], min(position[2], points[:, 2].min() + _BOTTOM_M))
+        points[:, 2] = np.maximum(points[:, 2], min(position[2], points[:, 2].min() + above_m))
         return np.asarray(points)
 
     def lifts_freely(self, name: str, grasp: ToolPose, after: Sequence[ToolPose], ignored: Iterable[str]) -> bool:
@@ -220,7 +223,7 @@ class Motion:
     def _draw_in(self, way: Sequence[BasePose]) -> None:
         """Bring the arm to where it touches nothing on a drive: what is held upwards, the empty hand inwards."""
         robot, arm = self._robot, self._robot.arm
-        obstacles, held = self.cell.arm_obstacles(self.cell.carried_things()), self._held()
+        obstacles, held = self.cell.arm_obstacles(self.cell.carried_things()), self._held(0.0)
         if robot.held:
             _, rotation = self.carrying()
             straight = (arm.straight(np.asarray(place), rotation, arm.joints, FAST_M_S) for place in HIGH_M)
@@ -291,50 +294,65 @@ class Motion:
         robot = self._robot
         if not robot.held:
             home = robot.arm.between(robot.arm.joints, robot.arm.home)
-            self._draw_back(robot.arm.joints + _STOWING[:, None] * (robot.arm.home - robot.arm.joints))
+            way = robot.arm.joints + _STOWING[:, None] * (robot.arm.home - robot.arm.joints)
+            self._draw_back(self._behind_where_clear(way) or self._farthest_behind())
             robot.arm.follow([home], self.cell.tick, False)
             if robot.arm.opening_m != OPEN_M or robot.opening_m() < OPEN_M - 0.005:
                 robot.arm.open(OPEN_M, _OPEN_STEPS, self.cell.tick)
             return
-        leg = self._upright_leg()
-        if leg is not None:
-            self._draw_back(_dense(leg[0]))
-            robot.arm.follow([leg], self.cell.tick, True)
+        legs = list(self._upright_legs())
+        for leg in legs:
+            behind = self._behind_where_clear(_dense(leg[0]))
+            if behind is not None:
+                self._draw_back(behind)
+                robot.arm.follow([leg], self.cell.tick, True)
+                return
+        if not legs:
+            self.cell.note("the arm cannot come back to where it carries things")
             return
-        self.cell.note("the arm cannot come back to where it carries things")
+        self._draw_back(self._farthest_behind())
+        robot.arm.follow(legs[:1], self.cell.tick, True)
 
-    def _upright_leg(self) -> Leg | None:
-        """A motion to where things are carried: straight, so that nothing is spilt, in any direction that serves."""
+    def _upright_legs(self) -> Iterator[Leg]:
+        """Motions to where things are carried: straight, so that nothing is spilt, in any direction that serves."""
         arm = self._robot.arm
         position, rotation = self.carrying()
         _, now = arm.commanded_tool()
         azimuth = float(rotation_vector(rotation @ now.T)[2])
         places = [position + np.array([x, 0.0, z]) for x, z in ((0.0, 0.0), (-0.05, -0.05), (0.06, -0.05))]
+        found = False
         for share in (1.0, 0.5, 0.0):
             turned = rotation_about((0.0, 0.0, 1.0), share * azimuth) @ now
             for place in places:
                 leg = arm.straight(place, turned, arm.joints, FAST_M_S)
                 if leg is not None:
-                    return leg
-        swings = (arm.swing(place, rotation, arm.joints) for place in places)
-        return next((leg for leg in swings if leg is not None), None)
+                    found = True
+                    yield leg
+        if not found:
+            swings = (arm.swing(place, rotation, arm.joints) for place in places)
+            yield from (leg for leg in swings if leg is not None)
 
-    def _draw_back(self, way: Array) -> None:
-        """Drive straight back until the arm can take postures (K, 7) without touching anything, if that helps."""
+    def _behind_where_clear(self, way: Array) -> BasePose | None:
+        """The nearest place behind from which the arm takes postures (K, 7) without touching anything."""
         start, plan = self._robot.base, self.cell.floor_plan()
         obstacles = self.cell.arm_obstacles(self.cell.carried_things())
-        held, best = self._held(), start
-        if clear([start], way[None], obstacles, held)[0]:
-            return
-        for distance in _BACKWARDS_M:
-            behind = start.backed(distance)
-            if not plan.free(np.array([[behind.x, behind.y]]))[0]:
-                break
-            best = behind
-            if clear([best], way[None], obstacles, held)[0]:
-                break
-        if best != start:
-            self._robot.drive([start, best], self.cell.carried, self.cell.advance)
+        places = [start, *(start.backed(distance, turn) for distance in _BACKWARDS_M for turn in _ASIDE)]
+        free = plan.free(np.array([[base.x, base.y] for base in places]))
+        options = (base for base, good in zip(places, free, strict=True) if good or base is start)
+        held = self._held(0.0)
+        return next((base for base in options if clear([base], way[None], obstacles, held)[0]), None)
+
+    def _farthest_behind(self) -> BasePose:
+        """The farthest free place of those to which the base draws back."""
+        start, plan = self._robot.base, self.cell.floor_plan()
+        ways = [start.backed(distance) for distance in _BACKWARDS_M]
+        free = itertools.takewhile(lambda base: plan.free(np.array([[base.x, base.y]]))[0], ways)
+        return [start, *free][-1]
+
+    def _draw_back(self, goal: BasePose) -> None:
+        """Drive straight back to a place behind."""
+        if goal != self._robot.base:
+            self._robot.drive([self._robot.base, goal], self.cell.carried, self.cell.advance)
 
     def recover(self) -> None:
         """After a failure: let go of handles, draw back, and stow the arm; what is held stays in the hand."""
