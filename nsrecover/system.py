@@ -216,9 +216,9 @@ class System:
 
 
 @overload
-def load(checkpoint: Literal["household"]) -> HouseholdSystem: ...
+def load(checkpoint: Literal["household"]) -> HouseholdSystem: ...  # type: ignore[overload-overlap]
 @overload
-def load(
+def load(  # type: ignore[overload-overlap]
     checkpoint: str | Path | None = None,
     alpha: float | None = None,
     domain: SpatialDomain | None = None,

@@ -246,7 +246,7 @@ class _TimedSystem(FactSystem):
         return cls(**vars(system) | {"spent": spent})
 
     def monitor(self, plan: Plan, observation: Any, perceiver: Any = None, *, check_sensors: bool = True) -> Any:
-        found = super().monitor(plan, observation, perceiver, check_sensors=check_sensors)
+        found: Any = super().monitor(plan, observation, perceiver, check_sensors=check_sensors)
         found.__class__ = _TimedMonitor
         found.spent = self.spent
         return found
