@@ -36,11 +36,10 @@ PAPERS = (
 )
 """What the papers report, in the columns of the table."""
 CONDITIONS = (
-    "The papers use AI2-THOR, whose actions succeed or fail as a whole and whose states are read from the simulator or from "
-    "rendered images with its segmentation; here skills are motions in PyBullet that can fail by themselves, and states "
-    "are read from images and heard. REFLECT corrects after the task with the goal reached again from the last state; Yu et "
-    "al. count tasks with recovery. Kitchens, objects and numbers of episodes differ, so the rows are not comparable one to "
-    "one."
+    "The papers use AI2-THOR, whose actions succeed or fail as a whole and whose states come from its metadata or "
+    "segmented images; here skills are motions in PyBullet that can fail by themselves, and states are read from images "
+    "and heard. REFLECT corrects the plan after the task. Kitchens, objects and numbers of episodes differ, so the rows "
+    "are not comparable one to one."
 )
 
 
