@@ -37,9 +37,9 @@ PAPERS = (
 """What the papers report, in the columns of the table."""
 CONDITIONS = (
     "The papers use AI2-THOR, whose actions succeed or fail as a whole and whose states come from its metadata or "
-    "segmented images; here skills are motions in PyBullet that can fail by themselves, and states are read from images "
-    "and heard. REFLECT corrects the plan after the task. Kitchens, objects and numbers of episodes differ, so the rows "
-    "are not comparable one to one."
+    "segmented images; here skills are motions in PyBullet that can fail by themselves, and states are read from "
+    "images and heard. REFLECT corrects the plan after the task. Kitchens, objects and numbers of episodes differ, so "
+    "the rows are not comparable one to one."
 )
 
 
