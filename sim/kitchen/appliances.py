@@ -101,7 +101,7 @@ def microwave(name: str, on: Fixture, top_m: float, finish: Finish, hinge_left: 
 
 
 def coffee_machine(name: str, on: Fixture, at: tuple[float, float], top_m: float, colour: Colour) -> Fixture:
-    """A coffee machine on a worktop: a cup stands on its foot, below the spout.
+    """A coffee machine on a worktop: a cup stands on its foot, below the spout, with room for the hand in front of it.
 
     The button is on the top, where no hand touches it in passing that puts a cup below the spout.
     """
@@ -109,10 +109,10 @@ def coffee_machine(name: str, on: Fixture, at: tuple[float, float], top_m: float
     parts = (
         box((0.26, 0.20, 0.012), (x - 0.13, y, top_m + 0.006), colour),
         box((0.10, 0.20, 0.34), (x - 0.21, y, top_m + 0.17), colour),
-        box((0.26, 0.20, 0.10), (x - 0.13, y, top_m + 0.29), colour),
+        box((0.20, 0.20, 0.10), (x - 0.16, y, top_m + 0.29), colour),
         cylinder(0.014, 0.02, (x - 0.085, y, top_m + 0.23), (0.1, 0.1, 0.1)),
     )
-    button, switch = _button(0, (x - 0.05, y, top_m + 0.34 + _BUTTON_M / 2), (0.85, 0.25, 0.2), DOWN)
+    button, switch = _button(0, (x - 0.10, y, top_m + 0.34 + _BUTTON_M / 2), (0.85, 0.25, 0.2), DOWN)
     place = Place((x - 0.085, y, top_m + 0.012), (0.01, 0.01), 0.21, single=True)
     return Fixture(
         name,

@@ -26,8 +26,9 @@ from sim.kitchen.world import KitchenWorld
 
 LIMITS = {"skill_s": 1.0, "observation_s": 0.12, "sound_s": 0.1, "growth_mb": 50.0}
 """What is to be kept: medians of a skill, of an observation and of a second of sound, and growth of the memory."""
-WARM_UP = 3
-"""Episodes before the memory is measured for the first time: modules and caches fill up in them."""
+WARM_UP = len(TASKS)
+"""Episodes before the memory is measured for the first time, one of each task: they load modules as they need them, and
+the compiler for long searches alone takes 130 MB."""
 
 
 @dataclass

@@ -104,12 +104,13 @@ def _sides(kind: ThingKind, position: Array, yaw: float, front: float) -> Iterat
         point = position
     else:
         turns, pitches, point = _spread(front, 16, front), (_HALF_RIGHT, _STEEP), position
-    for azimuth in turns:
-        if kind.handle_m and not _avoids(azimuth, yaw):
-            continue
-        for pitch in pitches:
+    vessel = kind.form is Form.VESSEL
+    ways = [(azimuth, pitch) for azimuth in turns for pitch in pitches]
+    # a flat hand also fits under what a vessel is to be put below
+    for azimuth, pitch in sorted(ways, key=lambda way: -way[1]) if vessel else ways:
+        if not kind.handle_m or _avoids(azimuth, yaw):
             tool = ToolPose(np.asarray(point, float), tool_rotation(azimuth, pitch))
-            yield Grasp(tool.backed(_PALM_M) if kind.form is Form.VESSEL else tool, azimuth)
+            yield Grasp(tool.backed(_PALM_M) if vessel else tool, azimuth)
 
 
 def _rims(kind: ThingKind, position: Array, yaw: float, front: float) -> Iterator[Grasp]:
@@ -127,7 +128,7 @@ def _rims(kind: ThingKind, position: Array, yaw: float, front: float) -> Iterato
             if kind.name == "pan" and _apart(azimuth + math.pi, yaw) < _HANDLE_FREE:
                 continue
             point = position + np.array([radius * math.cos(around), radius * math.sin(around), up])
-            for pitch in (_STEEP, _HALF_RIGHT):
+            for pitch in (_HALF_RIGHT, _STEEP) if kind.grasp is GraspKind.SIDE else (_STEEP, _HALF_RIGHT):
                 yield Grasp(ToolPose(point, tool_rotation(azimuth, pitch)), azimuth, opening)
 
 
@@ -153,9 +154,9 @@ def _ears(kind: ThingKind, position: Array, yaw: float, front: float) -> Iterato
         return
     out = kind.size[0] + kind.handle_m - _EAR_M
     point = position + out * np.array([math.cos(yaw), math.sin(yaw), 0.0])
-    for azimuth in _spread(yaw + math.pi, 16, front):
-        if _apart(azimuth, yaw + math.pi) < _ASTRIDE:
-            for pitch in (_FLAT, _HALF_RIGHT):
+    for pitch in (_FLAT, _HALF_RIGHT):
+        for azimuth in _spread(yaw + math.pi, 16, front):
+            if _apart(azimuth, yaw + math.pi) < _ASTRIDE:
                 yield Grasp(ToolPose(point, tool_rotation(azimuth, pitch)), azimuth, _EAR_OPENING_M)
 
 

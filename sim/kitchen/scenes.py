@@ -131,7 +131,7 @@ _USUAL: Mapping[str, tuple[str, ...]] = {
     "remote control": ("tv stand", "dining table"),
     "laptop": ("dining table", "tv stand"),
 }
-_ATTEMPTS = 400
+_ATTEMPTS = 120
 _DEEP = 0.8
 """Food that is sliced lies on this share of the depth of a place, from its front on: a hand has to reach over it."""
 _CUT_MARGIN_M = 0.20

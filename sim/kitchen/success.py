@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -43,6 +43,7 @@ class TaskRun:
         failure: the action that did not, and why; empty if the goal was reached.
         operator: of that action; empty if there is none.
         cpu_s: processor time of all actions.
+        operators: of the actions that were carried out; the last one failed if `operator` names it.
     """
 
     number: int
@@ -53,6 +54,7 @@ class TaskRun:
     failure: str
     operator: str
     cpu_s: float
+    operators: Sequence[str] = ()
 
 
 def run_task(tasks: Sequence[str], seed: int, number: int) -> TaskRun:
@@ -65,7 +67,8 @@ def run_task(tasks: Sequence[str], seed: int, number: int) -> TaskRun:
     run = TaskRun(number, name, layout, len(spec.plan), 0, "", "", 0.0)
     with KitchenWorld(spec.kitchen) as world:
         for outcome in carry_out(world, spec):
-            run = replace(run, cpu_s=round(run.cpu_s + outcome.cpu_s, 3))
+            carried_out = (*run.operators, outcome.action.operator)
+            run = replace(run, cpu_s=round(run.cpu_s + outcome.cpu_s, 3), operators=carried_out)
             if outcome.reason:
                 return replace(run, failure=f"{outcome.action}: {outcome.reason}", operator=outcome.action.operator)
             run = replace(run, done=run.done + 1)
@@ -97,6 +100,18 @@ def summary(runs: Iterable[TaskRun]) -> dict[str, Any]:
             "cpu_s_an_action": round(sum(run.cpu_s for run in ended) / max(1, actions), 2),
             "failed_at": dict(sorted(failed.items())),
         }
+    return found
+
+
+def skills(runs: Sequence[TaskRun]) -> dict[str, dict[str, Any]]:
+    """For each operator: how often it was carried out, how often exactly as the domain expects, and the interval."""
+    tried = Counter(operator for run in runs for operator in run.operators)
+    failed = Counter(run.operator for run in runs if run.operators and run.operator == run.operators[-1])
+    found = {}
+    for operator, count in sorted(tried.items()):
+        good = count - failed[operator]
+        low, high = wilson_interval(good, count)
+        found[operator] = {"value": round(good / count, 4), "low": round(low, 4), "high": round(high, 4), "of": count}
     return found
 
 
@@ -134,7 +149,7 @@ def main(
                 done.append(run)
                 ledger.write(json.dumps(asdict(run), sort_keys=True) + "\n")
                 ledger.flush()
-        write_json(folder / "metrics.json", {"seed": seed, "tasks": summary(done)})
+        write_json(folder / "metrics.json", {"seed": seed, "tasks": summary(done), "skills": skills(done)})
         write_json(folder / "run.json", {"command": shlex.join(["python", "-m", "sim.kitchen.success", *sys.argv[1:]])})
     _print(done, failures)
 
@@ -164,6 +179,11 @@ def _print(runs: Sequence[TaskRun], failures: bool) -> None:
             f"{row['cpu_s_an_action']:.2f}",
             failed,
         )
+    console.print(table)
+    table = Table("skill", "as expected", "of", "95 %")
+    for name, row in skills(runs).items():
+        interval = f"{100 * row['low']:.1f}-{100 * row['high']:.1f} %"
+        table.add_row(name, f"{100 * row['value']:.1f} %", str(row["of"]), interval)
     console.print(table)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -18,15 +21,22 @@ from tqdm import tqdm
 from conf.command import run_function
 from nsrecover.core.actions import Action, Plan
 from nsrecover.domains.household.names import noun
+from nsrecover.errors import InvalidConfiguration, did_you_mean
 from sim.common.folder import write_json
+from sim.common.parallel import run_parallel
 from sim.common.statistics import wilson_interval
 from sim.kitchen.scenes import NUM_LAYOUTS, KitchenSpec, ThingSpec, sample_kitchen
-from sim.kitchen.skills.carrying import spots
 from sim.kitchen.skills.motion import Motion
+from sim.kitchen.skills.spots import spots
 from sim.kitchen.states import ObjectState
 from sim.kitchen.world import KitchenWorld
 
 _UPRIGHT = 0.98
+OPERATORS = (
+    "pick_up", "put_on", "put_in", "open_obj", "close_obj", "toggle_on", "toggle_off", "slice_obj", "crack_obj", "pour",
+    "wipe",
+)  # fmt: skip
+"""The skills that are tried."""
 
 
 @dataclass(frozen=True)
@@ -46,18 +56,39 @@ class Try:
     cpu_s: float
 
 
-def tries(spec: KitchenSpec, plans: Sequence[tuple[tuple[str, ...], str]] | None = None) -> Iterator[Try]:
+def tries(
+    spec: KitchenSpec,
+    plans: Sequence[tuple[tuple[str, ...], str]] | None = None,
+    skills: Collection[str] = (),
+) -> Iterator[Try]:
     """Try every skill in a kitchen and its variants.
 
     Args:
         spec: every thing in it is moved, and every door and switch is operated.
         plans: things of further kitchens of its layout, and a plan in each; None: what the ten tasks need.
+        skills: only tries of these, and only what leads to them; empty: of all.
     """
-    for things, plan in _PLANS if plans is None else plans:
-        yield from _carried_out(sample_kitchen(spec.seed, spec.layout, things), plan)
-    yield from _operated(spec)
-    for thing in spec.things:
-        yield from _moved(spec, thing)
+    wanted = set(skills or OPERATORS)
+    for things, text in _PLANS if plans is None else plans:
+        plan = list(Plan.parse(text))
+        while plan and plan[-1].operator not in wanted:
+            plan.pop()
+        if plan:
+            yield from _only(wanted, _carried_out(sample_kitchen(spec.seed, spec.layout, things), plan))
+    if wanted & {"open_obj", "close_obj", "toggle_on", "toggle_off"}:
+        yield from _only(wanted, _operated(spec))
+    if wanted & {"pick_up", "put_on"}:
+        for thing in spec.things:
+            yield from _only(wanted, _moved(spec, thing))
+
+
+def _only(skills: Collection[str], found: Iterable[Try]) -> Iterator[Try]:
+    return (one for one in found if one.skill in skills)
+
+
+def _in_kitchen(every_layout: bool, skills: Collection[str], number: int) -> list[Try]:
+    layout = number % NUM_LAYOUTS if every_layout else None
+    return list(tries(sample_kitchen(number, layout), skills=skills))
 
 
 _PLANS: tuple[tuple[tuple[str, ...], str], ...] = (
@@ -92,15 +123,15 @@ _PLANS: tuple[tuple[tuple[str, ...], str], ...] = (
 """Things of a kitchen and a plan in it; every action is a try, up to the first that fails."""
 
 
-def _carried_out(spec: KitchenSpec, plan: str) -> Iterator[Try]:
-    dirty = "wipe" in plan
+def _carried_out(spec: KitchenSpec, plan: Sequence[Action]) -> Iterator[Try]:
+    dirty = any(action.operator == "wipe" for action in plan)
     things = tuple(replace(thing, state=replace(thing.state, dirty=dirty)) for thing in spec.things)
     with KitchenWorld(replace(spec, things=things)) as world:
         for thing in spec.things:
             place = spec.fixture(thing.place)
             if place.door is not None:
                 yield _try(world, "open_obj", place.name)
-        for action in Plan.parse(plan):
+        for action in plan:
             yield (ended := _try(world, action.operator, *action.arguments))
             if ended.failure:
                 return
@@ -185,12 +216,14 @@ def _broken_promise(world: KitchenWorld, skill: str, names: tuple[str, ...], bef
 
 def main(
     kitchens: Annotated[
-        int, typer.Option(help="number of kitchens; about 170 tries and 2 minutes of processor time each")
+        int, typer.Option(help="number of kitchens; about 170 tries and 2 minutes of processor time each", min=1)
     ] = 2,
-    seed: Annotated[int, typer.Option(help="of the first kitchen; the others follow")] = 0,
+    seed: Annotated[int, typer.Option(help="of the first kitchen; the others follow", min=0)] = 0,
+    skills: Annotated[str, typer.Option(help="only these, separated by commas; all by default")] = "",
     every_layout: Annotated[
         bool, typer.Option(help="take one layout after the other, held-out ones, too; otherwise any that is not")
     ] = False,
+    workers: Annotated[int, typer.Option(help="number of processes", min=1)] = 1,
     failures: Annotated[bool, typer.Option(help="list every failure")] = False,
     out: Annotated[Path | None, typer.Option(help="folder for metrics.json and run.json")] = None,
 ) -> None:
@@ -198,15 +231,21 @@ def main(
 
     For example `python -m sim.kitchen.tries --kitchens 12 --seed 100 --failures`.
     """
+    chosen = tuple(name.strip() for name in skills.split(",") if name.strip())
+    for name in chosen:
+        if name not in OPERATORS:
+            raise InvalidConfiguration(f"expected a skill, found {name!r}.{did_you_mean(name, OPERATORS)}")
     found: list[Try] = []
     console = Console()
-    for number in tqdm(range(seed, seed + kitchens), desc="kitchens"):
-        for one in tries(sample_kitchen(number, number % NUM_LAYOUTS if every_layout else None)):
-            found.append(one)
+    numbers = range(seed, seed + kitchens)
+    made = run_parallel(partial(_in_kitchen, every_layout, chosen), numbers, workers)
+    for number, ended in zip(numbers, tqdm(made, total=kitchens, desc="kitchens"), strict=True):
+        found += ended
+        for one in ended:
             if failures and one.failure:
                 console.print(f"seed {number}: {one.skill}({one.objects}): {one.failure}", soft_wrap=True)
-            if out is not None:
-                _write(found, number - seed + 1, seed, every_layout, out)
+        if out is not None:
+            _write(found, number - seed + 1, seed, out)
     console.print(_table(found))
 
 
@@ -231,7 +270,7 @@ def _table(found: Sequence[Try]) -> Table:
     return table
 
 
-def _write(found: Sequence[Try], kitchens: int, seed: int, every_layout: bool, out: Path) -> None:
+def _write(found: Sequence[Try], kitchens: int, seed: int, out: Path) -> None:
     """Write what was measured so far."""
     skills: dict[str, dict[str, object]] = {}
     for (skill, kind), ended in _groups(found).items():
@@ -251,11 +290,7 @@ def _write(found: Sequence[Try], kitchens: int, seed: int, every_layout: bool, o
         out / "metrics.json",
         {"seed": seed, "kitchens": kitchens, **skills, "failures": dict(reasons.most_common())},
     )
-    layouts = " --every-layout" if every_layout else ""
-    write_json(
-        out / "run.json",
-        {"command": f"python -m sim.kitchen.tries --kitchens {kitchens} --seed {seed}{layouts} --out {out}"},
-    )
+    write_json(out / "run.json", {"command": shlex.join(["python", "-m", "sim.kitchen.tries", *sys.argv[1:]])})
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,8 +12,8 @@ import numpy.typing as npt
 from sim.common.rotations import rotation_about
 from sim.kitchen.fixtures import Fixture
 from sim.kitchen.reach import Station, ToolPose
-from sim.kitchen.skills.carrying import front_of, where
 from sim.kitchen.skills.motion import SLOW_M_S, Motion, SkillFailure
+from sim.kitchen.skills.whereabouts import front_of, where
 from sim.kitchen.things import Form, can_be_sliced, slices_of
 
 Array = npt.NDArray[np.float64]
@@ -29,6 +30,8 @@ _SAW_M = 0.015
 """How far the blade moves forwards and back while it cuts."""
 _ROUND = 0.15
 """Food whose two horizontal axes differ by less than this share is cut in any direction."""
+_ASKEW = tuple(math.radians(angle) for angle in (0, 12, -12, 24, -24, 36, -36))
+"""Other food is cut across its longest axis, or askew by so much where the arm cannot come straight across."""
 
 
 def slice_it(motion: Motion, name: str) -> None:
@@ -65,11 +68,10 @@ def _directions(motion: Motion, name: str) -> Iterator[Array]:
     longest = rotation[:, 1] if abs(rotation[2, 1]) < 0.8 else rotation[:, 0]
     flat = np.array([longest[0], longest[1], 0.0])
     flat /= np.linalg.norm(flat)
-    yield flat
     x, y, _ = kind.halves
-    if abs(x - y) < _ROUND * y:
-        for turn in (0.25, 0.5, 0.75):
-            yield rotation_about((0.0, 0.0, 1.0), turn * np.pi) @ flat
+    round_turns = tuple(number * math.pi / 12 for number in (0, 3, 6, 9, 1, 2, 4, 5, 7, 8, 10, 11))
+    for turn in round_turns if abs(x - y) < _ROUND * y else _ASKEW:
+        yield rotation_about((0.0, 0.0, 1.0), turn) @ flat
 
 
 def _cuts(motion: Motion, knife: str, name: str, along: Array, sign: float) -> Iterator[Iterator[ToolPose]]:

@@ -8,8 +8,9 @@ import numpy as np
 import pybullet
 
 from sim.kitchen.reach import ToolPose
-from sim.kitchen.skills.carrying import front_of, spots, tool_for
 from sim.kitchen.skills.motion import SLOW_M_S, Motion, SkillFailure
+from sim.kitchen.skills.spots import spots, tool_for
+from sim.kitchen.skills.whereabouts import front_of
 
 _CRACKS_N = 30.0
 """Shells of hens' eggs are reported to break at 30 to 40 N between plates."""

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from sim.common.rotations import rotation_about
 from sim.kitchen.assemblies import LID, POWER, assembly_of
 from sim.kitchen.reach import ToolPose, tool_rotation
-from sim.kitchen.skills.carrying import front_of, where
 from sim.kitchen.skills.motion import SLOW_M_S, Motion, SkillFailure
+from sim.kitchen.skills.whereabouts import front_of, where
 
 Array = npt.NDArray[np.float64]
 

@@ -133,10 +133,13 @@ class Motion:
         """Points (Q, 3) around a thing, a little above its bottom, in the world."""
         kind = self.cell.things[name].kind
         edge = outline(kind, _RIM_STEP_M)
-        heights = (min(0.0, _BOTTOM_M - kind.height_m / 2), kind.height_m / 2)
+        heights = (-kind.height_m / 2, kind.height_m / 2)
         local = np.concatenate([np.column_stack([edge, np.full(len(edge), height)]) for height in heights])
         position, rotation = self.cell.pose(name)
-        return np.asarray(position + local @ rotation.T)
+        points = position + local @ rotation.T
+        # whichever side is down
+        points[:, 2] = np.maximum(points[:, 2], min(position[2], points[:, 2].min() + _BOTTOM_M))
+        return np.asarray(points)
 
     def lifts_freely(self, name: str, grasp: ToolPose, after: Sequence[ToolPose], ignored: Iterable[str]) -> bool:
         """Whether a thing, and the fingers that hold it, touch nothing on the way through poses of the tool."""

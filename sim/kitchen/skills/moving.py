@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from sim.kitchen.robot import BasePose
-from sim.kitchen.skills.carrying import front_of, where
 from sim.kitchen.skills.motion import Motion, SkillFailure
+from sim.kitchen.skills.whereabouts import front_of, where
 
 _DISTANCES_M = (0.60, 0.70, 0.80, 0.95, 1.10)
 """From the base to what it drives to."""

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from sim.common.rotations import leveled, rotation_about
 from sim.kitchen.reach import ToolPose
-from sim.kitchen.skills.carrying import front_of, where
 from sim.kitchen.skills.motion import SLOW_M_S, Motion, OutOfReach, SkillFailure
+from sim.kitchen.skills.whereabouts import front_of, where
 from sim.kitchen.things import Form
 
 Array = npt.NDArray[np.float64]

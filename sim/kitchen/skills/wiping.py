@@ -9,8 +9,9 @@ import numpy.typing as npt
 import pybullet
 
 from sim.kitchen.reach import ToolPose
-from sim.kitchen.skills.carrying import front_of, tool_for, where
 from sim.kitchen.skills.motion import SLOW_M_S, Motion, OutOfReach, SkillFailure
+from sim.kitchen.skills.spots import tool_for
+from sim.kitchen.skills.whereabouts import front_of, where
 from sim.kitchen.things import Form
 
 Array = npt.NDArray[np.float64]

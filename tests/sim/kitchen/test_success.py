@@ -1,6 +1,6 @@
 """The command that counts how often household tasks succeed."""
 
-from sim.kitchen.success import TaskRun, run_task, summary
+from sim.kitchen.success import TaskRun, run_task, skills, summary
 from tests.commands import run
 
 
@@ -8,6 +8,7 @@ def test_tasks_and_layouts_take_turns() -> None:
     done = run_task(("water plant",), 0, 1)
     assert (done.task, done.layout, done.actions) == ("water plant", 1, 6)
     assert done.cpu_s > 0.0
+    assert len(done.operators) == done.done + bool(done.operator and done.operator != "goal")
     assert bool(done.failure) == (done.done < done.actions)
 
 
@@ -25,3 +26,11 @@ def test_wrong_options_are_one_line() -> None:
     assert done.code == 2
     assert "Did you mean 'boil water'" in done.err
     assert run("sim.kitchen.success", "--runs", "0").code == 2
+
+
+def test_skills_are_counted_over_all_tasks() -> None:
+    good = TaskRun(0, "store egg", 0, 2, 2, "", "", 1.0, ("open_obj", "pick_up"))
+    failed = TaskRun(1, "fry egg", 0, 2, 1, "pick_up(egg): it fell", "pick_up", 1.0, ["pick_up", "pick_up"])
+    unmet = TaskRun(2, "boil water", 0, 1, 1, "on stove burner", "goal", 1.0, ("pick_up",))
+    found = skills([good, failed, unmet])
+    assert (found["open_obj"]["value"], found["pick_up"]["value"], found["pick_up"]["of"]) == (1.0, 0.75, 4)

@@ -19,6 +19,12 @@ def test_every_skill_is_tried_and_judged_by_the_truth() -> None:
     assert all(one.failure == "" and one.cpu_s > 0.0 for one in found)
 
 
+def test_only_what_leads_to_the_chosen_skills_is_carried_out() -> None:
+    plan = (("apple",), "pick_up(apple); put_on(apple, dining table); pick_up(apple)")
+    assert [one.skill for one in tries(PLAIN, [plan], ["put_on"])][:1] == ["put_on"]
+    assert not list(tries(PLAIN, [plan], ["wipe"]))
+
+
 def test_a_failure_is_counted() -> None:
     with KitchenWorld(PLAIN) as world:
         world.cell.put("apple", [-0.6, 2.8, 0.04])
@@ -30,3 +36,6 @@ def test_a_wrong_option_is_one_line() -> None:
     done = run("sim.kitchen.tries", "--kitchen", "3")
     assert done.code == 2
     assert "kitchens" in done.err
+    unknown = run("sim.kitchen.tries", "--skills", "wipe,slice")
+    assert unknown.code == 2
+    assert "expected a skill, found 'slice'" in unknown.err
