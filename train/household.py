@@ -96,7 +96,7 @@ def train(config: TrainHouseholdConfig) -> dict[str, Any]:
     models = HouseholdModels(
         states,
         ears,
-        HouseholdConfig(durations=durations(learn), signs=signs(learn), metrics={"states": states.config.metrics}),
+        HouseholdConfig(durations=durations(learn), signs=signs(lessons), metrics={"states": states.config.metrics}),
     )
     alarms = false_alarms(models, files)
     provenance = {

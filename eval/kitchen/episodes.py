@@ -14,6 +14,9 @@ from sim.datasets.household.drawing import HouseholdDataset
 from sim.datasets.household.spec import SCHEMA
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS, NUM_LAYOUTS
 
+BLOCK = 3
+"""Kitchens whose episodes alternate, so that the first ones are of several tasks."""
+
 
 def episodes_of(
     dataset: str, count: int, seed: int, held_out: bool, folder: str | Path, workers: int
@@ -30,16 +33,19 @@ def episodes_of(
     """
     made = HOUSEHOLD_DATASETS[dataset]
     place = Path(folder) / f"{dataset}_{seed}_{SCHEMA}"
-    found: list[HouseholdEpisode] = []
     chosen = (
         kitchen for kitchen in itertools.count() if not held_out or _layout(made, kitchen, seed) in HELD_OUT_LAYOUTS
     )
+    found: list[HouseholdEpisode] = []
     while len(found) < count:
-        some = list(itertools.islice(chosen, max(1, -(-(count - len(found)) // made.per_kitchen))))
         task = partial(_kitchen, dataset=dataset, seed=seed, place=place)
-        for path in in_workers(task, some, workers, "kitchen", f"drawing {dataset}"):
-            drawn = [HouseholdEpisode.from_json(line) for line in path.read_text().splitlines()]
-            found += [episode for episode in drawn if episode.held_out or not held_out]
+        some = list(itertools.islice(chosen, BLOCK))
+        drawn = [
+            [HouseholdEpisode.from_json(line) for line in path.read_text().splitlines()]
+            for path in in_workers(task, some, workers, "kitchen", f"drawing {dataset}")
+        ]
+        for together in itertools.zip_longest(*drawn):
+            found += [each for each in together if each is not None and (each.held_out or not held_out)]
     return found[:count]
 
 
