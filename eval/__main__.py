@@ -12,6 +12,7 @@ from omegaconf import OmegaConf
 
 from conf.command import run
 from conf.help import CONF, single_options
+from eval.kitchen import __main__ as kitchen
 from eval.sweep.run import EvalConfig, sweep
 from eval.sweep.summary_table import markdown
 from nsrecover.errors import InvalidConfiguration, cli_errors
@@ -68,6 +69,9 @@ def _check_planner(arguments: list[str]) -> None:
 
 def main() -> None:
     """Entry point of the command."""
+    if kitchen.is_meant(sys.argv[1:]):
+        kitchen.main()
+        return
     with cli_errors():
         _check_launcher(sys.argv[1:])
         _check_planner(sys.argv[1:])

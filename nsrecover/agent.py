@@ -38,7 +38,7 @@ class RecoveryAgent:
     Args:
         system: from `nsrecover.load()`, `nsrecover.geometric()` or `nsrecover.symbolic()`.
         world: a robot and its sensors. `observe` returns what `System.monitor` takes: camera images, scene graphs, or
-            boxes by name.
+            boxes by name. If it also has a method `look` (`LookingWorld`), that is how the agent looks again.
         budget_s: planning time for one recovery, seconds.
         max_recoveries: recoveries in one episode before it asks for help.
         check_sensors: whether the first camera images are checked before anything moves, see `System.monitor`.
@@ -85,12 +85,12 @@ class RecoveryAgent:
         while not reason and (action := monitor.next_action) is not None:
             step, found, executed = monitor.num_executed, monitor.check(), False
             try:
-                found = monitor.confirm(sensors.observe)
+                found = monitor.confirm(partial(sensors.look, monitor))
                 if found.as_expected:
                     self.world.execute(action)
                     executed = True
                     patiently(partial(sensors.judge, monitor, action))
-                    found = monitor.confirm(sensors.observe)
+                    found = monitor.confirm(partial(sensors.look, monitor))
             except (InvalidObservation, UnknownObject) as problem:
                 reason = f"it cannot be told how the scene is {'after' if executed else 'before'} {action}: {problem}"
                 break

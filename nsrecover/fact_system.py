@@ -15,6 +15,7 @@ from nsrecover.domains.base import Domain, Fact
 from nsrecover.domains.instance import Instance
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.fact_explainer import FactExplainer
+from nsrecover.monitoring.beliefs import DECAY
 from nsrecover.monitoring.fact_monitor import FactMonitor, FactPerceiver
 from nsrecover.perception.facts import FactsPerceiver
 from nsrecover.planning.symbolic.fact_planner import FactPlanner, contradictions, with_durations
@@ -36,6 +37,8 @@ class FactSystem:
         ahead: whether plans are checked ahead before every action.
         check: whether anything is checked before actions.
         explainer: explains discrepancies; by default a `FactExplainer` for the instance.
+        perceiver: makes a fresh perceiver for an episode; by default observations are scenes of facts.
+        decay: factor of the certainty of what is not seen, for every action; 0 for a monitor without memory.
     """
 
     instance: Instance
@@ -44,6 +47,8 @@ class FactSystem:
     ahead: bool = True
     check: bool = True
     explainer: FactsExplainer = None  # type: ignore[assignment]  # __post_init__ sets it
+    perceiver: Callable[[Instance], FactPerceiver[Any]] = FactsPerceiver
+    decay: float = DECAY
 
     def __post_init__(self) -> None:
         if self.explainer is None:
@@ -83,13 +88,14 @@ class FactSystem:
         """
         return FactMonitor(
             self.instance,
-            perceiver or FactsPerceiver(self.instance),
+            perceiver or self.perceiver(self.instance),
             plan,
             observation,
             self.goal,
             self.assumed,
             self.lookahead if self.ahead else None,
             self.check,
+            self.decay,
         )
 
 

@@ -6,16 +6,18 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from nsrecover.core.actions import Plan
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import Explainer, Perceiver
 from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.base import Domain
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
-from nsrecover.errors import InvalidConfiguration
+from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 from nsrecover.explanation import GroundedExplainer
+from nsrecover.household_system import HouseholdSystem
 from nsrecover.models.conformal import Calibration, CalibrationWatch, conformal_threshold, lowest
 from nsrecover.models.geometric import GeometricModels
 from nsrecover.models.protocols import SceneModels
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     from nsrecover.models.bundle import Bundle  # loads torch, which is for `load` to do
 
 Seen = TypeVar("Seen")
+
+HOUSEHOLD_CHECKPOINT = "household"
+"""Name of the shipped checkpoint for households."""
 
 
 @dataclass(frozen=True)
@@ -210,33 +215,59 @@ class System:
         return CalibrationWatch(self.calibration)
 
 
+@overload
+def load(checkpoint: Literal["household"]) -> HouseholdSystem: ...  # type: ignore[overload-overlap]
+@overload
+def load(  # type: ignore[overload-overlap]
+    checkpoint: str | Path | None = None,
+    alpha: float | None = None,
+    domain: SpatialDomain | None = None,
+    tolerance_m: float | None = None,
+    sensor: str | None = None,
+) -> System: ...
+@overload
+def load(
+    checkpoint: str | Path, alpha: None = None, *, domain: Domain, tolerance_m: None = None, sensor: None = None
+) -> HouseholdSystem: ...
 def load(
     checkpoint: str | Path | None = None,
     alpha: float | None = None,
-    domain: SpatialDomain = TABLETOP,
+    domain: Domain | None = None,
     tolerance_m: float | None = None,
     sensor: str | None = None,
-) -> System:
+) -> System | HouseholdSystem:
     """Load a checkpoint.
 
     Args:
         checkpoint: folder of a checkpoint, or the name of a shipped one: "tabletop_sensors", the default, was trained
-            behind models of sensors, "tabletop" on exact images.
+            behind models of sensors, "tabletop" on exact images, "household" reads states and hears in a kitchen.
         alpha: false-alarm rate per successful step that the monitor shall keep to, in the long run and in scenes like
             those of training; the lower, the larger a deviation has to be to be noticed. None: the checkpoint's own
             threshold, which is made for deviations of 2 cm.
-        domain: what can be in a scene and what can be done to it, see `System`.
+        domain: what can be in a scene and what can be done to it, see `System`; the tabletop if None, and the
+            household for the checkpoint of that name. A folder of another household checkpoint needs it.
         tolerance_m: displacement from which on an object counts as out of place, metres; the one of the training if
             None. Below 1 cm, calibrate on good runs of your own sensor (`System.calibrated`).
         sensor: the sensor for which `alpha` is promised, such as "d435"; all of the training's together if None.
 
     Raises:
-        InvalidCheckpoint: it is missing, damaged or does not fit, or was calibrated on too few steps for the rate.
+        InvalidCheckpoint: it is missing, damaged, for another domain or does not fit, or was calibrated on too few
+            steps for the rate.
         InvalidConfiguration: the rate or the tolerance is out of its range, both are given, the checkpoint was not
             calibrated with the sensor, or a sensor is given without a rate.
     """
+    if checkpoint == HOUSEHOLD_CHECKPOINT or (domain is not None and not isinstance(domain, SpatialDomain)):
+        return _household(checkpoint, domain, (alpha, tolerance_m, sensor))
     from nsrecover.models.bundle import Bundle
+    from nsrecover.models.household import domain_of
 
+    found = None if checkpoint is None else domain_of(checkpoint)
+    domain = domain or TABLETOP
+    if found not in (None, domain.name):
+        raise InvalidCheckpoint(
+            f"expected a checkpoint for the domain {domain.name!r}, found one for {found!r} in {checkpoint}; give its "
+            "domain with load(domain=)"
+        )
     bundle = Bundle.load(checkpoint, domain)
     if sensor is not None and alpha is None:
         raise InvalidConfiguration(f"expected alpha with sensor={sensor!r}, found none; the rate to promise for it")
@@ -251,6 +282,19 @@ def load(
         return System(bundle, domain=domain)
     threshold, calibration = bundle.threshold_for(alpha, sensor), bundle.calibration_for(sensor)
     return System(bundle.with_threshold(threshold), domain=domain, calibration=calibration)
+
+
+def _household(checkpoint: str | Path | None, domain: Domain | None, others: tuple[object, ...]) -> HouseholdSystem:
+    """A checkpoint of a household; it has no settings."""
+    from nsrecover.domains.household.domain import HOUSEHOLD
+    from nsrecover.models.household import HouseholdModels
+
+    if any(each is not None for each in others):
+        raise InvalidConfiguration(
+            "expected no alpha, tolerance_m or sensor with a checkpoint of a household, found one; its thresholds were "
+            "chosen in training"
+        )
+    return HouseholdSystem(HouseholdModels.load(checkpoint or HOUSEHOLD_CHECKPOINT, domain or HOUSEHOLD))
 
 
 def geometric(

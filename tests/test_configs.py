@@ -51,6 +51,8 @@ COMMANDS = {
     "timing": "eval.timing",
     "displacement": "eval.displacement",
     "household": "eval.household",
+    "kitchen_episodes": "eval.kitchen",
+    "train_household": "train.household",
 }
 """Primary config -> the module that runs it."""
 

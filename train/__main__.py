@@ -25,6 +25,7 @@ from conf.command import run as run_command
 from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle, BundleConfig
+from train import household
 from train.calibrate import calibrate, calibration_warning
 from train.card import model_card, revision
 from train.config import Stage, TrainConfig
@@ -278,4 +279,7 @@ def main(config: TrainConfig) -> None:
 
 
 if __name__ == "__main__":
-    run_command("train", TrainConfig, main, resumable=True)
+    if "domain=household" in sys.argv[1:]:
+        household.main()
+    else:
+        run_command("train", TrainConfig, main, resumable=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from conf.command import run_function
 from nsrecover.domains.household.names import noun
 from nsrecover.errors import InvalidRecording
 from nsrecover.models.sound import SoundModel
-from nsrecover.perception.sounds import SoundPerceiver
+from nsrecover.perception.sounds import Hearing, SoundPerceiver
 from nsrecover.records.archive import Archive
 from nsrecover.records.recording import Recording
 
@@ -22,7 +22,7 @@ FEWEST_STEPS = 3
 
 
 def train(
-    model: Path = Path("nsrecover/checkpoints/household_sounds"), data: Path = Path("data/kitchen/demonstrations.h5")
+    model: Path = Path("nsrecover/checkpoints/household/sounds"), data: Path = Path("data/kitchen/demonstrations.h5")
 ) -> None:
     """Count what is heard during each action of successful demonstrations, and note it in a sound model.
 
@@ -33,29 +33,37 @@ def train(
     known = SoundModel.load(model)
     with Archive(data) as archive:
         recordings = (archive[episode] for episode in tqdm(archive.episodes, desc="listening", unit="episode"))
-        expected = expected_sounds(known, recordings)
+        expected = expected_sounds(heard_steps(known, recordings))
     known.config = replace(known.config, expected=expected)
     known.save(model)
     print(f"sounds of {len(expected)} actions, written to {model}")
 
 
-def expected_sounds(model: SoundModel, recordings: Iterable[Recording]) -> Mapping[str, Mapping[str, float]]:
-    """Operator and noun of its first argument -> class -> share of the steps in which it was heard.
-
-    Raises:
-        InvalidRecording: no recording has sound.
-    """
-    steps: Counter[str] = Counter()
-    heard: dict[str, Counter[str]] = defaultdict(Counter)
+def heard_steps(model: SoundModel, recordings: Iterable[Recording]) -> Iterator[tuple[str, Hearing]]:
+    """Operator and noun of the first argument of every step of demonstrations, with what was heard."""
     for recording in recordings:
         perceiver = SoundPerceiver(model)
         perceiver.reset(recording.observations[0])
         for action, observation in zip(recording.plan, recording.observations[1:], strict=True):
-            hearing = perceiver.step(observation)
-            if hearing.listened:
-                name = f"{action.operator} {noun(action.arguments[0])}" if action.arguments else action.operator
-                steps[name] += 1
-                heard[name].update(hearing.labels)
+            name = f"{action.operator} {noun(action.arguments[0])}" if action.arguments else action.operator
+            yield name, perceiver.step(observation)
+
+
+def expected_sounds(steps_heard: Iterable[tuple[str, Hearing]]) -> Mapping[str, Mapping[str, float]]:
+    """Operator and noun of its first argument -> class -> share of the steps in which it was heard.
+
+    Args:
+        steps_heard: as from `heard_steps`.
+
+    Raises:
+        InvalidRecording: no step has sound.
+    """
+    steps: Counter[str] = Counter()
+    heard: dict[str, Counter[str]] = defaultdict(Counter)
+    for name, hearing in steps_heard:
+        if hearing.listened:
+            steps[name] += 1
+            heard[name].update(hearing.labels)
     if not steps:
         raise InvalidRecording(
             "expected demonstrations with sound, found none; record them with "

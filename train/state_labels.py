@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from nsrecover.core.observation import Observation
 from nsrecover.domains.base import Fact, State, StateVariable
 from nsrecover.domains.household.domain import HOUSEHOLD
-from nsrecover.domains.household.names import is_slice
+from nsrecover.domains.household.names import is_slice, operated_by
 from nsrecover.domains.household.scene import Household, household
 from nsrecover.errors import InvalidRecording
 from nsrecover.records.recording import Recording
@@ -45,6 +46,13 @@ def states_of(recording: Recording) -> list[State]:
     for action in recording.plan:
         states.append(home.apply(states[-1], action.operator, action.arguments))
     return states
+
+
+def shown_in(observation: Observation) -> tuple[str, ...]:
+    """The objects whose states an observation may show: those that are visible, and those whose control is."""
+    names = observation.labels.values()
+    switched = (operated_by(name) for name in names)
+    return tuple(dict.fromkeys((*names, *(name for name in switched if name is not None))))
 
 
 def values_of(state: State, names: Iterable[str], variables: Iterable[StateVariable]) -> dict[str, dict[str, str]]:

@@ -28,11 +28,11 @@ from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import noun
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.states import FEWEST_PIXELS, STEEP_RAD, StateConfig, StateModel
-from nsrecover.perception.states import StateCrops, state_crops
+from nsrecover.perception.states import StateCrops, state_crops, state_masks
 from nsrecover.records.archive import Archive
 from nsrecover.records.recording import Recording
 from train.card import revision
-from train.state_labels import states_of, values_of, visible_variables
+from train.state_labels import shown_in, states_of, values_of, visible_variables
 
 CROP = 48
 FEWEST_EPISODES = 4
@@ -82,36 +82,53 @@ def train(
         seed: of everything random.
     """
     began = time.perf_counter()
-    files = data or [Path("data/kitchen/demonstrations.h5")]
-    examples = [example for path in files for example in read_examples(path)]
-    learned = [example for example in examples if not example.held_out]
+    command = shlex.join(["python", "-m", "train.states", *sys.argv[1:]])
+    examples = [example for path in data or [Path("data/kitchen/demonstrations.h5")] for example in read_examples(path)]
+    model = learned(examples, steps, batch, rate, seed, command)
+    seconds = round(time.perf_counter() - began, 1)
+    model.config = replace(model.config, provenance={**model.config.provenance, "seconds": seconds})
+    model.save(out)
+    atomic_write_bytes(out / "metrics.json", json.dumps(dict(model.config.metrics), indent=1).encode() + b"\n")
+    print(json.dumps(dict(model.config.metrics), indent=1), f"{seconds:.0f} s, written to {out}")
+
+
+def learned(examples: Sequence[Example], steps: int, batch: int, rate: float, seed: int, command: str) -> StateModel:
+    """A state model from frames of demonstrations, with temperatures and thresholds.
+
+    Args:
+        examples: the frames; those of held-out layouts choose temperatures and thresholds.
+        steps: number of batches.
+        batch: crops in a batch.
+        rate: highest learning rate.
+        seed: of everything random.
+        command: noted in the model.
+
+    Raises:
+        InvalidConfiguration: all frames are of layouts to learn from, or none.
+    """
+    learn = [example for example in examples if not example.held_out]
     kept = [example for example in examples if example.held_out]
-    if not learned or not kept:
+    if not learn or not kept:
         raise InvalidConfiguration(
-            f"expected demonstrations in several layouts, some of them to choose thresholds, found {len(learned)} "
+            f"expected demonstrations in several layouts, some of them to choose thresholds, found {len(learn)} "
             f"frames to learn from and {len(kept)} others; record more"
         )
     config = replace(
-        demonstrated(learned),
+        demonstrated(learn),
         provenance={
-            "command": shlex.join(["python", "-m", "train.states", *sys.argv[1:]]),
+            "command": command,
             "seed": seed,
-            "frames": len(learned),
+            "frames": len(learn),
             "held_out_frames": len(kept),
-            "episodes": len({example.episode for example in learned}),
+            "episodes": len({example.episode for example in learn}),
             "revision": revision(),
             "torch": torch.__version__,
         },
     )
     torch.manual_seed(seed)
     model = StateModel(config)
-    fit(model, learned, steps, batch, rate, seed)
-    model = calibrated(model, kept)
-    seconds = round(time.perf_counter() - began, 1)
-    model.config = replace(model.config, provenance={**model.config.provenance, "seconds": seconds})
-    model.save(out)
-    atomic_write_bytes(out / "metrics.json", json.dumps(dict(model.config.metrics), indent=1).encode() + b"\n")
-    print(json.dumps(dict(model.config.metrics), indent=1), f"{seconds:.0f} s, written to {out}")
+    fit(model, learn, steps, batch, rate, seed)
+    return calibrated(model, kept)
 
 
 def read_examples(path: Path) -> Iterator[Example]:
@@ -128,14 +145,19 @@ def read_examples(path: Path) -> Iterator[Example]:
 def frames_of(recording: Recording, episode: str) -> Iterator[Example]:
     """Every frame of a demonstration."""
     variables = visible_variables()
-    held_out = int(recording.notes.get("layout", 0)) % _HELD_OUT == 2
+    held_out = is_held_out(recording)
     for observation, state in zip(recording.observations, states_of(recording), strict=True):
-        values = values_of(state, observation.labels.values(), variables.values())
-        masks = {name: (number,) for number, name in observation.labels.items() if name in values}
+        values = values_of(state, shown_in(observation), variables.values())
+        masks = state_masks(observation, values)
         labels = np.array(
             [[v.values.index(values[name][v.name]) for v in variables.values()] for name in masks], np.int64
         )
         yield Example(episode, held_out, state_crops(observation, masks, CROP), labels.reshape(-1, len(variables)))
+
+
+def is_held_out(recording: Recording) -> bool:
+    """Whether a demonstration is of a layout that is not learned from."""
+    return int(recording.notes.get("layout", 0)) % _HELD_OUT == 2
 
 
 def demonstrated(examples: Sequence[Example]) -> StateConfig:

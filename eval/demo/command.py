@@ -26,7 +26,8 @@ from eval.common import demo_report
 from eval.common.demo_result import DemoResult, summary_line
 from eval.common.scenario_run import AgentFactory, Watcher, run_scenario
 from eval.common.video import VideoWriter
-from nsrecover.core.actions import Action
+from eval.demo import kitchen
+from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Verdict
 from nsrecover.core.episode import StepRecord
 from nsrecover.core.recovery import Recovery, RecoveryStatus
@@ -78,8 +79,9 @@ def run_demo(config: DemoConfig, folder: Path, console: Console) -> list[DemoRes
     Raises:
         NsrecoverError: a setting or the checkpoint cannot be used.
     """
-    names = list(SCENARIOS) if config.scenario == ALL else [config.scenario]
-    scenarios = [scenario(name, config.seed) for name in names]
+    names = [*SCENARIOS, kitchen.NAME] if config.scenario == ALL else [config.scenario]
+    scenarios = [scenario(name, config.seed) for name in names if name != kitchen.NAME]
+    in_kitchen = kitchen.script(config.seed) if kitchen.NAME in names else None
     with console.status("loading the checkpoint"):
         system = nsrecover.load(config.checkpoint)
     agent: AgentFactory = instantiate(config.agent)
@@ -87,11 +89,19 @@ def run_demo(config: DemoConfig, folder: Path, console: Console) -> list[DemoRes
     sensor.stream(len(DEFAULT_RIG.views), config.seed)  # rejects events of other cameras before the work begins
     results = []
     with _progress(console) as progress:
-        task = progress.add_task("", total=sum(len(item.plan) for item in scenarios))
+        plans = [item.plan for item in (*scenarios, in_kitchen) if item is not None]
+        task = progress.add_task("", total=sum(map(len, plans)))
         for item in scenarios:
             place = folder / item.name if config.scenario == ALL else folder
             printer = _Printer(console, progress, task)
             results.append(_run_one(item, system, agent, place, config.video, printer, sensor))
+            OmegaConf.save(OmegaConf.structured(config), place / CONFIG)
+        if in_kitchen is not None:
+            place = folder / kitchen.NAME if config.scenario == ALL else folder
+            printer = _Printer(console, progress, task)
+            printer.opening_of(kitchen.NAME, config.seed, kitchen.DESCRIPTION, in_kitchen.plan)
+            results.append(kitchen.run_kitchen(config.seed, place, config.video, None, printer.turned))
+            printer.closing(results[-1], place)
             OmegaConf.save(OmegaConf.structured(config), place / CONFIG)
     return results
 
@@ -148,11 +158,15 @@ class _Printer:
 
     def opening(self, item: Scenario, sensor: Sensor) -> None:
         """Print scenario and plan."""
+        self.opening_of(item.name, item.seed, item.description, item.plan, f", sensor {sensor.name}")
+
+    def opening_of(self, name: str, seed: int, description: str, plan: Plan, more: str = "") -> None:
+        """Print scenario and plan."""
         self._console.print()
-        self._console.print(Rule(f"[bold]{item.name}[/] seed {item.seed}, sensor {sensor.name}", align="left"))
-        self._console.print(item.description, style="italic")
+        self._console.print(Rule(f"[bold]{name}[/] seed {seed}{more}", align="left"))
+        self._console.print(description, style="italic")
         self._console.print("[bold]Plan[/]")
-        for number, action in enumerate(item.plan, start=1):
+        for number, action in enumerate(plan, start=1):
             self._console.print(f"  {number}  {action}", highlight=False)
         self._console.print("[bold]Run[/]")
 
@@ -190,7 +204,12 @@ class _Printer:
     def closing(self, result: DemoResult, place: Path) -> None:
         """Print the outcome."""
         if result.goal_reached:
-            outcome = "[bold green]goal reached[/] (ground truth: everything is where a run without faults puts it)"
+            judged = (
+                "the goal holds"
+                if result.scenario == kitchen.NAME
+                else "everything is where a run without faults puts it"
+            )
+            outcome = f"[bold green]goal reached[/] (ground truth: {judged})"
         else:
             outcome = f"[bold red]goal not reached[/]: {'; '.join(f'{k}: {v}' for k, v in result.deviations.items())}"
         self._console.print(f"[bold]Outcome[/] {outcome}", highlight=False)

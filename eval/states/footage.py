@@ -13,13 +13,13 @@ import numpy.typing as npt
 
 from nsrecover.core.atomic_write import atomic_write
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.perception.states import StateCrops, state_crops
+from nsrecover.perception.states import StateCrops, state_crops, state_masks
 from sim.kitchen.demonstrations import with_varied_states
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS
 from sim.kitchen.tasks import TASKS, TaskSpec, draw_task
 from sim.kitchen.truth import true_state
 from sim.kitchen.world import KitchenWorld
-from train.state_labels import values_of, visible_variables
+from train.state_labels import shown_in, values_of, visible_variables
 
 CROP = 48
 
@@ -91,6 +91,6 @@ def frames_in(path: Path) -> Iterator[Frame]:
 
 def _frame(world: KitchenWorld, episode: int) -> Frame:
     observation = world.observe()
-    truth = values_of(true_state(world.cell), observation.labels.values(), visible_variables().values())
-    masks = {name: (number,) for number, name in observation.labels.items() if name in truth}
+    truth = values_of(true_state(world.cell), shown_in(observation), visible_variables().values())
+    masks = state_masks(observation, truth)
     return Frame(episode, state_crops(observation, masks, CROP), truth)

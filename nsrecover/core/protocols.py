@@ -43,6 +43,19 @@ class World(Protocol[SeenT_co]):
         ...
 
 
+@runtime_checkable
+class LookingWorld(Protocol):
+    """A world whose robot can go and look; what it looks at is seen from near and from above."""
+
+    def look(self, names: Sequence[str]) -> Any:
+        """Observe from where some objects or places are seen best.
+
+        Args:
+            names: what is in doubt, the most important first; empty: look again from the same place.
+        """
+        ...
+
+
 class Perceiver(Protocol[SeenT_contra]):
     """Turns the observations of an episode into scene graphs; may remember earlier ones.
 

@@ -31,7 +31,7 @@ from nsrecover.perception.spectrogram import BANDS, FRAMES, check_recording, mel
 FORMAT = 1
 """Version of the files; increase it when the network or its input changes."""
 CHECKPOINTS = Path(__file__).parents[1] / "checkpoints"
-SHIPPED = CHECKPOINTS / "household_sounds"
+SHIPPED = CHECKPOINTS / "household" / "sounds"
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 RANGE_DB = 60.0
 """The network sees levels down to this far below the loudest one of a window."""

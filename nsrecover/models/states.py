@@ -31,7 +31,7 @@ from nsrecover.perception.states import GEOMETRY, StateCrops
 
 FORMAT = 1
 """Version of the files; increase it when the network or its input changes."""
-SHIPPED = Path(__file__).parents[1] / "checkpoints" / "household_states"
+SHIPPED = Path(__file__).parents[1] / "checkpoints" / "household" / "states"
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 STEEP_RAD = math.radians(45.0)
 """What shows only from above is visible in views at least this steep."""

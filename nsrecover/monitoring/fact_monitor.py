@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 from nsrecover.core import explanation
 from nsrecover.core.actions import Action, Plan
@@ -41,6 +41,15 @@ class FactPerceiver(Protocol[SeenT_contra]):
         Raises:
             InvalidObservation: the observation cannot be used.
         """
+        ...
+
+
+@runtime_checkable
+class ExpectingPerceiver(Protocol):
+    """A perceiver that uses what should be seen; the monitor says so before each observation after an action."""
+
+    def expect(self, before: State, expected: State) -> None:
+        """Say what was believed before the last action, and what should hold now."""
         ...
 
 
@@ -106,6 +115,7 @@ class FactMonitor(Generic[Seen]):
             "Scene graph-guided proactive replanning", section II-C); None: those that are seen.
         lookahead: says before an action what would go wrong later; None: only the conditions of the next action count.
         check: whether conditions are checked before actions at all; False for comparisons.
+        decay: factor of the certainty of what is not seen, for every action.
 
     Raises:
         InvalidAction: the plan has an unknown operator or wrong arguments.
@@ -122,10 +132,14 @@ class FactMonitor(Generic[Seen]):
         assumed: Iterable[Fact] | None = None,
         lookahead: Lookahead | None = None,
         check: bool = True,
+        decay: float = DECAY,
     ) -> None:
         self.instance, self._perceiver, self._lookahead, self._check = instance, perceiver, lookahead, check
+        self._decay = decay
+        known = frozenset(assumed or ())
+        self._expect(known, known)
         seen = perceiver(observation)
-        expected = seen if assumed is None else FactScene(frozenset(assumed))
+        expected = seen if assumed is None else FactScene(known)
         self.goal = what_it_leaves(instance, expected.facts, plan) if goal is None else tuple(goal)
         self.graph = updated(expected, seen, instance.domain, decay=1.0)
         self._trace = imagined_trace(instance, expected, plan, self.goal)
@@ -154,6 +168,14 @@ class FactMonitor(Generic[Seen]):
         props = [property_of(literal(fact, domain)[0], domain) for fact in self.goal]
         return tuple(dict.fromkeys(name for prop, name in props if not self.graph.knows((prop, name))))
 
+    @property
+    def doubtful(self) -> tuple[str, ...]:
+        """Where to look for what deviates or is not known: fixed objects, the most important first."""
+        found = self._judged.found
+        names = (*found.deviating, *(each.name for each in found.missing_to_tell if isinstance(each, Unknown)))
+        scenes = (found.observed.facts, found.expected.facts)
+        return tuple(dict.fromkeys(place for name in names for facts in scenes for place in _outermost(name, facts)))
+
     def check(self) -> FactDiscrepancy:
         """Compare before the next action: whether it can be done, and whether the plan still leads to its goal.
 
@@ -178,9 +200,11 @@ class FactMonitor(Generic[Seen]):
         """
         if action != self.next_action:
             raise InvalidPlan(f"expected {self.next_action or 'no further action'}, found {action}")
-        seen, before = self._perceiver(observation), self.graph
+        before = self.graph
         self._imagine_from(self.num_executed, before)
         expected = self._trace.graphs[self.num_executed + 1]
+        self._expect(before.facts, expected.facts)
+        seen = self._perceiver(observation)
         self.num_executed += 1
         self._judged = _Judged(Phase.AFTER, action, before.facts, expected, [seen])
         self._judged.found = self._concluded(self._judged)
@@ -224,6 +248,10 @@ class FactMonitor(Generic[Seen]):
         self._judged = _Judged(Phase.BEFORE, None, self.graph.facts, self.graph, looks)
         return plan
 
+    def _expect(self, before: State, expected: State) -> None:
+        if isinstance(self._perceiver, ExpectingPerceiver):
+            self._perceiver.expect(before, expected)
+
     def _imagine_from(self, step: int, scene: FactScene) -> None:
         """Expect the rest of the plan from another scene after some steps."""
         rest = imagined_trace(self.instance, scene, Plan(self.plan.actions[step:]), self.goal)
@@ -234,7 +262,7 @@ class FactMonitor(Generic[Seen]):
         domain, after = self.instance.domain, judged.phase is Phase.AFTER
         acted_on = changed(judged.before, judged.expected.facts, domain) if after else frozenset[Property]()
         seen = fused(judged.looks, domain)
-        observed = updated(judged.expected, seen, domain, acted_on, DECAY if after else 1.0)
+        observed = updated(judged.expected, seen, domain, acted_on, self._decay if after else 1.0)
         done = self.num_executed
         rest = self.plan.actions[done:]
         situation = FactSituation(
@@ -268,6 +296,17 @@ class FactMonitor(Generic[Seen]):
             cause,
             len(judged.looks),
         )
+
+
+def _outermost(name: str, facts: State) -> tuple[str, ...]:
+    """What an object is in or on in the end, itself if it is in or on nothing; nothing if the gripper holds that."""
+    seen = [name]
+    while True:
+        about = sorted(fact for fact in facts if len(fact) == 3 and fact[:2] in (("at", seen[-1]), ("atop", seen[-1])))
+        if not about or about[0][2] in seen:
+            break
+        seen.append(about[0][2])
+    return () if ("holding", seen[-1]) in facts else (seen[-1],)
 
 
 def _known(scene: FactScene, props: Collection[Property]) -> frozenset[Property]:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.observation import Observation
-from nsrecover.core.protocols import World
+from nsrecover.core.protocols import LookingWorld, World
 from nsrecover.errors import InvalidObservation, UnknownObject
 from nsrecover.monitoring.monitor import LOOKS, Monitor
 
@@ -34,7 +34,15 @@ class ClockedSensors:
 
     def observe(self) -> Any:
         """Observe the scene."""
-        seen = self._world.observe()
+        return self._timed(self._world.observe())
+
+    def look(self, monitor: Any) -> Any:
+        """Observe the scene again, from where that which is in doubt is seen best if the world's robot can go there."""
+        if not isinstance(self._world, LookingWorld):
+            return self.observe()
+        return self._timed(self._world.look(getattr(monitor, "doubtful", ())))
+
+    def _timed(self, seen: Any) -> Any:
         self.time_s = seen.time_s if isinstance(seen, Observation) else time.monotonic() - self._began
         return seen
 

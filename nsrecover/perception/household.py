@@ -1,15 +1,49 @@
-"""From images of a household to a scene of facts: places from depth and masks, states from a learned reader."""
+"""From images and sound of a household to a scene of facts: places from depth and masks, states from learned readers.
+
+Nothing is guessed: what an observation does not show has certainty 0. Pieces of food are one object of the domain,
+which is in all places in which a piece is seen or believed.
+"""
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
 from nsrecover.core.facts import PLACE, FactScene, Property
 from nsrecover.core.observation import Observation
-from nsrecover.domains.base import Fact
+from nsrecover.domains.base import Fact, State
 from nsrecover.domains.household.kinds import Trait
-from nsrecover.domains.household.names import noun
+from nsrecover.domains.household.names import is_slice, noun, slice_of
 from nsrecover.domains.instance import Instance
-from nsrecover.perception.states import StateReader, read_states
-from nsrecover.perception.support import SupportRelations
+from nsrecover.perception.sounds import Hearing, SoundPerceiver
+from nsrecover.perception.states import StateReader, read_states, state_masks
+from nsrecover.perception.support import FLOOR, SupportRelations, gripper_holds
+
+AT_THE_END_S = 1.0
+"""What goes on when an observation is made was heard in this time before it."""
+CHANGES = 0.05
+"""Probability with which something is taken to have changed that no action was to change, before it is seen."""
+_PLACES = ("at", "atop")
+
+
+@dataclass(frozen=True)
+class Sign:
+    """A sound that says whether a state variable of an object holds, such as running water of a faucet.
+
+    Attributes:
+        label: class of the sound.
+        variable: a variable with two values.
+        kind: noun of the object.
+        if_so: share of the demonstrated steps after which it was heard to the end if the second value held.
+        if_not: the same if the first value held.
+    """
+
+    label: str
+    variable: str
+    kind: str
+    if_so: float
+    if_not: float
 
 
 class HouseholdPerceiver:
@@ -21,29 +55,139 @@ class HouseholdPerceiver:
     Args:
         instance: the household over the objects of the scene.
         reader: reads states from crops, such as `nsrecover.models.states.StateModel.load()`; None: states stay unknown.
+        ears: hears; None: recordings do not count.
+        signs: sounds that say whether something runs.
+
+    Attributes:
+        heard: what was heard before the last observation; None without ears.
     """
 
-    def __init__(self, instance: Instance, reader: StateReader | None = None) -> None:
-        self._instance, self._reader = instance, reader
+    def __init__(
+        self,
+        instance: Instance,
+        reader: StateReader | None = None,
+        ears: SoundPerceiver | None = None,
+        signs: Sequence[Sign] = (),
+    ) -> None:
+        self._instance, self._reader, self._ears = instance, reader, ears
+        kinds = Counter(noun(name) for name in instance.objects)
+        self._signs = {sign: name for sign in signs for name in instance.objects if self._is_only(name, sign, kinds)}
         self._support = SupportRelations(self._traits)
         self._unseen = dict.fromkeys(self._properties(), 0.0)
+        self._before: State = frozenset()
+        self._expected: State = frozenset()
+        self.heard: Hearing | None = None
+
+    def expect(self, before: State, expected: State) -> None:
+        """Say what should be seen next; it decides where places hide each other, and about pieces that are not seen.
+
+        Args:
+            before: the facts that were believed before the last action.
+            expected: the facts that should hold now.
+        """
+        self._before, self._expected = before, expected
 
     def __call__(self, observation: Observation) -> FactScene:
         """The scene that an observation shows."""
+        self.heard = None if self._ears is None else self._ears.step(observation)
         facts, certainty = set[Fact](), dict(self._unseen)
-        for name, fact in self._support.step(observation).items():
-            if len(fact) == 2 or self._traits(fact[2]) & {Trait.FLAT, Trait.HOLLOW}:
-                facts.add((fact[0], *map(self._known_as, fact[1:])))
-                certainty.pop((PLACE, self._known_as(name)), None)
-        masks = {name: (number,) for number, name in observation.labels.items() if name in self._instance.objects}
-        read = read_states(self._reader, observation, masks) if self._reader is not None else {}
-        for name, states in read.items():
-            for variable, chances in states.items():
-                if chances:
-                    value = max(chances, key=chances.__getitem__)
-                    certainty[variable, name] = chances[value]
-                    facts |= self._fact(variable, name, value)
+        places = self._places(observation)
+        for name, found in places.items():
+            facts |= found
+            certainty.pop((PLACE, name), None)
+        self._pieces(observation, facts, certainty)
+        for (variable, name), chances in self._chances(observation).items():
+            likely = self._likely(variable, name, chances)
+            value = max(likely, key=likely.__getitem__)
+            certainty[variable, name] = likely[value]
+            facts |= self._fact(variable, name, value)
         return FactScene(frozenset(facts), certainty)
+
+    def _likely(self, variable: str, name: str, chances: Mapping[str, float]) -> dict[str, float]:
+        """Probabilities of the values of a variable that was read, given what is expected (Bayes).
+
+        What the last action was to change may be as it was, or changed, equally likely; everything else is as expected
+        but for a share of `CHANGES`.
+        """
+        values = self._instance.domain.variables[variable].values
+        expected, before = (self._value(variable, name, state) for state in (self._expected, self._before))
+        if not self._expected or expected != before:
+            return dict(chances)
+        prior = {value: 1 - CHANGES if value == expected else CHANGES / (len(values) - 1) for value in values}
+        product = {value: prior[value] * chance for value, chance in chances.items()}
+        total = sum(product.values())
+        return {value: chance / total for value, chance in product.items()} if total else dict(chances)
+
+    def _value(self, variable: str, name: str, state: State) -> str:
+        """The value that a variable has in a state."""
+        values = self._instance.domain.variables[variable].values
+        return next((value for value in values[1:] if self._fact(variable, name, value) <= state), values[0])
+
+    def _places(self, observation: Observation) -> dict[str, set[Fact]]:
+        """Object -> where it is, for those of which this is known; nowhere if the gripper is known to be empty."""
+        should = {fact[1]: fact[2] for fact in sorted(self._expected) if fact[0] == "at"}
+        held, before = _held(self._expected), _held(self._before)
+        found: dict[str, set[Fact]] = defaultdict(set)
+        for _, fact in sorted(self._support.step(observation, should, held).items()):
+            if len(fact) == 2 or fact[2] == FLOOR or self._traits(fact[2]) & {Trait.FLAT, Trait.HOLLOW}:
+                found[self._known_as(fact[1])].add((fact[0], *map(self._known_as, fact[1:])))
+        if not gripper_holds(observation):
+            found |= {name: set() for name in (held, before) if name is not None and name not in found}
+        elif held is not None and all(fact[0] != "holding" for facts in found.values() for fact in facts):
+            moved = held == before or not found[held] & self._before
+            if moved:  # the gripper hides it, or something else is right below it
+                found[held] = {("holding", held)}
+        return found
+
+    def _pieces(self, observation: Observation, facts: set[Fact], certainty: dict[Property, float]) -> None:
+        """What is known of sliced food: whether it is sliced, and the places of pieces, of which only some are seen."""
+        seen = {self._known_as(name) for name in observation.labels.values()}
+        for name in self._instance.objects:
+            if not is_slice(name):
+                continue
+            if name in seen:
+                facts.add(("sliced", name))
+                certainty.pop(("sliced", name), None)
+                gone = [food for food in self._instance.objects if food not in seen and slice_of(food) == name]
+                for food in gone:  # it is in pieces
+                    certainty.pop((PLACE, food), None)
+            elif any(slice_of(other) == name for other in seen):
+                certainty.pop(("sliced", name), None)
+            if (PLACE, name) not in certainty:
+                expected = {fact for fact in self._expected if fact[1] == name and fact[0] in _PLACES}
+                facts |= expected & self._before
+                if expected - self._before - facts:  # the piece that was put somewhere is hidden, or elsewhere
+                    certainty[PLACE, name] = 0.0
+
+    def _chances(self, observation: Observation) -> dict[Property, dict[str, float]]:
+        """State variable and object -> probability of each value, for those that are seen or heard."""
+        masks = state_masks(observation, self._instance.objects)
+        read = read_states(self._reader, observation, masks) if self._reader is not None else {}
+        found = {
+            (variable, name): dict(chances)
+            for name, states in read.items()
+            for variable, chances in states.items()
+            if chances
+        }
+        for (variable, name), ratio in self._sounding():
+            normal, other = self._instance.domain.variables[variable].values
+            chances = found.get((variable, name), {normal: 0.5, other: 0.5})
+            odds = ratio * chances[other] / max(chances[normal], 1e-6)
+            found[variable, name] = {normal: 1 / (1 + odds), other: odds / (1 + odds)}
+        return found
+
+    def _sounding(self) -> Iterator[tuple[Property, float]]:
+        """What can be heard: property, and how much more likely what was heard is if its second value holds."""
+        heard = self.heard
+        if heard is None or not heard.listened or heard.end_s - heard.start_s < AT_THE_END_S:
+            return
+        now = {event.label for event in heard.events if event.end_s > heard.end_s - AT_THE_END_S}
+        for sign, name in self._signs.items():
+            sounds = sign.label in now
+            yield (
+                (sign.variable, name),
+                sign.if_so / sign.if_not if sounds else (1 - sign.if_so) / (1 - sign.if_not),
+            )
 
     def _fact(self, variable: str, name: str, value: str) -> set[Fact]:
         """The fact that a variable has a value; none for the first one, which is the normal one."""
@@ -69,3 +213,12 @@ class HouseholdPerceiver:
 
     def _traits(self, name: str) -> frozenset[str]:
         return frozenset(self._instance.objects.get(self._known_as(name), frozenset()))
+
+    def _is_only(self, name: str, sign: Sign, kinds: Mapping[str, int]) -> bool:
+        """Whether a sign is about an object, and about no other one of the scene."""
+        return noun(name) == sign.kind and kinds[sign.kind] == 1 and sign.variable in self._instance.domain.variables
+
+
+def _held(facts: State) -> str | None:
+    """What the gripper holds."""
+    return next((fact[1] for fact in sorted(facts) if fact[0] == "holding"), None)

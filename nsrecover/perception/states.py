@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,6 +13,7 @@ from scipy.ndimage import find_objects
 
 from nsrecover.core.observation import Camera, Observation
 from nsrecover.core.scene import FloatArray, ObjectStates
+from nsrecover.domains.household.names import operated_by
 from nsrecover.perception.detections import CROP_MARGIN, index_map
 
 GEOMETRY = 6
@@ -49,6 +50,21 @@ class StateReader(Protocol):
 
     def read(self, crops: StateCrops) -> dict[str, ObjectStates]:
         """Name -> state variable -> probability of each value; no values where it cannot be seen."""
+
+
+def state_masks(observation: Observation, names: Collection[str]) -> dict[str, tuple[int, ...]]:
+    """Object -> number of the mask that shows its states, for the visible ones among some objects.
+
+    What is switched by a knob shows by its knob whether it runs: pots hide burners.
+    """
+    found: dict[str, tuple[int, ...]] = {}
+    for number, name in observation.labels.items():
+        if name in names:
+            found.setdefault(name, (number,))
+        switched = operated_by(name)
+        if switched is not None and switched in names:
+            found[switched] = (number,)
+    return found
 
 
 def read_states(

@@ -69,13 +69,16 @@ class SupportRelations:
         self._traits = traits
         self._small: dict[str, _Seen] = {}
 
-    def step(self, observation: Observation, expected: Mapping[str, str] | None = None) -> dict[str, tuple[str, ...]]:
+    def step(
+        self, observation: Observation, expected: Mapping[str, str] | None = None, held: str | None = None
+    ) -> dict[str, tuple[str, ...]]:
         """The relation of every visible portable object for which the images show one.
 
         Args:
             observation: the views; labels are names.
             expected: object -> the place where it should be. It decides only where it has room for one thing and was
                 never seen: the object may hide it.
+            held: the object that the gripper should hold; of several that float it is taken to be the one.
 
         Returns:
             Name -> the fact that holds: `("at", name, place)`, `("atop", name, place)` or `("holding", name)`.
@@ -105,8 +108,9 @@ class SupportRelations:
                 found[name] = ("atop", name, place)
             else:
                 found[name] = ("at", name, place)
-        if floating and SHUT_M < observation.gripper_opening_m < OPEN_M:
-            found[floating[0]] = ("holding", floating[0])
+        if floating and gripper_holds(observation):
+            name = held if held in floating else floating[0]
+            found[name] = ("holding", name)
         return found
 
     def _may_be_hidden(self, place: str, seen: Mapping[str, _Seen]) -> bool:
@@ -122,6 +126,11 @@ class SupportRelations:
             and abs(own.low[2] - place.high[2]) < ABOVE_M
         }
         return min(under, key=lambda name: under[name], default=None)
+
+
+def gripper_holds(observation: Observation) -> bool:
+    """Whether something is between the fingers."""
+    return SHUT_M < observation.gripper_opening_m < OPEN_M
 
 
 def _objects(observation: Observation) -> dict[str, _Seen]:

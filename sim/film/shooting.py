@@ -112,7 +112,7 @@ def shoot(script: Script, frames_a_second: float) -> Footage:
     number = -1
 
     def frame(world: KitchenWorld) -> None:
-        footage.frames.append(_still(world, number))
+        footage.frames.append(still(world, number))
 
     steps = max(1, round(RATE_HZ / frames_a_second)) if frames_a_second else 1
     heard: list[npt.NDArray[np.float32]] = []
@@ -128,7 +128,7 @@ def shoot(script: Script, frames_a_second: float) -> Footage:
             footage.sound_cpu_s += time.process_time() - started
 
         hearing.step = watched  # type: ignore[method-assign]
-        footage.stills.append(_still(world, number, STILL_SIZE))
+        footage.stills.append(still(world, number, STILL_SIZE))
         for number, action in enumerate(tqdm(script.plan, desc=script.name, unit="action", leave=False)):
             begin_s = world.cell.time_s
             world.execute(action)
@@ -136,7 +136,7 @@ def shoot(script: Script, frames_a_second: float) -> Footage:
             samples, footage.rate_hz = hearing.listen()
             footage.sound_cpu_s += time.process_time() - started
             heard.append(samples)
-            footage.stills.append(_still(world, number, STILL_SIZE))
+            footage.stills.append(still(world, number, STILL_SIZE))
             footage.acts.append(
                 Act(str(action), begin_s, world.cell.time_s, world.failures[-1], tuple(script.struck(world)))
             )
@@ -155,7 +155,8 @@ def picture(jpeg: bytes) -> Image.Image:
     return Image.open(BytesIO(jpeg)).convert("RGB")
 
 
-def _still(world: KitchenWorld, number: int, small: tuple[int, int] = SMALL_SIZE) -> Still:
+def still(world: KitchenWorld, number: int, small: tuple[int, int] = SMALL_SIZE) -> Still:
+    """Pictures of the present moment, during action `number`."""
     cell = world.cell
     cell.visuals.update(cell.states)
     shoulder = _view(world, on_base(SHOULDER, cell.robot.base), SHOULDER_SIZE)

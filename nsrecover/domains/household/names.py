@@ -8,6 +8,9 @@ from functools import lru_cache
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 SLICE = " slice"
 
+_CONTROLS = {"stove knob": "stove burner"}
+"""Noun of a control that is an object of its own -> what it switches, of the same ordinal."""
+
 _ARTICLES = re.compile(r"^(?:the|a|an|some|any|one|another) ")
 _STATED = re.compile(
     r"^(?:(?:cracked|clean|dirty|empty|closed|open|opened|shut|stained|unwashed|washed|soiled|spotless|full|hot|cold|"
@@ -72,6 +75,12 @@ def split(name: str) -> tuple[str, str]:
 def noun(name: str) -> str:
     """The name without its ordinal."""
     return split(name)[1]
+
+
+def operated_by(name: str) -> str | None:
+    """What a control switches, `third stove knob` -> `third stove burner`; None for what is no control."""
+    ordinal, control = split(name)
+    return " ".join(part for part in (ordinal, _CONTROLS[control]) if part) if control in _CONTROLS else None
 
 
 def whole(name: str) -> str:

@@ -97,7 +97,7 @@ class FactPlanner:
             found = self.search(state, goal, names, plan)
         seconds = time.perf_counter() - began
         if found.found:
-            return self._rejoined(found, plan, seconds)
+            return self._rejoined(found, plan, seconds, (state, goal, trace.tidy))
         if found.status is RecoveryStatus.BUDGET_EXHAUSTED:
             code = ReasonCode.NODE_BUDGET
             return Recovery(found.status, expansions=found.expansions, seconds=seconds, reason_code=code)
@@ -170,9 +170,25 @@ class FactPlanner:
                 return step
         return None
 
-    def _rejoined(self, found: Solution, plan: Sequence[Action], seconds: float) -> Recovery:
-        """A solution as recovery and the rest of the plan that it ends with."""
+    def _rejoined(
+        self,
+        found: Solution,
+        plan: Sequence[Action],
+        seconds: float,
+        task: tuple[State, Sequence[Fact], Sequence[Fact]] | None = None,
+    ) -> Recovery:
+        """A solution as recovery and the rest of the plan that it ends with.
+
+        Args:
+            found: the solution.
+            plan: what is to be rejoined.
+            seconds: of the search.
+            task: state, goal and what must not hold in the end; if given, steps that the plan does later are done
+                later, as far as the goal is reached so: a burner is turned on when the pot is on it.
+        """
         actions = tuple(Action(step.operator, step.arguments) for step in found.steps)
+        if task is not None:
+            actions = self._in_order_of(plan, actions, *task)
         shared = 0
         while shared < min(len(actions), len(plan)) and actions[-1 - shared] == plan[-1 - shared]:
             shared += 1
@@ -185,6 +201,29 @@ class FactPlanner:
             expansions=found.expansions,
             seconds=seconds,
         )
+
+    def _in_order_of(
+        self,
+        plan: Sequence[Action],
+        actions: tuple[Action, ...],
+        state: State,
+        goal: Sequence[Fact],
+        without: Sequence[Fact],
+    ) -> tuple[Action, ...]:
+        """Actions in another order that reaches the goal, too, and ends with as much of a plan's end as possible."""
+        for kept in range(min(len(actions), len(plan))):
+            wanted, end = plan[-1 - kept], len(actions) - kept
+            if wanted not in actions[:end]:
+                break
+            at = max(i for i in range(end) if actions[i] == wanted)
+            later = (*actions[:at], *actions[at + 1 : end], wanted, *actions[end:])
+            ahead = outlook(self.instance, state, later, goal)
+            if not ahead.good or any(
+                self.instance.holds(ahead.states[-1], self.instance.condition(f)) for f in without
+            ):
+                break
+            actions = later
+        return actions
 
     def _closest(
         self, state: State, goal: Sequence[Fact], names: Sequence[str], plan: Sequence[Action], until: float | None

@@ -1,0 +1,234 @@
+"""The demo's scenario in the kitchen: the pot holds wine, and the robot is to water the plant with water from it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from dataclasses import dataclass, replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+import nsrecover
+from eval.common import pages
+from eval.common.demo_result import DemoResult, NoticedError, Turn
+from eval.kitchen.robot import KitchenRobot
+from nsrecover.core.actions import Action
+from nsrecover.core.episode import StepRecord
+from nsrecover.domains.household.domain import HOUSEHOLD
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.explanation.fact_explainer import clause
+from nsrecover.explanation.facts import violated_texts
+from nsrecover.household_system import HouseholdSystem
+from nsrecover.models.household import SHIPPED, HouseholdModels
+from sim.film.page import drawn
+from sim.film.script import Script
+from sim.film.shooting import STILL_SIZE, Act, Footage, picture, still
+from sim.film.video import write_film
+from sim.kitchen.faults import START, Fault, fault_from_dict
+from sim.kitchen.scenes import HELD_OUT_LAYOUTS, sample_kitchen
+from sim.kitchen.tasks import TASKS, TaskSpec, plan_for, usable
+from sim.kitchen.truth import household_of, start_state, unmet_goal
+from sim.kitchen.world import KitchenWorld
+
+NAME = "kitchen"
+DESCRIPTION = (
+    "The robot is to water the plant with the pot. Somebody left wine in it, and wine on the plant cannot be undone."
+)
+FRAMES_A_SECOND = 4.0
+_STEPS_A_SECOND = 200
+_TRIES = 20
+
+
+@dataclass(frozen=True)
+class WineInThePot(Script):
+    """What the film shows."""
+
+    fault: Fault
+
+    @property
+    def trouble(self) -> str:
+        """What goes wrong, in one line."""
+        return f"{self.fault.kind}: there is wine in the pot"
+
+
+def script(seed: int) -> WineInThePot:
+    """The task in a kitchen of a layout that is held out from training.
+
+    Args:
+        seed: another seed gives another kitchen.
+
+    Raises:
+        InvalidConfiguration: no kitchen was found in which the task can be done.
+    """
+    task = replace(TASKS["water plant"], things=("pot",))
+    for attempt in range(_TRIES):
+        rng = np.random.default_rng([seed, attempt, 7])
+        layout = int(rng.choice(HELD_OUT_LAYOUTS))
+        try:
+            kitchen = sample_kitchen(int(rng.integers(2**31)), layout, ("pot", "mug", "bowl", "apple"))
+        except InvalidConfiguration:
+            continue
+        home = household_of(kitchen)
+        plan = plan_for(home, start_state(kitchen), task.goal, usable(task, home, task.goal))
+        if plan is None:
+            continue
+        capacity = next(thing.kind.capacity_l for thing in kitchen.things if thing.name == "pot")
+        fault = fault_from_dict(
+            {
+                "fault": "filled_at_start",
+                "at_step": START,
+                "name": "pot",
+                "liquid": "wine",
+                "litres": round(0.6 * capacity, 3),
+            }
+        )
+        return WineInThePot(NAME, TaskSpec(task, seed, kitchen, task.goal, plan), plan, fault)
+    raise InvalidConfiguration(f"expected a kitchen for the demo with seed {seed}, found none; use another seed")
+
+
+class _Filmed(KitchenRobot):
+    """The robot, with pictures before and after every action and what it did as text for the film."""
+
+    def __init__(self, item: WineInThePot, video: bool) -> None:
+        self.footage = Footage(item)
+        self._heard: list[Any] = []
+        super().__init__(
+            item.spec,
+            (item.fault,),
+            on_frame=self._frame if video else None,
+            frame_steps=round(_STEPS_A_SECOND / FRAMES_A_SECOND),
+        )
+        assert self.world.hearing is not None
+        self.footage.start_s = self.world.hearing.soundscape.heard_until_s
+        self.trouble: tuple[str, ...] = ()
+        self._keep()
+
+    def observe(self) -> Any:
+        """What the robot perceives; its sound is kept for the film."""
+        seen = super().observe()
+        self._heard.append(seen.audio)
+        self.footage.rate_hz = seen.audio_rate_hz
+        return seen
+
+    def execute(self, action: Action) -> None:
+        """Carry out an action of the agent."""
+        self._filmed(action, lambda: super(_Filmed, self).execute(action))
+
+    def drive(self, action: Action) -> None:
+        """Drive to where something is seen better."""
+        self._filmed(action, lambda: super(_Filmed, self).drive(action))
+
+    def photo(self) -> Any:
+        """The last picture over the robot's shoulder."""
+        return np.asarray(picture(self.footage.stills[-1].shoulder))
+
+    def finish(self) -> Footage:
+        """Everything that was filmed."""
+        hearing = self.world.hearing
+        assert hearing is not None
+        self._heard.append(hearing.listen()[0])
+        self.footage.sound = np.concatenate(self._heard)
+        self.footage.events = hearing.soundscape.events
+        self.footage.verdict = self.footage.script.verdict(self.world)
+        return self.footage
+
+    def _filmed(self, action: Action, run: Any) -> None:
+        begin_s, number = self.world.cell.time_s, len(self.footage.acts)
+        self.footage.acts.append(Act(str(action), begin_s, begin_s, "", self.trouble))
+        run()
+        self.footage.acts[number] = Act(
+            str(action), begin_s, self.world.cell.time_s, self.world.failures[-1], self.trouble
+        )
+        self.trouble = ()
+        self._keep()
+
+    def _frame(self, world: KitchenWorld) -> None:
+        self.footage.frames.append(still(world, len(self.footage.acts) - 1))
+
+    def _keep(self) -> None:
+        self.footage.stills.append(still(self.world, len(self.footage.acts) - 1, STILL_SIZE))
+
+
+def run_kitchen(seed: int, folder: Path, video: bool, checkpoint: str | None, turned: Any) -> DemoResult:
+    """Run the scenario and write report, film and metrics into a folder.
+
+    Args:
+        seed: of the kitchen.
+        folder: made if it does not exist.
+        video: whether to film.
+        checkpoint: folder of a household checkpoint; None: the shipped one.
+        turned: called after each turn with its label and record.
+    """
+    started = time.perf_counter()
+    item = script(seed)
+    system = HouseholdSystem(HouseholdModels.load(checkpoint or SHIPPED, HOUSEHOLD))
+    turns, errors = list[Turn](), list[NoticedError]()
+    with _Filmed(item, video) as robot:
+        before = [robot.photo()]
+
+        def take(record: StepRecord) -> None:
+            found: Any = record.discrepancy
+            label = f"{'recovery' if record.recovering else 'step'} {found.step + 1} of {len(record.plan)}"
+            turns.append(Turn(label, record, before[0], robot.photo()))
+            before[0] = robot.photo()
+            if found:
+                true = dict.fromkeys(robot.noticed(), "not as expected")
+                errors.append(
+                    NoticedError(label, found.step + 1, found, record.recovery, record.explanation, true or None)
+                )
+                robot.trouble = (f"noticed: {', '.join(found.deviating) or '; '.join(violated_texts(found))}",)
+            turned(label, record)
+
+        made = replace(system.system(robot.home, robot.goal), assumed=robot.assumed)
+        episode = nsrecover.RecoveryAgent(made, robot).run(item.plan, take)
+        missing = unmet_goal(robot.world.cell, robot.goal, robot.home)
+        footage = robot.finish()
+    result = DemoResult(
+        NAME,
+        DESCRIPTION,
+        seed,
+        item.plan,
+        episode.status.value,
+        episode.reason,
+        tuple(turns),
+        tuple(errors),
+        {fact[1]: clause(fact, HOUSEHOLD, holds=False) for fact in missing},
+        tuple(sorted(robot.pending)),
+        time.perf_counter() - started,
+        episode,
+    )
+    write(result, footage, folder, video)
+    return result
+
+
+def write(result: DemoResult, footage: Footage, folder: Path, video: bool) -> None:
+    """Write `report.html` with film and sound, `episode.mp4` and `metrics.json`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    film = folder / "episode.mp4"
+    if video:
+        write_film(footage, FRAMES_A_SECOND, film)
+    page = BytesIO()
+    drawn(footage).save(page, "JPEG", quality=70, optimize=True)
+    text = pages.render(
+        "kitchen.html.j2",
+        result=result,
+        sounds=list(dict.fromkeys(event.label for event in footage.events)),
+        video=base64.b64encode(film.read_bytes()).decode() if video else None,
+        page=base64.b64encode(page.getvalue()).decode(),
+        photo=_photo,
+        metrics=json.dumps(result.metrics(), indent=2),
+        violated_texts=violated_texts,
+    )
+    (folder / "report.html").write_text(text, encoding="utf-8")
+    (folder / "metrics.json").write_text(json.dumps(result.metrics(), indent=2) + "\n", encoding="utf-8")
+
+
+def _photo(rgb: Any) -> str:
+    out = BytesIO()
+    Image.fromarray(rgb).resize((320, 240)).save(out, "JPEG", quality=75)
+    return base64.b64encode(out.getvalue()).decode()

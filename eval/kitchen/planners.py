@@ -1,0 +1,252 @@
+"""What carries out a plan in the kitchen: the agent on images and sound, its ablations, and reactive baselines."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from dataclasses import replace as replaced
+from functools import lru_cache
+from typing import Any
+
+from eval.household.controllers import ATTEMPTS, ENDS_SUBGOAL
+from eval.kitchen.robot import KitchenRobot
+from nsrecover.agent import RecoveryAgent
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.episode import EpisodeStatus, StepRecord
+from nsrecover.core.facts import FactDiscrepancy, FactScene
+from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.domains.household.domain import HOUSEHOLD
+from nsrecover.domains.properties import by_property, changed
+from nsrecover.fact_system import FactSystem, symbolic
+from nsrecover.household_system import HouseholdSystem
+from nsrecover.models.household import SHIPPED, HouseholdModels
+from nsrecover.monitoring.beliefs import DECAY
+from nsrecover.monitoring.fact_monitor import FactMonitor, imagined_trace
+from nsrecover.monitoring.outlook import unmet_goal
+
+
+@dataclass(frozen=True)
+class Planner:
+    """A way to carry out plans.
+
+    Attributes:
+        meaning: in a sentence.
+        microphone: whether the robot hears.
+        reads: whether states are read from images.
+        checks: whether anything is checked before actions.
+        ahead: whether plans are checked ahead before actions.
+        memory: whether what is not seen is remembered.
+        looks: whether the robot drives to where it sees better.
+        facts: whether it is given the true facts instead of images.
+        subgoals: operators after which the plan is verified, instead of before and after every action; empty: only at
+            its end; None: the agent.
+        corrects: whether plans are corrected at all.
+    """
+
+    meaning: str
+    microphone: bool = True
+    reads: bool = True
+    checks: bool = True
+    ahead: bool = True
+    memory: bool = True
+    looks: bool = True
+    facts: bool = False
+    subgoals: tuple[str, ...] | None = None
+    corrects: bool = True
+
+
+PLANNERS: Mapping[str, Planner] = {
+    "ours": Planner("the agent, on images and sound"),
+    "oracle": Planner("the agent, given the true facts", facts=True),
+    "no_sound": Planner("the agent without a microphone", microphone=False),
+    "no_states": Planner("the agent without states from images", reads=False),
+    "no_lookahead": Planner("the agent, which checks only the conditions of the next action", ahead=False),
+    "no_checks": Planner("the agent without checks before actions", ahead=False, checks=False),
+    "no_memory": Planner("the agent, for which what is not seen is unknown", memory=False),
+    "no_looking": Planner("the agent, which looks again from where it stands", looks=False),
+    "after_subgoal": Planner("REFLECT online: verify and correct after each subgoal", subgoals=ENDS_SUBGOAL),
+    "after_task": Planner("REFLECT: verify and correct after the task", subgoals=()),
+    "none": Planner("carry out the plan and never look", corrects=False),
+}
+"""Every planner by its name."""
+
+
+@dataclass
+class Course:
+    """What happened when a plan was carried out.
+
+    Attributes:
+        decisions: of each comparison, whether something was truly wrong, and whether an alarm was raised.
+        alarms: number of actions done by each alarm, and whether it was justified.
+        culprits: of each justified alarm, the objects that truly deviate and those that were blamed.
+        recovery_actions: actions of all recoveries.
+        impossible: whether it was found that the goal is lost.
+        asked: whether it asked for help.
+        reason: why.
+        texts: of the explanations of alarms.
+        step_s: wall time of each perception and comparison after an action.
+        planning_s: wall time of each search that led to actions.
+    """
+
+    decisions: list[tuple[bool, bool]] = field(default_factory=list)
+    alarms: list[tuple[int, bool]] = field(default_factory=list)
+    culprits: list[tuple[tuple[str, ...], tuple[str, ...]]] = field(default_factory=list)
+    recovery_actions: int = 0
+    impossible: bool = False
+    asked: bool = False
+    reason: str = ""
+    texts: list[str] = field(default_factory=list)
+    step_s: list[float] = field(default_factory=list)
+    planning_s: list[float] = field(default_factory=list)
+
+    def judged(self, robot: KitchenRobot, found: FactDiscrepancy | None, rest: Sequence[Action], before: bool) -> None:
+        """Note a comparison; None as its result is no alarm.
+
+        Args:
+            robot: knows the truth.
+            found: the discrepancy; None if none is reported.
+            rest: of the plan.
+            before: whether it was made before an action; without an alarm that is no decision of its own.
+        """
+        wrong = bool(robot.pending)
+        if found is None:
+            if not before:
+                self.decisions.append((wrong, False))
+            return
+        wrong = wrong or (before and not robot.works(rest))
+        self.decisions.append((wrong, True))
+        self.alarms.append((robot.executed, wrong))
+        true = robot.noticed()
+        if true:
+            self.culprits.append((tuple(sorted(true)), tuple(sorted(found.deviating))))
+
+    def recovered(self, recovery: Recovery | None) -> None:
+        """Note a recovery."""
+        if recovery is not None:
+            self.impossible |= recovery.status is RecoveryStatus.IMPOSSIBLE
+            self.recovery_actions += len(recovery.actions)
+            if recovery.actions:
+                self.planning_s.append(recovery.seconds)
+
+
+def carry_out(planner: Planner, robot: KitchenRobot, plan: Plan, checkpoint: str | None) -> Course:
+    """Carry out a plan with a planner."""
+    course = Course()
+    if not planner.corrects:
+        for action in plan:
+            robot.execute(action)
+            course.judged(robot, None, (), False)
+        return course
+    system = _TimedSystem.of(_system(planner, robot, checkpoint), course.step_s)
+    if planner.subgoals is not None:
+        _reactive(system, robot, plan, planner.subgoals, course)
+        return course
+
+    def note(record: StepRecord) -> None:
+        found: Any = record.discrepancy
+        done = found.step + (found.phase == "after")
+        course.judged(robot, found or None, record.plan.actions[done:], record.action is None)
+        course.recovered(record.recovery)
+        if found and record.explanation is not None:
+            course.texts.append(record.explanation.text)
+
+    episode = RecoveryAgent(system, robot).run(plan, note)
+    course.asked, course.reason = episode.status is EpisodeStatus.ASKED_FOR_HELP, episode.reason
+    return course
+
+
+def _system(planner: Planner, robot: KitchenRobot, checkpoint: str | None) -> FactSystem:
+    learned = models(checkpoint)
+    if planner.facts:
+        known = learned.config.durations
+        system = symbolic(robot.home, robot.goal, known or None)
+    else:
+        made = HouseholdSystem(learned)
+        system = made.system(robot.home, robot.goal, reads=planner.reads, hears=planner.microphone)
+    return replaced(
+        system,
+        assumed=robot.assumed,
+        ahead=planner.ahead,
+        check=planner.checks,
+        decay=DECAY if planner.memory else 0.0,
+    )
+
+
+@lru_cache(maxsize=2)
+def models(checkpoint: str | None) -> HouseholdModels:
+    """The learned parts, once for each process."""
+    return HouseholdModels.load(checkpoint or SHIPPED, HOUSEHOLD)
+
+
+def _reactive(system: FactSystem, robot: KitchenRobot, plan: Plan, ends_subgoal: Sequence[str], course: Course) -> None:
+    """Verify subgoals after they were carried out, and correct the plan then (Liu et al. 2023; online: Yu et al.).
+
+    A subgoal is verified by what its actions were to change; after the last action, the goal is.
+    """
+    domain = robot.home.domain
+    monitor = system.monitor(plan, robot.observe())
+    attempts, group = 0, 0
+    trace = imagined_trace(robot.home, monitor.graph, plan, robot.goal)
+    while True:
+        while (action := monitor.next_action) is not None:
+            robot.execute(action)
+            found = monitor.step(action, robot.observe())
+            if action.operator in ends_subgoal or monitor.next_action is None:
+                break
+            course.judged(robot, None, (), False)
+        step, at_end = monitor.num_executed, monitor.next_action is None
+        if not len(plan):
+            return
+        before, after = trace.graphs[group].facts, trace.graphs[step].facts
+        expected, now = by_property(after, domain), by_property(monitor.graph.facts, domain)
+        unchanged = [
+            p for p in changed(before, after, domain) if monitor.graph.knows(p) and expected.get(p) != now.get(p)
+        ]
+        failed = bool(unchanged) and bool(ends_subgoal)
+        if not failed and not (at_end and unmet_goal(robot.home, monitor.graph.facts, robot.goal)):
+            course.judged(robot, None, (), False)
+            if at_end:
+                return
+            group = step
+            continue
+        course.judged(robot, found, monitor.plan.actions[step:], False)
+        recovery = system.planner.recover(FactScene(monitor.graph.facts), monitor.trace)
+        course.recovered(recovery)
+        attempts += 1
+        if not recovery.found or attempts > ATTEMPTS:
+            course.asked, course.reason = True, "the goal is lost" if not recovery.found else "too many corrections"
+            return
+        plan, group = monitor.rejoin(recovery), 0
+        trace = imagined_trace(robot.home, monitor.graph, plan, robot.goal)
+        if not len(plan):
+            return
+
+
+class _TimedMonitor(FactMonitor[Any]):
+    """A monitor that notes how long its steps take."""
+
+    spent: list[float]
+
+    def step(self, action: Action, observation: Any) -> FactDiscrepancy:
+        began = time.perf_counter()
+        found = super().step(action, observation)
+        self.spent.append(time.perf_counter() - began)
+        return found
+
+
+@dataclass(frozen=True)
+class _TimedSystem(FactSystem):
+    """A system whose monitors note how long their steps take."""
+
+    spent: list[float] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, system: FactSystem, spent: list[float]) -> _TimedSystem:
+        return cls(**vars(system) | {"spent": spent})
+
+    def monitor(self, plan: Plan, observation: Any, perceiver: Any = None, *, check_sensors: bool = True) -> Any:
+        found: Any = super().monitor(plan, observation, perceiver, check_sensors=check_sensors)
+        found.__class__ = _TimedMonitor
+        found.spent = self.spent
+        return found

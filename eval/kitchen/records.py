@@ -1,0 +1,171 @@
+"""Records of household episodes, one JSON line each, and the metrics over them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from eval.common.statistics import grouped, p95, share, share_of, spread
+
+FORMAT = 1
+"""Version of a line; increased when its content changes."""
+
+
+@dataclass(frozen=True)
+class KitchenRecord:
+    """How a planner did in an episode.
+
+    Attributes:
+        index: number of the line, from 0.
+        dataset: of the episode.
+        episode: its number there.
+        task: code of the task.
+        layout: of the kitchen.
+        kinds: of the faults.
+        fault_class: of the first fault; "none" without.
+        recoverable: whether the goal can be reached after the errors, by the search of the dataset.
+        harmless: whether something is wrong, and the plan reaches the goal nevertheless, in the domain.
+        wrong: whether anything is wrong by the facts: they deviate, or the plan that the robot is given fails.
+        in_time: whether an alarm came before the failing action, or right after it.
+        decisions: of each comparison, whether something was truly wrong, and whether an alarm was raised.
+        alarms: number of actions done by each alarm, and whether it was justified.
+        culprits: of each alarm about a true deviation, the objects that deviate and those that are blamed.
+        reached: whether the goal holds in the end, its purpose included.
+        asked: whether it asked for help.
+        reason: why.
+        impossible: whether it found that the goal is lost.
+        interrupted: whether it did something that is not in the plan, or asked for help.
+        violations: irreversible actions that were begun while a condition did not hold.
+        actions: number of actions that were carried out.
+        length: of the plan.
+        recovery_actions: actions of all recoveries.
+        looks: drives to look at something.
+        texts: of the explanations of alarms.
+        skills: why skills failed.
+        step_s: wall time of each perception and comparison.
+        planning_s: wall time of each search that led to actions.
+        seconds: wall time of the episode.
+        crash: error that ended it; empty if none did.
+    """
+
+    index: int
+    dataset: str
+    episode: int
+    task: str
+    layout: int
+    kinds: tuple[str, ...]
+    fault_class: str
+    recoverable: bool
+    harmless: bool
+    wrong: bool
+    in_time: bool
+    decisions: tuple[tuple[bool, bool], ...]
+    alarms: tuple[tuple[int, bool], ...]
+    culprits: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+    reached: bool
+    asked: bool
+    reason: str
+    impossible: bool
+    interrupted: bool
+    violations: int
+    actions: int
+    length: int
+    recovery_actions: int
+    looks: int
+    texts: tuple[str, ...]
+    skills: tuple[str, ...]
+    step_s: tuple[float, ...]
+    planning_s: tuple[float, ...]
+    seconds: float
+    crash: str = ""
+
+    def to_json(self) -> str:
+        """One line, without a line feed."""
+        return json.dumps({"format": FORMAT, **asdict(self)}, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, line: str) -> KitchenRecord:
+        """Read the result of `to_json`.
+
+        Raises:
+            ValueError, KeyError, TypeError: the line is no record of this format.
+        """
+        data = json.loads(line)
+        if data.pop("format") != FORMAT:
+            raise ValueError(f"expected a record of format {FORMAT}")
+        return cls(**{key: _tuples(value) for key, value in data.items()})
+
+    @property
+    def failure(self) -> str:
+        """Why the goal was not reached although it can be; empty if it was, or cannot be."""
+        if self.crash:
+            return "crashed"
+        if self.reached or not self.recoverable:
+            return ""
+        if self.asked:
+            if not self.wrong and not self.skills:
+                return "false_alarm"
+            return "given_up" if self.impossible else "kept_failing" if "times" in self.reason else "asked"
+        return "not_noticed" if not any(right for _, right in self.alarms) else "wrong_way"
+
+
+def summary(records: Sequence[KitchenRecord]) -> dict[str, Any]:
+    """The metrics of a sweep, with the keys of those of the tabletop."""
+    counts: Counter[tuple[bool, bool]] = Counter(pair for record in records for pair in record.decisions)
+    true, missed, false, quiet = (counts[key] for key in ((True, True), (True, False), (False, True), (False, False)))
+    recoverable, lost = [r for r in records if r.recoverable], [r for r in records if not r.recoverable]
+    shares = {
+        "accuracy": share(true + quiet, counts.total()),
+        "precision": share(true, true + false),
+        "recall": share(true, true + missed),
+        "false_alarm_rate": share(false, false + quiet),
+        "in_time": share_of(r.in_time for r in records if r.wrong),
+        "culprits_exact": share_of(set(real) == set(blamed) for r in records for real, blamed in r.culprits),
+        "culprits_named": share_of(bool(set(real) & set(blamed)) for r in records for real, blamed in r.culprits),
+        "recovery": share_of(r.reached for r in recoverable if any(right for _, right in r.alarms)),
+        "completion": share_of(r.reached for r in recoverable),
+        "decided_right": share_of((r.reached and not r.asked) if r.recoverable else r.asked for r in records),
+        "lost_named": share_of(r.impossible and r.asked for r in lost),
+        "harmless_not_interrupted": share_of(not r.interrupted for r in records if r.harmless),
+        "without_violation": share_of(not r.violations for r in records),
+    }
+    return {
+        "detection": {name: shares[name]["value"] for name in ("accuracy", "precision", "recall")},
+        **{name: found["value"] for name, found in shares.items() if name not in ("accuracy", "precision", "recall")},
+        "failures": dict(Counter(r.failure for r in records if r.failure)),
+        "actions": _spread([r.actions for r in records]),
+        "looks": _spread([r.looks for r in records]),
+        "recoveries": sum(len(r.planning_s) for r in records),
+        "violations": sum(r.violations for r in records),
+        "monitor_ms": _spread([1000 * s for r in records for s in r.step_s]),
+        "planning_s": _spread([s for r in records for s in r.planning_s]),
+        "wall_s": _spread([r.seconds for r in records]),
+        "intervals": {name: [found["low"], found["high"]] for name, found in shares.items()},
+        "counts": {name: found["of"] for name, found in shares.items()},
+        "by_task": _by(records, lambda r: r.task),
+        "by_fault": _by(records, lambda r: " and ".join(r.kinds) if r.kinds else "none"),
+    }
+
+
+def _by(records: Sequence[KitchenRecord], key: Any) -> dict[str, Any]:
+    return {
+        name: {
+            "episodes": len(group),
+            "in_time": share_of(r.in_time for r in group if r.wrong)["value"],
+            "completion": share_of(r.reached for r in group if r.recoverable)["value"],
+        }
+        for name, group in grouped(records, key).items()
+    }
+
+
+def _spread(values: Sequence[float]) -> Mapping[str, Any]:
+    return spread(values, 3, mean=np.mean, median=np.median, p95=p95)
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value

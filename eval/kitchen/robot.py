@@ -1,0 +1,142 @@
+"""The kitchen's robot as a world for the agent, with the ground truth of what has gone wrong for judging."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from nsrecover.core.actions import Action
+from nsrecover.core.closing import ClosedByWith
+from nsrecover.core.facts import FactScene
+from nsrecover.domains.base import State
+from nsrecover.domains.household import LASTING, Household
+from nsrecover.monitoring.outlook import imagine, outlook, unmet_conditions
+from nsrecover.planning.symbolic.fact_planner import FactPlanner
+from nsrecover.planning.symbolic.lookahead import FactLookahead
+from sim.datasets.household.truth import goal_of
+from sim.kitchen.faults import Fault
+from sim.kitchen.performing import PASSING
+from sim.kitchen.sounding import microphone_in
+from sim.kitchen.tasks import TaskSpec
+from sim.kitchen.truth import differences, true_state, unmet_goal
+from sim.kitchen.world import KitchenWorld, OnFrame
+
+FRONT = "move_to"
+"""Skill that drives in front of something, from where the steep camera looks down on it."""
+
+
+class KitchenRobot(ClosedByWith):
+    """World and looking world of a task; it also knows what is true, for judging only.
+
+    An action has failed, or something else has happened, if the true facts after it are not those that the domain
+    expects from the true facts before it; what is hot or cooked may differ.
+
+    Attributes:
+        home: the household.
+        goal: of the task, its purpose included.
+        assumed: the facts for which the plan was made.
+        executed: number of actions that were carried out.
+        pending: objects with deviations that were not noticed yet.
+        struck: number of actions after which something deviated first; None if nothing has.
+        failed: number of actions after which one could not be done first.
+        violations: irreversible actions that were begun while a condition did not hold.
+        looks: drives to look at something.
+    """
+
+    def __init__(
+        self,
+        spec: TaskSpec,
+        faults: Sequence[Fault] = (),
+        microphone: bool = True,
+        looks: bool = True,
+        facts: bool = False,
+        on_frame: OnFrame | None = None,
+        frame_steps: int = 20,
+    ) -> None:
+        """Begin.
+
+        Args:
+            spec: the task in its kitchen, with the right plan.
+            faults: what goes wrong.
+            microphone: whether the robot hears.
+            looks: whether it drives to where it sees better.
+            facts: whether observations are the true facts.
+            on_frame: see `KitchenWorld`.
+            frame_steps: see `KitchenWorld`.
+        """
+        self.home: Household = replace(spec.home, domain=LASTING)
+        self.goal, self.assumed = goal_of(spec), spec.start
+        self._drives, self._facts = looks, facts
+        self.world = KitchenWorld(
+            spec.kitchen,
+            faults=faults,
+            plan=spec.plan,
+            microphone=microphone_in(spec.kitchen, seed=spec.seed) if microphone and not facts else None,
+            on_frame=on_frame,
+            frame_steps=frame_steps,
+        )
+        self.executed, self.violations, self.looks = 0, 0, 0
+        self.struck: int | None = None
+        self.failed: int | None = None
+        self.pending = frozenset[str]()
+        self._turn = 0
+        self._judge(self.assumed, self.truth)
+
+    @property
+    def truth(self) -> State:
+        """The true facts."""
+        return true_state(self.world.cell)
+
+    def observe(self) -> Any:
+        """What the cameras and the microphone give, or the true facts."""
+        return FactScene(self.truth) if self._facts else self.world.observe()
+
+    def look(self, names: Sequence[str]) -> Any:
+        """Drive in front of one of several things, each time of another one, and observe."""
+        if names and self._drives and not self._facts:
+            name = names[self._turn % len(names)]
+            self._turn += 1
+            if name in self.world.cell.bodies():
+                self.looks += 1
+                self.drive(Action(FRONT, (name,)))
+        return self.observe()
+
+    def drive(self, action: Action) -> None:
+        """Drive in front of something."""
+        self.world.execute(action)
+
+    def execute(self, action: Action) -> None:
+        """Carry out an action, and judge what it did."""
+        before = self.truth
+        unmet = bool(unmet_conditions(self.home, before, action))
+        if unmet and FactLookahead(FactPlanner(self.home)).irreversible(before, action):
+            self.violations += 1
+        self.world.execute(action)
+        self.executed += 1
+        if self.failed is None and (unmet or self.world.failures[-1]):
+            self.failed = self.executed
+        self._judge(imagine(self.home, before, action), self.truth)
+
+    def noticed(self) -> frozenset[str]:
+        """The deviating objects that an alarm now is about; from now on they are known."""
+        found, self.pending = self.pending, frozenset()
+        return found
+
+    def reached(self) -> bool:
+        """Whether the goal holds."""
+        return not unmet_goal(self.world.cell, self.goal, self.home)
+
+    def works(self, actions: Sequence[Action]) -> bool:
+        """Whether actions lead to the goal from the true state, in the domain."""
+        return outlook(self.home, self.truth, actions, self.goal).good
+
+    def close(self) -> None:
+        """End the physics."""
+        self.world.close()
+
+    def _judge(self, expected: State, actual: State) -> None:
+        missing, excess = differences(expected, actual, PASSING)
+        if missing or excess:
+            self.struck = self.executed if self.struck is None else self.struck
+            self.pending |= {fact[1] for fact in (*missing, *excess)}

@@ -1,0 +1,166 @@
+"""Scenes of facts from observations: what is expected, pieces of food, the gripper, readings and sounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nsrecover.core.facts import PLACE, FactScene
+from nsrecover.core.observation import Camera, Observation
+from nsrecover.core.scene import ObjectStates
+from nsrecover.domains.base import State
+from nsrecover.domains.household import LASTING, household
+from nsrecover.domains.household.names import operated_by
+from nsrecover.perception.household import HouseholdPerceiver, Sign
+from nsrecover.perception.sounds import Hearing, SoundHeard
+from nsrecover.perception.states import StateCrops, state_masks
+
+HOME = household(
+    ["countertop", "sink", "faucet", "fridge", "bread", "toaster", "mug", "plate"],
+    complete=True,
+    one_handed=True,
+    domain=LASTING,
+)
+CAMERA = Camera(np.array([[50.0, 0, 20], [0, 50.0, 20], [0, 0, 1]], np.float32), np.eye(4, dtype=np.float32))
+START: State = frozenset({("at", "mug", "countertop"), ("at", "plate", "countertop"), ("at", "bread", "countertop")})
+
+
+def seen(*names: str, grips: bool = False) -> Observation:
+    """An observation in which only names and gripper matter."""
+    masks = np.zeros((1, 40, 40), np.int32)
+    masks[0, 0, : len(names)] = range(1, len(names) + 1)
+    images = np.zeros((1, 40, 40, 3), np.uint8), np.ones((1, 40, 40), np.float32)
+    labels = dict(enumerate(names, start=1))
+    return Observation(*images, masks, (CAMERA,), labels, gripper_opening_m=0.03 if grips else 0.08, holding=grips)
+
+
+class Relations:
+    """Relations as they are given."""
+
+    def __init__(self, *facts: tuple[str, ...]) -> None:
+        self._facts = facts
+
+    def step(self, *_: Any) -> dict[str, tuple[str, ...]]:
+        return {fact[1]: fact for fact in self._facts}
+
+
+class Reader:
+    """Readings as they are given."""
+
+    crop_size = 8
+
+    def __init__(self, found: Mapping[str, ObjectStates]) -> None:
+        self._found = found
+
+    def read(self, crops: StateCrops) -> dict[str, ObjectStates]:
+        return {name: states for name, states in self._found.items() if name in crops.names}
+
+
+class Ears:
+    """Hearing as it is given."""
+
+    def __init__(self, hearing: Hearing) -> None:
+        self._hearing = hearing
+
+    def step(self, _: Observation) -> Hearing:
+        return self._hearing
+
+
+def scene(
+    observation: Observation,
+    relations: Relations,
+    expected: State = START,
+    before: State = START,
+    reader: Reader | None = None,
+    ears: Any = None,
+    signs: tuple[Sign, ...] = (),
+) -> FactScene:
+    perceiver = HouseholdPerceiver(HOME, reader, ears, signs)
+    perceiver._support = relations  # type: ignore[assignment]
+    perceiver.expect(before, expected)
+    return perceiver(observation)
+
+
+def test_what_the_gripper_hides_is_held_if_that_is_expected() -> None:
+    taken = START - {("at", "mug", "countertop")} | {("holding", "mug")}
+    found = scene(seen(grips=True), Relations(), taken)
+    assert ("holding", "mug") in found.facts
+    assert found.knows((PLACE, "mug"))
+
+
+def test_it_is_not_held_if_it_is_seen_where_it_was_or_something_else_is_held() -> None:
+    taken = START - {("at", "mug", "countertop")} | {("holding", "mug")}
+    still = scene(seen("mug", grips=True), Relations(("at", "mug", "countertop")), taken)
+    assert ("holding", "mug") not in still.facts
+    other = scene(seen("plate", grips=True), Relations(("holding", "plate")), taken)
+    assert ("holding", "mug") not in other.facts
+    assert not other.knows((PLACE, "mug"))
+
+
+def test_with_an_empty_gripper_what_should_be_held_is_known_to_be_lost() -> None:
+    taken = START - {("at", "mug", "countertop")} | {("holding", "mug")}
+    found = scene(seen(), Relations(), taken)
+    assert found.knows((PLACE, "mug"))
+    assert not any(fact[1] == "mug" for fact in found.facts)
+
+
+def test_pieces_are_where_one_is_seen_or_believed() -> None:
+    sliced = START - {("at", "bread", "countertop")} | {("sliced", "bread slice"), ("at", "bread slice", "countertop")}
+    found = scene(seen("first bread slice"), Relations(("at", "first bread slice", "countertop")), sliced)
+    assert {("sliced", "bread slice"), ("at", "bread slice", "countertop")} <= found.facts
+    assert found.knows((PLACE, "bread"))  # it is in pieces
+    put = sliced | {("at", "bread slice", "toaster")}
+    hidden = scene(seen("first bread slice"), Relations(("at", "first bread slice", "countertop")), put, sliced)
+    assert not hidden.knows((PLACE, "bread slice"))
+    shown = scene(seen("second bread slice"), Relations(("at", "second bread slice", "toaster")), put, sliced)
+    assert {("at", "bread slice", "countertop"), ("at", "bread slice", "toaster")} <= shown.facts
+
+
+def test_food_that_is_seen_whole_is_not_sliced() -> None:
+    found = scene(seen("bread"), Relations(("at", "bread", "countertop")))
+    assert found.knows(("sliced", "bread slice"))
+    assert ("sliced", "bread slice") not in found.facts
+
+
+def test_a_change_that_no_action_was_to_make_needs_a_surer_reading() -> None:
+    doubtful, sure = (Reader({"fridge": {"open": {"closed": 1 - p, "open": p}}}) for p in (0.9, 0.999))
+    assert (
+        not scene(seen("fridge"), Relations(), reader=doubtful).knows(("open", "fridge"))
+        or (
+            "open",
+            "fridge",
+        )
+        not in scene(seen("fridge"), Relations(), reader=doubtful).facts
+    )
+    assert ("open", "fridge") in scene(seen("fridge"), Relations(), reader=sure).facts
+    acted = scene(seen("fridge"), Relations(), START | {("open", "fridge")}, reader=doubtful)
+    assert ("open", "fridge") in acted.facts
+    assert acted.certainty["open", "fridge"] == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("heard", [True, False])
+def test_a_sound_at_the_end_says_what_runs(heard: bool) -> None:
+    events = (SoundHeard("running_water", 0.9, 2.0, 5.0),) if heard else ()
+    sign = Sign("running_water", "running", "faucet", 0.95, 0.01)
+    on = START | {("running", "faucet")}
+    found = scene(seen(), Relations(), on, ears=Ears(Hearing(events, True, 0.0, 5.0)), signs=(sign,))
+    assert found.knows(("running", "faucet"))
+    assert (("running", "faucet") in found.facts) is heard
+
+
+def test_without_a_microphone_or_in_a_short_recording_nothing_is_known() -> None:
+    sign = Sign("running_water", "running", "faucet", 0.95, 0.01)
+    for hearing in (Hearing((), False, 5.0, 5.0), Hearing((), True, 4.9, 5.0)):
+        found = scene(seen(), Relations(), ears=Ears(hearing), signs=(sign,))
+        assert not found.knows(("running", "faucet"))
+
+
+def test_a_burner_shows_by_its_knob_whether_it_runs() -> None:
+    observation = seen("third stove burner", "third stove knob", "stove knob", "mug")
+    masks = state_masks(observation, {"third stove burner", "mug"})
+    assert masks == {"third stove burner": (2,), "mug": (4,)}
+    assert operated_by("stove knob") == "stove burner"
+    assert operated_by("mug") is None

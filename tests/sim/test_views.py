@@ -1,0 +1,29 @@
+"""Views of filled and dirty vessels, as demonstrations without an action."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.records.archive import Archive
+from sim.kitchen.scenes import HELD_OUT_LAYOUTS
+from sim.views import record
+from train.states import read_examples
+
+
+def test_views_are_labelled_demonstrations_in_layouts_for_training(tmp_path: Path) -> None:
+    record(1, 5, tmp_path)
+    with Archive(tmp_path / "demonstrations.h5") as archive:
+        notes = [archive[number].notes for number in archive.episodes]
+    assert {note["layout"] for note in notes}.isdisjoint(HELD_OUT_LAYOUTS)
+    assert any(fact[0] == "filled" for fact in notes[0]["start"])
+    examples = list(read_examples(tmp_path / "demonstrations.h5"))
+    assert len(examples) == len(notes) > 3
+    assert any((example.labels > 0).any() for example in examples)
+
+
+def test_no_kitchen_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InvalidConfiguration, match="at least one kitchen"):
+        record(0, 0, tmp_path)
