@@ -259,6 +259,9 @@ def serve(
         list[str] | None,
         typer.Option(metavar="NAME=DIR", help="A checkpoint that sessions can request; can be repeated."),
     ] = None,
+    boxes_only: Annotated[
+        bool, typer.Option("--boxes-only", help="Take boxes and scene graphs only: no checkpoint, no torch.")
+    ] = False,
     token_file: Annotated[
         Path | None, typer.Option(help="File with the token that clients must send; or set NSRECOVER_TOKEN.")
     ] = None,
@@ -273,6 +276,8 @@ def serve(
     # Imported here, because no other command needs it.
     from nsrecover.integrations import server
 
+    if boxes_only and checkpoint:
+        raise InvalidConfiguration("expected --boxes-only or --checkpoint, found both; leave one out")
     folders: dict[str, Path | None] = {}
     for each in checkpoint or ():
         name, given, folder = each.partition("=")
@@ -282,7 +287,7 @@ def serve(
     server.serve(
         host,
         port,
-        folders or {"tabletop": None},
+        {} if boxes_only else folders or {"tabletop": None},
         token=_token(token_file),
         limits=server.Limits(sessions=sessions, idle_s=idle_s, planning_s=planning_s, body_bytes=body_mb * 1_000_000),
         on_ready=lambda url: print(f"nsrecover answers on {url}  (interface: {url}/docs; Ctrl-C ends it)", flush=True),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from nsrecover.core.actions import Plan
+from nsrecover.core.extras import needs_extra
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import Explainer, Perceiver
 from nsrecover.core.scene import SceneGraph
@@ -233,9 +234,10 @@ def load(
     Raises:
         InvalidCheckpoint: it is missing, damaged or does not fit, or was calibrated on too few steps for the rate.
         InvalidConfiguration: the rate or the tolerance is out of its range, both are given, the checkpoint was not
-            calibrated with the sensor, or a sensor is given without a rate.
+            calibrated with the sensor, a sensor is given without a rate, or torch is not installed.
     """
-    from nsrecover.models.bundle import Bundle
+    with needs_extra("learned", "torch (nsrecover.geometric() works with boxes alone, without it)"):
+        from nsrecover.models.bundle import Bundle
 
     bundle = Bundle.load(checkpoint, domain)
     if sensor is not None and alpha is None:
