@@ -19,6 +19,7 @@ from rich.markup import escape
 from rich.table import Table
 
 import nsrecover
+from nsrecover import robot_commands
 from nsrecover.core.discrepancy import Verdict
 from nsrecover.errors import InvalidConfiguration, WorldNotConforming, cli_errors, did_you_mean
 from nsrecover.explanation.reasons import reason_text
@@ -342,6 +343,9 @@ def _flat(document: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
             text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
             lines.append((f"{prefix}{name}", text))
     return lines
+
+
+robot_commands.register(app)
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation import GroundedExplainer
 from nsrecover.models.conformal import Calibration, CalibrationWatch, conformal_threshold, lowest
-from nsrecover.models.geometric import GeometricModels
+from nsrecover.models.geometric import GeometricModels, load_geometric, save_geometric
 from nsrecover.models.protocols import SceneModels
 from nsrecover.monitoring.comparison import Comparison
 from nsrecover.monitoring.imagination import Imagination
@@ -198,6 +198,23 @@ class System:
         calibration = Calibration(lowest(scores), len(scores))
         return replace(self, models=self.models.with_threshold(threshold), calibration=calibration)
 
+    def save(self, folder: str | Path, card: str = "") -> Path:
+        """Write the models with their threshold and what it was set on, for `nsrecover.load(folder)`.
+
+        Args:
+            folder: where; made if it does not exist.
+            card: text of the model card (Markdown), for learned parts.
+
+        Returns:
+            The folder.
+        """
+        if isinstance(self.models, GeometricModels):
+            return save_geometric(self.models, self.calibration, folder)
+        bundle = self.bundle
+        if self.calibration is not None:
+            bundle = bundle.with_calibration(self.calibration)
+        return bundle.save(folder, card)
+
     def calibration_watch(self) -> CalibrationWatch:
         """A watch for steps that no longer look like those of the calibration; one for all episodes of a robot.
 
@@ -222,7 +239,8 @@ def load(
 
     Args:
         checkpoint: folder of a checkpoint, or the name of a shipped one: "tabletop_sensors", the default, was trained
-            behind models of sensors, "tabletop" on exact images.
+            behind models of sensors, "tabletop" on exact images. A folder that `nsrecover calibrate` wrote from boxes
+            holds no weights, and needs no torch.
         alpha: false-alarm rate per successful step that the monitor shall keep to, in the long run and in scenes like
             those of training; the lower, the larger a deviation has to be to be noticed. None: the checkpoint's own
             threshold, which is made for deviations of 2 cm.
@@ -236,6 +254,15 @@ def load(
         InvalidConfiguration: the rate or the tolerance is out of its range, both are given, the checkpoint was not
             calibrated with the sensor, a sensor is given without a rate, or torch is not installed.
     """
+    if checkpoint is not None and (found := load_geometric(checkpoint)) is not None:
+        if alpha is not None or sensor is not None:
+            raise InvalidConfiguration(
+                f"expected neither alpha nor sensor for {checkpoint}, which was calibrated on boxes, found one; "
+                "calibrate again for another rate"
+            )
+        models, calibration = found
+        models = models if tolerance_m is None else models.with_tolerance(tolerance_m)
+        return System(models, domain=domain, calibration=calibration)
     with needs_extra("learned", "torch (nsrecover.geometric() works with boxes alone, without it)"):
         from nsrecover.models.bundle import Bundle
 
