@@ -25,7 +25,6 @@ from nsrecover.errors import InvalidConfiguration, WorldNotConforming, cli_error
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.explanation.unseen import missing_texts
 from nsrecover.records import episode_log
-from nsrecover.records.recording import example, load
 
 if TYPE_CHECKING:
     from nsrecover.records.review import Review
@@ -65,7 +64,13 @@ def info(checkpoint: Checkpoint = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def check(
-    recording: Annotated[str, typer.Argument(help="A recorded episode (.npz), or `example` for the shipped one.")],
+    recording: Annotated[
+        str,
+        typer.Argument(
+            help="A recorded run: .npz, boxes as .json, a ROS 2 bag (.mcap, .db3 or its folder), or `example` for the "
+            "shipped one."
+        ),
+    ],
     checkpoint: Checkpoint = None,
     budget_s: Annotated[float, typer.Option(min=0.0, help="Planning time for one recovery, in seconds.")] = 1.0,
     log: Annotated[
@@ -77,11 +82,13 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Check a recorded episode: print the discrepancy, its explanation and the recovery after each step."""
-    episode = example() if recording == "example" else load(recording)
-    # Imported here, because it loads torch, which help and usage errors do not need.
-    from nsrecover.records.review import episode_of, review
+    # Imported here, because they load scipy, and torch for images, which help and usage errors do not need.
+    from nsrecover.records.review import episode_of, review, system_for
+    from nsrecover.records.runs import read_run
 
-    reviews: Iterable[Review] = review(nsrecover.load(checkpoint), episode, budget_s, check_sensors)
+    episode = read_run(recording)
+    system = system_for([episode], checkpoint)
+    reviews: Iterable[Review] = review(system, episode, budget_s, check_sensors)
     if log is not None:
         reviews = list(reviews)
         episode_log.save(episode_of(reviews, episode), log)

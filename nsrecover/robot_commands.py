@@ -11,11 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-import nsrecover
 from nsrecover.errors import InvalidConfiguration
-from nsrecover.models.conformal import Calibration, lowest
-from nsrecover.records.runs import Run, read_runs
-from nsrecover.system import System
 
 Item = TypeVar("Item")
 
@@ -40,6 +36,9 @@ def calibrate(
     ] = 20.0,
     out: Annotated[Path, typer.Option(help="Folder for the checkpoint and the report.")] = Path("calibrated"),
     checkpoint: Checkpoint = None,
+    test: Annotated[
+        list[str] | None, typer.Option(help="Other good runs, to count false alarms on; can be repeated.")
+    ] = None,
     check_sensors: Annotated[bool, typer.Option(help="Refuse runs whose first images are implausible.")] = True,
     as_json: AsJson = False,
 ) -> None:
@@ -52,7 +51,11 @@ def calibrate(
 
     From camera images this needs `nsrecover[learned]`; from boxes it does not. The page needs `nsrecover[report]`.
     """
+    from nsrecover.models.conformal import Calibration, lowest
     from nsrecover.onboarding import calibration, report, scoring
+    from nsrecover.records.review import system_for
+    from nsrecover.records.runs import read_runs
+    from nsrecover.system import System
 
     runs = list(progress(read_runs(episodes), "reading"))
     system = system_for(runs, checkpoint, tolerance_mm / 1000)
@@ -60,6 +63,11 @@ def calibrate(
     for number, run in enumerate(progress(runs, "following the runs")):
         steps += scoring.scored_steps(system, run, number, DISTANCES_MM, check_sensors=check_sensors)
     result = calibration.calibration_of(steps, alpha, system.models.threshold, tolerance_mm / 1000)
+    if test:
+        fresh = []
+        for number, run in enumerate(progress(read_runs(test), "following the runs to test")):
+            fresh += scoring.scored_steps(system, run, number, DISTANCES_MM, 1, check_sensors)
+        result = calibration.tested_on(result, fresh)
     scores = [step.score for step in steps]
     calibrated = System(
         system.models.with_threshold(result.threshold),
@@ -79,24 +87,6 @@ def calibrate(
     for line in report.lines_of(result):
         print(line)
     print(f"checkpoint: {out}   report: {page}")
-
-
-def system_for(runs: list[Run], checkpoint: Path | None, tolerance_m: float | None = None) -> System:
-    """The system for the kind of observations of some runs.
-
-    Raises:
-        InvalidConfiguration: the runs are of both kinds, or images need torch.
-        InvalidCheckpoint: the checkpoint cannot be used.
-    """
-    kinds = {run.has_images for run in runs}
-    if len(kinds) > 1:
-        with_images = next(run.name for run in runs if run.has_images)
-        raise InvalidConfiguration(
-            f"expected runs with images or runs with boxes, found both ({with_images} has images); give one kind"
-        )
-    if kinds == {True} or checkpoint is not None:
-        return nsrecover.load(checkpoint, tolerance_m=tolerance_m)
-    return nsrecover.geometric() if tolerance_m is None else nsrecover.geometric(tolerance_m)
 
 
 def progress(items: Iterable[Item], what: str) -> Iterator[Item]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -115,7 +116,7 @@ def load_geometric(folder: str | Path) -> tuple[GeometricModels, Calibration | N
     if not isinstance(document, dict) or document.get("kind") != KIND:
         return None
     try:
-        fields = {
+        fields: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in document["models"].items()
         }
         own = document["calibration"]

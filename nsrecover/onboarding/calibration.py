@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -84,6 +84,8 @@ class CalibrationResult:
         detection: displacement, mm -> share of displaced copies that are detected.
         runs: their number.
         steps: all good steps.
+        tested: alarms on other good runs, if there are any.
+        tested_detection: as `detection`, on copies of these.
         advice: what to improve, the most important first.
     """
 
@@ -99,6 +101,8 @@ class CalibrationResult:
     runs: int
     steps: tuple[ScoredStep, ...]
     advice: tuple[Advice, ...]
+    tested: Share | None = None
+    tested_detection: dict[float, Share] = field(default_factory=dict)
 
     @property
     def limited_by_tolerance(self) -> bool:
@@ -132,9 +136,10 @@ def calibration_of(steps: Sequence[ScoredStep], alpha: float, neutral: float, to
     if threshold <= 0.0:
         bad = [step for step in steps if step.score == 0.0]
         named = ", ".join(f"{step.name} step {step.step} ({step.worst})" for step in bad[:3])
+        rate = (len(bad) + 1) / len(steps)
         raise InvalidConfiguration(
             f"expected runs that went well, found {len(bad)} steps in which an object was gone from its place or "
-            f"lay on another side: {named}; leave these runs out, or ask for a rate above {(len(bad) + 1) / len(steps):.2g}"
+            f"lay on another side: {named}; leave these runs out, or ask for a rate above {rate:.2g}"
         )
     rng = np.random.default_rng(0)
     resampled = [_point_threshold(_drawn(by_run, rng), alpha) for _ in range(RESAMPLES)]
@@ -142,11 +147,6 @@ def calibration_of(steps: Sequence[ScoredStep], alpha: float, neutral: float, to
     for left_out, own in enumerate(by_run):
         others = [scores for number, scores in enumerate(by_run) if number != left_out]
         alarms += int((own < min(neutral, _threshold(others, alpha))).sum())
-    distances = sorted({distance for step in steps for distance in step.displaced})
-    detection = {}
-    for distance in distances:
-        tried = [step.displaced[distance] for step in steps if distance in step.displaced]
-        detection[distance] = Share(sum(p < threshold for p in tried), len(tried))
     return CalibrationResult(
         alpha=alpha,
         threshold=threshold,
@@ -156,11 +156,26 @@ def calibration_of(steps: Sequence[ScoredStep], alpha: float, neutral: float, to
         spread=(float(np.quantile(resampled, 0.05)), float(np.quantile(resampled, 0.95))),
         false_alarms=Share(alarms, len(steps)),
         cannot_tell=Share(sum(step.verdict is Verdict.CANNOT_TELL for step in steps), len(steps)),
-        detection=detection,
+        detection=detection_of(steps, threshold),
         runs=len(runs),
         steps=tuple(steps),
         advice=advice_from(steps, threshold, neutral, tolerance_m, math.ceil(1 / alpha) - 1),
     )
+
+
+def detection_of(steps: Sequence[ScoredStep], threshold: float) -> dict[float, Share]:
+    """Displacement, mm -> share of the displaced copies that a threshold detects."""
+    found = {}
+    for distance in sorted({distance for step in steps for distance in step.displaced}):
+        tried = [step.displaced[distance] for step in steps if distance in step.displaced]
+        found[distance] = Share(sum(p < threshold for p in tried), len(tried))
+    return found
+
+
+def tested_on(result: CalibrationResult, fresh: Sequence[ScoredStep]) -> CalibrationResult:
+    """The result with what happens on good steps of other runs."""
+    alarms = Share(sum(step.score < result.threshold for step in fresh), len(fresh))
+    return replace(result, tested=alarms, tested_detection=detection_of(fresh, result.threshold))
 
 
 def _rank(count: int, alpha: float) -> int:

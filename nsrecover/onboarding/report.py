@@ -30,6 +30,14 @@ def document_of(result: CalibrationResult) -> dict[str, Any]:
         "false_alarms_left_out": _share(result.false_alarms),
         "cannot_tell": _share(result.cannot_tell),
         "detection_by_mm": {f"{distance:g}": _share(share) for distance, share in result.detection.items()},
+        **(
+            {}
+            if result.tested is None
+            else {
+                "tested_false_alarms": _share(result.tested),
+                "tested_detection_by_mm": {f"{d:g}": _share(share) for d, share in result.tested_detection.items()},
+            }
+        ),
         "improve": [each.text for each in result.advice],
     }
 
@@ -52,6 +60,9 @@ def lines_of(result: CalibrationResult) -> list[str]:
         "detected, of objects displaced on the table:",
     ]
     lines += [f"  {distance:>4g} mm  {share}" for distance, share in result.detection.items()]
+    if result.tested is not None:
+        lines.append(f"alarms on the runs to test: {result.tested}; detected, of their displaced copies:")
+        lines += [f"  {distance:>4g} mm  {share}" for distance, share in result.tested_detection.items()]
     lines += ["improve first:" if result.advice else "nothing stands out to be improved"]
     return lines + [f"  {number}. {each.text}" for number, each in enumerate(result.advice, start=1)]
 

@@ -68,9 +68,9 @@ def scored_steps(
         UnknownObject: the plan names an object that is not in the first scene.
     """
     rng = np.random.default_rng([seed, number])
-    monitor: Monitor[Any] = system.monitor(run.plan, run.seen[0], check_sensors=check_sensors)
+    monitor: Monitor[Any] = system.monitor(run.plan, run.observations[0], check_sensors=check_sensors)
     steps = []
-    for step, (action, seen) in enumerate(zip(run.plan, run.seen[1:], strict=True), start=1):
+    for step, (action, seen) in enumerate(zip(run.plan, run.observations[1:], strict=True), start=1):
         before = monitor.graph
         due = monitor.next_action
         assert due is not None

@@ -27,19 +27,19 @@ class Run:
     Attributes:
         name: file, and number of the episode in a file of several.
         plan: T actions.
-        seen: T + 1 observations of one kind, before, between and after the actions.
+        observations: T + 1 of one kind, before, between and after the actions.
         notes: of the recording.
     """
 
     name: str
     plan: Plan
-    seen: tuple[Seen, ...]
+    observations: tuple[Seen, ...]
     notes: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def has_images(self) -> bool:
         """Whether it holds camera images, not boxes."""
-        return isinstance(self.seen[0], Observation)
+        return isinstance(self.observations[0], Observation)
 
 
 def read_runs(places: Iterable[str | Path]) -> Iterator[Run]:
