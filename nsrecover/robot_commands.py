@@ -157,7 +157,9 @@ def check_setup(
 
 
 def record(
-    place: Factory,
+    place: Annotated[
+        str, typer.Argument(metavar="FACTORY|BAG", help="Your robot as file.py:factory, or a recorded ROS 2 bag.")
+    ],
     runs: Annotated[int, typer.Option(min=1, help="Number of runs.")] = 1,
     plan: Plan = None,
     out: Annotated[Path, typer.Option(help="Folder for the runs.")] = Path("runs"),
@@ -167,12 +169,18 @@ def record(
 
     Observations are checked when they are made; a run with one that cannot be used is not written. Runs that are there
     already are kept, so the same command goes on after an interruption. Watch the robot: delete the file of a run that
-    went wrong, since calibration takes every run for a good one. The factory may take the number of the run.
+    went wrong, since calibration takes every run for a good one. The factory may take the number of the run. Of a bag
+    its run is written.
     """
     from nsrecover.onboarding import live
-    from nsrecover.records import boxes_recording, recording
+    from nsrecover.records import bags, boxes_recording, recording
     from nsrecover.testing import load_factory
 
+    if Path(place).exists():
+        bag = bags.read_bag(place)
+        recording.save(bag, path := out / f"{Path(place).stem}.npz")
+        print(json.dumps({"written": [str(path)], "runs": 1}) if as_json else f"{path}: {len(bag.plan)} actions")
+        return
     factory, written = load_factory(place), []
     for number in progress(range(runs), "recording"):
         stem = out / f"run{number:03d}"

@@ -81,6 +81,15 @@ def test_the_data_file_alone_can_be_checked(episode: Recording, tmp_path: Path) 
     assert read_run(file).plan == episode.plan
 
 
+def test_the_run_of_a_bag_is_written_as_a_recording(episode: Recording, tmp_path: Path) -> None:
+    done = nsr("record", str(write_bag(episode, tmp_path / "bag")), "--out", str(tmp_path / "runs"))
+    assert done.code == 0, done.err
+    assert read_run(tmp_path / "runs" / "bag.npz").plan == episode.plan
+    done = nsr("record", str(tmp_path / "runs"), "--out", str(tmp_path / "more"))
+    assert done.code == 2
+    assert "expected a ROS 2 bag" in done.err
+
+
 def without(topic: str, episode: Recording, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A bag in which one topic has another name."""
     from nsrecover.records import bag_writing
