@@ -15,7 +15,7 @@ from tests.commands import ROOT
 
 PAGE = (ROOT / "docs" / "your_robot.md").read_text(encoding="utf-8")
 PARTS = dict(zip(("boxes", "cameras", "bag"), re.split(r"^## \d\. ", PAGE, flags=re.MULTILINE)[1:], strict=True))
-LONG = "python -m sim.collect"
+LONG = ("python -m sim.collect", "python -m eval.record")
 """Commands that take minutes, as the page says."""
 
 

@@ -113,6 +113,20 @@ with TestClient(create_app({"boxes": nsrecover.geometric()}), base_url="http://l
     assert answer["recovery"]["status"] in ("recovered", "already_at_subgoal"), answer
 """
 
+SERVE = """
+import os, signal, threading, urllib.request
+from nsrecover.integrations.server import serve
+
+def ready(url):
+    def ask():
+        health = urllib.request.urlopen(url + "/v1/health").read().decode()
+        assert '"checkpoints":["boxes"]' in health, health
+        os._exit(0)
+    threading.Thread(target=ask).start()
+
+serve(port=0, checkpoints={}, on_ready=ready)
+"""
+
 CAMERAS = """
 from nsrecover.records.check_file import check_file
 
@@ -133,7 +147,9 @@ def test_a_whole_recovery_is_detected_explained_and_done(tmp_path: Path) -> None
     assert "blue" in done.stdout
 
 
-@pytest.mark.parametrize("program", [SYMBOLIC, LOGS, SERVER, CAMERAS], ids=["symbolic", "logs", "server", "cameras"])
+@pytest.mark.parametrize(
+    "program", [SYMBOLIC, LOGS, SERVER, SERVE, CAMERAS], ids=["symbolic", "logs", "server", "serve", "cameras"]
+)
 def test_so_does_what_needs_no_learned_parts(program: str, tmp_path: Path) -> None:
     done = run(program, tmp_path)
     assert done.returncode == 0, done.stderr
