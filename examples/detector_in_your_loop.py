@@ -1,6 +1,6 @@
 """The error detector alone, in your own loop: your robot, cameras, instance masks and planner.
 
-    pip install nsrecover
+    pip install 'nsrecover[learned]'
     python detector_in_your_loop.py
 
 A recorded episode of the package replaces robot and cameras.

@@ -1,6 +1,6 @@
 """A client of `nsrecover serve`: start the server, send observations, and print its answers.
 
-    pip install 'nsrecover[server]'
+    pip install 'nsrecover[learned,server]'
     python server_client.py
 
 The client, `nsrecover.integrations.client`, is one file that needs only NumPy; docs/server.md shows the same with curl.

@@ -1,6 +1,6 @@
 """Fast Downward plans, nsrecover monitors, and the observed scene is the start of the next plan.
 
-    pip install 'nsrecover[fast-downward]'
+    pip install 'nsrecover[fast-downward,learned]'
     python unified_planning_fast_downward.py
 
 A recording of the package replaces the robot: it builds a tower, which collapses at the last step. Fast Downward

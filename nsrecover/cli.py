@@ -19,12 +19,12 @@ from rich.markup import escape
 from rich.table import Table
 
 import nsrecover
+from nsrecover import robot_commands
 from nsrecover.core.discrepancy import Verdict
 from nsrecover.errors import InvalidConfiguration, WorldNotConforming, cli_errors, did_you_mean
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.explanation.unseen import missing_texts
 from nsrecover.records import episode_log
-from nsrecover.records.recording import example, load
 
 if TYPE_CHECKING:
     from nsrecover.records.review import Review
@@ -64,7 +64,13 @@ def info(checkpoint: Checkpoint = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def check(
-    recording: Annotated[str, typer.Argument(help="A recorded episode (.npz), or `example` for the shipped one.")],
+    recording: Annotated[
+        str,
+        typer.Argument(
+            help="A recorded run: .npz, boxes as .json, a ROS 2 bag (.mcap, .db3 or its folder), or `example` for the "
+            "shipped one."
+        ),
+    ],
     checkpoint: Checkpoint = None,
     budget_s: Annotated[float, typer.Option(min=0.0, help="Planning time for one recovery, in seconds.")] = 1.0,
     log: Annotated[
@@ -76,11 +82,13 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Check a recorded episode: print the discrepancy, its explanation and the recovery after each step."""
-    episode = example() if recording == "example" else load(recording)
-    # Imported here, because it loads torch, which help and usage errors do not need.
-    from nsrecover.records.review import episode_of, review
+    # Imported here, because they load scipy, and torch for images, which help and usage errors do not need.
+    from nsrecover.records.review import episode_of, review, system_for
+    from nsrecover.records.runs import read_run
 
-    reviews: Iterable[Review] = review(nsrecover.load(checkpoint), episode, budget_s, check_sensors)
+    episode = read_run(recording)
+    system = system_for([episode], checkpoint)
+    reviews: Iterable[Review] = review(system, episode, budget_s, check_sensors)
     if log is not None:
         reviews = list(reviews)
         episode_log.save(episode_of(reviews, episode), log)
@@ -259,6 +267,9 @@ def serve(
         list[str] | None,
         typer.Option(metavar="NAME=DIR", help="A checkpoint that sessions can request; can be repeated."),
     ] = None,
+    boxes_only: Annotated[
+        bool, typer.Option("--boxes-only", help="Take boxes and scene graphs only: no checkpoint, no torch.")
+    ] = False,
     token_file: Annotated[
         Path | None, typer.Option(help="File with the token that clients must send; or set NSRECOVER_TOKEN.")
     ] = None,
@@ -273,6 +284,8 @@ def serve(
     # Imported here, because no other command needs it.
     from nsrecover.integrations import server
 
+    if boxes_only and checkpoint:
+        raise InvalidConfiguration("expected --boxes-only or --checkpoint, found both; leave one out")
     folders: dict[str, Path | None] = {}
     for each in checkpoint or ():
         name, given, folder = each.partition("=")
@@ -282,7 +295,7 @@ def serve(
     server.serve(
         host,
         port,
-        folders or {"tabletop": None},
+        {} if boxes_only else folders or {"tabletop": None},
         token=_token(token_file),
         limits=server.Limits(sessions=sessions, idle_s=idle_s, planning_s=planning_s, body_bytes=body_mb * 1_000_000),
         on_ready=lambda url: print(f"nsrecover answers on {url}  (interface: {url}/docs; Ctrl-C ends it)", flush=True),
@@ -337,6 +350,9 @@ def _flat(document: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
             text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
             lines.append((f"{prefix}{name}", text))
     return lines
+
+
+robot_commands.register(app)
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from nsrecover.core.actions import Plan
+from nsrecover.core.extras import needs_extra
 from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import Explainer, Perceiver
 from nsrecover.core.scene import SceneGraph
@@ -19,7 +20,7 @@ from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 from nsrecover.explanation import GroundedExplainer
 from nsrecover.household_system import HouseholdSystem
 from nsrecover.models.conformal import Calibration, CalibrationWatch, conformal_threshold, lowest
-from nsrecover.models.geometric import GeometricModels
+from nsrecover.models.geometric import GeometricModels, load_geometric, save_geometric
 from nsrecover.models.protocols import SceneModels
 from nsrecover.monitoring.comparison import Comparison
 from nsrecover.monitoring.imagination import Imagination
@@ -37,6 +38,7 @@ Seen = TypeVar("Seen")
 
 HOUSEHOLD_CHECKPOINT = "household"
 """Name of the shipped checkpoint for households."""
+_TORCH = "torch (nsrecover.geometric() works with boxes alone, without it)"
 
 
 @dataclass(frozen=True)
@@ -202,6 +204,23 @@ class System:
         calibration = Calibration(lowest(scores), len(scores))
         return replace(self, models=self.models.with_threshold(threshold), calibration=calibration)
 
+    def save(self, folder: str | Path, card: str = "") -> Path:
+        """Write the models with their threshold and what it was set on, for `nsrecover.load(folder)`.
+
+        Args:
+            folder: where; made if it does not exist.
+            card: text of the model card (Markdown), for learned parts.
+
+        Returns:
+            The folder.
+        """
+        if isinstance(self.models, GeometricModels):
+            return save_geometric(self.models, self.calibration, folder)
+        bundle = self.bundle
+        if self.calibration is not None:
+            bundle = bundle.with_calibration(self.calibration)
+        return bundle.save(folder, card)
+
     def calibration_watch(self) -> CalibrationWatch:
         """A watch for steps that no longer look like those of the calibration; one for all episodes of a robot.
 
@@ -240,7 +259,8 @@ def load(
 
     Args:
         checkpoint: folder of a checkpoint, or the name of a shipped one: "tabletop_sensors", the default, was trained
-            behind models of sensors, "tabletop" on exact images, "household" reads states and hears in a kitchen.
+            behind models of sensors, "tabletop" on exact images, "household" reads states and hears in a kitchen. A
+            folder that `nsrecover calibrate` wrote from boxes holds no weights, and needs no torch.
         alpha: false-alarm rate per successful step that the monitor shall keep to, in the long run and in scenes like
             those of training; the lower, the larger a deviation has to be to be noticed. None: the checkpoint's own
             threshold, which is made for deviations of 2 cm.
@@ -254,15 +274,26 @@ def load(
         InvalidCheckpoint: it is missing, damaged, for another domain or does not fit, or was calibrated on too few
             steps for the rate.
         InvalidConfiguration: the rate or the tolerance is out of its range, both are given, the checkpoint was not
-            calibrated with the sensor, or a sensor is given without a rate.
+            calibrated with the sensor, a sensor is given without a rate, or torch is not installed.
     """
     if checkpoint == HOUSEHOLD_CHECKPOINT or (domain is not None and not isinstance(domain, SpatialDomain)):
-        return _household(checkpoint, domain, (alpha, tolerance_m, sensor))
-    from nsrecover.models.bundle import Bundle
-    from nsrecover.models.household import domain_of
+        with needs_extra("learned", _TORCH):
+            return _household(checkpoint, domain, (alpha, tolerance_m, sensor))
+    domain = domain or TABLETOP
+    if checkpoint is not None and (boxes := load_geometric(checkpoint)) is not None:
+        if alpha is not None or sensor is not None:
+            raise InvalidConfiguration(
+                f"expected neither alpha nor sensor for {checkpoint}, which was calibrated on boxes, found one; "
+                "calibrate again for another rate"
+            )
+        models, calibration = boxes
+        models = models if tolerance_m is None else models.with_tolerance(tolerance_m)
+        return System(models, domain=domain, calibration=calibration)
+    with needs_extra("learned", _TORCH):
+        from nsrecover.models.bundle import Bundle
+        from nsrecover.models.household import domain_of
 
     found = None if checkpoint is None else domain_of(checkpoint)
-    domain = domain or TABLETOP
     if found not in (None, domain.name):
         raise InvalidCheckpoint(
             f"expected a checkpoint for the domain {domain.name!r}, found one for {found!r} in {checkpoint}; give its "

@@ -14,9 +14,9 @@ from PIL import Image
 from eval.common import pages
 from eval.common.command import METRICS
 from eval.common.demo_result import DemoResult, Picture
-from eval.common.drawing import FROM_ABOVE, best_side, colour_of, draw
 from nsrecover.core.discrepancy import Deviation, Discrepancy
 from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.explanation.drawing import FROM_ABOVE, best_side, colour_of, draw
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
 

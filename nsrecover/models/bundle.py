@@ -117,6 +117,14 @@ class Bundle(nn.Module):
         other.config = replace(self.config, threshold=threshold)
         return other
 
+    def with_calibration(self, calibration: Calibration) -> Bundle:
+        """The same learned parts, which are shared, with the scores of other good steps."""
+        other = copy(self)
+        other.config = replace(
+            self.config, calibration=calibration.scores, calibration_steps=calibration.steps, sensors={}
+        )
+        return other
+
     def with_tolerance(self, tolerance_m: float) -> Bundle:
         """The same learned parts, which are shared, with another tolerance.
 

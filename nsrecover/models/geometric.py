@@ -5,13 +5,23 @@ They do not need torch. Where an action leads comes from its operator (`PlacingO
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import json
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.core.scene import FloatArray
-from nsrecover.errors import InvalidConfiguration
+from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
+from nsrecover.models.conformal import Calibration
+
+KIND = "geometric"
+"""Value of the field `kind` in the configuration of a checkpoint without weights."""
+
+CONFIG = "config.json"
 
 
 @dataclass(frozen=True)
@@ -77,3 +87,42 @@ class GeometricModels:
         """Each moved object's own place (B, 6); the check of the proposal then takes the nearest free place to it."""
         scenes = np.asarray(boxes, dtype=np.float32)
         return np.asarray(scenes[np.arange(len(scenes)), np.asarray(moved)].copy(), dtype=np.float32)
+
+
+def save_geometric(models: GeometricModels, calibration: Calibration | None, folder: str | Path) -> Path:
+    """Write a checkpoint without weights: the settings, the threshold and what it was set on.
+
+    Returns:
+        The folder.
+    """
+    own = None if calibration is None else asdict(calibration)
+    document = {"kind": KIND, "format": 1, "models": asdict(models), "calibration": own}
+    path = Path(folder)
+    atomic_write_bytes(path / CONFIG, json.dumps(document, indent=2).encode() + b"\n")
+    return path
+
+
+def load_geometric(folder: str | Path) -> tuple[GeometricModels, Calibration | None] | None:
+    """Read a checkpoint without weights; None if the folder holds none of these.
+
+    Raises:
+        InvalidCheckpoint: it is damaged.
+    """
+    path = Path(folder) / CONFIG
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    if not isinstance(document, dict) or document.get("kind") != KIND:
+        return None
+    try:
+        fields: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in document["models"].items()
+        }
+        own = document["calibration"]
+        calibration = None if own is None else Calibration(tuple(own["scores"]), int(own["steps"]))
+        return GeometricModels(**fields), calibration
+    except (KeyError, TypeError, ValueError, InvalidConfiguration) as problem:
+        raise InvalidCheckpoint(
+            f"expected the settings of a calibration in {path}, found: {problem}; calibrate again"
+        ) from problem

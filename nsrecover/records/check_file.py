@@ -100,8 +100,13 @@ def check_file(file: str, every: bool = False) -> list[CheckedObservation]:
 
 def _checked(recording: Recording, where: str, every: bool) -> Iterator[CheckedObservation]:
     for number, observation in enumerate(recording.observations[: None if every else 1]):
-        views = tuple(_summary(observation, view) for view in range(len(observation.cameras)))
-        yield CheckedObservation(f"{where} {number}", views, check_observation(observation))
+        yield checked(observation, f"{where} {number}")
+
+
+def checked(observation: Observation, where: str) -> CheckedObservation:
+    """Check one observation; `where` is what to call it."""
+    views = tuple(_summary(observation, view) for view in range(len(observation.cameras)))
+    return CheckedObservation(where, views, check_observation(observation))
 
 
 def _summary(observation: Observation, view: int) -> ViewSummary:

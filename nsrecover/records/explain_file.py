@@ -16,7 +16,8 @@ from nsrecover.explanation.episodes import report_of_episode
 from nsrecover.explanation.logs import explain_log, is_household_log, read_logs, report_of
 from nsrecover.explanation.logs.questions import ask_log
 from nsrecover.explanation.questions import Answer, ask
-from nsrecover.records import episode_log, recording
+from nsrecover.records import boxes_recording, episode_log
+from nsrecover.records.runs import is_bag, read_run
 
 GROUNDED_ONLY = (
     "all sentences are made from the facts: a model words logs of other robots here, and single failures of an episode "
@@ -63,12 +64,14 @@ def explain_file(
         InvalidRecording: the file is of another kind, or damaged.
     """
     ours = {} if words is None else {"source": "grounded", "note": GROUNDED_ONLY}
-    if path.suffix == ".npz" or (str(path) == EXAMPLE and not path.exists()):
+    if path.suffix == ".npz" or is_bag(path) or (str(path) == EXAMPLE and not path.exists()):
         return [_of_episode(_reviewed(path, checkpoint), audience, questions) | ours]
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         document = None  # reported in detail below
+    if isinstance(document, dict) and document.get("format") == boxes_recording.FORMAT:
+        return [_of_episode(_reviewed(path, checkpoint), audience, questions) | ours]
     if episode_log.is_episode(document):
         return [_of_episode(episode_log.from_document(document, str(path)), audience, questions) | ours]
     if path.is_file() and not is_household_log(path):
@@ -104,9 +107,8 @@ def _answers(answers: Sequence[Answer]) -> list[dict[str, Any]]:
 
 def _reviewed(path: Path, checkpoint: Path | None) -> Episode:
     """Review a recording."""
-    recorded = recording.example() if str(path) == EXAMPLE else recording.load(path)
-    # Imported here, because it loads torch, which logs do not need.
-    from nsrecover.records.review import episode_of, review
-    from nsrecover.system import load
+    # Imported here, because it loads scipy, and torch for images, which logs do not need.
+    from nsrecover.records.review import episode_of, review, system_for
 
-    return episode_of(list(review(load(checkpoint), recorded)), recorded)
+    recorded = read_run(path)
+    return episode_of(list(review(system_for([recorded], checkpoint), recorded)), recorded)

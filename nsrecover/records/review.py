@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Discrepancy
@@ -11,8 +13,11 @@ from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.explanation import Explanation
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.monitoring.monitor import Monitor
 from nsrecover.records.recording import Recording
-from nsrecover.system import System
+from nsrecover.records.runs import Run
+from nsrecover.system import System, geometric, load
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +41,27 @@ class Review:
     explanation: Explanation | None = None
 
 
-def review(system: System, recording: Recording, budget_s: float = 1.0, check_sensors: bool = True) -> Iterator[Review]:
+def system_for(runs: Sequence[Run], checkpoint: Path | None, tolerance_m: float | None = None) -> System:
+    """The system for what was seen in some runs: learned parts for images, geometry for boxes.
+
+    Raises:
+        InvalidConfiguration: the runs are of both kinds, or images need torch.
+        InvalidCheckpoint: the checkpoint cannot be used.
+    """
+    kinds = {run.has_images for run in runs}
+    if len(kinds) > 1:
+        with_images = next(run.name for run in runs if run.has_images)
+        raise InvalidConfiguration(
+            f"expected runs with images or runs with boxes, found both ({with_images} has images); give one kind"
+        )
+    if kinds == {True} or checkpoint is not None:
+        return load(checkpoint, tolerance_m=tolerance_m)
+    return geometric() if tolerance_m is None else geometric(tolerance_m)
+
+
+def review(
+    system: System, recording: Recording | Run, budget_s: float = 1.0, check_sensors: bool = True
+) -> Iterator[Review]:
     """Review a recording step by step.
 
     The expected scene of each step is predicted from the observed scene before it, so that an error is reported once.
@@ -55,7 +80,7 @@ def review(system: System, recording: Recording, budget_s: float = 1.0, check_se
         UnknownObject: the plan names an object that was not observed.
         InvalidObservation: the first observation is implausible.
     """
-    monitor = system.monitor(recording.plan, recording.observations[0], check_sensors=check_sensors)
+    monitor: Monitor[Any] = system.monitor(recording.plan, recording.observations[0], check_sensors=check_sensors)
     for step, (action, observation) in enumerate(zip(recording.plan, recording.observations[1:], strict=True)):
         before = monitor.graph
         discrepancy = monitor.step(action, observation)
@@ -68,14 +93,15 @@ def review(system: System, recording: Recording, budget_s: float = 1.0, check_se
             yield Review(step, action, before, discrepancy)
 
 
-def episode_of(reviews: Sequence[Review], recording: Recording) -> Episode:
+def episode_of(reviews: Sequence[Review], recording: Recording | Run) -> Episode:
     """Convert reviews to an episode, for logs and explanations.
 
     Args:
         reviews: the reviews of all steps, from `review`.
         recording: the reviewed recording.
     """
-    clock = [observation.time_s for observation in recording.observations]
+    # boxes come without times: the number of the observation stands for them
+    clock = [float(getattr(seen, "time_s", number)) for number, seen in enumerate(recording.observations)]
     records = tuple(
         StepRecord(
             item.action,

@@ -117,6 +117,8 @@ def load_factory(place: str) -> MakeWorld:
                 raise InvalidConfiguration(f"expected a Python file, found none at {module_name!r}")
             module = importlib.util.module_from_spec(spec)
             sys.modules.setdefault(path.stem, module)  # dataclasses look up their module
+            if str(path.parent.resolve()) not in sys.path:
+                sys.path.append(str(path.parent.resolve()))  # for files beside it
             spec.loader.exec_module(module)
         else:
             module = importlib.import_module(module_name)

@@ -65,7 +65,8 @@ def serve(
     Args:
         host: address to listen on; addresses other than loopback need a token.
         port: port; 0 for any free one.
-        checkpoints: name, as clients request it -> folder, the default one first; None is the shipped checkpoint.
+        checkpoints: name, as clients request it -> folder, the default one first; None is the shipped checkpoint. An
+            empty mapping serves boxes and scene graphs only, without torch.
         token: token that clients must send as `Authorization: Bearer`.
         limits: limits for clients.
         on_ready: called with the address once requests are answered.
@@ -86,7 +87,7 @@ def serve(
     with _listen(host, port) as listening:
         from nsrecover.integrations.server.running import run
 
-        run(listening, checkpoints or {"tabletop": None}, token, limits or Limits(), on_ready)
+        run(listening, {"tabletop": None} if checkpoints is None else checkpoints, token, limits or Limits(), on_ready)
 
 
 def _need_extra() -> None:

@@ -7,7 +7,6 @@ import socket
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import torch
 import uvicorn
 
 import nsrecover
@@ -16,6 +15,9 @@ from nsrecover.integrations.server.limits import Limits
 from nsrecover.records.recording import example
 from nsrecover.records.review import review
 from nsrecover.system import System
+
+BOXES_ONLY = "boxes"
+"""Name of the system of a server without checkpoints."""
 
 BACKLOG = 512
 """Number of simultaneous connections; further ones are answered with 503."""
@@ -31,11 +33,15 @@ def run(
     limits: Limits,
     on_ready: Callable[[str], None],
 ) -> None:
-    """Load the checkpoints and answer requests until interrupted."""
-    torch.set_num_threads(1)  # the networks are small; sessions use the threads
+    """Load the checkpoints and answer requests until interrupted; without checkpoints, answer by geometry alone."""
     systems = {name: nsrecover.load(folder) for name, folder in checkpoints.items()}
+    if systems:
+        import torch  # only learned parts need it
+
+        torch.set_num_threads(1)  # the networks are small; sessions use the threads
     for system in systems.values():
         warm_up(system)
+    systems = systems or {BOXES_ONLY: nsrecover.geometric()}
     app = application(systems, limits, token)
     config = uvicorn.Config(
         app, log_level="warning", server_header=False, limit_concurrency=BACKLOG, timeout_graceful_shutdown=GRACE_S

@@ -1,0 +1,143 @@
+"""What the monitor says about runs that went well: scores, residuals, and how displaced copies would be judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from nsrecover.core.discrepancy import Verdict
+from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.monitoring.imagination import as_expected
+from nsrecover.monitoring.monitor import Monitor
+from nsrecover.records.runs import Run
+from nsrecover.system import System
+
+
+@dataclass(frozen=True)
+class ScoredStep:
+    """One step of a run that went well.
+
+    Attributes:
+        run: number of the run.
+        name: of the run.
+        step: number of the step, from 1.
+        action: as text.
+        operator: of the action.
+        score: lowest P(as expected) of its objects.
+        worst: the object with it.
+        placed_mm: (3,) where the moved object was seen, relative to where it was expected; None if it was not seen.
+        rested_mm: largest distance between two looks of an object that nothing moved; None if there is none.
+        verdict: of the monitor, with the threshold that the system came with.
+        gone: objects that were gone from their places.
+        displaced: displacement, mm -> P(as expected) of one object that was seen that much aside.
+    """
+
+    run: int
+    name: str
+    step: int
+    action: str
+    operator: str
+    score: float
+    worst: str
+    placed_mm: tuple[float, float, float] | None
+    rested_mm: float | None
+    verdict: Verdict
+    gone: tuple[str, ...]
+    displaced: dict[float, float]
+
+
+def scored_steps(
+    system: System, run: Run, number: int, distances_mm: Sequence[float], seed: int = 0, check_sensors: bool = True
+) -> list[ScoredStep]:
+    """Follow a run with the monitor.
+
+    Args:
+        system: its models compare; its threshold plays no part in the scores.
+        run: a run that went well.
+        number: of the run.
+        distances_mm: displacements to try: one object of the observed scene is moved aside by each, on the table, in a
+            random direction. Its box keeps the error of the real measurement.
+        seed: of objects and directions.
+        check_sensors: see `System.monitor`.
+
+    Raises:
+        InvalidObservation: an observation cannot be used.
+        UnknownObject: the plan names an object that is not in the first scene.
+    """
+    rng = np.random.default_rng([seed, number])
+    monitor: Monitor[Any] = system.monitor(run.plan, run.observations[0], check_sensors=check_sensors)
+    steps = []
+    for step, (action, seen) in enumerate(zip(run.plan, run.observations[1:], strict=True), start=1):
+        before = monitor.graph
+        due = monitor.next_action
+        assert due is not None
+        found = monitor.step(due, seen)
+        graph = found.observed
+        worst = int(np.argmin(found.probabilities))
+        steps.append(
+            ScoredStep(
+                run=number,
+                name=run.name,
+                step=step,
+                action=str(action),
+                operator=action.operator,
+                score=float(found.probabilities[worst]),
+                worst=graph.names[worst],
+                placed_mm=_placed(found.expected, graph, action.arguments[0]),
+                rested_mm=_rested(before, graph, action.arguments[0]),
+                verdict=found.verdict,
+                gone=tuple(name for name, gone in zip(graph.names, graph.missing, strict=True) if gone),
+                displaced=_displaced(system, found.expected, graph, distances_mm, rng),
+            )
+        )
+    return steps
+
+
+def all_steps(
+    system: System, runs: Iterable[Run], distances_mm: Sequence[float], seed: int = 0, check_sensors: bool = True
+) -> list[ScoredStep]:
+    """The steps of many runs; arguments as for `scored_steps`."""
+    return [
+        step
+        for number, run in enumerate(runs)
+        for step in scored_steps(system, run, number, distances_mm, seed, check_sensors)
+    ]
+
+
+def _placed(expected: SceneGraph, seen: SceneGraph, moved: str) -> tuple[float, float, float] | None:
+    i = seen.index(moved)
+    if not seen.seen[i]:
+        return None
+    x, y, z = 1000 * (seen.boxes[i, :3] - expected.boxes[expected.index(moved), :3]).astype(float)
+    return float(x), float(y), float(z)
+
+
+def _rested(before: SceneGraph, seen: SceneGraph, moved: str) -> float | None:
+    """Largest distance of an unmoved object from where it was seen before, which is the error of measuring."""
+    both = [name for name in before.names if name in seen.names and name != moved]
+    far = [
+        float(np.linalg.norm(before.boxes[before.index(n), :3] - seen.boxes[seen.index(n), :3]))
+        for n in both
+        if before.seen[before.index(n)] and seen.seen[seen.index(n)]
+    ]
+    return 1000 * max(far) if far else None
+
+
+def _displaced(
+    system: System, expected: SceneGraph, seen: SceneGraph, distances_mm: Sequence[float], rng: np.random.Generator
+) -> dict[float, float]:
+    visible = np.flatnonzero(seen.seen)
+    if not len(visible):
+        return {}
+    chosen, angle = int(rng.choice(visible)), rng.uniform(0, 2 * np.pi)
+    direction = np.array([np.cos(angle), np.sin(angle), 0.0], np.float32)
+    found = {}
+    for distance in distances_mm:
+        boxes: FloatArray = seen.boxes.copy()
+        boxes[chosen, :3] += direction * (distance / 1000)
+        probabilities = as_expected(system.models, expected, replace(seen, boxes=boxes))
+        found[float(distance)] = float(probabilities[chosen])
+    return found

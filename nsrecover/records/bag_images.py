@@ -1,0 +1,108 @@
+"""Images of ROS messages as arrays, and back."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, UnidentifiedImageError
+
+from nsrecover.errors import InvalidRecording
+
+COLOURS = {"rgb8": (3, (0, 1, 2)), "bgr8": (3, (2, 1, 0)), "rgba8": (4, (0, 1, 2)), "bgra8": (4, (2, 1, 0))}
+"""Encoding -> channels, and which of them are red, green and blue."""
+
+NUMBERS = {"8UC1": "u1", "mono8": "u1", "16UC1": "u2", "mono16": "u2", "32SC1": "i4", "32FC1": "f4"}
+"""Encoding of images with one channel -> type of a pixel."""
+
+MM = ("16UC1", "mono16")
+"""Encodings of depth in millimetres; 32FC1 is in metres (REP 118)."""
+
+DEPTH_HEADER = 12
+"""Bytes before the PNG in an image of `compressed_depth_image_transport`."""
+
+
+def colour_of(message: Any, topic: str) -> npt.NDArray[np.uint8]:
+    """Colour image (H, W, 3) uint8 of an Image or CompressedImage.
+
+    Raises:
+        InvalidRecording: the encoding is not known, or the data are damaged.
+    """
+    if hasattr(message, "format"):
+        return np.asarray(_decoded(bytes(message.data), topic).convert("RGB"), np.uint8)
+    if message.encoding == "mono8":
+        return np.repeat(_pixels(message, "u1", 1, topic), 3, axis=2)
+    if message.encoding not in COLOURS:
+        raise InvalidRecording(
+            f"expected colour images as {', '.join(COLOURS)} or mono8 on {topic}, found {message.encoding}"
+        )
+    channels, order = COLOURS[message.encoding]
+    return np.ascontiguousarray(_pixels(message, "u1", channels, topic)[..., list(order)])
+
+
+def depth_of(message: Any, topic: str) -> npt.NDArray[np.float32]:
+    """Depth (H, W) in metres, 0 where there is no reading, of 16UC1 (mm), 32FC1 (m), or a compressed depth image.
+
+    Raises:
+        InvalidRecording: the encoding is not known, or the data are damaged.
+    """
+    if hasattr(message, "format"):
+        if "16UC1" not in message.format or "compressedDepth" not in message.format:
+            raise InvalidRecording(
+                f"expected depth as '16UC1; compressedDepth png' on {topic}, found {message.format!r}; JPEG "
+                "destroys depth"
+            )
+        millimetres = np.asarray(_decoded(bytes(message.data)[DEPTH_HEADER:], topic), np.float32)
+        return millimetres / np.float32(1000)
+    if message.encoding not in (*MM, "32FC1"):
+        raise InvalidRecording(f"expected depth as 16UC1 (mm) or 32FC1 (m) on {topic}, found {message.encoding}")
+    values = _pixels(message, NUMBERS[message.encoding], 1, topic)[..., 0].astype(np.float32)
+    if message.encoding in MM:
+        values = values / np.float32(1000)
+    return np.where(np.isfinite(values) & (values > 0), values, 0).astype(np.float32)
+
+
+def labels_of(message: Any, topic: str) -> npt.NDArray[np.int32]:
+    """Instance numbers (H, W) of a label image.
+
+    Raises:
+        InvalidRecording: the encoding is not known, or the data are damaged.
+    """
+    if hasattr(message, "format") or message.encoding not in NUMBERS or message.encoding == "32FC1":
+        found = getattr(message, "format", None) or message.encoding
+        raise InvalidRecording(f"expected label images as mono8, 16UC1 or 32SC1 on {topic}, found {found}")
+    return _pixels(message, NUMBERS[message.encoding], 1, topic)[..., 0].astype(np.int32)
+
+
+def compressed(rgb: npt.NDArray[np.uint8], quality: int) -> bytes:
+    """A colour image as JPEG."""
+    buffer = io.BytesIO()
+    Image.fromarray(rgb).save(buffer, "JPEG", quality=quality)
+    return buffer.getvalue()
+
+
+def _decoded(data: bytes, topic: str) -> Image.Image:
+    try:
+        found: Image.Image = Image.open(io.BytesIO(data))
+        found.load()
+    except (UnidentifiedImageError, OSError, ValueError) as problem:
+        raise InvalidRecording(
+            f"expected PNG or JPEG images on {topic}, found data that are not ({problem})"
+        ) from problem
+    return found
+
+
+def _pixels(message: Any, kind: str, channels: int, topic: str) -> npt.NDArray[Any]:
+    """Pixels (H, W, C); rows may be padded."""
+    dtype = np.dtype((">" if message.is_bigendian else "<") + kind)
+    data = np.frombuffer(bytes(message.data), np.uint8)
+    row = message.width * channels * dtype.itemsize
+    if message.step < row or len(data) < message.step * message.height:
+        raise InvalidRecording(
+            f"expected {message.height} rows of {row} bytes on {topic}, found {len(data)} bytes in steps of "
+            f"{message.step}"
+        )
+    rows = np.ascontiguousarray(data[: message.step * message.height].reshape(message.height, message.step)[:, :row])
+    return rows.view(dtype).reshape(message.height, message.width, channels)

@@ -1,0 +1,126 @@
+"""Recorded runs in any format: `.npz`, `.h5`, boxes as `.json`, and ROS 2 bags."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nsrecover.core.actions import Plan
+from nsrecover.core.observation import Observation
+from nsrecover.errors import InvalidRecording
+from nsrecover.records import boxes_recording, recording
+from nsrecover.records.archive import Archive
+
+Seen = Observation | boxes_recording.Boxes
+"""What was seen at one moment: camera images, or boxes by name."""
+
+BAGS = (".mcap", ".db3")
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One recorded run.
+
+    Attributes:
+        name: file, and number of the episode in a file of several.
+        plan: T actions.
+        observations: T + 1 of one kind, before, between and after the actions.
+        notes: of the recording.
+    """
+
+    name: str
+    plan: Plan
+    observations: tuple[Seen, ...]
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def has_images(self) -> bool:
+        """Whether it holds camera images, not boxes."""
+        return isinstance(self.observations[0], Observation)
+
+
+def read_runs(places: Iterable[str | Path]) -> Iterator[Run]:
+    """Read runs one by one.
+
+    Args:
+        places: files, folders of files, bags, or `example`.
+
+    Raises:
+        InvalidRecording: a place does not exist, is damaged, of an unknown kind, or holds no runs.
+        InvalidConfiguration: a format needs an extra that is not installed.
+    """
+    for place in places:
+        yield from _runs_at(Path(place))
+
+
+def read_run(place: str | Path) -> Run:
+    """Read the only run of a place.
+
+    Raises:
+        InvalidRecording: as for `read_runs`, or there are several.
+    """
+    found = list(read_runs([place]))
+    if len(found) != 1:
+        raise InvalidRecording(
+            f"expected one recorded run at {place}, found {len(found)}; give the file of one of them"
+        )
+    return found[0]
+
+
+def is_bag(path: Path) -> bool:
+    """Whether a path is a ROS 2 bag: a file of its data, or a folder with `metadata.yaml`."""
+    return path.suffix in BAGS or (path / "metadata.yaml").is_file()
+
+
+def _runs_at(path: Path) -> Iterator[Run]:
+    if str(path) == "example" and not path.exists():
+        yield _of_recording("example", recording.example())
+    elif not path.exists():
+        raise InvalidRecording(f"expected recorded runs at {path}, found nothing there; check the path")
+    elif is_bag(path):
+        from nsrecover.records.bags import read_bag  # only bags need the extra
+
+        yield _of_recording(str(path), read_bag(path))
+    elif path.is_dir():
+        files = sorted(each for each in path.iterdir() if _is_run(each))
+        if not files:
+            raise InvalidRecording(
+                f"expected recorded runs (.npz, .h5, .json, .mcap) in {path}, found none; record some with "
+                "`nsrecover record`"
+            )
+        for file in files:
+            yield from _runs_at(file)
+    elif path.suffix in (".h5", ".hdf5"):
+        with Archive(path) as archive:
+            for number in archive.episodes:
+                yield _of_recording(f"{path} episode {number}", archive[number])
+    elif path.suffix == ".npz":
+        yield _of_recording(str(path), recording.load(path))
+    elif path.suffix == ".json":
+        boxes = boxes_recording.load(path)
+        yield Run(str(path), boxes.plan, boxes.scenes, boxes.notes)
+    else:
+        raise InvalidRecording(
+            f"expected recorded runs as .npz, .h5, .json (boxes), .mcap or .db3, found {path.name}; convert it with "
+            "nsrecover.records.recording.save"
+        )
+
+
+def _is_run(path: Path) -> bool:
+    """Whether a file or folder in a folder of runs is one of them; other JSON files may lie there, too."""
+    if path.name.startswith("."):
+        return False
+    if path.suffix == ".json":
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return False
+        return isinstance(document, dict) and document.get("format") == boxes_recording.FORMAT
+    return path.suffix in (".npz", ".h5", ".hdf5") or is_bag(path)
+
+
+def _of_recording(name: str, found: recording.Recording) -> Run:
+    return Run(name, found.plan, found.observations, found.notes)

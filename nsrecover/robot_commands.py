@@ -1,0 +1,353 @@
+"""Commands from recorded runs to a monitor of one's own robot: `new`, `record`, `calibrate`, `watch`, `report`, ..."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+from rich.console import Console
+from rich.progress import track
+
+from nsrecover.errors import InvalidConfiguration
+
+Item = TypeVar("Item")
+
+DISTANCES_MM = (5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 60.0)
+
+Episodes = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="EPISODES...",
+        help="Recorded runs: .npz, .h5, boxes as .json, ROS 2 bags (.mcap, .db3 or their folder), or folders of these.",
+    ),
+]
+Checkpoint = Annotated[Path | None, typer.Option(help="Folder of a checkpoint; by default the shipped one.")]
+Factory = Annotated[
+    str, typer.Argument(metavar="FACTORY", help="Your robot: file.py:factory or package.module:factory.")
+]
+Plan = Annotated[
+    str | None, typer.Option(help="Actions as 'top(red, blue); ...'; by default the attribute `plan` of the world.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+def calibrate(
+    episodes: Episodes,
+    alpha: Annotated[float, typer.Option(help="Requested rate of false alarms per good step, at most 0.2.")] = 0.01,
+    tolerance_mm: Annotated[
+        float, typer.Option(min=2.0, max=100.0, help="Displacement from which on an object is out of place.")
+    ] = 20.0,
+    out: Annotated[Path, typer.Option(help="Folder for the checkpoint and the report.")] = Path("calibrated"),
+    checkpoint: Checkpoint = None,
+    test: Annotated[
+        list[str] | None, typer.Option(help="Other good runs, to count false alarms on; can be repeated.")
+    ] = None,
+    check_sensors: Annotated[bool, typer.Option(help="Refuse runs whose first images are implausible.")] = True,
+    as_json: AsJson = False,
+) -> None:
+    """Set the monitor's threshold from at least 10 runs that went well, and say what it is worth.
+
+    Needed are successful runs only: another arrangement of the objects in each, all operators that you use. The result
+    is a folder for `nsrecover.load(FOLDER)`, `nsrecover check RUN --checkpoint FOLDER` and `nsrecover watch`. The
+    report says whether the rate is promised or estimated (1 % needs 99 good steps for a promise), how large a
+    displacement is detected how often, how uncertain both are, and what to improve first.
+
+    From camera images this needs `nsrecover[learned]`; from boxes it does not. The page needs `nsrecover[report]`.
+    """
+    from nsrecover.models.conformal import Calibration, lowest
+    from nsrecover.onboarding import calibration, report, scoring
+    from nsrecover.records.review import system_for
+    from nsrecover.records.runs import read_runs
+    from nsrecover.system import System
+
+    runs = list(progress(read_runs(episodes), "reading"))
+    system = system_for(runs, checkpoint, tolerance_mm / 1000)
+    steps = []
+    for number, run in enumerate(progress(runs, "following the runs")):
+        steps += scoring.scored_steps(system, run, number, DISTANCES_MM, check_sensors=check_sensors)
+    result = calibration.calibration_of(steps, alpha, system.models.threshold, tolerance_mm / 1000)
+    if test:
+        fresh = []
+        for number, run in enumerate(progress(read_runs(test), "following the runs to test")):
+            fresh += scoring.scored_steps(system, run, number, DISTANCES_MM, 1, check_sensors)
+        result = calibration.tested_on(result, fresh)
+    scores = [step.score for step in steps]
+    calibrated = System(
+        system.models.with_threshold(result.threshold),
+        domain=system.domain,
+        calibration=Calibration(lowest(scores), len(scores)),
+    )
+    document = report.document_of(result)
+    calibrated.save(out, "\n".join(["# Calibrated on own runs", "", *report.lines_of(result), ""]))
+    (out / "calibration.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    try:
+        page = str(report.write_page(result, out))
+    except InvalidConfiguration as missing:
+        page = f"no page: {missing}"
+    if as_json:
+        print(json.dumps({**document, "checkpoint": str(out), "report": page}, indent=2))
+        return
+    for line in report.lines_of(result):
+        print(line)
+    print(f"checkpoint: {out}   report: {page}")
+
+
+def new(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder for the project; made if it does not exist.")],
+    as_json: AsJson = False,
+) -> None:
+    """Write a project for your robot whose own test passes at once, on a simulated stand-in.
+
+    `world.py` has three methods to replace (observe, execute, close), `cameras.toml` the numbers of your table and
+    cameras, `domain.py` your plan and operators, and `README.md` the next commands.
+    """
+    from nsrecover.onboarding.project_files import new_project
+
+    files = new_project(folder)
+    if as_json:
+        print(json.dumps({"files": [str(file) for file in files]}, indent=2))
+        return
+    print("\n".join(map(str, files)))
+    print(f"next: cd {folder} && python test_world.py")
+
+
+def check_setup(
+    place: Annotated[
+        str, typer.Argument(metavar="RUN|FACTORY", help="A recorded run, or a running robot: file.py:factory.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for the drawings over the images.")] = Path("setup"),
+    looks: Annotated[int, typer.Option(min=2, help="Looks at a scene at rest, for a running robot.")] = 10,
+    as_json: AsJson = False,
+) -> None:
+    """Check units, conventions, the table's plane, agreement of the cameras, masks, names and rates.
+
+    Exits with 1 if there is a problem. For a recorded run the first images and all boxes are checked; a running robot
+    is looked at several times, and nothing may move meanwhile. The drawings show masks, boxes and the table's plane
+    over the images: lines have to lie on the table, and boxes around their objects.
+    """
+    from nsrecover.onboarding import live, setup_check
+    from nsrecover.records.runs import read_run
+
+    if ".py:" in place or (":" in place and not Path(place).exists()):
+        from nsrecover.testing import load_factory
+
+        world = live.made_world(load_factory(place), 0)
+        with closing_if_possible(world):
+            found = setup_check.check_live(*live.look_repeatedly(world, looks), out)
+    else:
+        found = setup_check.check_run(read_run(place), out)
+    if as_json:
+        drawings = [str(path) for path in found.drawings]
+        print(json.dumps({"facts": found.facts, "problems": found.problems, "drawings": drawings}, indent=2))
+    else:
+        for line in found.facts:
+            print(line)
+        for path in found.drawings:
+            print(f"drawn: {path}")
+        for line in found.problems:
+            print(f"problem: {line}")
+        print(f"{len(found.problems)} problems" if found.problems else "no problems found")
+    if found.problems:
+        raise typer.Exit(1)
+
+
+def record(
+    place: Annotated[
+        str, typer.Argument(metavar="FACTORY|BAG", help="Your robot as file.py:factory, or a recorded ROS 2 bag.")
+    ],
+    runs: Annotated[int, typer.Option(min=1, help="Number of runs.")] = 1,
+    plan: Plan = None,
+    out: Annotated[Path, typer.Option(help="Folder for the runs.")] = Path("runs"),
+    as_json: AsJson = False,
+) -> None:
+    """Record runs of a robot: let it carry out its plan, and keep what is seen before and after every action.
+
+    Observations are checked when they are made; a run with one that cannot be used is not written. Runs that are there
+    already are kept, so the same command goes on after an interruption. Watch the robot: delete the file of a run that
+    went wrong, since calibration takes every run for a good one. The factory may take the number of the run. Of a bag
+    its run is written.
+    """
+    from nsrecover.onboarding import live
+    from nsrecover.records import bags, boxes_recording, recording
+    from nsrecover.testing import load_factory
+
+    if Path(place).exists():
+        bag = bags.read_bag(place)
+        recording.save(bag, path := out / f"{Path(place).stem}.npz")
+        print(json.dumps({"written": [str(path)], "runs": 1}) if as_json else f"{path}: {len(bag.plan)} actions")
+        return
+    factory, written = load_factory(place), []
+    for number in progress(range(runs), "recording"):
+        stem = out / f"run{number:03d}"
+        if any(stem.with_suffix(suffix).exists() for suffix in (".json", ".npz")):
+            continue
+        world = live.made_world(factory, number)
+        with closing_if_possible(world):
+            found = live.record_run(world, live.plan_for(world, plan))
+        if isinstance(found, boxes_recording.BoxesRecording):
+            boxes_recording.save(found, path := stem.with_suffix(".json"))
+        else:
+            recording.save(found, path := stem.with_suffix(".npz"))
+        written.append(str(path))
+        if not as_json:
+            print(f"{path}: {len(found.plan)} actions")
+    if as_json:
+        print(json.dumps({"written": written, "runs": runs}, indent=2))
+    else:
+        print(f"{len(written)} runs written, {runs - len(written)} were there")
+
+
+def train(
+    episodes: Episodes,
+    out: Annotated[Path, typer.Option(help="Folder; the same one continues an interrupted training.")] = Path(
+        "trained"
+    ),
+    checkpoint: Checkpoint = None,
+    scratch: Annotated[bool, typer.Option("--scratch", help="Start from an untrained model.")] = False,
+    seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
+    setting: Annotated[
+        list[str] | None, typer.Option(help="A setting of `python -m train`, e.g. encoder.epochs=8; can be repeated.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train on your own successful runs, compare with the old model on runs that neither saw, and keep the better one.
+
+    Of five runs three are learned from, one validates the training, and one compares. Both models judge the good
+    steps and displaced copies of the runs to compare; the new one is kept if it is right more often. Set the threshold
+    afterwards: `nsrecover calibrate RUNS --checkpoint trained/best`. Training needs a checkout (`make install`); boxes
+    need none.
+    """
+    from nsrecover.onboarding import scoring, training
+    from nsrecover.records.runs import read_runs
+    from nsrecover.system import load
+
+    learning, validation, comparison = training.divided(list(progress(read_runs(episodes), "reading")))
+    start = Path("tabletop_sensors") if checkpoint is None else checkpoint
+    old = load(start)
+    folder = training.train_on(learning, validation, None if scratch else start, out, seed, setting or ())
+    new = load(folder)
+    new = replace(new, models=new.models.with_threshold(old.models.threshold))
+    found = {}
+    for name, system in (("old", old), ("new", new)):
+        steps = scoring.all_steps(system, progress(comparison, f"judging with the {name} model"), DISTANCES_MM)
+        found[name] = training.quality_of(steps, system.models.threshold, system.models.tolerance_m)
+    kept = "new" if found["new"].balanced > found["old"].balanced else "old"
+    (new if kept == "new" else old).save(out / "best", f"# The {kept} model, kept by a comparison on own runs\n")
+    document = {
+        "kept": kept, "checkpoint": str(out / "best"), "runs": {
+            "learned": len(learning), "validated": len(validation), "compared": len(comparison),
+        },
+        **{name: quality.to_json() for name, quality in found.items()},
+    }  # fmt: skip
+    (out / "comparison.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    if as_json:
+        print(json.dumps(document, indent=2))
+        return
+    for name, quality in found.items():
+        print(f"{name}: good steps without alarm {quality.good}; displaced copies detected {quality.displaced}")
+    print(f"kept: the {kept} model, in {out / 'best'}; now: nsrecover calibrate RUNS --checkpoint {out / 'best'}")
+
+
+def watch(
+    place: Factory,
+    plan: Plan = None,
+    checkpoint: Checkpoint = None,
+    out: Annotated[Path, typer.Option(help="File for the log of the episode.")] = Path("watched.json"),
+    budget_s: Annotated[float, typer.Option(min=0.0, help="Planning time for one recovery, in seconds.")] = 1.0,
+    as_json: AsJson = False,
+) -> None:
+    """Let a robot carry out its plan under the monitor: errors are detected, explained and recovered from.
+
+    Exits with 1 if the robot asked for help. The log is for `nsrecover report` and `nsrecover explain`.
+    """
+    from nsrecover.agent import RecoveryAgent
+    from nsrecover.core.episode import EpisodeStatus, StepRecord
+    from nsrecover.core.observation import Observation
+    from nsrecover.onboarding import live
+    from nsrecover.records import episode_log
+    from nsrecover.system import geometric, load
+    from nsrecover.testing import load_factory
+
+    world = live.made_world(load_factory(place), 0)
+
+    def tell(step: StepRecord) -> None:
+        if not as_json:
+            print(f"{step.action or 'check'}: {step.discrepancy.verdict.value.replace('_', ' ')}", flush=True)
+            if step.explanation is not None:
+                print(f"  {step.explanation.text}", flush=True)
+
+    with closing_if_possible(world):
+        due = live.plan_for(world, plan)
+        images = checkpoint is not None or isinstance(world.observe(), Observation)
+        system = load(checkpoint) if images else geometric()
+        episode = RecoveryAgent(system, world, budget_s=budget_s).run(due, on_record=tell)
+    episode_log.save(episode, out)
+    errors = sum(bool(step.discrepancy) for step in episode.records)
+    if as_json:
+        status = {"status": episode.status.value, "reason": episode.reason, "errors": errors, "log": str(out)}
+        print(json.dumps(status, indent=2))
+    else:
+        print(f"{episode.status.value.replace('_', ' ')}, {errors} errors. {episode.reason}".rstrip())
+        print(f"log: {out}")
+    if episode.status is not EpisodeStatus.COMPLETED:
+        raise typer.Exit(1)
+
+
+def report(
+    episode: Annotated[str, typer.Argument(help="The log of an episode (.json), a recorded run, or `example`.")],
+    out: Annotated[Path, typer.Option(help="File for the page.")] = Path("report.html"),
+    checkpoint: Checkpoint = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a page about one episode: every step, drawings of what deviates, the explanation and the way back.
+
+    The page needs no other file. This needs `nsrecover[report]`, and for recorded images `nsrecover[learned]`.
+    """
+    from nsrecover.core.atomic_write import atomic_write_bytes
+    from nsrecover.onboarding.episode_page import episode_at, page_of
+
+    found = episode_at(episode, checkpoint)
+    atomic_write_bytes(out, page_of(found, f"Episode {Path(episode).stem}").encode())
+    if as_json:
+        errors = sum(bool(step.discrepancy) for step in found.records)
+        print(json.dumps({"page": str(out), "steps": len(found.records), "errors": errors}, indent=2))
+    else:
+        print(out)
+
+
+@contextlib.contextmanager
+def closing_if_possible(world: Any) -> Iterator[None]:
+    """Close a world at the end, if it has a method for that."""
+    try:
+        yield
+    finally:
+        if callable(close := getattr(world, "close", None)):
+            close()
+
+
+def progress(items: Iterable[Item], what: str) -> Iterator[Item]:
+    """Go through items with a bar on stderr, if that is a terminal."""
+    console = Console(stderr=True)
+    yield from track(items, description=what, console=console, transient=True, disable=not console.is_terminal)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    for name, command in COMMANDS.items():
+        app.command(name)(command)
+
+
+COMMANDS: dict[str, Any] = {
+    "new": new,
+    "check-setup": check_setup,
+    "record": record,
+    "calibrate": calibrate,
+    "train": train,
+    "watch": watch,
+    "report": report,
+}

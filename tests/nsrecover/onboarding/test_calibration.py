@@ -1,0 +1,124 @@
+"""Calibration on few good runs: the rate holds, what it is worth is said, and bad input is one line."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nsrecover
+from nsrecover.onboarding.calibration import tail_quantile
+from nsrecover.records import boxes_recording
+from tests.commands import run
+from tests.nsrecover.onboarding.box_runs import box_run, write_runs
+
+nsr = partial(run, "nsrecover.cli")
+
+
+def calibrated(folder: Path, *options: str, **errors: float) -> tuple[dict[str, Any], Path]:
+    runs = write_runs(folder / "runs", 14, **errors)
+    done = nsr("calibrate", str(runs), "--out", str(folder / "out"), "--json", *options)
+    assert done.code == 0, done.err
+    return json.loads(done.out), folder / "out"
+
+
+def alarms_on_fresh_runs(system: nsrecover.System, count: int, **errors: float) -> float:
+    rng, alarms, steps = np.random.default_rng(99), 0, 0
+    for _ in range(count):
+        episode = box_run(rng, **errors)
+        monitor = system.monitor(episode.plan, episode.scenes[0])
+        for action, scene in zip(episode.plan, episode.scenes[1:], strict=True):
+            alarms += bool(monitor.step(action, scene))
+            steps += 1
+    return alarms / steps
+
+
+def test_small_errors_leave_the_tolerance_to_decide(tmp_path: Path) -> None:
+    found, out = calibrated(tmp_path)
+    assert found["threshold"] == found["threshold_of_tolerance"] == 0.5
+    assert found["detection_by_mm"]["30"]["share"] == 1.0
+    assert found["detection_by_mm"]["30"]["low"] < 0.95  # 42 steps do not say more
+    assert found["detection_by_mm"]["5"]["share"] == 0.0
+    assert not found["promised"]
+    assert found["steps_needed_for_the_promise"] == 99
+    system = nsrecover.load(out)
+    assert system.models.threshold == 0.5
+    assert system.calibration is not None
+    assert alarms_on_fresh_runs(system, 40) == 0.0
+    assert "<img" in (out / "report.html").read_text()
+
+
+def test_large_errors_lower_the_threshold_until_the_rate_holds(tmp_path: Path) -> None:
+    errors = {"placed_mm": 6.0, "measured_mm": 5.0}
+    assert alarms_on_fresh_runs(nsrecover.geometric(), 60, **errors) > 0.02
+    found, out = calibrated(tmp_path, "--alpha", "0.01", **errors)
+    assert 0 < found["threshold"] < 0.5
+    assert alarms_on_fresh_runs(nsrecover.load(out), 100, **errors) <= 0.01
+    assert found["detection_by_mm"]["60"]["share"] > 0.9
+    assert found["improve"]
+
+
+def test_an_offset_of_the_arm_is_the_first_thing_to_improve(tmp_path: Path) -> None:
+    found, _ = calibrated(tmp_path, offset_mm=9.0)
+    assert "objects are put" in found["improve"][0]
+    assert "x +9" in found["improve"][0] or "x +8" in found["improve"][0]
+
+
+def test_the_continued_tail_is_cautious() -> None:
+    rng = np.random.default_rng(3)
+
+    def scores(count: int) -> np.ndarray[Any, Any]:
+        return np.exp(-0.05 * np.square(rng.normal(size=(count, 5, 3))).sum(axis=2).max(axis=1))
+
+    fresh = scores(50_000)
+    rates = [float((fresh < tail_quantile(scores(60), 0.01)).mean()) for _ in range(100)]
+    assert 0.002 < np.mean(rates) < 0.015
+
+
+def test_too_few_runs_and_runs_that_failed_are_named(tmp_path: Path) -> None:
+    few = write_runs(tmp_path / "few", 3)
+    done = nsr("calibrate", str(few), "--out", str(tmp_path / "out"))
+    assert done.code == 2
+    assert "at least 10 successful runs, found 3" in done.err
+    runs = write_runs(tmp_path / "runs", 12)
+    episode = boxes_recording.load(runs / "run04.json")
+    gone = {name: box for name, box in episode.scenes[1].items() if name != "red"}
+    boxes_recording.save(
+        boxes_recording.BoxesRecording(episode.plan, (episode.scenes[0], gone, *episode.scenes[2:])),
+        runs / "run04.json",
+    )
+    done = nsr("calibrate", str(runs), "--out", str(tmp_path / "out"))
+    assert done.code == 2
+    assert "run04.json step 1 (red)" in done.err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d["scenes"].pop(), "one before the first action and one after each"),
+        (lambda d: d.pop("plan"), "record it again"),
+        (lambda d: d.update(format="other"), "nsrecover boxes"),
+        (lambda d: d["scenes"][0].update(red=[400, 0, 20]), "centre x, y, z and size x, y, z in metres"),
+    ],
+)
+def test_recordings_of_boxes_that_cannot_be_used_are_refused(change: Any, message: str, tmp_path: Path) -> None:
+    (file,) = write_runs(tmp_path, 1).glob("*.json")
+    document = json.loads(file.read_text())
+    change(document)
+    file.write_text(json.dumps(document))
+    with pytest.raises(nsrecover.errors.InvalidRecording, match=message):
+        boxes_recording.load(file)
+
+
+def test_recordings_of_boxes_come_back_with_targets(tmp_path: Path) -> None:
+    box = (0.5, 0.0, 0.02, 0.04, 0.04, 0.04)
+    plan = nsrecover.Plan((nsrecover.Action("restore", ("red",), target=box),))
+    boxes_recording.save(boxes_recording.BoxesRecording(plan, ({"red": box}, {"red": None})), tmp_path / "a.json")
+    found = boxes_recording.load(tmp_path / "a.json")
+    assert found.plan == plan
+    assert found.scenes[1]["red"] is None

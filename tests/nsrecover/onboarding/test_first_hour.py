@@ -1,0 +1,234 @@
+"""From a new project to a trusted monitor, and what the mistakes of the first hour say."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nsrecover.core.actions import Plan
+from nsrecover.errors import InvalidPlan
+from nsrecover.onboarding.live import check_plan
+from nsrecover.records import boxes_recording, recording
+from tests.commands import ROOT, run
+from tests.nsrecover.onboarding.box_runs import write_runs
+
+nsr = partial(run, "nsrecover.cli")
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("project")
+    done = nsr("new", str(folder))
+    assert done.code == 0, done.err
+    return folder
+
+
+def test_its_own_test_passes_at_once(project: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "test_world.py"], cwd=project, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
+        timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "both tests passed" in done.stdout
+
+
+def test_from_recorded_runs_to_a_monitor_that_recovers(project: Path, tmp_path: Path) -> None:
+    world, runs, out = f"{project}/world.py:make_world", tmp_path / "runs", tmp_path / "calibrated"
+    done = nsr("check-setup", world, "--out", str(tmp_path / "setup"), "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["problems"] == []
+    assert nsr("record", world, "--runs", "11", "--out", str(runs)).code == 0
+    (runs / "run005.json").unlink()
+    done = nsr("record", world, "--runs", "11", "--out", str(runs), "--json")
+    assert [Path(name).name for name in json.loads(done.out)["written"]] == ["run005.json"]
+    assert nsr("check-setup", str(runs / "run000.json")).code == 0
+    done = nsr("calibrate", str(runs), "--out", str(out), "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["detection_by_mm"]["30"]["share"] == 1.0
+    log = tmp_path / "watched.json"
+    done = nsr(
+        "watch", f"{project}/world.py:disturbed_world", "--checkpoint", str(out), "--out", str(log), "--json"
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert json.loads(done.out) == {"status": "completed", "reason": "", "errors": 1, "log": str(log)}
+    page = tmp_path / "report.html"
+    assert nsr("report", str(log), "--out", str(page)).code == 0
+    assert page.read_text().count("<svg") == 2
+    assert "blue missed its place" in page.read_text()
+    assert "blue" in nsr("explain", str(log)).out
+    assert "0 of 3 steps" in nsr("check", str(runs / "run000.json"), "--checkpoint", str(out)).out
+
+
+def test_what_was_found_is_drawn_over_the_images(tmp_path: Path) -> None:
+    done = nsr("check-setup", "example", "--out", str(tmp_path))
+    assert done.code == 0, done.err
+    assert sorted(path.name for path in tmp_path.glob("*.png")) == ["view_left.png", "view_right.png"]
+    assert "table at 0 mm" in done.out
+
+
+def test_help_of_every_command_teaches() -> None:
+    for name in ("new", "check-setup", "record", "calibrate", "train", "watch", "report", "explain", "check"):
+        done = nsr(name, "--help")
+        assert done.code == 0
+        assert len(done.out) > 400, name
+
+
+def in_millimetres(folder: Path) -> list[str]:
+    (file,) = write_runs(folder, 1).glob("*.json")
+    document = json.loads(file.read_text())
+    for scene in document["scenes"]:
+        for name in scene:
+            scene[name] = [1000 * value for value in scene[name]]
+    file.write_text(json.dumps(document))
+    return ["check-setup", str(file)]
+
+
+def z_down(folder: Path) -> list[str]:
+    (file,) = write_runs(folder, 1).glob("*.json")
+    document = json.loads(file.read_text())
+    for scene in document["scenes"]:
+        for name in scene:
+            scene[name][2] = -0.5
+    file.write_text(json.dumps(document))
+    return ["check-setup", str(file)]
+
+
+def images(folder: Path, body: str) -> list[str]:
+    """A world that returns the images of the example, changed."""
+    (folder / "camera_world.py").write_text(
+        "from dataclasses import replace\nimport numpy as np\nfrom nsrecover.records.recording import example\n"
+        "class World:\n    plan = example().plan\n    def execute(self, action): pass\n    def observe(self):\n"
+        f"        seen = example().observations[0]\n        return {body}\n"
+    )
+    return ["record", f"{folder}/camera_world.py:World", "--out", str(folder / "runs")]
+
+
+def taken_port(folder: Path) -> list[str]:
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    listening.listen()
+    taken_port.kept = listening  # type: ignore[attr-defined]
+    return ["serve", "--boxes-only", "--port", str(listening.getsockname()[1])]
+
+
+def wrong_file(folder: Path) -> list[str]:
+    (folder / "notes.txt").write_text("my runs")
+    return ["calibrate", str(folder / "notes.txt")]
+
+
+def mixed(folder: Path) -> list[str]:
+    write_runs(folder, 10)
+    episode = recording.example()
+    recording.save(recording.Recording(Plan(episode.plan.actions[:1]), episode.observations[:2]), folder / "a.npz")
+    return ["calibrate", str(folder), "--out", str(folder / "out")]
+
+
+def one_scene_missing(folder: Path) -> list[str]:
+    (file,) = write_runs(folder, 1).glob("*.json")
+    document = json.loads(file.read_text())
+    document["scenes"].pop()
+    file.write_text(json.dumps(document))
+    return ["check", str(file)]
+
+
+def plan_of(text: str) -> Callable[[Path], list[str]]:
+    def arguments(folder: Path) -> list[str]:
+        nsr("new", str(folder / "mine"))
+        return ["record", f"{folder}/mine/world.py:make_world", "--plan", text, "--out", str(folder / "runs")]
+
+    return arguments
+
+
+MISTAKES: dict[str, tuple[Callable[[Path], list[str]], str]] = {
+    "misspelt object": (plan_of("top(gren, red)"), "Did you mean 'green'?"),
+    "misspelt operator": (plan_of("topp(green, red)"), "Did you mean 'top'?"),
+    "empty plan": (plan_of(""), "found an empty plan"),
+    "circular plan": (plan_of("top(red, blue); top(blue, green); top(green, red)"), "found a circle"),
+    "one argument too few": (plan_of("top(green)"), "top"),
+    "boxes in millimetres": (in_millimetres, "divide by 1000"),
+    "z points down": (z_down, "z points up"),
+    "depth in millimetres": (
+        lambda f: images(f, "replace(seen, depth_m=seen.depth_m * 1000)"),
+        "give depth_m in metres",
+    ),
+    "no masks": (lambda f: images(f, "replace(seen, instances=seen.instances * 0)"), "check the segmenter"),
+    "cameras in another order": (lambda f: images(f, "replace(seen, cameras=seen.cameras[::-1])"), "in the order of"),
+    "depth of another size": (lambda f: images(f, "replace(seen, depth_m=seen.depth_m[:, ::2])"), "to one size"),
+    "wrong file": (wrong_file, "expected recorded runs as .npz"),
+    "no such file": (lambda f: ["report", str(f / "none.json")], "found nothing there"),
+    "images and boxes": (mixed, "give one kind"),
+    "one observation too few": (one_scene_missing, "one before the first action and one after each"),
+    "port in use": (taken_port, "choose another address, or --port 0"),
+    "misspelt factory": (
+        lambda f: [*images(f, "seen")[:1], f"{f}/camera_world.py:Wrld"],
+        "expected a function or class",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", list(MISTAKES))
+def test_a_mistake_of_the_first_hour_is_one_line_that_says_what_to_do(name: str, tmp_path: Path) -> None:
+    arguments, message = MISTAKES[name]
+    done = nsr(*arguments(tmp_path))
+    text = done.err if done.code == 2 else done.out
+    (line,) = [each for each in text.splitlines() if each.startswith(("error: ", "problem: "))][:1]
+    assert message in line
+    assert done.code in (1, 2)
+    assert "Traceback" not in done.err
+    if done.code == 2:
+        assert done.err.count("\n") == 1
+
+
+def test_a_project_is_never_overwritten(project: Path) -> None:
+    done = nsr("new", str(project))
+    assert done.code == 2
+    assert "nothing was changed" in done.err
+
+
+def test_a_tower_that_is_rebuilt_is_no_circle() -> None:
+    check_plan(Plan.parse("top(a, b); free(a); top(b, a)"))
+    with pytest.raises(InvalidPlan, match="b on a on b"):
+        check_plan(Plan.parse("top(a, b); top(b, a)"))
+
+
+def test_a_run_with_an_unusable_observation_is_not_written(tmp_path: Path) -> None:
+    (tmp_path / "failing.py").write_text(
+        "class World:\n    plan = 'left(a, b)'\n    n = 0\n    def execute(self, action): self.n += 1\n"
+        "    def observe(self):\n        side = 0.04 if self.n == 0 else float('nan')\n"
+        "        return {'a': (.5, 0, .02, .04, .04, side), 'b': (.5, .2, .02, .04, .04, .04)}\n"
+    )
+    done = nsr("record", f"{tmp_path}/failing.py:World", "--out", str(tmp_path / "runs"))
+    assert done.code == 2
+    assert "observation after left(a, b)" in done.err
+    assert not (tmp_path / "runs").exists()
+
+
+def test_setup_checks_name_scatter_and_misses(tmp_path: Path) -> None:
+    (tmp_path / "noisy.py").write_text(
+        "import numpy as np\nrng = np.random.default_rng(0)\nclass World:\n    n = 0\n    def observe(self):\n"
+        "        self.n += 1\n        x = .5 + rng.normal(0, .02)\n"
+        "        b = None if self.n % 2 else (.5, .2, .02, .04, .04, .04)\n"
+        "        return {'a': (x, 0, .02, .04, .04, .04), 'b': b}\n"
+    )
+    done = nsr("check-setup", f"{tmp_path}/noisy.py:World", "--out", str(tmp_path))
+    assert done.code == 1
+    assert "a scatters by" in done.out
+    assert "b was not seen in 5 of 10 looks" in done.out
+
+
+def test_boxes_of_a_recording_keep_what_cannot_be_seen(tmp_path: Path) -> None:
+    (file,) = write_runs(tmp_path, 1).glob("*.json")
+    found = boxes_recording.load(file)
+    hidden = replace(found, scenes=({**found.scenes[0], "grey": None}, *found.scenes[1:]))
+    boxes_recording.save(hidden, file)
+    assert boxes_recording.load(file).scenes[0]["grey"] is None
+    assert np.isclose(boxes_recording.load(file).scenes[1]["red"], found.scenes[1]["red"]).all()

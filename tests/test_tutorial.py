@@ -1,0 +1,51 @@
+"""The tutorial works as printed: all its blocks in order, in a new folder."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.commands import ROOT
+
+PAGE = (ROOT / "docs" / "your_robot.md").read_text(encoding="utf-8")
+PARTS = dict(zip(("boxes", "cameras", "bag"), re.split(r"^## \d\. ", PAGE, flags=re.MULTILINE)[1:], strict=True))
+LONG = ("python -m sim.collect", "python -m eval.record")
+"""Commands that take minutes, as the page says."""
+
+
+def run_blocks(text: str, folder: Path) -> str:
+    """Run the blocks of a part in order; return what the last command printed."""
+    place, out = folder, ""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    for kind, block in re.findall(r"```(bash|python)\n(.*?)```", text, flags=re.DOTALL):
+        lines = [block] if kind == "python" else block.splitlines()
+        for line in lines:
+            if kind == "python":
+                command = [sys.executable, "-c", line]
+            else:
+                words = shlex.split(line, comments=True)
+                if words[0] == "cd":
+                    place = place / words[1]
+                    continue
+                if line.startswith(LONG):
+                    continue
+                start = {"nsrecover": [sys.executable, "-m", "nsrecover.cli"], "python": [sys.executable]}[words[0]]
+                command = [*start, *words[1:]]
+            done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, timeout=300)
+            assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+            out = done.stdout
+    return out
+
+
+@pytest.mark.parametrize(
+    ("part", "ending"),
+    [("boxes", "done: top(green, red)"), ("cameras", "no problems found"), ("bag", "the tower fell")],
+)
+def test_every_block_of_a_part_works(part: str, ending: str, tmp_path: Path) -> None:
+    assert ending in run_blocks(PARTS[part], tmp_path)
