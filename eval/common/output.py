@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import platform
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,10 +18,8 @@ from tqdm import tqdm
 from eval.common.command import CONFIG, METRICS, TABLE
 from nsrecover.core.atomic_write import atomic_write_bytes
 from sim.common.folder import write_json
+from sim.common.origin import RUN, machine
 from sim.common.parallel import run_parallel
-
-RUN = "run.json"
-"""How the results came about: command, seconds, revision and machine; `python -m eval.reproduce` reads it."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -55,23 +51,6 @@ def overrides() -> str:
     where = ("out=", "parallel=", "workers=", "footage=", "states=", "errors=", "paths.", "hydra")
     chosen = [given for given in HydraConfig.get().overrides.task if not given.startswith(where)]
     return " ".join(f"'{given}'" if " " in given else given for given in chosen)
-
-
-def machine() -> dict[str, Any]:
-    """Revision of the checkout, processor and number of cores."""
-    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
-    try:
-        found = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
-        revision = found.stdout.strip()
-    except OSError:  # no git
-        revision = ""
-    processor = platform.processor() or platform.machine()
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        processor = next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        pass
-    return {"revision": revision or None, "processor": processor, "cores": os.cpu_count()}
 
 
 def in_workers(

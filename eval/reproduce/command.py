@@ -10,12 +10,12 @@ from typing import Annotated, Any
 import typer
 
 from eval.common.command import METRICS
-from eval.common.output import RUN
 from eval.common.tables import document, markdown_table, number, percent, percent_of
 from eval.reproduce.inserted import with_tables
 from eval.sweep.run import PACKED
 from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
+from sim.common.origin import RUN
 
 PAGES = "results"
 """Folder of the pages about results, next to the page that is written."""

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 from eval.common.command import TABLE
-from eval.common.output import RUN
 from nsrecover.errors import InvalidConfiguration
+from sim.common.origin import RUN
 
 _BLOCK = re.compile(r"<!-- begin: (results/[\w/]+) -->\n.*?<!-- end -->", re.DOTALL)
 

@@ -18,7 +18,7 @@ from omegaconf import OmegaConf
 from tqdm import tqdm
 
 from eval.common.episodes import episodes_of
-from eval.common.output import machine, overrides, write_results
+from eval.common.output import overrides, write_results
 from eval.sweep import metrics
 from eval.sweep.episode import Job, run_job
 from eval.sweep.evaluation_world import Controller
@@ -29,6 +29,7 @@ from nsrecover.errors import InvalidConfiguration, did_you_mean
 from sim.common.cameras import DEFAULT_RIG
 from sim.common.folder import claim_folder, read_ledger
 from sim.common.groups import instantiate_group
+from sim.common.origin import machine
 from sim.common.parallel import Backend, run_parallel
 from sim.datasets.kinds import DATASETS
 from sim.datasets.spec import ErrorEpisode

@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.common import kinematics
+from sim.common.arm import OPEN_M
 from sim.kitchen.robot import BASE_HEIGHT_M, BasePose
 
 Array = npt.NDArray[np.float64]
 
-_UPPER_M, _WRIST_M, _HAND_M = 0.075, 0.055, 0.034
-"""Radii around upper arm, wrist and hand: a little less than the widest of each."""
+_UPPER_M, _WRIST_M = 0.075, 0.055
+"""Radii around upper arm and wrist: a little less than the widest of each."""
 _FOREARM = np.array(
     [[0.017, -0.24, 0.064], [0.026, -0.18, 0.062], [0.040, -0.12, 0.062], [0.053, -0.06, 0.062], [0.067, 0.0, 0.062],
      [0.070, 0.03, 0.056]]
@@ -23,7 +24,15 @@ _FOREARM = np.array(
 _HELD_M = 0.010
 """Around points of what is held."""
 _SHARES = np.linspace(0.0, 1.0, 5)
-_HAND_ACROSS = (-0.075, 0.0, 0.075)
+_HAND = tuple(
+    (back, across, radius)
+    for back, sides, radius in ((0.075, (-0.075, 0.0, 0.075), 0.034), (0.11, (-0.075, 0.0, 0.075), 0.034),
+                                (0.057, (-0.085, 0.085), 0.020))
+    for across in sides
+)  # fmt: skip
+"""Spheres of the hand: how far behind the tool, to which side along the fingers' axis, and their radii, metres."""
+FINGERS = np.array([[0.0, side * (OPEN_M / 2 + 0.008), -back] for side in (-1, 1) for back in (0.0, 0.025, 0.05)])
+"""Points (6, 3) on open fingers, in the frame of the tool."""
 _NEAR_M = 1.2
 """Obstacles farther from the base than this are out of reach."""
 
@@ -66,11 +75,9 @@ def arm_spheres(joints: Array, held: Array) -> tuple[Array, Array]:
     forearm = np.column_stack([np.zeros(len(_FOREARM)), _FOREARM[:, :2]])
     points.append(origins[:, None, 4] + forearm @ frames[:, 4, :3, :3].transpose(0, 2, 1))
     radii += _FOREARM[:, 2].tolist()
-    for back in (0.075, 0.11):
-        middle = tool[:, :3, 3] - back * tool[:, :3, 2]
-        for across in _HAND_ACROSS:
-            points.append((middle + across * tool[:, :3, 1])[:, None])
-            radii.append(_HAND_M)
+    for back, across, radius in _HAND:
+        points.append((tool[:, :3, 3] - back * tool[:, :3, 2] + across * tool[:, :3, 1])[:, None])
+        radii.append(radius)
     points.append(tool[:, None, :3, 3] + held @ tool[:, :3, :3].transpose(0, 2, 1))
     radii += [_HELD_M] * len(held)
     return np.concatenate(points, axis=1), np.array(radii)

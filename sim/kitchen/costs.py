@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 import time
 from collections import defaultdict
@@ -19,6 +18,7 @@ from tqdm import tqdm
 from conf.command import run_function
 from nsrecover.errors import InvalidConfiguration
 from sim.common.folder import write_json
+from sim.common.origin import write_run
 from sim.kitchen.scenes import NUM_LAYOUTS
 from sim.kitchen.sounding import microphone_in
 from sim.kitchen.tasks import TASKS, draw_task
@@ -118,7 +118,7 @@ def main(
     costs, number, first, started = Costs(), 0, 0.0, 0.0
     found: dict[str, Any] = {}
     if out is not None:
-        write_json(out / "run.json", {"command": shlex.join(["python", "-m", "sim.kitchen.costs", *sys.argv[1:]])})
+        write_run(out, "sim.kitchen.costs")
     with tqdm(total=round(60 * minutes), unit="s") as bar:
         while number <= WARM_UP or time.process_time() - started < 60 * minutes:
             try:

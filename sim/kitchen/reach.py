@@ -136,6 +136,7 @@ def find_station(
     obstacles: Obstacles,
     around: Obstacles,
     held: Array,
+    carried: Array,
     way: Callable[[Array], Array],
     arrives: Callable[[BasePose], bool],
     here: BasePose | None = None,
@@ -148,7 +149,8 @@ def find_station(
         azimuth: direction in which the robot should look, radians.
         obstacles: what the arm must not touch at the poses.
         around: what it must not touch on the way to the first one.
-        held: (Q, 3) points of what the hand holds, in the frame of the tool.
+        held: (Q, 3) points of what the hand holds that must be free at the poses, in the frame of the tool.
+        carried: (Q, 3) points of the fingers and what they hold that must be free on the way to them.
         way: gives the postures (W, 7) from the present one to another.
         arrives: whether the base can drive to a place.
         here: where the base stands; preferred if it serves.
@@ -166,7 +168,7 @@ def find_station(
         for row in np.flatnonzero(good).tolist():
             if not _moves_freely(portion[row], joints[row], obstacles, held):
                 continue
-            before = _unfolds(portion[row], joints[row, 0], plan, obstacles, around, held, way)
+            before = _unfolds(portion[row], joints[row, 0], plan, obstacles, around, held, carried, way)
             if before is not None and arrives(before):
                 return Station(portion[row], joints[row], before)
     return None
@@ -185,6 +187,7 @@ def _unfolds(
     obstacles: Obstacles,
     around: Obstacles,
     held: Array,
+    carried: Array,
     way: Callable[[Array], Array],
 ) -> BasePose | None:
     """The place nearest behind a base in which the arm can come to a posture (7,), and drive in; None if there is none.
@@ -198,13 +201,13 @@ def _unfolds(
         if not plan.free(np.array([[behind.x, behind.y]]))[0]:
             return None
         passed += [base.backed(distance - shift) for shift in (0.10, 0.05) if distance]
-        if not clear([behind], postures[None], around, held)[0]:
+        if not clear([behind], postures[None], around, carried)[0]:
             continue
         if passed and not clear(passed, np.broadcast_to(goal, (len(passed), 1, 7)), obstacles, held).all():
             return None
         # what is held comes straight in from farther behind
         lane = [behind.backed(0.05 * number) for number in range(1, 9)] if len(held) else []
-        if lane and not clear(lane, np.broadcast_to(postures[0], (len(lane), 1, 7)), around, held).all():
+        if lane and not clear(lane, np.broadcast_to(postures[0], (len(lane), 1, 7)), around, carried).all():
             continue
         return behind
     return None

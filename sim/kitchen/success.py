@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -20,8 +18,10 @@ from tqdm import tqdm
 from conf.command import run_function
 from nsrecover.errors import InvalidConfiguration
 from sim.common.folder import claim_folder, read_ledger, write_json
+from sim.common.origin import write_run
 from sim.common.parallel import run_parallel
 from sim.common.statistics import wilson_interval
+from sim.common.tables import document, markdown_table
 from sim.kitchen.performing import carry_out, unmet
 from sim.kitchen.scenes import NUM_LAYOUTS
 from sim.kitchen.tasks import TASKS, draw_task, task_of
@@ -150,7 +150,8 @@ def main(
                 ledger.write(json.dumps(asdict(run), sort_keys=True) + "\n")
                 ledger.flush()
         write_json(folder / "metrics.json", {"seed": seed, "tasks": summary(done), "skills": skills(done)})
-        write_json(folder / "run.json", {"command": shlex.join(["python", "-m", "sim.kitchen.success", *sys.argv[1:]])})
+        (folder / "table.md").write_text(_markdown(done), encoding="utf-8")
+        write_run(folder, "sim.kitchen.success")
     _print(done, failures)
 
 
@@ -160,31 +161,46 @@ def _left(tasks: Sequence[str], seed: int, numbers: range, workers: int) -> Iter
     yield from tqdm(runs, total=len(numbers), desc="runs", unit="run")
 
 
-def _print(runs: Sequence[TaskRun], failures: bool) -> None:
-    console = Console()
-    if failures:
-        for run in runs:
-            if run.failure:
-                console.print(f"{run.task}, layout {run.layout}: {run.failure}", soft_wrap=True, markup=False)
-    table = Table("task", "succeeded", "of", "95 %", "layouts", "s an action", "failed at")
-    for name, row in summary(runs).items():
-        low, high = row["interval"]
-        failed = ", ".join(f"{operator} {count}" for operator, count in row["failed_at"].items())
-        table.add_row(
+_TASKS = ("task", "succeeded", "of", "95 %", "layouts", "s an action", "failed at")
+_SKILLS = ("skill", "as expected", "of", "95 %")
+
+
+def _task_rows(runs: Sequence[TaskRun]) -> list[tuple[str, ...]]:
+    return [
+        (
             f"{TASKS[name].code} {name}",
             f"{100 * row['share']:.0f} %",
             str(row["runs"]),
-            f"{100 * low:.0f}-{100 * high:.0f} %",
+            f"{100 * row['interval'][0]:.0f}-{100 * row['interval'][1]:.0f} %",
             str(row["layouts"]),
             f"{row['cpu_s_an_action']:.2f}",
-            failed,
+            ", ".join(f"{operator} {count}" for operator, count in row["failed_at"].items()),
         )
-    console.print(table)
-    table = Table("skill", "as expected", "of", "95 %")
-    for name, row in skills(runs).items():
-        interval = f"{100 * row['low']:.1f}-{100 * row['high']:.1f} %"
-        table.add_row(name, f"{100 * row['value']:.1f} %", str(row["of"]), interval)
-    console.print(table)
+        for name, row in summary(runs).items()
+    ]
+
+
+def _skill_rows(runs: Sequence[TaskRun]) -> list[tuple[str, ...]]:
+    return [
+        (name, f"{100 * row['value']:.1f} %", str(row["of"]), f"{100 * row['low']:.1f}-{100 * row['high']:.1f} %")
+        for name, row in skills(runs).items()
+    ]
+
+
+def _markdown(runs: Sequence[TaskRun]) -> str:
+    return document(markdown_table(_TASKS, _task_rows(runs)), markdown_table(_SKILLS, _skill_rows(runs)))
+
+
+def _print(runs: Sequence[TaskRun], failures: bool) -> None:
+    console = Console()
+    for run in runs if failures else ():
+        if run.failure:
+            console.print(f"{run.task}, layout {run.layout}: {run.failure}", soft_wrap=True, markup=False)
+    for headers, rows in ((_TASKS, _task_rows(runs)), (_SKILLS, _skill_rows(runs))):
+        table = Table(*headers)
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -23,8 +21,10 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.domains.household.names import noun
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from sim.common.folder import write_json
+from sim.common.origin import write_run
 from sim.common.parallel import run_parallel
 from sim.common.statistics import wilson_interval
+from sim.common.tables import document, markdown_table
 from sim.kitchen.scenes import NUM_LAYOUTS, KitchenSpec, ThingSpec, sample_kitchen
 from sim.kitchen.skills.motion import Motion
 from sim.kitchen.skills.spots import spots
@@ -257,16 +257,24 @@ def _groups(found: Sequence[Try]) -> dict[tuple[str, str], list[Try]]:
     return dict(sorted(groups.items()))
 
 
-def _table(found: Sequence[Try]) -> Table:
-    table = Table("skill", "of", "succeeded", "tries", "95 %", "median s")
+_HEADERS = ("skill", "of", "succeeded", "tries", "95 %", "median s")
+
+
+def _rows(found: Sequence[Try]) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
     for (skill, kind), ended in _groups(found).items():
         good = sum(not one.failure for one in ended)
         low, high = wilson_interval(good, len(ended))
         cost = float(np.median([one.cpu_s for one in ended]))
-        share = f"{100 * good / len(ended):.0f} %"
-        table.add_row(
-            skill, kind or "all", share, str(len(ended)), f"{100 * low:.0f}-{100 * high:.0f} %", f"{cost:.2f}"
-        )
+        share, interval = f"{100 * good / len(ended):.1f} %", f"{100 * low:.1f}-{100 * high:.1f} %"
+        rows.append((skill, kind or "all", share, str(len(ended)), interval, f"{cost:.2f}"))
+    return rows
+
+
+def _table(found: Sequence[Try]) -> Table:
+    table = Table(*_HEADERS)
+    for row in _rows(found):
+        table.add_row(*row)
     return table
 
 
@@ -290,7 +298,8 @@ def _write(found: Sequence[Try], kitchens: int, seed: int, out: Path) -> None:
         out / "metrics.json",
         {"seed": seed, "kitchens": kitchens, **skills, "failures": dict(reasons.most_common())},
     )
-    write_json(out / "run.json", {"command": shlex.join(["python", "-m", "sim.kitchen.tries", *sys.argv[1:]])})
+    (out / "table.md").write_text(document(markdown_table(_HEADERS, _rows(found))), encoding="utf-8")
+    write_run(out, "sim.kitchen.tries")
 
 
 if __name__ == "__main__":

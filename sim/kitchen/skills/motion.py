@@ -13,7 +13,7 @@ from sim.common import kinematics
 from sim.common.arm import DOWN, GRIP_FORCE_N, OPEN_M, Leg
 from sim.common.rotations import rotation_about, rotation_vector
 from sim.kitchen.cell import KitchenCell
-from sim.kitchen.clearance import clear, points_clear
+from sim.kitchen.clearance import FINGERS, clear, points_clear
 from sim.kitchen.floor_plan import FloorPlan
 from sim.kitchen.reach import Station, ToolPose, find_station
 from sim.kitchen.robot import CARRY_M, HIGH_M, STOW_M, TUCKED, BasePose, along
@@ -33,9 +33,9 @@ _LIFTED_M = 0.008
 _RIM_STEP_M = 0.035
 """Distance between the points around what is held that must keep clear."""
 _CLOSE_STEPS = 260
-_TESTED = 15
+_TESTED = 30
 """At so many points of its way to the first pose the arm is tested."""
-_STOWING = np.linspace(0.08, 1.0, 14)
+_STOWING = np.linspace(0.03, 1.0, 34)
 """Where on the way to the stowed posture the arm is tested."""
 _BACKWARDS_M = (0.08, 0.16, 0.24, 0.32, 0.40)
 """How far the base draws back, so that the arm is free to be stowed."""
@@ -119,6 +119,7 @@ class Motion:
             obstacles,
             around,
             self._held(),
+            self._carried(),
             lambda goal: np.concatenate([self._robot.arm.joints[None], _dense(self._way_to(goal)[0], _TESTED)]),
             lambda base: now.path(here, base) is not None,
             here if free and near else None,
@@ -131,6 +132,10 @@ class Motion:
             return np.zeros((0, 3))
         tool, attitude = self._robot.tool()
         return (self._outside(name, above_m) - tool) @ attitude
+
+    def _carried(self) -> Array:
+        """Points (Q, 3) around the fingers and all of what they hold, in the frame of the tool."""
+        return np.concatenate([FINGERS, self._held(0.0)])
 
     def _outside(self, name: str, above_m: float = _BOTTOM_M) -> Array:
         """Points (Q, 3) around a thing, so far above its bottom, in the world."""
@@ -223,7 +228,7 @@ class Motion:
     def _draw_in(self, way: Sequence[BasePose]) -> None:
         """Bring the arm to where it touches nothing on a drive: what is held upwards, the empty hand inwards."""
         robot, arm = self._robot, self._robot.arm
-        obstacles, held = self.cell.arm_obstacles(self.cell.carried_things()), self._held(0.0)
+        obstacles, held = self.cell.arm_obstacles(self.cell.carried_things()), self._carried()
         if robot.held:
             _, rotation = self.carrying()
             straight = (arm.straight(np.asarray(place), rotation, arm.joints, FAST_M_S) for place in HIGH_M)
@@ -339,15 +344,14 @@ class Motion:
         places = [start, *(start.backed(distance, turn) for distance in _BACKWARDS_M for turn in _ASIDE)]
         free = plan.free(np.array([[base.x, base.y] for base in places]))
         options = (base for base, good in zip(places, free, strict=True) if good or base is start)
-        held = self._held(0.0)
+        held = self._carried()
         return next((base for base in options if clear([base], way[None], obstacles, held)[0]), None)
 
     def _farthest_behind(self) -> BasePose:
         """The farthest free place of those to which the base draws back."""
         start, plan = self._robot.base, self.cell.floor_plan()
-        ways = [start.backed(distance) for distance in _BACKWARDS_M]
-        free = itertools.takewhile(lambda base: plan.free(np.array([[base.x, base.y]]))[0], ways)
-        return [start, *free][-1]
+        ways = (start.backed(distance) for distance in _BACKWARDS_M)
+        return [start, *itertools.takewhile(lambda base: plan.free(np.array([[base.x, base.y]]))[0], ways)][-1]
 
     def _draw_back(self, goal: BasePose) -> None:
         """Drive straight back to a place behind."""
