@@ -162,12 +162,12 @@ class Symmetries:
         while True:
             _, flat = np.unique(both, return_inverse=True)
             both = flat.reshape(2, self._size)
-            counts = [np.bincount(row, minlength=int(flat.max()) + 1) for row in both]
-            if not np.array_equal(*counts):
+            colours = int(flat.max()) + 1
+            if not np.array_equal(np.bincount(both[0], minlength=colours), np.bincount(both[1], minlength=colours)):
                 return None
-            if len(counts[0]) == count:
+            if colours == count:
                 return both[0], both[1]
-            count = len(counts[0])
+            count = colours
             both = np.stack([self._neighbours(row.astype(np.uint64)) for row in both])
 
     def _neighbours(self, colours: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
