@@ -155,6 +155,10 @@ class DomainModel:
         """Nothing is proven."""
         return True
 
+    def use_symmetries(self) -> bool:
+        """False: none are looked for."""
+        return False
+
     def sufficient(self, state: State, steps: Sequence[int]) -> Sequence[int]:
         """All steps."""
         return steps

@@ -24,6 +24,7 @@ from nsrecover.planning.symbolic.mutexes import Mutexes
 from nsrecover.planning.symbolic.relaxation import Propositions, Relaxation
 from nsrecover.planning.symbolic.strips import Condition, GroundAction, StripsTask, bits_of, kernels, mask
 from nsrecover.planning.symbolic.stubborn import StubbornSets
+from nsrecover.planning.symbolic.symmetries import Symmetries
 
 LEAST_COST = 1e-6
 """Cost that the search gives to an action without cost, in units of the cheapest other action (at most 1). The shorter
@@ -72,7 +73,8 @@ class SymbolicModel:
         self.costs = [float(action.cost) for action in task.actions] if costs is None else list(costs)
         self.cheapest = min(self.costs, default=1.0)
         self.costs_to_go = np.asarray(costs_to_go, dtype=np.float64)
-        self._start, self._facts = task.initial, task.facts
+        self._start, self._facts, self._goal = task.initial, task.facts, subgoals[-1]
+        self._symmetries: Symmetries | None = None
         self._propositions = Propositions(len(task.facts), task.actions, subgoals)
         self._relaxation = Relaxation(self._propositions, task.actions, self.costs)
         self._goals = [self._propositions.of(subgoal) for subgoal in subgoals]
@@ -199,8 +201,14 @@ class SymbolicModel:
         return self.costs[step]
 
     def key(self, state: int) -> int:
-        """The state."""
-        return state
+        """The state, or its image under symmetries."""
+        return state if self._symmetries is None else self._symmetries.canonical(state)
+
+    def use_symmetries(self) -> bool:
+        """Look for symmetries; False if there are none."""
+        found = Symmetries(len(self._facts), self.actions, self.costs, self._goal, self._start)
+        self._symmetries = found if found.generators else None
+        return self._symmetries is not None
 
     @cached_property
     def _stubborn(self) -> StubbornSets:
