@@ -25,8 +25,8 @@ from sim.kitchen.cameras import MAST_RIG
 from sim.kitchen.observing import observe
 from sim.kitchen.robot import BasePose
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS, NUM_LAYOUTS, KitchenSpec, sample_kitchen
-from sim.kitchen.skills.carrying import front_of, where
 from sim.kitchen.skills.motion import Motion
+from sim.kitchen.skills.whereabouts import front_of, where
 from sim.kitchen.truth import FILLED_L, start_state
 from sim.kitchen.world import KitchenWorld
 
