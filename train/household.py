@@ -98,6 +98,7 @@ def train(config: TrainHouseholdConfig) -> dict[str, Any]:
         ears,
         HouseholdConfig(durations=durations(learn), signs=signs(lessons), metrics={"states": states.config.metrics}),
     )
+    models.save(out)  # what follows only measures
     alarms = false_alarms(models, files)
     provenance = {
         "command": command,
