@@ -66,4 +66,4 @@ for action in plan:
         for culprit in discrepancy.deviations:
             print(f"  {culprit.name}: {culprit.cause} ({culprit.cause.meaning})")
         my_planner_replans(from_state=discrepancy.observed, blame=discrepancy.deviating)
-        break
+        # with a new plan: monitor.set_plan(new_plan), then go on with monitor.next_action

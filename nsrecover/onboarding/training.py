@@ -125,7 +125,7 @@ def train_on(
         f"out={out / 'training'}", f"seed={seed}", *(FINE_TUNING if start is not None else ()),
         *(() if start is None else (f"start={start}", f"model.crop_size={_crop_size(start)}")), *settings,
     ]  # fmt: skip
-    done = subprocess.run(command, check=False)
+    done = subprocess.run(command, check=False, stdout=2)  # what it prints is progress, not the result
     if done.returncode:
         raise InvalidConfiguration(
             f"expected the training to succeed, found exit code {done.returncode}; its message is above, and the same "
