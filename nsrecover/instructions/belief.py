@@ -28,6 +28,7 @@ class Belief:
         excluded: object or person -> places where it was looked for and not found.
         said: object -> place that a person has named, and who.
         within: object or person -> room or place to which the search is limited.
+        guess: object or person -> the place that is looked at next; kept until it was looked at, or a person names one.
     """
 
     home: Home
@@ -35,6 +36,7 @@ class Belief:
     excluded: dict[str, set[str]] = field(default_factory=dict)
     said: dict[str, tuple[str, str]] = field(default_factory=dict)
     within: dict[str, str] = field(default_factory=dict)
+    guess: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def at_start(cls, home: Home, operator_at: str = "") -> Belief:
@@ -123,7 +125,11 @@ class Belief:
         for name in self._names(stage):
             if name in instance.objects and not self.placed(name):
                 options = [place for place in self.candidates(name, name in stage.people) if place in instance.objects]
-                known |= {("likely", name, place) for place in options[:1]}
+                if self.guess.get(name) not in options:
+                    self.guess.pop(name, None)
+                    if options:
+                        self.guess[name] = options[0]
+                known |= {("likely", name, self.guess[name])} if name in self.guess else set()
         return frozenset(known)
 
     def learn(self, state: Iterable[Fact], instance: Instance) -> None:

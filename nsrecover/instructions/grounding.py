@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -31,6 +32,11 @@ class _StopError(Exception):
     def __init__(self, result: Question | Refusal) -> None:
         super().__init__(result.text)
         self.result = result
+
+
+def plain(text: str) -> str:
+    """A text as the name of an object: without the marks that actions are written with."""
+    return " ".join(re.sub(r"[,;()]", " ", text).split())
 
 
 def refused(sentence: str) -> Refusal | None:
@@ -220,7 +226,7 @@ class _Grounder:
         if not clause.content:
             self._refuse(RefusalCode.NOT_UNDERSTOOD, f"I did not understand what to {clause.verb} {_the(name)}.")
         reports = telling and clause.content == RESULT
-        text = f"{clause.content} (part {number + 1})" if reports else clause.content
+        text = f"{clause.content} of part {number}" if reports else plain(clause.content)
         trait, done = (ServiceTrait.INFORMATION, "told") if telling else (ServiceTrait.QUESTION, "answered")
         static = (*static, ("for_person", text, name))
         return Stage(((done, text),), {}, people, (), {**more, text: frozenset({trait})}, static, reports)

@@ -181,17 +181,11 @@ class Home:
         return {place: weight / total for place, weight in weights.items()}
 
     def person_prior(self, person: str, within: str = "") -> dict[str, float]:
-        """Where a person may be: place -> probability; people are in rooms or at furniture."""
+        """Where a person may be: room -> probability; a look into a room shows everyone in it."""
         resident = self.people.get(person)
-        places = [place for place in (*self.rooms, *self.furniture) if self._fits(place, within)]
-        if within and not self.places[within].is_room:
-            places = [within]
-        usual = resident.place if resident is not None else ""
-        weights = {
-            place: (1.0 if place == usual else 0.0) + (0.5 if place == within else 0.0)
-            + (0.2 if self.places[place].is_room else 0.01)
-            for place in places
-        }  # fmt: skip
+        usual = self.places[resident.place].room if resident is not None and resident.place else ""
+        places = [room for room in self.rooms if self._fits(room, within)] or [within]
+        weights = {place: 0.2 + (1.0 if place == usual else 0.0) for place in places}
         total = sum(weights.values())
         return {place: weight / total for place, weight in weights.items()}
 

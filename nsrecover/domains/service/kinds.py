@@ -50,7 +50,7 @@ class ServiceTrait(StrEnum):
 ROBOT, OPERATOR, OPEN, CLOSE = "robot", "operator", "open", "close"
 """Names of objects that every home has: the robot, who gives the commands, and the two operations of doors."""
 
-REQUEST = "could you hand it to me, please?"
+REQUEST = "please hand it to me"
 """What the robot says to be handed something."""
 
 POSES = ("sitting", "standing", "lying", "waving", "raising an arm", "pointing")
