@@ -51,6 +51,7 @@ COMMANDS = {
     "timing": "eval.timing",
     "displacement": "eval.displacement",
     "household": "eval.household",
+    "instructions": "eval.instructions",
 }
 """Primary config -> the module that runs it."""
 

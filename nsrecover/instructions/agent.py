@@ -82,6 +82,7 @@ class ServiceAgent:
         world: the robot.
         operator: who gives the commands.
         feedback: whether the operator is asked in the end whether that was wanted.
+        log: what happened in the current command, as pairs of a code and a text.
         on_record: called after every turn of the recovery agent, with the scene's stage.
     """
 
@@ -90,12 +91,12 @@ class ServiceAgent:
     operator: Person
     feedback: bool = False
     on_record: Callable[[StagePlan, StepRecord], None] | None = None
-    _log: list[tuple[str, str]] = field(default_factory=list)
+    log: list[tuple[str, str]] = field(default_factory=list)
     _questions: int = 0
 
     def run(self, sentence: str) -> Outcome:
         """Understand a sentence and do what it says."""
-        self._log, self._questions = [], 0
+        self.log, self._questions = [], 0
         choices: dict[Phrase, str] = {}
         task = self._understood(sentence, choices)
         if isinstance(task, Refusal):
@@ -107,7 +108,7 @@ class ServiceAgent:
             corrected = self._corrected(task, answer, choices)
             if corrected is None:
                 break
-            self._log.append(("M2", f"corrected by the operator: {answer}"))
+            self.log.append(("M2", f"corrected by the operator: {answer}"))
             task = corrected
             failure = self._carried_out(task, belief)
         if failure:
@@ -116,7 +117,7 @@ class ServiceAgent:
 
     def _ended(self, status: OutcomeStatus, text: str, task: Task | None) -> Outcome:
         self.operator.tell(text)
-        return Outcome(status, text, task, tuple(self._log), self._questions)
+        return Outcome(status, text, task, tuple(self.log), self._questions)
 
     def _ask(self, question: str) -> str:
         self._questions += 1
@@ -135,13 +136,13 @@ class ServiceAgent:
                 rephrased = self._ask(found.text)
                 if not rephrased.strip():
                     return found
-                self._log.append(("M2", f"rephrased: {rephrased}"))
+                self.log.append(("M2", f"rephrased: {rephrased}"))
                 sentence, unclear = rephrased, unclear + 1
                 continue
             answer = self._ask(found.text)
             chosen = self.understanding.chosen(found, answer)
             if chosen is not None:
-                self._log.append((_kind(found), f"{found.phrase.text} is the {chosen}, said the operator"))
+                self.log.append((_kind(found), f"{found.phrase.text} is the {chosen}, said the operator"))
                 choices[found.phrase] = chosen
             elif (unclear := unclear + 1) >= ASKED_AGAIN:
                 return Refusal(RefusalCode.NOT_UNDERSTOOD, f"I still do not know that: {found.text} I did nothing.")
@@ -207,18 +208,18 @@ class ServiceAgent:
                 group[name] = room if room != within else ""
                 belief.within[name] = group[name]
                 where = f"in the whole {room}" if group[name] else "everywhere"
-                self._log.append(("M3", f"looked for {called(name, stage)} {where}"))
+                self.log.append(("M3", f"looked for {called(name, stage)} {where}"))
             elif not belief.candidates(name, name in people):
                 belief.excluded.pop(name, None)
         for name in stage.things:
             belief.forget(("hard_to_grasp", name))
-        self._log.append(("M3", f"began again: {reason}"))
+        self.log.append(("M3", f"began again: {reason}"))
         return replace(stage, things=things, people=people)
 
     def _run(self, found: StagePlan, belief: Belief, said: list[str]) -> str:
         """Carry out one plan of a stage; returns why it failed, empty if it did not."""
         stage, instance = found.stage, found.instance
-        world = BelievedWorld(self.world, belief, stage, instance, self._hear, self._log, said)
+        world = BelievedWorld(self.world, belief, stage, instance, self._hear, self.log, said)
         for name in stage.things:
             if (
                 not belief.placed(name)
@@ -226,7 +227,7 @@ class ServiceAgent:
                 and not belief.home.prior(name).get(_only(belief, name))
             ):
                 places = " and ".join(f"the {place}" for place in belief.candidates(name)[:2])
-                self._log.append(("M1", f"nobody said where the {name} is; it is likely at {places}"))
+                self.log.append(("M1", f"nobody said where the {name} is; it is likely at {places}"))
         system = FactSystem(instance, stage.goal, assumed=found.start)
         agent = RecoveryAgent(system, world, max_recoveries=_RECOVERIES)
         on_record = self.on_record

@@ -13,6 +13,7 @@ from nsrecover.instructions.phrases import phrases_of
 from nsrecover.instructions.reading import Clause, Phrase, Reading, Sort, Verb
 from nsrecover.instructions.words import Lexeme, Lexicon, tokens
 
+_ABOUT_PLACES = (Verb.OPEN, Verb.CLOSE, Verb.TURN_ON, Verb.TURN_OFF)
 _END = frozenset(".!?;")
 _WISHES = frozenset(("want", "need", "like", "would", "wish", "have", "could"))
 _STARTS_CONTENT = frozenset(
@@ -34,13 +35,17 @@ class _Reader:
     thing: Phrase | None = None
     person: Phrase | None = None
     place: Phrase | None = None
+    thing_at: tuple[Phrase, Phrase] | None = None
 
     def segment(self, items: Sequence[Lexeme]) -> None:
         """Read what stands between full stops."""
         items = _without_reason(_without_condition(items))
         first = next((item for item in items if item.sort not in ("filler", "mark", "conjunction")), None)
         if first is not None and first.text == "i" and not _is_wish(items):
-            self._declared(items)
+            comma = next((i for i, item in enumerate(items) if item.text == ","), len(items))
+            self._declared(items[:comma])
+            if any(_is_verb(items, i) for i in range(comma + 1, len(items))):
+                self.segment(items[comma + 1 :])
             return
         starts = [i for i in range(len(items)) if _is_verb(items, i)]
         if not starts:
@@ -80,9 +85,11 @@ class _Reader:
         wish = _is_wish(items) or any(pair in (("can", "i"), ("may", "i"), ("could", "i")) for pair in pairwise(texts))
         if things and wish:
             self._command(Verb.BRING, items, False)
-        elif things and texts[:1] in (["where"], ["is"], ["are"]):
+        elif things and (texts[:1] in (["where"], ["is"], ["are"]) or {"where", "seen"} & set(texts)):
             self._command(Verb.FIND, items, False)
             self._add(Clause(Verb.TELL, person=_operator(), content=RESULT))
+        elif things and "belongs" in texts and any(phrase.sort is Sort.PLACE for _, phrase in found):
+            self._command(Verb.PLACE, items, False)
         else:
             self._note(items, mention=True)
             if not self.clauses and not things:
@@ -92,7 +99,9 @@ class _Reader:
         found, unknown = phrases_of(items)
         said = Said(verb, [(prep, self._resolved(phrase, verb, prep)) for prep, phrase in found], items)
         for clause in clauses_of(said, self.thing, self.person):
-            self._add(replace(clause, negated=negated))
+            mentioned_at = self.thing_at is not None and clause.thing == self.thing_at[0] and clause.source is None
+            source = self.thing_at[1] if mentioned_at and self.thing_at is not None else clause.source
+            self._add(replace(clause, negated=negated, source=source))
         self.unknown += unknown
 
     def _speech(self, items: Sequence[Lexeme], begin: int, verb: Verb) -> int:
@@ -140,7 +149,10 @@ class _Reader:
                 self._add(Clause(Verb.ASK, person=whom, person_at=person_at, content=text))
             return
         last = self.clauses[-1].verb if self.clauses else None
-        if ("how" in words and "many" in words) or (set(words) & {"number", "amount"} and (things or people)):
+        asks_number = "how" in words and "many" in words
+        if asks_number and last is Verb.COUNT and not things and not people and place is None:
+            text = RESULT
+        elif asks_number or (set(words) & {"number", "amount"} and (things or people)):
             whom_to_count = people[0] if people and not things else None
             self._add(Clause(Verb.COUNT, things[0] if things else None, place, person=whom_to_count))
             text = RESULT
@@ -184,6 +196,8 @@ class _Reader:
                 self.person = phrase
             elif phrase.sort is Sort.PLACE:
                 self.place = phrase
+                if self.thing is not None and mention and (self.thing_at or (None,))[0] != self.thing:
+                    self.thing_at = (self.thing, phrase)
 
     def _resolved(self, phrase: Phrase, verb: Verb, prep: str) -> Phrase:
         """What a pronoun means; other phrases as they are."""
@@ -191,6 +205,8 @@ class _Reader:
             return phrase
         if phrase.name == "there":
             return self.place or phrase
+        if phrase.name == "it" and (prep == "from" or verb in _ABOUT_PLACES) and self.place is not None:
+            return self.place
         about_people = verb in (Verb.FOLLOW, Verb.GUIDE, Verb.ASK, Verb.TELL, Verb.ANSWER, Verb.POSE) or (
             prep == "to" and phrase.name != "it"
         )
@@ -234,7 +250,7 @@ def _is_wish(items: Sequence[Lexeme]) -> bool:
     if "i" not in texts[:4]:
         return False
     start = texts.index("i")
-    return bool({"want", "need", "like", "wish"} & set(texts[start + 1 : start + 4]))
+    return bool({"want", "need", "like", "wish", "love"} & set(texts[start + 1 : start + 4]))
 
 
 def _without_reason(items: Sequence[Lexeme]) -> Sequence[Lexeme]:

@@ -76,7 +76,7 @@ class _Grounder:
     notes: list[str] = field(default_factory=list)
 
     def task(self) -> Task:
-        reading, clauses = self.reading, _taken_first(_asked_first(self.reading.clauses))
+        reading, clauses = self.reading, _taken_first(_asked_first(_gone_first(self.reading.clauses)))
         if not clauses:
             self._refuse_without_clauses()
         if len(reading.not_understood) > _MOST_UNKNOWN * len(reading.sentence.split()):
@@ -302,8 +302,7 @@ class _Grounder:
         places = self.home.places
         if phrase.name in places:
             return phrase.name
-        fitting = [each for each in places.values() if each.name.split()[-1] == phrase.name or phrase.name in each.also]
-        fitting = fitting or [each for each in places.values() if each.name.endswith(phrase.name)]
+        fitting = [each for each in places.values() if each.name.endswith(phrase.name) or phrase.name in each.also]
         unclear = []
         for word in phrase.words:
             told = [each for each in fitting if word in each.looks or word in each.name.split()]
@@ -318,6 +317,9 @@ class _Grounder:
             options = tuple(each.name for each in fitting)
             said = f" I do not know what '{unclear[0]}' means." if unclear else ""
             raise _StopError(Question(f"Which {phrase.name} do you mean: {_or(options)}?{said}", phrase, options))
+        self.notes += [
+            f"I do not know what '{word}' says about the {fitting[0].name} and left it out." for word in unclear
+        ]
         return fitting[0].name
 
     def _surface(self, place: str) -> str:
@@ -330,6 +332,28 @@ class _Grounder:
                 return each
         self._refuse(RefusalCode.IMPOSSIBLE, f"There is nothing in the {place} to put it on.")
         raise AssertionError
+
+
+def _gone_first(clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
+    """The clauses with the place of going as the place of what is done next: "go to the table and count the cups"."""
+    ordered, i = list(clauses), 0
+    while i + 1 < len(ordered):
+        clause, after = ordered[i], ordered[i + 1]
+        there = None
+        if clause.verb is Verb.GO and not clause.negated:
+            if after.verb in (Verb.TAKE, Verb.BRING, Verb.FIND, Verb.COUNT, Verb.PLACE) and (
+                after.thing or not after.person
+            ):
+                there = replace(after, source=clause.target) if after.source is None else None
+            elif after.person is not None and after.person.name != OPERATOR and after.person_at is None:
+                there = replace(after, person_at=clause.target)
+            elif after.target == clause.target and after.verb in (*_OPPOSITE,):
+                there = after
+        if there is not None:
+            ordered[i : i + 2] = [there]
+        else:
+            i += 1
+    return tuple(ordered)
 
 
 def _asked_first(clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:

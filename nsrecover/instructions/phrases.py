@@ -36,10 +36,10 @@ def phrases_of(items: Sequence[Lexeme]) -> tuple[list[tuple[str, Phrase]], list[
             definite = item.value == "True"
         elif item.sort == "whose":
             owner = item.value
-        elif item.sort == "pose" and found and found[-1][1].sort in (Sort.PERSON, Sort.POSED) and not words:
-            last = found[-1][1]
+        elif item.sort == "pose" and not words and (of := _posed(found)) is not None:
+            last = found[of][1]
             if last.name == "person":
-                found[-1] = (found[-1][0], Phrase(Sort.POSED, item.value, last.definite, plural=last.plural))
+                found[of] = (found[of][0], Phrase(Sort.POSED, item.value, last.definite, plural=last.plural))
         elif item.sort == "pose":
             pose = item.value
         elif item.sort == "people":
@@ -53,6 +53,8 @@ def phrases_of(items: Sequence[Lexeme]) -> tuple[list[tuple[str, Phrase]], list[
         elif item.sort in _NOUNS:
             found.append((prep, Phrase(Sort(item.sort), item.value, definite, owner, tuple(words), item.plural)))
             prep, definite, owner, words = "", True, "", []
+        elif item.text == "there" and i + 1 < len(items) and items[i + 1].sort in ("at", "article", "from"):
+            pass  # "how many are there on the table"
         elif item.sort == "pronoun":
             found.append((prep, Phrase(Sort.PRONOUN, item.value)))
             prep = ""
@@ -81,6 +83,16 @@ def phrases_of(items: Sequence[Lexeme]) -> tuple[list[tuple[str, Phrase]], list[
             found.append(("to", Phrase(Sort.PRONOUN, "there")))
         i += 1
     return found, unknown + [(word, named) for word in words]
+
+
+def _posed(found: Sequence[tuple[str, Phrase]]) -> int | None:
+    """The index of the person to whom a pose belongs that stands behind, also behind the person's place."""
+    for i in (-1, -2):
+        if len(found) >= -i and found[i][1].sort in (Sort.PERSON, Sort.POSED):
+            return i
+        if len(found) >= -i and found[i][1].sort is not Sort.PLACE:
+            return None
+    return None
 
 
 def _note(items: Sequence[Lexeme], i: int) -> tuple[str, int]:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from nsrecover.core.actions import Action
 from nsrecover.core.explanation import Fact as Said
 from nsrecover.domains.base import State
+from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.service.domain import SERVICE
 from nsrecover.domains.service.home import Home
-from nsrecover.domains.service.kinds import OPERATOR, ROBOT
+from nsrecover.domains.service.kinds import OPERATOR, ROBOT, ServiceTrait
 from nsrecover.instructions.belief import Belief
 from nsrecover.instructions.task import Refusal, RefusalCode, Stage, Task
 from nsrecover.planning.symbolic.domain_model import solve
@@ -58,10 +59,18 @@ def action_text(action: Action, instance: Instance) -> str:
     """An action as an instruction."""
     operator = instance.domain.operators[action.operator]
     names = {
-        parameter.variable.removeprefix("?"): "you" if name == OPERATOR else name
+        parameter.variable.removeprefix("?"): _named(name, instance)
         for parameter, name in zip(operator.parameters, action.arguments, strict=True)
     }
     return operator.words.imperative.format(**names)
+
+
+def _named(name: str, instance: Instance) -> str:
+    if name == OPERATOR:
+        return "you"
+    traits = instance.objects[name]
+    thing = ServiceTrait.LOCATION in traits or Trait.PORTABLE in traits or ServiceTrait.POSED in traits
+    return f"the {name}" if thing else name.capitalize() if ServiceTrait.PERSON in traits else name
 
 
 def plan_stage(stage: Stage, belief: Belief, most: int = 1) -> StagePlan | None:

@@ -18,7 +18,7 @@ VERBS: dict[Verb, str] = {
     Verb.FIND: "find, look for, locate, search for, search, seek, meet, greet, look up, spot, track down, check for",
     Verb.COUNT: "count, how many, count up",
     Verb.FOLLOW: "follow, go after, go along with, walk behind, come after",
-    Verb.GUIDE: "guide, lead, escort, accompany, show the way, walk, usher",
+    Verb.GUIDE: "guide, lead, escort, accompany, show the way, show, walk, usher",
     Verb.TELL: "tell, say, report, inform, let, notify, announce, speak, describe, mention, state, introduce",
     Verb.ASK: "ask, question, inquire, enquire, find out from",
     Verb.ANSWER: "answer, reply, respond",
@@ -64,7 +64,8 @@ ARTICLES = {
 _FILLERS = """
 please could can would will you kindly hi hello hey hsr robot thanks thank maybe perhaps just now then and so
 also afterwards finally first next after that is are was were be been being who which what do does did not if
-whether able like want need wish help me to your yourself moment minute second quickly carefully right away as
+whether able like want need wish help me to your yourself
+belongs belong moment minute second quickly carefully right away as
 well too good morning afternoon evening dear okay ok um uh er there up down back again everything anything
 something still currently located lying placed standing found available visible possible time day today tonight
 go ahead try trying out when once while because since have has had wanted feel feeling got am im i we he she
@@ -244,6 +245,7 @@ _CONTRACTIONS = {
 def tokens(sentence: str) -> list[str]:
     """The words of a sentence in lower case, with marks of punctuation as words of their own."""
     text = sentence.lower().replace("\u2019", "'").replace("`", "'")
+    text = re.sub(r"\b(turn|switch) ((?:[a-z]+ ){1,4}?)(on|off)\b", r"\1 \3 \2", text)
     for pattern, plain in _CONTRACTIONS.items():
         text = re.sub(pattern, plain, text)
     return re.findall(r"[^\W_]+(?:['-][^\W_]+)*|[.,;:!?\"]", text)

@@ -68,11 +68,11 @@ class FastHome:
         home: Home,
         objects: Mapping[str, str],
         people: Mapping[str, Someone],
-        failures: Failures = Failures(),
+        failures: Failures | None = None,
         seed: int = 0,
         ungraspable: frozenset[str] = frozenset(),
     ) -> None:
-        self.home, self.failures, self.ungraspable = home, failures, ungraspable
+        self.home, self.failures, self.ungraspable = home, failures or Failures(), ungraspable
         self.objects, self.people = dict(objects), {name: Someone(**vars(each)) for name, each in people.items()}
         self.robot, self.held = home.robot, ""
         self.open = {name: place.open for name, place in home.places.items() if self._has_door(name)}
