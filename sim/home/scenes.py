@@ -27,7 +27,9 @@ def drawn_home(seed: int, keep: Sequence[str] = ()) -> Home:
     if seed == 0:
         return home
     rng = np.random.default_rng([seed, 1])
-    needed = {*keep, home.robot, home.operator_at, "sofa", "kitchen table"}
+    # every room keeps a piece of furniture
+    firsts = {next(name for name in home.furniture if home.inside(name, room)) for room in home.rooms}
+    needed = {*keep, *firsts, home.robot, home.operator_at, "kitchen table"}
     places = {}
     for name, place in home.places.items():
         if place.is_room or place.leads_to or name in needed or rng.random() < 0.8:
