@@ -1,4 +1,4 @@
-"""The command line: `nsrecover info`, `check`, `explain`, `check-observation`, `check-world`, `export` and `serve`.
+"""The command line: `nsrecover info`, `check`, `explain`, `tell`, `check-observation`, `check-world` and others.
 
 `export` needs the extra `onnx`, and `serve` the extra `server`.
 """
@@ -238,6 +238,31 @@ def check_world(
     Console().print(table)
     if broken is not None:
         print(f"{broken}", file=sys.stderr)
+        raise typer.Exit(1)
+
+
+@app.command()
+def tell(
+    sentence: Annotated[str, typer.Argument(help="What the robot is to do, e.g. 'bring me an apple'.")],
+    home: Annotated[str, typer.Option(help="A home file (.yaml), or the name of a shipped home.")] = "apartment",
+    world: Annotated[
+        str,
+        typer.Option(metavar="FACTORY", help="Factory of the robot's world, which takes the home; see check-world."),
+    ] = "sim.home.scenes:make_world",
+    plan: Annotated[bool, typer.Option("--plan", help="Print the plan and do nothing.")] = False,
+    feedback: Annotated[bool, typer.Option(help="Ask in the end whether that was wanted.")] = False,
+) -> None:
+    """Tell a service robot in a home what to do; exit with 1 if it does not get done."""
+    # Imported here, because no other command needs it.
+    from nsrecover.instructions.telling import print_plan, tell_robot
+
+    if plan:
+        done = print_plan(home, sentence)
+    else:
+        from nsrecover.testing import load_factory
+
+        done = tell_robot(home, cast(Any, load_factory(world)), sentence, feedback)
+    if not done:
         raise typer.Exit(1)
 
 

@@ -53,6 +53,7 @@ COMMANDS = {
     "household": "eval.household",
     "kitchen_episodes": "eval.kitchen",
     "train_household": "train.household",
+    "instructions": "eval.instructions",
 }
 """Primary config -> the module that runs it."""
 

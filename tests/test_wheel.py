@@ -50,6 +50,7 @@ def test_it_holds_what_the_library_needs(wheel: Path) -> None:
         "nsrecover/checkpoints/tabletop/config.json",
         "nsrecover/checkpoints/tabletop/README.md",
         "nsrecover/episodes/collapse.npz",
+        "nsrecover/domains/service/homes/apartment.yaml",
     ):
         assert name in sizes, name
     assert sizes["nsrecover/checkpoints/tabletop/model.safetensors"] <= 15_000_000

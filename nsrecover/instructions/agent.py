@@ -1,0 +1,292 @@
+"""A service robot that is told what to do: understands, carries out with the recovery agent, asks, and is corrected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from nsrecover.agent import RecoveryAgent
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.episode import EpisodeStatus, StepRecord
+from nsrecover.domains.service.kinds import OPERATOR
+from nsrecover.fact_system import FactSystem
+from nsrecover.instructions.belief import Belief
+from nsrecover.instructions.grounding import plain
+from nsrecover.instructions.lexing import lexed
+from nsrecover.instructions.person import Person
+from nsrecover.instructions.planning import StagePlan, plan_stage, tidying
+from nsrecover.instructions.reading import Phrase, Sort
+from nsrecover.instructions.seeing import BelievedWorld, HomeWorld, called
+from nsrecover.instructions.task import Question, Refusal, RefusalCode, Stage, Task
+from nsrecover.instructions.understanding import Understanding
+from nsrecover.instructions.words import tokens
+from nsrecover.monitoring.outlook import unmet_goal
+
+ASKED_AGAIN = 2
+"""Questions about one sentence, and answers that name no option, after which it is not done."""
+
+ATTEMPTS = 5
+"""Attempts at one stage, each after everything that was looked at may be looked at again."""
+
+CANDIDATES = 10
+"""Places that one attempt looks at."""
+
+KNOWS = 0.5
+"""Probability that a person who is asked where something is knows it."""
+
+BOTHER_S = 15.0
+"""What it costs a person to be asked, as seconds of the robot's time."""
+
+_RECOVERIES = 40
+_REPHRASE = (RefusalCode.NOT_UNDERSTOOD, RefusalCode.UNKNOWN_NAME)
+
+
+class OutcomeStatus(StrEnum):
+    """How a command ended."""
+
+    DONE = "done"
+    REFUSED = "refused"
+    ASKED_FOR_HELP = "asked_for_help"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a command.
+
+    Attributes:
+        status: how it ended.
+        text: for the person who gave the command.
+        task: what was understood; None if nothing was.
+        log: what happened, as pairs of a code (M1, M2, M3 for the three kinds of recovery) and a text.
+        questions: number of questions that the robot asked the operator.
+    """
+
+    status: OutcomeStatus
+    text: str
+    task: Task | None = None
+    log: tuple[tuple[str, str], ...] = ()
+    questions: int = 0
+
+
+@dataclass
+class ServiceAgent:
+    """Carries out commands in a home.
+
+    Three kinds of recovery (Shirasaka et al., section IV): missing information (M1) by a question, or by a search that
+    orders places by probability over cost, whichever is expected to take less time; a wrong plan (M2) by what the
+    operator says about the sentence or the result; failed skills (M3) by the recovery agent.
+
+    Attributes:
+        understanding: of the home's sentences.
+        world: the robot.
+        operator: who gives the commands.
+        feedback: whether the operator is asked in the end whether that was wanted.
+        log: what happened in the current command, as pairs of a code and a text.
+        on_record: called after every turn of the recovery agent, with the scene's stage.
+    """
+
+    understanding: Understanding
+    world: HomeWorld
+    operator: Person
+    feedback: bool = False
+    on_record: Callable[[StagePlan, StepRecord], None] | None = None
+    log: list[tuple[str, str]] = field(default_factory=list)
+    _questions: int = 0
+
+    def run(self, sentence: str) -> Outcome:
+        """Understand a sentence and do what it says."""
+        self.log, self._questions = [], 0
+        choices: dict[Phrase, str] = {}
+        task = self._understood(sentence, choices)
+        if isinstance(task, Refusal):
+            return self._ended(OutcomeStatus.REFUSED, task.text, None)
+        belief = Belief.at_start(self.understanding.home, task.operator_at)
+        failure = self._carried_out(task, belief)
+        for _ in range(ASKED_AGAIN * self.feedback):
+            answer = self._ask("Is that what you wanted?")
+            corrected = self._corrected(task, answer, choices)
+            if corrected is None:
+                break
+            self.log.append(("M2", f"corrected by the operator: {answer}"))
+            task = corrected
+            failure = self._carried_out(task, belief)
+        if failure:
+            return self._ended(OutcomeStatus.ASKED_FOR_HELP, f"I need help: {failure}", task)
+        return self._ended(OutcomeStatus.DONE, "Done.", task)
+
+    def _ended(self, status: OutcomeStatus, text: str, task: Task | None) -> Outcome:
+        self.operator.tell(text)
+        return Outcome(status, text, task, tuple(self.log), self._questions)
+
+    def _ask(self, question: str) -> str:
+        self._questions += 1
+        return self.operator.ask(question)
+
+    def _understood(self, sentence: str, choices: dict[Phrase, str]) -> Task | Refusal:
+        """The task of a sentence, after questions where it is not clear."""
+        unclear = 0
+        while True:
+            found = self.understanding.task(sentence, choices)
+            if isinstance(found, Task):
+                return found
+            if isinstance(found, Refusal):
+                if found.code not in _REPHRASE or unclear >= ASKED_AGAIN - 1:
+                    return found
+                rephrased = self._ask(found.text)
+                if not rephrased.strip():
+                    return found
+                self.log.append(("M2", f"rephrased: {rephrased}"))
+                sentence, unclear = rephrased, unclear + 1
+                continue
+            answer = self._ask(found.text)
+            chosen = self.understanding.chosen(found, answer)
+            if chosen is not None:
+                self.log.append((_kind(found), f"{found.phrase.text} is the {chosen}, said the operator"))
+                choices[found.phrase] = chosen
+            elif (unclear := unclear + 1) >= ASKED_AGAIN:
+                return Refusal(RefusalCode.NOT_UNDERSTOOD, f"I still do not know that: {found.text} I did nothing.")
+
+    # --- carrying out
+
+    def _carried_out(self, task: Task, belief: Belief) -> str:
+        """Do every stage of a task; returns what failed, empty if nothing did."""
+        said: list[str] = []
+        asked = {stage.goal[0][1] for stage in task.stages if stage.goal[0][0] == "asked"}
+        for stage in task.stages:
+            for name, within in stage.things.items():
+                if name not in asked and not within and self._worth_asking(name, belief):
+                    asked.add(name)
+                    self._questions += 1
+                    self._stage(Stage((("asked", name),), {name: ""}, {OPERATOR: ""}), belief, said, attempts=1)
+            if stage.people.get(OPERATOR):
+                belief.facts = {fact for fact in belief.facts if fact[:2] != ("at", OPERATOR)}
+            failure = self._stage(_reporting(stage, said) if stage.reports else stage, belief, said)
+            if failure:
+                return failure
+        last = tidying(task, belief)
+        return self._stage(last, belief, said) if last is not None else ""
+
+    def _worth_asking(self, name: str, belief: Belief) -> bool:
+        """Whether asking the operator where something is takes less time than it is expected to save."""
+        if belief.placed(name) or name in belief.said or belief.within.get(name) or len(belief.probabilities(name)) < 2:
+            return False
+        place = next((fact[2] for fact in belief.facts if fact[:2] == ("at", OPERATOR)), "")
+        if place not in belief.home.places:
+            return False
+        chances = belief.probabilities(name)
+        direct = sum(p * belief.cost(belief.robot, spot) for spot, p in chances.items())
+        return KNOWS * (belief.search_cost(name) - direct) > belief.cost(belief.robot, place) + BOTHER_S
+
+    def _stage(self, stage: Stage, belief: Belief, said: list[str], attempts: int = ATTEMPTS) -> str:
+        reason = ""
+        for attempt in range(attempts):
+            found = plan_stage(stage, belief, CANDIDATES)
+            if found is None:
+                reason = (
+                    f"I found no way to do my part with {', '.join((*stage.things, *stage.people)) or 'that place'}"
+                )
+            else:
+                if not found.actions:
+                    return ""
+                reason = self._run(found, belief, said)
+                if not reason:
+                    return ""
+            if attempt + 1 < attempts:
+                stage = self._wider(stage, belief, reason)
+        return reason
+
+    def _wider(self, stage: Stage, belief: Belief, reason: str) -> Stage:
+        """The stage for another attempt: searches go on in the rest of the room, then of the home, then begin again."""
+        missing = [name for name in (*stage.things, *stage.people) if not belief.placed(name)]
+        things, people = dict(stage.things), dict(stage.people)
+        for name in missing:
+            group = people if name in people else things
+            within = belief.within.get(name, "")
+            if within and not belief.candidates(name, name in people):
+                room = belief.home.places[within].room
+                group[name] = room if room != within else ""
+                belief.within[name] = group[name]
+                where = f"in the whole {room}" if group[name] else "everywhere"
+                self.log.append(("M3", f"looked for {called(name, stage)} {where}"))
+            elif not belief.candidates(name, name in people):
+                belief.excluded.pop(name, None)
+        for name in stage.things:
+            belief.forget(("hard_to_grasp", name))
+        self.log.append(("M3", f"began again: {reason}"))
+        return replace(stage, things=things, people=people)
+
+    def _run(self, found: StagePlan, belief: Belief, said: list[str]) -> str:
+        """Carry out one plan of a stage; returns why it failed, empty if it did not."""
+        stage, instance = found.stage, found.instance
+        world = BelievedWorld(self.world, belief, stage, instance, self._hear, self.log, said)
+        for name in stage.things:
+            if (
+                not belief.placed(name)
+                and not stage.things[name]
+                and not belief.home.prior(name).get(_only(belief, name))
+            ):
+                places = " and ".join(f"the {place}" for place in belief.candidates(name)[:2])
+                self.log.append(("M1", f"nobody said where the {name} is; it is likely at {places}"))
+        system = FactSystem(instance, stage.goal, assumed=found.start)
+        agent = RecoveryAgent(system, world, max_recoveries=_RECOVERIES)
+        on_record = self.on_record
+        note = None if on_record is None else lambda record: on_record(found, record)
+        episode = agent.run(Plan(found.actions), note)
+        state = belief.state(instance, stage)
+        unmet = unmet_goal(instance, state, stage.goal)
+        if episode.status is EpisodeStatus.COMPLETED and not unmet:
+            return ""
+        return episode.reason or "the goal is not reached"
+
+    def _hear(self, action: Action, text: str) -> str:
+        """The place that an answer names; empty if it names none or several."""
+        if action.operator != "ask_location":
+            return ""
+        places = [item.value for item in lexed(tokens(text), self.understanding.lexicon).items if item.sort == "place"]
+        known = [place for place in dict.fromkeys(places) if place in self.understanding.home.places]
+        return known[0] if len(known) == 1 else ""
+
+    # --- feedback
+
+    def _corrected(self, task: Task, answer: str, choices: dict[Phrase, str]) -> Task | None:
+        """The task as the operator has corrected it; None if it was right, or the answer says nothing else."""
+        words = tokens(answer)
+        if not {"no", "not", "wrong", "instead", "meant", "nope"} & set(words):
+            return None
+        items = lexed(words, self.understanding.lexicon).items
+        named = {Sort(item.sort): item.value for item in items if item.sort in ("thing", "category", "place", "person")}
+        clauses = self.understanding.read(task.sentence).clauses
+        for sort, value in named.items():
+            for clause in reversed(clauses):
+                options = (clause.target, clause.source) if sort is Sort.PLACE else (clause.thing,)
+                phrase = next((each for each in options if each is not None), None)
+                if phrase is not None and sort is not Sort.PERSON:
+                    choices[phrase] = value
+                    break
+        found = self.understanding.task(task.sentence, choices)
+        return found if isinstance(found, Task) and found != task else None
+
+
+def _kind(question: Question) -> str:
+    """The kind of recovery that a question is: words that are not understood make a wrong plan, the rest is missing."""
+    return "M2" if question.phrase.words else "M1"
+
+
+def _only(belief: Belief, name: str) -> str:
+    """The place of something of which the home knows it; empty otherwise."""
+    known = belief.home.items.get(name)
+    return known.place if known is not None else belief.said.get(name, ("", ""))[0]
+
+
+def _reporting(stage: Stage, said: list[str]) -> Stage:
+    """A stage that tells what was found out, with the text for it."""
+    old = next(fact[1] for fact in stage.goal if fact[0] == "told")
+    text = " and ".join(dict.fromkeys(map(plain, said))) or "I found nothing"
+    said.clear()
+
+    def renamed(facts: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
+        return tuple(tuple(text if term == old else term for term in fact) for fact in facts)
+
+    more: Mapping[str, frozenset[str]] = {text if name == old else name: traits for name, traits in stage.more.items()}
+    return replace(stage, goal=renamed(stage.goal), static=renamed(stage.static), more=more, reports=False)

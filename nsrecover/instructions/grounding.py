@@ -1,0 +1,392 @@
+"""Reading → task: phrases are looked up in the home, clauses become goals of the service domain."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from nsrecover.domains.base import Fact
+from nsrecover.domains.household.kinds import Trait, traits_of
+from nsrecover.domains.service.home import Home
+from nsrecover.domains.service.kinds import OPERATOR, ROBOT, ServiceTrait
+from nsrecover.instructions.clauses import RESULT
+from nsrecover.instructions.reading import Clause, Phrase, Reading, Sort, Verb
+from nsrecover.instructions.task import Question, Refusal, RefusalCode, Stage, Task
+from nsrecover.instructions.words import HOSTILE
+
+LONGEST = 400
+"""Characters that a sentence may have."""
+
+_OPPOSITE = {Verb.OPEN: Verb.CLOSE, Verb.CLOSE: Verb.OPEN, Verb.TURN_ON: Verb.TURN_OFF, Verb.TURN_OFF: Verb.TURN_ON}
+
+
+_MOST_UNKNOWN = 0.4
+"""Share of words that may be unknown in a sentence that is acted on."""
+
+
+class _StopError(Exception):
+    """Grounding ends with a question or a refusal."""
+
+    def __init__(self, result: Question | Refusal) -> None:
+        super().__init__(result.text)
+        self.result = result
+
+
+def plain(text: str) -> str:
+    """A text as the name of an object: without the marks that actions are written with."""
+    return " ".join(re.sub(r"[,;()]", " ", text).split())
+
+
+def refused(sentence: str) -> Refusal | None:
+    """Why a sentence is not even read; None if it is."""
+    if not any(character.isalnum() for character in sentence):
+        return Refusal(RefusalCode.EMPTY, "I heard nothing. Tell me what to do.")
+    if len(sentence) > LONGEST:
+        text = f"That is too long for me: {len(sentence)} characters. Use at most {LONGEST}, or several commands."
+        return Refusal(RefusalCode.TOO_LONG, text)
+    if HOSTILE.search(sentence.lower()):
+        return Refusal(RefusalCode.HOSTILE, "I do not do that: I neither set rules aside nor do harm.")
+    return None
+
+
+def ground(reading: Reading, home: Home, choices: Mapping[Phrase, str] | None = None) -> Task | Question | Refusal:
+    """What a reading means in a home.
+
+    Args:
+        reading: of a sentence.
+        home: where it was said.
+        choices: phrase -> what a person has said that it means.
+
+    Returns:
+        A task; one question if ambiguity would change the outcome; or one answer why nothing is done.
+    """
+    try:
+        return _Grounder(home, reading, dict(choices or {})).task()
+    except _StopError as stop:
+        return stop.result
+
+
+@dataclass
+class _Grounder:
+    home: Home
+    reading: Reading
+    choices: dict[Phrase, str]
+    notes: list[str] = field(default_factory=list)
+
+    def task(self) -> Task:
+        reading, clauses = self.reading, _taken_first(_asked_first(_gone_first(self.reading.clauses)))
+        if not clauses:
+            self._refuse_without_clauses()
+        if len(reading.not_understood) > _MOST_UNKNOWN * len(reading.sentence.split()):
+            self._refuse(RefusalCode.NOT_UNDERSTOOD, "I understood too little of that. Tell me in English what to do.")
+        if reading.unknown_names:
+            names = ", ".join(f"'{name}'" for name in reading.unknown_names)
+            self._refuse(RefusalCode.UNKNOWN_NAME, f"I do not know {names}. I did nothing; say it in other words.")
+        self._check_contradictions(clauses)
+        stages = [self._stage(clause, i) for i, clause in enumerate(clauses)]
+        last = clauses[-1]
+        if last.verb in (Verb.FIND, Verb.COUNT) and (last.thing is not None or last.verb is Verb.COUNT):
+            stages.append(
+                self._speech(Clause(Verb.TELL, person=Phrase(Sort.PERSON, OPERATOR), content=RESULT), len(clauses))
+            )
+        at = self._place(reading.operator_at) if reading.operator_at is not None else ""
+        left_out = [word for word in reading.not_understood if word not in reading.unknown_names]
+        if left_out:
+            self.notes.append(f"I did not understand {', '.join(repr(word) for word in left_out)} and left it out.")
+        contents = " ".join(clause.content for clause in clauses)
+        self.notes += [
+            f"I took '{said}' for '{meant}'."
+            for said, meant in reading.corrected
+            if said not in contents and not said.startswith(meant)
+        ]
+        return Task(reading.sentence, tuple(stages), at, tuple(dict.fromkeys(self.notes)))
+
+    def _refuse(self, code: RefusalCode, text: str) -> None:
+        raise _StopError(Refusal(code, text))
+
+    def _refuse_without_clauses(self) -> None:
+        words, verbs = self.reading.not_understood, self.reading.verbs
+        listed = ", ".join(f"'{word}'" for word in words)
+        if verbs and len(words) in (1, 2):
+            self._refuse(RefusalCode.UNKNOWN_NAME, f"I do not know {listed}. I did nothing; say it in other words.")
+        if verbs and not words:
+            self._refuse(RefusalCode.NOT_UNDERSTOOD, f"I did not understand what to {verbs[0]}.")
+        if words and (self.reading.mentioned or len(words) <= 2):
+            self._refuse(RefusalCode.NO_SKILL, f"I have no skill for that; I did not understand {listed}.")
+        said = f" I did not understand {listed}." if words else ""
+        self._refuse(RefusalCode.NOT_UNDERSTOOD, f"I found no command in that.{said} Tell me in English what to do.")
+
+    def _check_contradictions(self, clauses: tuple[Clause, ...]) -> None:
+        for i, clause in enumerate(clauses):
+            others = [other for j, other in enumerate(clauses) if j != i]
+            if clause.negated:
+                same = any(other.verb is clause.verb and not other.negated for other in others)
+                code = RefusalCode.CONTRADICTION if same else RefusalCode.NO_SKILL
+                why = (
+                    "You want it done and not done."
+                    if same
+                    else f"You tell me not to {clause.verb}; that is no command that I can carry out."
+                )
+                self._refuse(code, f"{why} I did nothing.")
+            after = clauses[i + 1] if i + 1 < len(clauses) else None
+            if after is not None and _OPPOSITE.get(clause.verb) is after.verb and clause.target == after.target:
+                self._refuse(
+                    RefusalCode.CONTRADICTION, f"You want it to {clause.verb} and to {after.verb}. I did nothing."
+                )
+            if (
+                clause.verb is Verb.PLACE
+                and after is not None
+                and after.verb is Verb.PLACE
+                and clause.thing == after.thing
+                and clause.target != after.target
+            ):
+                self._refuse(RefusalCode.CONTRADICTION, "You want one thing put in two places. I did nothing.")
+
+    # --- stages
+
+    def _stage(self, clause: Clause, number: int) -> Stage:
+        match clause.verb:
+            case Verb.BRING | Verb.TAKE | Verb.PLACE | Verb.FIND if (
+                clause.thing is not None or clause.verb is not Verb.FIND
+            ):
+                return self._with_thing(clause)
+            case Verb.FIND | Verb.FOLLOW | Verb.GUIDE | Verb.ANSWER | Verb.POSE:
+                return self._with_person(clause)
+            case Verb.COUNT:
+                return self._count(clause)
+            case Verb.TELL | Verb.ASK:
+                return self._speech(clause, number)
+            case Verb.ASK_WHERE:
+                thing, within = self._thing(clause)
+                _, people, more, static = self._person(clause)
+                return Stage((("asked", thing),), {thing: within}, people, (), more, static)
+            case _:
+                return self._at_place(clause)
+
+    def _with_thing(self, clause: Clause) -> Stage:
+        thing, within = self._thing(clause)
+        if clause.verb is Verb.FIND:
+            return Stage((("found", thing),), {thing: within})
+        if clause.verb is Verb.TAKE:
+            return Stage((("holding", thing),), {thing: within})
+        if clause.verb is Verb.PLACE:
+            if clause.target is None:
+                raise _StopError(Question(f"Where should I put the {thing}?", Phrase(Sort.PLACE, "?")))
+            place = self._surface(self._place(clause.target))
+            if Trait.METAL in traits_of(self.home.kind(thing)) and Trait.MICROWAVES in self.home.places[place].traits:
+                self._refuse(
+                    RefusalCode.DANGEROUS, f"I do not put metal in the microwave: the {thing} is made of metal."
+                )
+            return Stage((("at", thing, place),), {thing: within}, {}, (place,))
+        name, people, more, static = self._person(clause)
+        return Stage((("at", thing, name),), {thing: within}, people, (), more, static)
+
+    def _with_person(self, clause: Clause) -> Stage:
+        name, people, more, static = self._person(clause)
+        if clause.verb in (Verb.FOLLOW, Verb.GUIDE):
+            if clause.target is None and clause.verb is Verb.GUIDE:
+                raise _StopError(Question(f"Where should I guide {_the(name)}?", Phrase(Sort.PLACE, "?")))
+            place = self._place(clause.target) if clause.target is not None else self._followed_to(people[name])
+            done = "followed" if clause.verb is Verb.FOLLOW else "guided"
+            return Stage(((done, name), ("at", ROBOT, place)), {}, people, (place,), more, static)
+        goal = {Verb.FIND: "beside", Verb.ANSWER: "answered_to", Verb.POSE: "pose_known"}[clause.verb]
+        return Stage(((goal, name),), {}, people, (), more, static)
+
+    def _followed_to(self, within: str) -> str:
+        """Where following ends if it is not said: the person leads; planned for the room that is spoken of."""
+        return self.home.places[within].room if within else self.home.places[self.home.robot].room
+
+    def _count(self, clause: Clause) -> Stage:
+        if clause.source is None:
+            raise _StopError(Question("Where should I count?", Phrase(Sort.PLACE, "?")))
+        place = self._place(clause.source)
+        if clause.person is not None or clause.thing is None:
+            posed = clause.person is not None and clause.person.sort is Sort.POSED
+            pose = clause.person.name if clause.person is not None and posed else ""
+            what = f"{pose} people at the {place}".strip()
+            trait = ServiceTrait.COUNT_POSED if posed else ServiceTrait.COUNT_PEOPLE
+            return Stage(
+                (("counted", what),), {}, {}, (place,), {what: frozenset({trait})}, (("counts_at", what, place),)
+            )
+        noun = clause.thing.name
+        spots = [place]
+        if self.home.places[place].is_room:
+            spots = [each for each in self.home.furniture if self.home.inside(each, place)]
+        trait = ServiceTrait.COUNT_CATEGORY if clause.thing.sort is Sort.CATEGORY else ServiceTrait.COUNT_OBJECTS
+        whats = {f"{noun} at the {spot}": spot for spot in spots}
+        goal: tuple[Fact, ...] = tuple(("counted", what) for what in whats)
+        static: tuple[Fact, ...] = tuple(("counts_at", what, spot) for what, spot in whats.items())
+        return Stage(goal, {}, {}, tuple(spots), dict.fromkeys(whats, frozenset({trait})), static)
+
+    def _speech(self, clause: Clause, number: int) -> Stage:
+        name, people, more, static = self._person(clause)
+        telling = clause.verb is Verb.TELL
+        if not clause.content:
+            self._refuse(RefusalCode.NOT_UNDERSTOOD, f"I did not understand what to {clause.verb} {_the(name)}.")
+        reports = telling and clause.content == RESULT
+        text = f"{clause.content} of part {number}" if reports else plain(clause.content)
+        trait, done = (ServiceTrait.INFORMATION, "told") if telling else (ServiceTrait.QUESTION, "answered")
+        static = (*static, ("for_person", text, name))
+        return Stage(((done, text),), {}, people, (), {**more, text: frozenset({trait})}, static, reports)
+
+    def _at_place(self, clause: Clause) -> Stage:
+        if clause.target is None:
+            what = clause.thing.text if clause.thing is not None else "that"
+            self._refuse(RefusalCode.NO_SKILL, f"I cannot {clause.verb} {what}.")
+        place = self._place(clause.target) if clause.target is not None else ""
+        traits = self.home.places[place].traits
+        doors, switch = {Trait.DOOR, ServiceTrait.ROOM_DOOR}, Trait.SWITCH
+        if clause.verb in (Verb.OPEN, Verb.CLOSE) and not traits & doors:
+            self._refuse(RefusalCode.NO_SKILL, f"I cannot {clause.verb} the {place}.")
+        if clause.verb in (Verb.TURN_ON, Verb.TURN_OFF) and switch not in traits:
+            self._refuse(RefusalCode.NO_SKILL, f"I cannot {clause.verb} the {place}.")
+        goals: dict[Verb, Fact] = {
+            Verb.OPEN: ("open", place), Verb.CLOSE: ("closed", place), Verb.TURN_ON: ("running", place),
+            Verb.TURN_OFF: ("off", place), Verb.GO: ("at", ROBOT, place),
+        }  # fmt: skip
+        return Stage((goals[clause.verb],), places=(place,))
+
+    # --- phrases
+
+    def _thing(self, clause: Clause) -> tuple[str, str]:
+        """The object of a clause, and where its search is limited to."""
+        phrase = clause.thing
+        within = self._place(clause.source) if clause.source is not None else ""
+        if phrase is None or phrase.sort is Sort.PRONOUN:
+            self._refuse(RefusalCode.NOT_UNDERSTOOD, f"I did not understand what to {clause.verb}.")
+            raise AssertionError
+        if phrase in self.choices:
+            return self.choices[phrase], within
+        if phrase.name in self.home.items:
+            return phrase.name, within
+        fitting = [item for item in self.home.items.values() if self.home.could_mean(phrase.name, item.name)]
+        for word in phrase.words:
+            told = [item for item in fitting if word in item.name.split() or word in item.notes]
+            if told:
+                fitting = told
+            else:
+                self.notes.append(f"I do not know what '{word}' says about the {phrase.name} and left it out.")
+        owned = [item for item in fitting if phrase.owner and item.owner == phrase.owner]
+        if phrase.owner:
+            fitting = owned or [item for item in fitting if not item.owner]
+        if len(fitting) == 1 and (phrase.definite or phrase.owner):
+            return fitting[0].name, within
+        if len(fitting) > 1 and (phrase.definite or phrase.owner) and phrase.sort is Sort.THING:
+            options = tuple(item.name for item in fitting)
+            raise _StopError(Question(f"Which {phrase.name} do you mean: {_or(options)}?", phrase, options))
+        if phrase.sort is Sort.CATEGORY:
+            self.notes.append(f"Any {phrase.name} will do.")
+        return phrase.name, within
+
+    def _person(self, clause: Clause) -> tuple[str, dict[str, str], dict[str, frozenset[str]], tuple[Fact, ...]]:
+        """The person of a clause, with where to look, further objects and static facts."""
+        phrase = clause.person or Phrase(Sort.PERSON, OPERATOR)
+        if phrase.sort is Sort.PRONOUN:
+            self._refuse(RefusalCode.NOT_UNDERSTOOD, f"I did not understand whom to {clause.verb}.")
+        within = self._place(clause.person_at) if clause.person_at is not None else ""
+        if phrase.sort is Sort.POSED:
+            name = f"{phrase.name} person"
+            traits = frozenset({ServiceTrait.PERSON, ServiceTrait.POSED})
+            return name, {name: within}, {name: traits}, (("has_pose", name, phrase.name),)
+        return phrase.name, {phrase.name: within}, {}, ()
+
+    def _place(self, phrase: Phrase | None) -> str:
+        """The place that a phrase means."""
+        assert phrase is not None
+        if phrase in self.choices:
+            return self.choices[phrase]
+        if phrase.sort is not Sort.PLACE:
+            self._refuse(RefusalCode.NOT_UNDERSTOOD, f"I did not understand where '{phrase.text}' is.")
+        places = self.home.places
+        if phrase.name in places:
+            return phrase.name
+        fitting = [each for each in places.values() if each.name.endswith(phrase.name) or phrase.name in each.also]
+        unclear = []
+        for word in phrase.words:
+            told = [each for each in fitting if word in each.looks or word in each.name.split()]
+            fitting = told or fitting
+            unclear += [] if told else [word]
+        if not fitting:
+            known = _or(self.home.furniture[:4])
+            self._refuse(
+                RefusalCode.UNKNOWN_NAME, f"There is no {phrase.text} here; I know {known} and others. I did nothing."
+            )
+        if len(fitting) > 1:
+            options = tuple(each.name for each in fitting)
+            said = f" I do not know what '{unclear[0]}' means." if unclear else ""
+            raise _StopError(Question(f"Which {phrase.name} do you mean: {_or(options)}?{said}", phrase, options))
+        self.notes += [
+            f"I do not know what '{word}' says about the {fitting[0].name} and left it out." for word in unclear
+        ]
+        return fitting[0].name
+
+    def _surface(self, place: str) -> str:
+        """Where things are put down in a room; another place as it is."""
+        if not self.home.places[place].is_room:
+            return place
+        for each in self.home.furniture:
+            if self.home.inside(each, place) and Trait.SURFACE in self.home.places[each].traits:
+                self.notes.append(f"In the {place} I put it on the {each}.")
+                return each
+        self._refuse(RefusalCode.IMPOSSIBLE, f"There is nothing in the {place} to put it on.")
+        raise AssertionError
+
+
+def _gone_first(clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
+    """The clauses with the place of going as the place of what is done next: "go to the table and count the cups"."""
+    ordered, i = list(clauses), 0
+    while i + 1 < len(ordered):
+        clause, after = ordered[i], ordered[i + 1]
+        there = None
+        if clause.verb is Verb.GO and not clause.negated:
+            if after.verb in (Verb.TAKE, Verb.BRING, Verb.FIND, Verb.COUNT, Verb.PLACE) and (
+                after.thing or not after.person
+            ):
+                there = replace(after, source=clause.target) if after.source is None else None
+            elif after.person is not None and after.person.name != OPERATOR and after.person_at is None:
+                there = replace(after, person_at=clause.target)
+            elif after.target == clause.target and after.verb in (*_OPPOSITE,):
+                there = after
+        if there is not None:
+            ordered[i : i + 2] = [there]
+        else:
+            i += 1
+    return tuple(ordered)
+
+
+def _asked_first(clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
+    """The clauses with a question where something is before the search for it."""
+    ordered = list(clauses)
+    for i in range(1, len(ordered)):
+        before, clause = ordered[i - 1], ordered[i]
+        if clause.verb is Verb.ASK_WHERE and before.thing == clause.thing and before.verb in (Verb.FIND, Verb.BRING):
+            ordered[i - 1 : i + 1] = [clause, before]
+    return tuple(ordered)
+
+
+def _taken_first(clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
+    """The clauses without bringing the operator what goes elsewhere next: "fetch the cola and give it to Alex"."""
+    ordered = list(clauses)
+    for i, (clause, after) in enumerate(pairwise(clauses)):
+        moved = (
+            after.verb in (Verb.BRING, Verb.PLACE)
+            and after.thing == clause.thing
+            and not (after.source or after.negated)
+        )
+        if clause.verb is Verb.BRING and moved and clause.person is not None and clause.person.name == OPERATOR:
+            ordered[i] = replace(clause, verb=Verb.TAKE, person=None)
+    return tuple(ordered)
+
+
+def _or(options: tuple[str, ...] | list[str]) -> str:
+    return " or ".join(
+        (", ".join(f"the {each}" for each in options[:-1]), f"the {options[-1]}")
+        if len(options) > 1
+        else [f"the {options[0]}"]
+    )
+
+
+def _the(name: str) -> str:
+    return "you" if name == OPERATOR else f"the {name}" if name.endswith("person") else name.capitalize()

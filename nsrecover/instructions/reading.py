@@ -1,0 +1,115 @@
+"""What a sentence says, before it is looked up in a home: clauses with phrases for their objects, places and people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Verb(StrEnum):
+    """What a clause wants done."""
+
+    BRING = "bring"
+    TAKE = "take"
+    PLACE = "place"
+    FIND = "find"
+    COUNT = "count"
+    FOLLOW = "follow"
+    GUIDE = "guide"
+    TELL = "tell"
+    ASK = "ask"
+    ANSWER = "answer"
+    GO = "go"
+    OPEN = "open"
+    CLOSE = "close"
+    TURN_ON = "turn on"
+    TURN_OFF = "turn off"
+    POSE = "see the pose of"
+    ASK_WHERE = "ask where"
+
+
+class Sort(StrEnum):
+    """What sort of thing a phrase names."""
+
+    THING = "thing"
+    CATEGORY = "category"
+    PLACE = "place"
+    PERSON = "person"
+    POSED = "posed person"
+    PRONOUN = "pronoun"
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A phrase for an object, place or person.
+
+    Attributes:
+        sort: what it names.
+        name: the word of the home: a noun, category, place or person; for a person known by the pose, the pose.
+        definite: whether one certain object is meant ("the", "my"), not any ("a", "some").
+        owner: the person whom it belongs to; "operator" for "my"; empty if not said.
+        words: further words before or after it, such as "red", "bought the other day".
+        plural: whether several are meant.
+    """
+
+    sort: Sort
+    name: str
+    definite: bool = True
+    owner: str = ""
+    words: tuple[str, ...] = ()
+    plural: bool = False
+
+    @property
+    def text(self) -> str:
+        """The phrase without article."""
+        return " ".join((*self.words, self.name))
+
+
+@dataclass(frozen=True)
+class Clause:
+    """One thing to do.
+
+    Attributes:
+        verb: what to do.
+        thing: the object.
+        source: where the object or person is.
+        target: where to bring, put, guide or go.
+        person: whom to bring, ask, tell, follow, guide or find.
+        person_at: where that person is.
+        content: what to tell or ask.
+        negated: whether it is said not to do it.
+    """
+
+    verb: Verb
+    thing: Phrase | None = None
+    source: Phrase | None = None
+    target: Phrase | None = None
+    person: Phrase | None = None
+    person_at: Phrase | None = None
+    content: str = ""
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a sentence says.
+
+    Attributes:
+        sentence: as given.
+        clauses: what to do, in order.
+        not_understood: words that no rule knows, in order.
+        unknown_names: those of them that stand where a name or a noun should.
+        verbs: the verbs that were heard, those without a clause included.
+        corrected: pairs of words and what they were taken for.
+        operator_at: where the operator says to be later ("I will be at the sofa"); None if nothing is said.
+        mentioned: objects that are mentioned without a command ("I lost my mug").
+    """
+
+    sentence: str
+    clauses: tuple[Clause, ...]
+    not_understood: tuple[str, ...] = ()
+    unknown_names: tuple[str, ...] = ()
+    verbs: tuple[Verb, ...] = ()
+    corrected: tuple[tuple[str, str], ...] = ()
+    operator_at: Phrase | None = None
+    mentioned: tuple[Phrase, ...] = ()

@@ -1,0 +1,68 @@
+"""Sentence → task → plan, without a language model."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from functools import cached_property
+
+from nsrecover.domains.service.home import Home
+from nsrecover.instructions.grammar import read
+from nsrecover.instructions.grounding import ground, refused
+from nsrecover.instructions.lexing import lexed
+from nsrecover.instructions.planning import TaskPlan, plan_task
+from nsrecover.instructions.reading import Phrase, Reading
+from nsrecover.instructions.task import Question, Refusal, Task
+from nsrecover.instructions.words import Lexicon, tokens
+
+
+class Understanding:
+    """Reads sentences by the words of one home.
+
+    Args:
+        home: where the sentences are said.
+    """
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        """The words of the grammar and of the home."""
+        return Lexicon(self.home)
+
+    def read(self, sentence: str) -> Reading:
+        """What a sentence says; nothing is looked up."""
+        return read(sentence, self.lexicon)
+
+    def task(self, sentence: str, choices: Mapping[Phrase, str] | None = None) -> Task | Question | Refusal:
+        """What a sentence asks for: a task, one question, or one answer why nothing is done.
+
+        Args:
+            sentence: in English.
+            choices: phrase -> what a person has said that it means; answers to earlier questions.
+        """
+        return refused(sentence) or ground(self.read(sentence), self.home, choices)
+
+    def plan(self, sentence: str, choices: Mapping[Phrase, str] | None = None) -> TaskPlan | Question | Refusal:
+        """The plan for a sentence."""
+        found = self.task(sentence, choices)
+        return plan_task(found, self.home) if isinstance(found, Task) else found
+
+    def chosen(self, question: Question, answer: str) -> str | None:
+        """Which option of a question an answer names; None if it names none, or several."""
+        options = question.options or tuple(self.home.places)
+        exact = [option for option in options if option == answer.strip().lower().removeprefix("the ")]
+        if exact:
+            return exact[0]
+        reading = [item.value for item in lexed(tokens(answer), self.lexicon).items]
+        named = [option for option in options if option in reading]
+        if len(named) != 1:
+            words = set(answer.lower().replace(".", " ").replace(",", " ").split())
+            shared = set.intersection(*(set(option.split()) for option in options)) if len(options) > 1 else set()
+            named = [
+                option
+                for option in options
+                if any(difflib.get_close_matches(word, words, cutoff=0.8) for word in set(option.split()) - shared)
+            ]
+        return named[0] if len(named) == 1 else None

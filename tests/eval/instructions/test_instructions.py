@@ -1,0 +1,58 @@
+import json
+
+import yaml
+
+from eval.instructions.command import PARAPHRASES, InstructionsConfig, measure, understood_commands
+from eval.instructions.generator import KINDS, Generator
+from eval.instructions.wanted import agrees
+from nsrecover.domains.service.home_file import load_home
+from nsrecover.instructions.understanding import Understanding
+from sim.home.scenes import drawn_home, drawn_world
+
+HOME = load_home("apartment")
+
+
+def test_a_seed_gives_the_same_commands_and_another_seed_others():
+    one, same, other = Generator(HOME, 1), Generator(HOME, 1), Generator(HOME, 2)
+    texts = [one.command().text for _ in range(20)]
+    assert texts == [same.command().text for _ in range(20)]
+    assert texts != [other.command().text for _ in range(20)]
+    assert {one.command().kind for _ in range(600)} == {make.__name__.removeprefix("_") for make in KINDS}
+
+
+def test_another_goal_or_place_does_not_agree():
+    understanding = Understanding(HOME)
+    task = understanding.task("bring me the apple from the side table")
+    assert agrees(task, ["at apple operator @side table"])
+    assert agrees(task, ["at apple operator"])
+    assert not agrees(task, ["at apple operator @desk"])
+    assert not agrees(task, ["at apple ashley @side table"])
+    assert not agrees(task, [])
+
+
+def test_most_generated_commands_are_understood():
+    found = understood_commands(80, seed=3)
+    assert found["understood"]["value"] > 0.9
+    assert found["wrong_plan"]["value"] < 0.1
+
+
+def test_the_paraphrases_are_different_sentences():
+    groups = yaml.safe_load(PARAPHRASES.read_text(encoding="utf-8"))
+    sentences = [sentence for group in groups for sentence in group["say"]]
+    assert len(set(sentences)) == len(sentences) == 150
+
+
+def test_drawn_homes_and_worlds_differ_and_repeat():
+    assert drawn_home(1) == drawn_home(1)
+    assert drawn_home(1).places != drawn_home(2).places
+    home = drawn_home(1)
+    assert drawn_world(home, 1).objects == drawn_world(home, 1).objects
+    assert set(drawn_world(home, 1).objects.values()) <= set(home.furniture)
+
+
+def test_the_command_writes_its_numbers(tmp_path):
+    measure(InstructionsConfig(commands=0, episodes=1, homes=0, out=str(tmp_path)))
+    metrics = json.loads((tmp_path / "metrics.json").read_text())
+    assert set(metrics["recovered"]) == {"M1", "M2", "M3", "all"}
+    assert 0 <= metrics["paraphrases"]["understood"]["value"] <= 1
+    assert "understood" not in metrics
