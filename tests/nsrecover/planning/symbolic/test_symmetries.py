@@ -52,7 +52,8 @@ def doubled(seed: int) -> StripsTask:
 
     def mirrored(action: GroundAction) -> GroundAction:
         rows = (action.needs, action.forbids, action.adds, action.deletes)
-        return GroundAction(f"{action.name}'", (), *(tuple((f + 5) % 10 for f in row) for row in rows), action.cost)
+        needs, forbids, adds, deletes = (tuple((fact + 5) % 10 for fact in row) for row in rows)
+        return GroundAction(f"{action.name}'", (), needs, forbids, adds, deletes, action.cost)
 
     across = [
         GroundAction(f"b{i}", (), (rng.randrange(10),), (rng.randrange(10),), (rng.randrange(10),),
