@@ -28,6 +28,8 @@ from sim.kitchen.tasks import TASKS, draw_task, task_of
 from sim.kitchen.world import KitchenWorld
 
 LEDGER = "runs.jsonl"
+FORMAT = 1
+"""Of the runs on disk."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,7 @@ def main(
         _print(done, failures)
         return
     folder = Path(out)
-    with claim_folder(folder, {"seed": seed, "tasks": list(chosen)}, "a measurement of tasks"):
+    with claim_folder(folder, {"format": FORMAT, "seed": seed, "tasks": list(chosen)}, "a measurement of tasks"):
         done = read_ledger(folder / LEDGER, lambda line: TaskRun(**json.loads(line)), lambda run: run.number)
         with (folder / LEDGER).open("a", encoding="utf-8") as ledger:
             for run in _left(chosen, seed, range(len(done), runs * len(chosen)), workers):
