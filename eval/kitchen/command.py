@@ -14,7 +14,7 @@ from typing import Any
 from hydra.core.hydra_config import HydraConfig
 from tqdm import tqdm
 
-from eval.common.output import machine, overrides, write_results
+from eval.common.output import overrides, write_results
 from eval.common.tables import markdown_table, number, percent
 from eval.kitchen.episodes import episodes_of
 from eval.kitchen.planners import PLANNERS, Course, carry_out, models
@@ -23,6 +23,7 @@ from eval.kitchen.robot import KitchenRobot
 from nsrecover.errors import InvalidConfiguration, NsrecoverError, did_you_mean
 from nsrecover.models.household import SHIPPED
 from sim.common.folder import claim_folder, read_ledger
+from sim.common.origin import machine
 from sim.common.parallel import run_parallel
 from sim.datasets.household import HOUSEHOLD_DATASETS, HouseholdEpisode
 from sim.kitchen.faults import FaultClass

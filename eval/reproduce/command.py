@@ -125,7 +125,8 @@ def _numbers(metrics: Mapping[str, Any]) -> Iterator[str]:
     if rates:
         yield "detected at 1 % false alarms: " + ", ".join(f"{name} {percent_of(rate)}" for name, rate in rates.items())
     for name, task in metrics.get("tasks", {}).items():
-        yield f"{name}: {percent_of(task['policy'])} reached"
+        reached = percent_of(task["policy"]) if "policy" in task else f"{100 * task['share']:.0f} % of {task['runs']}"
+        yield f"{name}: {reached} reached"
     for key, value in metrics.items():
         label = key.replace("_", " ")
         if isinstance(value, int | float) and key not in ("seed", "seconds"):
