@@ -17,7 +17,7 @@ from nsrecover.models.sound import SoundModel
 from nsrecover.perception.spectrogram import BANDS, FRAMES, RATE_HZ
 from nsrecover.records.recording import Recording
 from nsrecover.records.wav import wav_bytes
-from train.expected_sounds import expected_sounds
+from train.expected_sounds import expected_sounds, heard_steps
 from train.sound_mixing import MixRates, SoundMixer, in_room, load_levels, strange
 from train.sounds import read_clips, train
 
@@ -153,8 +153,8 @@ def heard_step(loud: bool, time_s: float) -> Observation:
 def test_actions_expect_what_was_heard_during_them() -> None:
     plan = Plan.parse("toggle_on(faucet); pick_up(mug)")
     steps = tuple(heard_step(loud, time_s) for loud, time_s in ((False, 4), (True, 8), (False, 12)))
-    found = expected_sounds(cast("SoundModel", _Names()), [Recording(plan, steps)] * 3)
+    found = expected_sounds(heard_steps(cast("SoundModel", _Names()), [Recording(plan, steps)] * 3))
     assert found == {"toggle_on faucet": {"water": 1.0}, "pick_up mug": {}}
     silent = tuple(replace(step, audio=None, audio_rate_hz=0) for step in steps)
     with pytest.raises(InvalidRecording, match="microphone=true"):
-        expected_sounds(cast("SoundModel", _Names()), [Recording(plan, silent)])
+        expected_sounds(heard_steps(cast("SoundModel", _Names()), [Recording(plan, silent)]))

@@ -65,6 +65,8 @@ _ACTIONS = (
     ("put_on", r"(?:put|place|deposit|set|lay|drop|stand)(?: down)? (.+?)(?: down)? (?:on top of|onto|upon|on) (.+)"),
     ("slice_obj", r"(?:slice|cut up|cut|chop|carve) (.+?)(?: (?:into|in) (?:slices|pieces)| up)?"),
     ("crack_obj", r"(?:crack|break)(?: open)? (.+?)(?: open)?"),
+    ("set_aside", r"set (.+) aside"),
+    ("put_back", r"bring (.+) back"),
 )  # fmt: skip
 _PATTERNS = tuple((operator, re.compile(pattern, re.IGNORECASE)) for operator, pattern in _ACTIONS)
 
