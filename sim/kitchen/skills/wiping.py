@@ -20,6 +20,8 @@ _DEEPEST_M = 0.065
 """The hand does not fit into what is deeper."""
 _PRESS_M = 0.004
 """How far below the floor of the vessel the motion aims: the arm's stiffness turns it into force."""
+_DEEPER_M = 0.0015
+"""How much farther down the next stroke goes if the sponge did not press: it yields in the fingers."""
 _RUBBED_M = 0.06
 """So far the sponge must move under pressure before stains are gone; chosen."""
 _TURNS = tuple(math.radians(angle) for angle in (0, 30, -30, 60, -60, 90, -90))
@@ -55,9 +57,11 @@ def wipe(motion: Motion, name: str) -> None:
         if station is None or not motion.hand_free(middle, {name, sponge}):
             continue
         motion.begin(station)
+        motion.grip(True)
         motion.follow([middle], SLOW_M_S)
         rubbed = _rub(motion, sponge, name, rubbing)
         motion.follow([above], SLOW_M_S)
+        motion.grip(False)
         motion.stow()
         if cell.robot.held != sponge:
             raise SkillFailure(f"the {sponge} was lost out of the gripper")
@@ -83,5 +87,10 @@ def _rub(motion: Motion, sponge: str, name: str, poses: list[ToolPose]) -> float
         last = now
 
     with cell.watched(feel):
-        motion.follow(poses, SLOW_M_S)
+        deeper = 0.0
+        for pose in poses:
+            before = rubbed
+            motion.follow([pose.moved([0.0, 0.0, -deeper])], SLOW_M_S)
+            if rubbed == before:
+                deeper += _DEEPER_M
     return rubbed
