@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from eval.common.record_lines import data_of, line_of
 from eval.common.statistics import grouped, p95, share, share_of, spread
 
 FORMAT = 1
@@ -86,7 +86,7 @@ class KitchenRecord:
 
     def to_json(self) -> str:
         """One line, without a line feed."""
-        return json.dumps({"format": FORMAT, **asdict(self)}, sort_keys=True)
+        return line_of(self, FORMAT)
 
     @classmethod
     def from_json(cls, line: str) -> KitchenRecord:
@@ -95,10 +95,7 @@ class KitchenRecord:
         Raises:
             ValueError, KeyError, TypeError: the line is no record of this format.
         """
-        data = json.loads(line)
-        if data.pop("format") != FORMAT:
-            raise ValueError(f"expected a record of format {FORMAT}")
-        return cls(**{key: _tuples(value) for key, value in data.items()})
+        return cls(**{key: _tuples(value) for key, value in data_of(line, FORMAT).items()})
 
     @property
     def failure(self) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from eval.common.record_lines import data_of, line_of
 from nsrecover.core.episode import EpisodeStatus
 from nsrecover.core.recovery import RecoveryStatus
 
@@ -213,7 +213,7 @@ class EpisodeRecord:
 
     def to_json(self) -> str:
         """Return one line, without a line feed."""
-        return json.dumps({"format": FORMAT, **asdict(self)}, sort_keys=True)
+        return line_of(self, FORMAT)
 
     @classmethod
     def from_json(cls, line: str) -> EpisodeRecord:
@@ -222,9 +222,7 @@ class EpisodeRecord:
         Raises:
             ValueError, KeyError, TypeError: the line is no record of this format.
         """
-        data = json.loads(line)
-        if data.pop("format") != FORMAT:
-            raise ValueError(f"expected a record of format {FORMAT}")
+        data = data_of(line, FORMAT)
         data["actions"] = tuple(ActionRecord(**_tuples(item)) for item in data["actions"])
         data["recoveries"] = tuple(
             RecoveryRecord(**(_tuples(item) | {"best": item["best"] and OptimumRecord(**item["best"])}))
