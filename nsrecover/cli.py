@@ -19,11 +19,11 @@ from rich.markup import escape
 from rich.table import Table
 
 import nsrecover
-from nsrecover import robot_commands
 from nsrecover.core.discrepancy import Verdict
 from nsrecover.errors import InvalidConfiguration, WorldNotConforming, cli_errors, did_you_mean
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.explanation.unseen import missing_texts
+from nsrecover.onboarding import commands
 from nsrecover.records import episode_log
 
 if TYPE_CHECKING:
@@ -377,7 +377,7 @@ def _flat(document: dict[str, Any], prefix: str = "") -> list[tuple[str, str]]:
     return lines
 
 
-robot_commands.register(app)
+commands.register(app)
 
 
 def main() -> None:
