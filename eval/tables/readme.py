@@ -77,7 +77,7 @@ def _behind_sensors(sensing: Mapping[str, Any]) -> str:
     ]
     return (
         f"The monitor behind models of real sensors, on steps of datasets {', '.join(sensing['episodes'])} of seed "
-        f"{sensing['seed']}, not used for tuning. Every camera numbers its masks by itself; the monitor looks "
+        f"{sensing['seed']}, which is held out. Cameras do not share mask numbers; the monitor looks "
         "up to three times before an alarm. Shares with 95 % intervals and the number of steps; [sensors and their "
         f"parameters](docs/sensors.md).\n\n{markdown_table(head, rows)}"
     )
