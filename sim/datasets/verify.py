@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 from tqdm import tqdm
 
 from conf.command import run_function
+from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
-from sim.common.folder import MANIFEST
+from sim.common.folder import MANIFEST, write_json
+from sim.common.origin import write_run
+from sim.common.tables import markdown_table
 from sim.datasets import household
+from sim.datasets.build import METRICS, TABLE, tables
 from sim.datasets.replay import final_truth, replay
 from sim.datasets.spec import ErrorEpisode, read_episodes
 
@@ -45,10 +49,14 @@ def household_differences(episode: household.HouseholdEpisode) -> list[str]:
     return found
 
 
+def _manifest(folder: Path) -> dict[str, Any]:
+    path = folder / MANIFEST
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+
+
 def _differences(folder: Path) -> Iterator[Callable[[], tuple[int, int, list[str]]]]:
     """For every episode of a folder a function that gives its number, its number of actions, and its differences."""
-    manifest = folder / MANIFEST
-    name = json.loads(manifest.read_text(encoding="utf-8")).get("dataset") if manifest.is_file() else None
+    name = _manifest(folder).get("dataset")
     if name in household.HOUSEHOLD_DATASETS:
         for kitchen in household.read_episodes(folder):
             yield lambda it=kitchen: (it.number, len(it.plan), household_differences(it))  # type: ignore[misc]
@@ -61,9 +69,10 @@ def verify(
     folders: Annotated[list[Path], typer.Argument(help="Folders that `python -m sim.datasets` wrote.")],
     episodes: Annotated[int, typer.Option(help="How many random episodes of each.", min=1)] = 20,
     seed: Annotated[int, typer.Option(help="Which ones.", min=0)] = 0,
+    out: Annotated[Path | None, typer.Option(help="Write contents and differences here; nothing by default.")] = None,
 ) -> None:
     """Replay random episodes of error datasets twice: the poses must be bit-equal, and agree with the ground truth."""
-    failures = 0
+    found = dict[str, dict[str, Any]]()
     for folder in folders:
         every = list(_differences(folder))
         if not every:
@@ -71,14 +80,31 @@ def verify(
         chosen = np.random.default_rng(seed).permutation(len(every))[:episodes]
         wrong, steps = list[str](), 0
         for row in tqdm(sorted(chosen), desc=str(folder), unit="episode", leave=False):
-            number, actions, found = every[row]()
-            wrong += [f"  episode {number}: {text}" for text in found]
+            number, actions, differences = every[row]()
+            wrong += [f"  episode {number}: {text}" for text in differences]
             steps += actions
         print(f"{folder}: {len(chosen)} episodes ({steps} steps) replayed twice, {len(wrong)} differences")
         print("\n".join(wrong), end="\n" if wrong else "")
-        failures += len(wrong)
-    if failures:
+        name = _manifest(folder).get("dataset", folder.name)
+        found[name] = {"replayed": len(chosen), "steps": steps, "differences": len(wrong)}
+    if out is not None:
+        _write(out, folders, found)
+    if any(counts["differences"] for counts in found.values()):
         raise typer.Exit(1)
+
+
+def _write(out: Path, folders: Iterable[Path], replays: Mapping[str, Mapping[str, int]]) -> None:
+    """Write what the datasets contain, and how many replays differed, for the manual."""
+    summaries = dict[str, dict[str, Any]]()
+    for folder in folders:
+        read = json.loads((folder / METRICS).read_text(encoding="utf-8"))
+        summaries[read["dataset"]] = {key: value for key, value in read.items() if key != "last_run"}
+    rows = [[name, *counts.values()] for name, counts in replays.items()]
+    table = markdown_table(["dataset", "episodes replayed twice", "steps", "differences"], rows)
+    out.mkdir(parents=True, exist_ok=True)
+    write_json(out / METRICS, {"datasets": summaries, "replays": replays})
+    atomic_write_bytes(out / TABLE, f"{tables(summaries)}\n{table}\n".encode())
+    write_run(out, "sim.datasets.verify")
 
 
 if __name__ == "__main__":

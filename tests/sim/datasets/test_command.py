@@ -2,6 +2,7 @@
 
 import json
 import lzma
+import re
 import subprocess
 import sys
 
@@ -70,11 +71,15 @@ def test_settings_it_cannot_use_are_told(tmp_path, arguments, message):
     assert not (tmp_path / "new").exists()
 
 
-def test_verification_replays_twice(dataset):
-    command = [sys.executable, "-m", "sim.datasets.verify", str(dataset[0])]
+def test_verification_replays_twice(dataset, tmp_path):
+    command = [sys.executable, "-m", "sim.datasets.verify", str(dataset[0]), "--out", str(tmp_path)]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     assert "2 episodes (3 steps) replayed twice, 0 differences" in ran.stdout
+    (name,) = json.loads((tmp_path / "metrics.json").read_text())["datasets"]
+    table = (tmp_path / "table.md").read_text()
+    assert re.search(rf"{name} +\| +2 \| +3 \| +0 \|", table), table
+    assert "sim.datasets.verify" in json.loads((tmp_path / "run.json").read_text())["command"]
 
 
 @pytest.mark.parametrize("name", DATASETS)
