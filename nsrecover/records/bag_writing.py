@@ -18,8 +18,8 @@ from nsrecover.core.observation import Camera, Observation
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.perception.mask_formats import run_lengths
 from nsrecover.records.bag_images import compressed
-from nsrecover.records.bags import GRIPPER, INFO, LABELS, OBSERVE, PLAN, TF
 from nsrecover.records.recording import Recording
+from nsrecover.records.ros_messages import GRIPPER, INFO, LABELS, OBSERVE, PLAN, TF
 
 
 class Storage(StrEnum):

@@ -16,9 +16,10 @@ from nsrecover.errors import InvalidConfiguration, InvalidRecording
 from nsrecover.records import bags
 from nsrecover.records.bag_images import colour_of, depth_of, labels_of
 from nsrecover.records.bag_writing import BagSettings, Depth, Storage, write_bag
-from nsrecover.records.bags import plan_of, read_bag
+from nsrecover.records.bags import read_bag
 from nsrecover.records.recording import Recording, example
 from nsrecover.records.review import review
+from nsrecover.records.ros_messages import plan_of
 from nsrecover.records.runs import read_run
 from tests.commands import run
 
