@@ -95,12 +95,12 @@ def without(topic: str, episode: Recording, folder: Path, monkeypatch: pytest.Mo
     """A bag in which one topic has another name."""
     from nsrecover.records import bag_writing
 
-    original = bag_writing._Messages._message
+    original = bag_writing.RunMessages._message
 
     def renamed(self: Any, now: float, where: str, kind: str, **fields: Any) -> Any:
         return original(self, now, "/other" + where if where == topic else where, kind, **fields)
 
-    monkeypatch.setattr(bag_writing._Messages, "_message", renamed)
+    monkeypatch.setattr(bag_writing.RunMessages, "_message", renamed)
     return write_bag(episode, folder / "bag")
 
 
