@@ -204,7 +204,8 @@ class MonitorCore:
             return {"code": AnswerCode.INTERNAL.value, "message": f"{type(problem).__name__}: {problem}"}
 
     def _current(self) -> _Episode:
-        with self._news:
+        with self._news:  # after a restart the plan may arrive later than the first request
+            self._news.wait_for(lambda: self._wanted is not None or self._stop.is_set(), self.settings.wait_s)
             wanted = self._wanted
         if wanted is None:
             raise _Refused(

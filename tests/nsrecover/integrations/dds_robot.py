@@ -20,7 +20,7 @@ from tests.commands import ROOT
 
 AGAIN_S = 2.0
 """A request without an answer for so long is sent again; a frame every `FRAME_S`."""
-FRAME_S = 0.1
+FRAME_S = 0.05
 GIVE_UP_S = 60.0
 
 Frame = list[tuple[float, str, str, Any]]
@@ -61,16 +61,18 @@ class Robot:
         if request is not Request.RECOVER:
             fields["not_before"] = stamp(time.time())
         seen = self.world.observe()
-        began, answer, sent = time.monotonic(), None, 0.0
-        while answer is None or not answer.done():
+        began, sent, asked = time.monotonic(), 0.0, list[Any]()
+        while not any(each.done() for each in asked):
             if time.monotonic() - sent > AGAIN_S:
-                answer, sent = self._clients[request].ask(fields), time.monotonic()
+                sent = time.monotonic()
+                asked.append(self._clients[request].ask(fields))
             assert time.monotonic() - began < GIVE_UP_S, f"no answer to {request}"
             for _, topic, kind, message in self.change(self.frame(seen, time.time())):
                 self.bus.publish(topic, kind, message)
             time.sleep(FRAME_S)
-        self.codes.append(answer.result().code)
-        return answer.result()
+        answer = next(each.result() for each in asked if each.done())
+        self.codes.append(answer.code)
+        return answer
 
     def frame(self, seen: Any, now: float) -> Frame:
         """The messages of what is seen."""
@@ -106,10 +108,19 @@ class Robot:
         self.executed.append(str(action))
 
 
-def started_peer(domain: int, *settings: str) -> subprocess.Popen[str]:
-    """A monitor in a process of its own, ready when this returns."""
+def start_peer(domain: int, *settings: str) -> subprocess.Popen[str]:
+    """Start a monitor in a process of its own."""
     command = [sys.executable, "-m", "nsrecover.integrations.ros2", "--loopback", "--domain", str(domain), *settings]
-    peer = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+def wait_for(peer: subprocess.Popen[str]) -> None:
+    """Wait until a monitor is ready."""
     assert peer.stdout is not None
     assert peer.stdout.readline().startswith("watching"), peer.wait()
-    return peer
+
+
+def end(peer: subprocess.Popen[str]) -> None:
+    """Kill a monitor."""
+    peer.kill()
+    peer.wait()

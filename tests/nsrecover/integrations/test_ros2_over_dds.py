@@ -11,17 +11,17 @@ import pytest
 import nsrecover
 from nsrecover.core.actions import Action
 from nsrecover.integrations.ros2.buffer import BOXES
-from tests.nsrecover.integrations.dds_robot import Frame, Robot, started_peer
+from tests.nsrecover.integrations.dds_robot import Frame, Robot, end, start_peer, wait_for
 
 pytest.importorskip("cyclonedds")
 
-LATE_S = 0.3
+LATE_S = 0.25
 DOMAIN = 100 + os.getpid() % 60
 SIDE = 0.04
 
 
 class Trouble:
-    """Every third message of a camera is lost, and transforms come 0.3 s late."""
+    """Every third message of a camera is lost, and transforms come a quarter of a second late."""
 
     def __init__(self) -> None:
         self.late: Frame = []
@@ -44,13 +44,14 @@ class Trouble:
 
 def test_a_collapse_is_repaired_in_spite_of_lost_and_late_messages_and_restarted_cameras() -> None:
     pytest.importorskip("pybullet")
+    peer = start_peer(DOMAIN)  # it loads PyTorch meanwhile
     from sim.tabletop.scenarios import scenario
     from sim.tabletop.world import TabletopWorld
 
     shown, trouble = scenario("collapse", 0), Trouble()
-    peer = started_peer(DOMAIN)
     try:
         with TabletopWorld(shown.scene, shown.faults, plan=shown.plan, seed=shown.seed) as world:
+            wait_for(peer)
             robot = Robot(world, DOMAIN, trouble)
             robot.publish_plan(list(map(str, shown.plan)), [f"stage {number}" for number in range(len(shown.plan))])
             first = robot.bus
@@ -63,8 +64,7 @@ def test_a_collapse_is_repaired_in_spite_of_lost_and_late_messages_and_restarted
             robot.run(restart)
             robot.bus.close()
     finally:
-        peer.kill()
-        peer.wait()
+        end(peer)
     verdicts = [getattr(each, "verdict", None) or each.status for each in robot.heard]
     assert verdicts == ["as_expected"] * 3 + ["deviating", "recovered"] + ["as_expected"] * 6
     wrong, back = robot.heard[3:5]
@@ -105,21 +105,21 @@ class BoxesRobot(Robot):
 
 def test_a_monitor_that_is_killed_and_started_again_goes_on() -> None:
     domain = DOMAIN + 1
-    robot, peers = BoxesRobot(Table(), domain), [started_peer(domain, "--cameras", "")]
+    robot, peers = BoxesRobot(Table(), domain), [start_peer(domain, "--cameras", "")]
+    wait_for(peers[0])
     robot.publish_plan(["top(green, red)", "top(blue, green)"], ["a", "b"])
 
     def restart(executed: int) -> None:
         if executed == 1 and len(peers) == 1:
-            peers[0].kill()
-            peers[0].wait()
-            peers.append(started_peer(domain, "--cameras", ""))
+            end(peers[0])
+            peers.append(start_peer(domain, "--cameras", ""))
+            wait_for(peers[1])
 
     try:
         robot.run(restart)
     finally:
         for peer in peers:
-            peer.kill()
-            peer.wait()
+            end(peer)
         robot.bus.close()
     verdicts = [getattr(each, "verdict", None) or each.status for each in robot.heard]
     assert verdicts == ["as_expected", "deviating", "recovered", "as_expected"]
