@@ -59,6 +59,6 @@ def test_links_lead_somewhere(name: str) -> None:
 
 @pytest.mark.parametrize("name", list(PAGES))
 def test_modules_exist(name: str) -> None:
-    for module in re.findall(r"python -m ([a-z_.]+[a-z])", PAGES[name]):
+    for module in re.findall(r"python -m ([a-z_.0-9]+[a-z0-9])", PAGES[name]):
         path = ROOT / Path(*module.split("."))
         assert path.with_suffix(".py").is_file() or (path / "__main__.py").is_file(), module

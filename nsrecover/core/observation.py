@@ -56,7 +56,7 @@ class Observation:
         time_s: when it was taken.
         shared_ids: whether an instance number means the same object in every view. If not (one detector for each
             camera), every number belongs to one view, and perception joins the views; numbers need no labels then, and
-            labels with the same name in different views are one object.
+            labels with the same name in different views are one object, in one view an error.
         audio: (S,) float32 from -1 to 1, mono, of one microphone since the last observation; None without a microphone.
         audio_rate_hz: samples a second; 0 without a microphone.
     """

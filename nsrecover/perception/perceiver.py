@@ -37,8 +37,8 @@ NAMELESS = 1.0
 
 
 def object_names(observation: Observation) -> tuple[str, ...]:
-    """Names of the labelled instances, in the order of their numbers."""
-    return tuple(observation.labels[number] for number in sorted(observation.labels))
+    """Names of the labelled instances, each once, in the order of their numbers."""
+    return tuple(dict.fromkeys(observation.labels[number] for number in sorted(observation.labels)))
 
 
 class Association(StrEnum):
@@ -220,7 +220,13 @@ class ScenePerceiver:
         visual = np.zeros((len(names), self._appearance.feature_size), dtype=np.float32)
         boxes, seen = np.zeros((len(names), 6), dtype=np.float32), np.zeros(len(names), dtype=np.bool_)
         shown = [i for i, label in enumerate(detections.labels) if label is not None]
-        rows = [names.index(str(detections.labels[i])) for i in shown]
+        given = [str(detections.labels[i]) for i in shown]
+        if twice := sorted({name for name in given if given.count(name) > 1}):
+            raise InvalidObservation(
+                f"expected each name for one object, found {', '.join(twice)} for several in one view; number objects "
+                "that look the same"
+            )
+        rows = [names.index(name) for name in given]
         visual[rows], boxes[rows], seen[rows] = detections.visual[shown], detections.boxes[shown], True
         if self._remember:
             boxes = supported(boxes, partial(seen_through, observation))

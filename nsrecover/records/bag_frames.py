@@ -19,10 +19,11 @@ class Frames:
 
     Args:
         base: the frame of the robot's base.
+        keep: largest number of transforms to keep of each moving frame, the latest ones; all if None.
     """
 
-    def __init__(self, base: str) -> None:
-        self._base = base
+    def __init__(self, base: str, keep: int | None = None) -> None:
+        self._base, self._keep = base, keep
         self._fixed: dict[str, tuple[str, Pose]] = {}
         self._moving: dict[str, list[tuple[float, str, Pose]]] = {}
 
@@ -45,7 +46,10 @@ class Frames:
         if fixed:
             self._fixed[child] = parent, pose
         else:
-            self._moving.setdefault(child, []).append((stamp_s, parent, pose))
+            known = self._moving.setdefault(child, [])
+            known.append((stamp_s, parent, pose))
+            if self._keep is not None:
+                del known[: -self._keep]
 
     def pose(self, frame: str, moment: float) -> FloatArray:
         """Pose (4, 4) of a frame in the base frame; of moving ones the transform nearest in time.
@@ -53,7 +57,11 @@ class Frames:
         Raises:
             InvalidRecording: no transforms lead from the base to the frame.
         """
-        here, pose, passed = frame.lstrip("/"), np.eye(4), set[str]()
+        return self.pose_and_age(frame, moment)[0]
+
+    def pose_and_age(self, frame: str, moment: float) -> tuple[FloatArray, float]:
+        """As `pose`, and how far in time the transforms of moving frames are from the moment, seconds."""
+        here, pose, passed, age = frame.lstrip("/"), np.eye(4), set[str](), 0.0
         while here != self._base:
             if here in passed or not (here in self._fixed or here in self._moving):
                 known = {*self._fixed, *self._moving, *(parent for parent, _ in self._fixed.values())}
@@ -63,8 +71,13 @@ class Frames:
                 )
             passed.add(here)
             if here in self._moving:
-                _, parent, step = min(self._moving[here], key=lambda each: abs(each[0] - moment))
+                stamp_s, parent, step = min(self._moving[here], key=lambda each: abs(each[0] - moment))
+                age = max(age, abs(stamp_s - moment))
             else:
                 parent, step = self._fixed[here]
             pose, here = step @ pose, parent
-        return pose.astype(np.float32)
+        return pose.astype(np.float32), age
+
+    def forget(self) -> None:
+        """Forget the transforms of moving frames, for a clock that goes back."""
+        self._moving.clear()

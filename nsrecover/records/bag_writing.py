@@ -18,8 +18,8 @@ from nsrecover.core.observation import Camera, Observation
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.perception.mask_formats import run_lengths
 from nsrecover.records.bag_images import compressed
-from nsrecover.records.bags import GRIPPER, INFO, LABELS, OBSERVE, PLAN, TF
 from nsrecover.records.recording import Recording
+from nsrecover.records.ros_messages import GRIPPER, INFO, LABELS, OBSERVE, PLAN, TF
 
 
 class Storage(StrEnum):
@@ -81,7 +81,7 @@ def write_bag(recording: Recording, folder: str | Path, settings: BagSettings | 
     plugin = StoragePlugin.MCAP if settings.storage is Storage.MCAP else StoragePlugin.SQLITE3
     with Writer(folder, version=9, storage_plugin=plugin) as writer:
         connections: dict[str, Any] = {}
-        every = [each for part in _Messages(recording, settings, store.types) for each in part]
+        every = list(RunMessages(settings, store.types).of_run(recording))
         # a bag holds messages in the order in which they arrive
         for arrival_s, topic, kind, message in sorted(every, key=lambda each: each[0]):
             if topic not in connections:
@@ -90,23 +90,30 @@ def write_bag(recording: Recording, folder: str | Path, settings: BagSettings | 
     return folder
 
 
-class _Messages:
-    """All messages of a run: arrival in seconds, topic, type, message."""
+class RunMessages:
+    """What a robot publishes, as messages: arrival in seconds, topic, type, message.
 
-    def __init__(self, recording: Recording, settings: BagSettings, types: Mapping[str, Any]) -> None:
-        self._recording, self._settings, self._types = recording, settings, types
+    Args:
+        settings: encodings.
+        types: name -> class, of a type store of rosbags.
+    """
 
-    def __iter__(self) -> Iterator[list[tuple[float, str, str, Any]]]:
-        first = self._recording.observations[0].time_s
+    def __init__(self, settings: BagSettings, types: Mapping[str, Any]) -> None:
+        self._settings, self._types = settings, types
+
+    def of_run(self, recording: Recording) -> Iterator[tuple[float, str, str, Any]]:
+        """The messages of a whole run."""
+        first = recording.observations[0].time_s
         plan = {
-            "plan": [str(action) for action in self._recording.plan],
-            "targets": [None if action.target is None else list(action.target) for action in self._recording.plan],
+            "plan": [str(action) for action in recording.plan],
+            "targets": [None if action.target is None else list(action.target) for action in recording.plan],
         }
-        yield [self._message(first, PLAN, "std_msgs/msg/String", data=json.dumps(plan))]
-        for observation in self._recording.observations:
-            yield list(self._of(observation))
+        yield self._message(first, PLAN, "std_msgs/msg/String", data=json.dumps(plan))
+        for observation in recording.observations:
+            yield from self.of(observation)
 
-    def _of(self, seen: Observation) -> Iterator[tuple[float, str, str, Any]]:
+    def of(self, seen: Observation) -> Iterator[tuple[float, str, str, Any]]:
+        """The messages of one observation."""
         now = seen.time_s
         stamp = self._make("builtin_interfaces/msg/Time", sec=int(now), nanosec=round(now % 1 * 1e9) % 10**9)
         names = {str(number): name for number, name in seen.labels.items()}

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from nsrecover.core.discrepancy import Cause
-from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core.recovery import ReasonCode, RecoveryStatus
 
 PAGE = (Path(__file__).parents[3] / "docs" / "causes.md").read_text(encoding="utf-8")
 ROWS = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", PAGE, flags=re.MULTILINE))
@@ -21,7 +21,7 @@ def test_no_code_was_renamed_or_taken_away() -> None:
 
 def test_the_page_lists_exactly_the_codes_and_their_meanings() -> None:
     assert {cause.value: cause.meaning for cause in Cause}.items() <= ROWS.items()
-    assert set(ROWS) == {code.value for code in (*Cause, *RecoveryStatus)}
+    assert set(ROWS) == {code.value for code in (*Cause, *RecoveryStatus, *ReasonCode)}
 
 
 def test_a_code_is_its_text_and_knows_its_meaning() -> None:

@@ -16,9 +16,10 @@ from nsrecover.errors import InvalidConfiguration, InvalidRecording
 from nsrecover.records import bags
 from nsrecover.records.bag_images import colour_of, depth_of, labels_of
 from nsrecover.records.bag_writing import BagSettings, Depth, Storage, write_bag
-from nsrecover.records.bags import plan_of, read_bag
+from nsrecover.records.bags import read_bag
 from nsrecover.records.recording import Recording, example
 from nsrecover.records.review import review
+from nsrecover.records.ros_messages import plan_of
 from nsrecover.records.runs import read_run
 from tests.commands import run
 
@@ -94,12 +95,12 @@ def without(topic: str, episode: Recording, folder: Path, monkeypatch: pytest.Mo
     """A bag in which one topic has another name."""
     from nsrecover.records import bag_writing
 
-    original = bag_writing._Messages._message
+    original = bag_writing.RunMessages._message
 
     def renamed(self: Any, now: float, where: str, kind: str, **fields: Any) -> Any:
         return original(self, now, "/other" + where if where == topic else where, kind, **fields)
 
-    monkeypatch.setattr(bag_writing._Messages, "_message", renamed)
+    monkeypatch.setattr(bag_writing.RunMessages, "_message", renamed)
     return write_bag(episode, folder / "bag")
 
 

@@ -1,0 +1,140 @@
+"""Plans of PlanSys2: lines such as `0.000: (stack green red) [1.000]`, to our plans and back.
+
+Nothing here needs PlanSys2. PDDL does not tell upper from lower case, and its names
+have no blanks; `Vocabulary` translates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from nsrecover.core.actions import Action, Plan
+from nsrecover.errors import InvalidPlan, did_you_mean
+
+_LINE = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*:\s*\(([^()]+)\)\s*(?:\[\s*(\d+(?:\.\d+)?)\s*\])?\s*$")
+
+
+@dataclass(frozen=True)
+class PlanItem:
+    """One line.
+
+    Attributes:
+        time_s: when it starts.
+        action: name and objects, in lower case.
+        duration_s: how long it takes; 0 if the line does not say.
+    """
+
+    time_s: float
+    action: tuple[str, ...]
+    duration_s: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.time_s:.3f}: ({' '.join(self.action)}) [{self.duration_s:.3f}]"
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """What PDDL actions mean for the monitor.
+
+    Attributes:
+        actions: PDDL action -> operator and places of its arguments among the PDDL ones, from 0; None for actions that
+            an operator contains, such as picking up.
+        names: PDDL object -> name in the scene; an underscore stands for a blank otherwise.
+    """
+
+    actions: Mapping[str, tuple[str, tuple[int, ...]] | None]
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TranslatedPlan:
+    """A plan of PlanSys2 for the monitor.
+
+    Attributes:
+        items: all lines.
+        plan: the monitor's.
+        ends: number of the line that completes each action of `plan`, from 0.
+    """
+
+    items: tuple[PlanItem, ...]
+    plan: Plan
+    ends: tuple[int, ...]
+
+    def first_item(self, step: int) -> int:
+        """The line to go on with when a number of our actions are done; the number of lines at the end."""
+        return 0 if step == 0 else self.ends[step - 1] + 1
+
+
+def read_plan(text: str) -> tuple[PlanItem, ...]:
+    """Read the text of a plan; empty lines and comments (`;`) are left out.
+
+    Raises:
+        InvalidPlan: a line is no item, or there is none.
+    """
+    items = []
+    for line in text.splitlines():
+        if not (content := line.split(";")[0]).strip():
+            continue
+        if (match := _LINE.match(content)) is None:
+            raise InvalidPlan(f"expected lines like '0.000: (stack green red) [1.000]', found {line.strip()!r}")
+        items.append(PlanItem(float(match[1]), tuple(match[2].lower().split()), float(match[3] or 0)))
+    if not items:
+        raise InvalidPlan("expected a plan with at least one line, found none; ask the planner's log")
+    return tuple(sorted(items, key=lambda item: item.time_s))
+
+
+def translate(items: Sequence[PlanItem], vocabulary: Vocabulary) -> TranslatedPlan:
+    """The monitor's plan.
+
+    Raises:
+        InvalidPlan: an action is not in the vocabulary, lacks an object, or nothing is left.
+    """
+    actions, ends = [], []
+    for number, item in enumerate(items):
+        name, *objects = item.action
+        if name not in vocabulary.actions:
+            raise InvalidPlan(f"expected a known action, found {name!r}.{did_you_mean(name, vocabulary.actions)}")
+        meaning = vocabulary.actions[name]
+        if meaning is None:
+            continue
+        operator, places = meaning
+        if max(places) >= len(objects):
+            raise InvalidPlan(f"expected {max(places) + 1} objects of {name}, found {len(objects)}: {item}")
+        arguments = tuple(vocabulary.names.get(objects[i], objects[i].replace("_", " ")) for i in places)
+        actions.append(Action(operator, arguments))
+        ends.append(number)
+    if not actions:
+        raise InvalidPlan("expected an action that the monitor knows, found none; fill in Vocabulary.actions")
+    return TranslatedPlan(tuple(items), Plan(tuple(actions)), tuple(ends))
+
+
+def write_plan(plan: Plan | Sequence[Action], vocabulary: Vocabulary, duration_s: float = 1.0) -> str:
+    """The text of a plan, one action after another; what an operator contains is left out.
+
+    Args:
+        plan: ours, such as a recovery.
+        vocabulary: with an action for each operator in the plan.
+        duration_s: of each action.
+
+    Raises:
+        InvalidPlan: an operator has no action in the vocabulary.
+    """
+    known = {meaning[0]: (name, meaning[1]) for name, meaning in vocabulary.actions.items() if meaning is not None}
+    back = {scene: pddl for pddl, scene in vocabulary.names.items()}
+    items = []
+    for number, action in enumerate(plan):
+        if action.operator not in known:
+            raise InvalidPlan(
+                f"expected an action for {action.operator!r} in the vocabulary, found none."
+                f"{did_you_mean(action.operator, known)}"
+            )
+        name, places = known[action.operator]
+        objects = [""] * (max(places) + 1)
+        for place, argument in zip(places, action.arguments, strict=True):
+            objects[place] = back.get(argument, argument.replace(" ", "_"))
+        if "" in objects:
+            raise InvalidPlan(f"expected every object of {name} to be an argument of {action.operator}, found a gap")
+        items.append(PlanItem(number * duration_s, (name, *objects), duration_s))
+    return "\n".join(map(str, items)) + "\n"

@@ -1,0 +1,201 @@
+"""Messages as they arrive, and the observation of one moment made of them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nsrecover.core.observation import Camera, Observation
+from nsrecover.errors import InvalidRecording
+from nsrecover.perception.boxes import Given
+from nsrecover.records.bag_frames import Frames
+from nsrecover.records.ros_messages import (
+    GRIPPER,
+    INFO,
+    KINDS,
+    LABELS,
+    MASKS,
+    SLOP_S,
+    TF,
+    Labels,
+    ViewTopics,
+    intrinsics_of,
+    json_of,
+    observation_of,
+    seconds,
+    stamp_of,
+)
+
+BOXES = "/nsrecover/boxes"
+"""std_msgs/String: JSON with `boxes` (name -> centre and size in metres, or null) and `stamp_s`."""
+
+BACK_S = 5.0
+"""If stamps go back by more than that, the clock or a simulator was restarted, and old messages are dropped."""
+
+
+@dataclass(frozen=True)
+class BufferSettings:
+    """What to collect.
+
+    Attributes:
+        cameras: prefixes of the topics of each camera, such as `/left`; empty: boxes instead of images.
+        base_frame: the robot's base: z up, the table's top at z = 0.
+        slop_s: how far apart the messages of one moment may be, seconds.
+        transform_slop_s: how far from the moment a transform of a moving frame may be, seconds.
+        keep: messages of a topic to keep.
+    """
+
+    cameras: tuple[str, ...] = ("/left", "/right")
+    base_frame: str = "base_link"
+    slop_s: float = SLOP_S
+    transform_slop_s: float = 0.2
+    keep: int = 30
+
+
+@dataclass(frozen=True)
+class Incomplete:
+    """Why there is no observation yet.
+
+    Attributes:
+        missing: what has not arrived, one text each.
+    """
+
+    missing: tuple[str, ...]
+
+
+class MessageBuffer:
+    """Keeps the latest messages of every topic; images are decoded only when an observation is made.
+
+    Not safe for several threads: the caller has the lock.
+
+    Args:
+        settings: what to collect.
+    """
+
+    def __init__(self, settings: BufferSettings) -> None:
+        self._settings = settings
+        self._kept: dict[str, deque[tuple[float, Any]]] = {}
+        self._frames = Frames(settings.base_frame, settings.keep)
+        self._infos: dict[str, Any] = {}
+        self._always: Mapping[str, Any] | None = None  # labels without a stamp
+        self._newest_s = 0.0
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Every topic that it takes; of alternatives those that nobody publishes do no harm."""
+        if not self._settings.cameras:
+            return (BOXES,)
+        views = [p + name for p in self._settings.cameras for kind in (*KINDS, (INFO,)) for name in kind]
+        return (*views, *TF, LABELS, GRIPPER)
+
+    def take(self, topic: str, message: Any, arrival_s: float) -> None:
+        """Keep a message.
+
+        Args:
+            topic: where it came from.
+            message: the message.
+            arrival_s: when it came; for texts without a stamp.
+
+        Raises:
+            InvalidRecording: it cannot be used. What was kept stays.
+        """
+        if topic in TF:
+            for each in message.transforms:
+                self._frames.add(each, seconds(each.header.stamp), fixed=topic == TF[1])
+        elif topic.endswith(INFO):
+            self._infos[topic] = message
+        elif topic == LABELS and "stamp_s" not in (document := json_of(message.data, topic)):
+            self._always = document
+        else:
+            stamp_s = stamp_of(message, arrival_s)
+            if stamp_s < self._newest_s - BACK_S:
+                self._kept.clear()
+                self._frames.forget()
+                self._newest_s = 0.0
+            self._newest_s = max(self._newest_s, stamp_s)
+            self._kept.setdefault(topic, deque(maxlen=self._settings.keep)).append((stamp_s, message))
+
+    def observation(self, after_s: float) -> Observation | Given | Incomplete:
+        """The latest observation of which every part was measured at `after_s` or later.
+
+        Raises:
+            InvalidRecording: messages are complete and cannot be used.
+            InvalidObservation: as above.
+        """
+        if not self._settings.cameras:
+            return self._boxes(after_s)
+        views = [ViewTopics.among(prefix, set(self._kept)) for prefix in self._settings.cameras]
+        absent = [
+            f"{p}: colour, depth and masks" for p, view in zip(self._settings.cameras, views, strict=True) if not view
+        ]
+        absent += [p + INFO for p in self._settings.cameras if p + INFO not in self._infos]
+        known = [view for view in views if view is not None]
+        if absent:
+            return Incomplete(tuple(f"no message yet: {each}" for each in absent))
+        moments = sorted((s for s, _ in self._kept[known[0].colour] if s >= after_s), reverse=True)
+        if not moments:
+            return Incomplete((f"nothing on {known[0].colour} since the moment {after_s:.3f} s",))
+        missing: tuple[str, ...] = ()
+        for moment in moments:
+            found = self._at(moment, after_s, known)
+            if not isinstance(found, Incomplete):
+                return found
+            missing = missing or found.missing
+        return Incomplete(missing)
+
+    def _at(self, moment: float, after_s: float, views: Sequence[ViewTopics]) -> Observation | Incomplete:
+        parts = [[self._nearest(topic, moment, after_s) for topic in view.topics] for view in views]
+        missing = [
+            f"nothing on {topic} within {self._settings.slop_s:g} s of {moment:.3f} s"
+            for view, messages in zip(views, parts, strict=True)
+            for topic, message in zip(view.topics, messages, strict=True)
+            if message is None
+        ]
+        named = any(view.masks.endswith(MASKS[0]) for view in views)
+        labels = self._labels(moment)
+        if named and labels is None:
+            missing.append(f"nothing on {LABELS} for {moment:.3f} s")
+        poses = []
+        for view in views:
+            info = self._infos[view.prefix + INFO]
+            try:
+                pose, age = self._frames.pose_and_age(info.header.frame_id, moment)
+            except InvalidRecording as problem:
+                missing.append(str(problem))
+                continue
+            if age > self._settings.transform_slop_s:
+                missing.append(f"the transform of {info.header.frame_id} nearest to {moment:.3f} s is {age:.2f} s away")
+            poses.append(pose)
+        if missing:
+            return Incomplete(tuple(missing))
+        cameras = tuple(
+            Camera(intrinsics_of(self._infos[v.prefix + INFO], v.prefix + INFO), pose, v.prefix.lstrip("/"))
+            for v, pose in zip(views, poses, strict=True)
+        )
+        pictures = [view.pictures(*messages) for view, messages in zip(views, parts, strict=True)]
+        return observation_of(pictures, cameras, labels or ({}, None), self._nearest(GRIPPER, moment, 0.0), moment)
+
+    def _nearest(self, topic: str, moment: float, after_s: float) -> Any:
+        near = [(abs(s - moment), i) for i, (s, _) in enumerate(self._kept.get(topic, ())) if s >= after_s]
+        apart, place = min(near, default=(float("inf"), 0))
+        return self._kept[topic][place][1] if apart <= self._settings.slop_s else None
+
+    def _labels(self, moment: float) -> tuple[dict[int, str], bool | None] | None:
+        message = self._nearest(LABELS, moment, 0.0)
+        document = self._always if message is None else json_of(message.data, LABELS)
+        if document is None:
+            return None
+        labels = Labels()
+        labels.add(moment, document)
+        return labels.at(moment)
+
+    def _boxes(self, after_s: float) -> Given | Incomplete:
+        fresh = [message for stamp_s, message in self._kept.get(BOXES, ()) if stamp_s >= after_s]
+        if not fresh:
+            return Incomplete((f"nothing on {BOXES} since the moment {after_s:.3f} s",))
+        boxes = json_of(fresh[-1].data, BOXES).get("boxes")
+        if not isinstance(boxes, Mapping):
+            raise InvalidRecording(f'expected {{"boxes": {{name: [x, y, z, dx, dy, dz]}}}} on {BOXES}, found {boxes!r}')
+        return {str(name): None if box is None else tuple(box) for name, box in boxes.items()}

@@ -1,0 +1,1 @@
+"""The rclpy node of nsrecover."""
