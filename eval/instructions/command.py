@@ -18,11 +18,17 @@ from eval.instructions.episodes import PAPER, episode, paper_command
 from eval.instructions.generator import KINDS, Generator
 from eval.instructions.wanted import agrees
 from nsrecover.domains.service.home_file import load_home
+from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.instructions.planning import TaskPlan
 from nsrecover.instructions.understanding import Understanding
 from sim.home.scenes import drawn_home
 
-PARAPHRASES = Path(__file__).with_name("paraphrases.yaml")
+PARAPHRASES = {
+    "development": ("paraphrases.yaml", slice(0, None, 2)),
+    "held_out": ("paraphrases.yaml", slice(1, None, 2)),
+    "another_hand": ("another_hand.yaml", slice(None)),
+}
+"""Files of paraphrases, and which sentences of each of their groups."""
 MODES = ("M1", "M2", "M3", "all")
 
 
@@ -68,16 +74,25 @@ def understood_commands(commands: int, seed: int) -> dict[str, Any]:
 
 
 def understood_paraphrases(half: str) -> dict[str, Any]:
-    """How many paraphrases of one half lead to the wanted goals with a plan, and how many to another plan."""
+    """How many of some paraphrases lead to the wanted goals with a plan, and how many to another plan.
+
+    Raises:
+        InvalidConfiguration: there are no such paraphrases.
+    """
+    if half not in PARAPHRASES:
+        raise InvalidConfiguration(
+            f"expected half as one of {', '.join(PARAPHRASES)}, found {half!r}.{did_you_mean(half, PARAPHRASES)}"
+        )
+    name, chosen = PARAPHRASES[half]
     understanding, right, wrong, examples = (
         Understanding(load_home("apartment")),
         list[bool](),
         list[bool](),
         list[str](),
     )
-    for group in yaml.safe_load(PARAPHRASES.read_text(encoding="utf-8")):
+    for group in yaml.safe_load(Path(__file__).with_name(name).read_text(encoding="utf-8")):
         want = _stages(group["want"])
-        for sentence in group["say"][0 if half == "development" else 1 :: 2]:
+        for sentence in group["say"][chosen]:
             found = understanding.plan(sentence)
             good = isinstance(found, TaskPlan) and agrees(found.task, want)
             right.append(good)

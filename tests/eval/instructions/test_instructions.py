@@ -37,9 +37,16 @@ def test_most_generated_commands_are_understood():
 
 
 def test_the_paraphrases_are_different_sentences():
-    groups = yaml.safe_load(PARAPHRASES.read_text(encoding="utf-8"))
-    sentences = [sentence for group in groups for sentence in group["say"]]
-    assert len(set(sentences)) == len(sentences) == 150
+    folder = Path(command.__file__).parent
+    groups = {name: yaml.safe_load((folder / name).read_text("utf-8")) for name, _ in PARAPHRASES.values()}
+    sentences = {name: [each for group in found for each in group["say"]] for name, found in groups.items()}
+    assert {name: len(found) for name, found in sentences.items()} == {"paraphrases.yaml": 150, "another_hand.yaml": 300}
+    assert len({each.lower() for found in sentences.values() for each in found}) == 450
+
+
+def test_unknown_paraphrases_are_refused():
+    with pytest.raises(InvalidConfiguration, match="Did you mean 'held_out'"):
+        understood_paraphrases("heldout")
 
 
 def test_drawn_homes_and_worlds_differ_and_repeat():
