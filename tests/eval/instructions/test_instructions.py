@@ -1,11 +1,21 @@
 import json
+from pathlib import Path
 
+import pytest
 import yaml
 
-from eval.instructions.command import PARAPHRASES, InstructionsConfig, measure, understood_commands
+from eval.instructions import command
+from eval.instructions.command import (
+    PARAPHRASES,
+    InstructionsConfig,
+    measure,
+    understood_commands,
+    understood_paraphrases,
+)
 from eval.instructions.generator import KINDS, Generator
 from eval.instructions.wanted import agrees
 from nsrecover.domains.service.home_file import load_home
+from nsrecover.errors import InvalidConfiguration
 from nsrecover.instructions.understanding import Understanding
 from sim.home.scenes import drawn_home, drawn_world
 
@@ -40,7 +50,8 @@ def test_the_paraphrases_are_different_sentences():
     folder = Path(command.__file__).parent
     groups = {name: yaml.safe_load((folder / name).read_text("utf-8")) for name, _ in PARAPHRASES.values()}
     sentences = {name: [each for group in found for each in group["say"]] for name, found in groups.items()}
-    assert {name: len(found) for name, found in sentences.items()} == {"paraphrases.yaml": 150, "another_hand.yaml": 300}
+    counts = {name: len(found) for name, found in sentences.items()}
+    assert counts == {"paraphrases.yaml": 150, "another_hand.yaml": 300}
     assert len({each.lower() for found in sentences.values() for each in found}) == 450
 
 
