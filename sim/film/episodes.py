@@ -72,7 +72,7 @@ def chosen(path: Path, numbers: Sequence[int]) -> list[HouseholdEpisode]:
     for episode in episodes.values():
         for fault in episode.faults:
             firsts.setdefault(fault.kind, episode)
-    return list(dict.fromkeys(firsts.values()))
+    return list({episode.number: episode for episode in firsts.values()}.values())
 
 
 def _when(fault: Fault) -> str:

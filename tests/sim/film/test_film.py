@@ -13,7 +13,8 @@ from PIL import Image
 
 from nsrecover.core.actions import Plan
 from nsrecover.errors import InvalidConfiguration
-from sim.datasets.household import HouseholdEpisode
+from sim.datasets.household import HouseholdEpisode, read_episodes
+from sim.datasets.shipped import shipped_lines
 from sim.film.command import FilmConfig, film, record_of, scripts_of, table_of
 from sim.film.episodes import chosen, script_of
 from sim.film.gallery import gallery
@@ -139,3 +140,12 @@ def test_what_is_there_is_not_made_again(footage: Footage, tmp_path: Path) -> No
         (tmp_path / f"T1_boil_water-0{ending}").write_text(json.dumps(record_of(footage)))
     records = film(FilmConfig(task="T1", video=False, out=str(tmp_path)))
     assert records == [record_of(footage)]
+
+
+def test_without_numbers_the_first_episode_of_every_kind_is_filmed(tmp_path: Path) -> None:
+    (tmp_path / "episodes.jsonl").write_text("\n".join(shipped_lines("H2", 0, 6)))
+    found = chosen(tmp_path, [])
+    every = list(read_episodes(tmp_path))
+    assert found[0] == every[0]
+    assert len({episode.number for episode in found}) == len(found) <= 6
+    assert {f.kind for e in found for f in e.faults} == {f.kind for e in every for f in e.faults}
