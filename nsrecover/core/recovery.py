@@ -92,3 +92,10 @@ class Recovery:
     def found(self) -> bool:
         """Whether there is a way to go on."""
         return self.status in (RecoveryStatus.RECOVERED, RecoveryStatus.ALREADY_AT_SUBGOAL)
+
+    def resumes_at(self, num_actions: int) -> int:
+        """The step of a plan of that many actions with which the robot goes on after the recovery.
+
+        The number of actions, so nothing is left, if the recovery leads to no subgoal.
+        """
+        return num_actions if self.subgoal is None else self.subgoal

@@ -43,7 +43,7 @@ def turns(episode: Episode) -> Iterator[Turn]:
             yield Turn(record, number, *_shifted(found, recovery, number - 1 - found.step))
         # A reviewed recording continues as recorded, whatever the review has found.
         if recovery is not None and recovery.found and episode.status != "reviewed":
-            subgoal = len(numbers) if recovery.subgoal is None else recovery.subgoal
+            subgoal = recovery.resumes_at(len(numbers))
             numbers = [*(None for _ in recovery.actions), *numbers[subgoal:]]
 
 

@@ -87,7 +87,7 @@ def recovery_tree(
             f"expected a recovery that was found, found {recovery.status.value} ({recovery.reason_code}); ask for help"
         )
     _require_stages(plan, stages)
-    subgoal = len(plan) if recovery.subgoal is None else recovery.subgoal
+    subgoal = recovery.resumes_at(len(plan))
     actions = (*recovery.actions, *plan.actions[subgoal:])
     rest = (*("" for _ in recovery.actions), *stages[subgoal:]) if stages else ()
     return _document(actions, rest, len(recovery.actions), settings or TreeSettings())

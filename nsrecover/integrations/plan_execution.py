@@ -235,7 +235,7 @@ class PlanExecution:
         """Insert a recovery that was found for the scene of the last observation."""
         assert self.discrepancy is not None
         graph, trace = self.discrepancy.observed, self.trace
-        subgoal = len(trace.plan) if recovery.subgoal is None else recovery.subgoal
+        subgoal = recovery.resumes_at(len(trace.plan))
         if recovery.actions:
             # It may lead back to an action that an earlier recovery inserted.
             self._inserted_until = len(recovery.actions) + max(0, self._inserted_until - subgoal)

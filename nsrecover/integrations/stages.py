@@ -66,10 +66,6 @@ class StageMap:
         """The first stage of every step, for `stages` of a published plan."""
         return tuple(str(self.first_stage(step)) for step in range(self.steps))
 
-    def done_before(self, stage: str) -> int:
-        """Number of steps that are done when a stage fails: its step counts as not done."""
-        return self.step_of(stage)
-
     def resume(self, recovery: Recovery) -> tuple[str, ...]:
         """The stages that are left after a recovery, the first one to resume at; empty if the plan is done then.
 
@@ -81,7 +77,7 @@ class StageMap:
         """
         if not recovery.found:
             raise InvalidPlan(f"expected a recovery that was found, found {recovery.status.value}; ask for help")
-        subgoal = self.steps if recovery.subgoal is None else recovery.subgoal
+        subgoal = recovery.resumes_at(self.steps)
         return tuple(name for name, step in self.stages if step >= subgoal)
 
 

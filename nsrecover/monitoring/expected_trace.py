@@ -124,7 +124,7 @@ def rejoined(graph: SceneGraph, trace: Trace, recovery: Recovery) -> Trace:
         A trace whose first `len(recovery.actions)` actions are the recovery. What is missing now stays missing in it.
     """
     gone = [graph.names[i] for i in np.flatnonzero(graph.missing)]
-    subgoal = len(trace.plan) if recovery.subgoal is None else recovery.subgoal
+    subgoal = recovery.resumes_at(len(trace.plan))
     rest = tuple(map(_as_imagined, trace.plan.actions[subgoal:], recovery.rest))
     later = (each.with_nodes_of(graph, gone) for each in (*recovery.graphs, *recovery.rest))
     return Trace(Plan(recovery.actions + rest), (graph, *later))

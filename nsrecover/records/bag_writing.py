@@ -19,7 +19,7 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.perception.mask_formats import run_lengths
 from nsrecover.records.bag_images import compressed
 from nsrecover.records.recording import Recording
-from nsrecover.records.ros_messages import GRIPPER, INFO, LABELS, OBSERVE, PLAN, TF
+from nsrecover.records.ros_messages import GRIPPER, INFO, LABELS, OBSERVE, PLAN, TF, stamp_fields
 
 
 class Storage(StrEnum):
@@ -115,7 +115,7 @@ class RunMessages:
     def of(self, seen: Observation) -> Iterator[tuple[float, str, str, Any]]:
         """The messages of one observation."""
         now = seen.time_s
-        stamp = self._make("builtin_interfaces/msg/Time", sec=int(now), nanosec=round(now % 1 * 1e9) % 10**9)
+        stamp = self._make("builtin_interfaces/msg/Time", **stamp_fields(now))
         names = {str(number): name for number, name in seen.labels.items()}
         yield now, OBSERVE, "std_msgs/msg/Header", self._header(stamp, "")
         document = {"stamp_s": now, "labels": names, "shared_ids": seen.shared_ids}

@@ -27,13 +27,15 @@ DEPTH = (
 )  # fmt: skip
 INFO = "/color/camera_info"
 MASKS = ("/masks", "/detections")
+BOXES = "/nsrecover/boxes"
+"""JSON with `boxes` (name -> centre and size in metres, or null) and `stamp_s`; for running robots without images."""
 
 SLOP_S = 0.1
 """Largest difference between a moment and the stamp of an image that belongs to it, seconds."""
 
 _TYPES = {
     PLAN: "std_msgs/msg/String", OBSERVE: "std_msgs/msg/Header", LABELS: "std_msgs/msg/String",
-    GRIPPER: "sensor_msgs/msg/JointState", **dict.fromkeys(TF, "tf2_msgs/msg/TFMessage"),
+    BOXES: "std_msgs/msg/String", GRIPPER: "sensor_msgs/msg/JointState", **dict.fromkeys(TF, "tf2_msgs/msg/TFMessage"),
 }  # fmt: skip
 
 
@@ -278,6 +280,12 @@ def stamp_of(message: Any, time_s: float) -> float:
 def seconds(stamp: Any) -> float:
     """A builtin_interfaces/Time in seconds."""
     return float(stamp.sec) + float(stamp.nanosec) / 1e9
+
+
+def stamp_fields(time_s: float) -> dict[str, int]:
+    """The fields of a builtin_interfaces/Time."""
+    nanoseconds = round(time_s * 1e9)
+    return {"sec": nanoseconds // 10**9, "nanosec": nanoseconds % 10**9}
 
 
 def json_of(text: str, topic: str) -> dict[str, Any]:

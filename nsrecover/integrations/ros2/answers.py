@@ -14,6 +14,7 @@ from nsrecover.domains.base import Domain
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.explanation.unseen import missing_texts
+from nsrecover.records.ros_messages import stamp_fields
 
 Fields = dict[str, Any]
 
@@ -22,13 +23,7 @@ NO_BOX = [0.0] * 6
 
 def header(time_s: float, frame: str) -> Fields:
     """The fields of a std_msgs/Header."""
-    return {"stamp": stamp(time_s), "frame_id": frame}
-
-
-def stamp(time_s: float) -> Fields:
-    """The fields of a builtin_interfaces/Time."""
-    nanoseconds = round(time_s * 1e9)
-    return {"sec": nanoseconds // 10**9, "nanosec": nanoseconds % 10**9}
+    return {"stamp": stamp_fields(time_s), "frame_id": frame}
 
 
 def action_fields(action: Action, stage: str = "") -> Fields:

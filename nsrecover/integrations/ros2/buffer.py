@@ -12,6 +12,7 @@ from nsrecover.errors import InvalidRecording
 from nsrecover.perception.boxes import Given
 from nsrecover.records.bag_frames import Frames
 from nsrecover.records.ros_messages import (
+    BOXES,
     GRIPPER,
     INFO,
     KINDS,
@@ -27,9 +28,6 @@ from nsrecover.records.ros_messages import (
     seconds,
     stamp_of,
 )
-
-BOXES = "/nsrecover/boxes"
-"""std_msgs/String: JSON with `boxes` (name -> centre and size in metres, or null) and `stamp_s`."""
 
 BACK_S = 5.0
 """If stamps go back by more than that, the clock or a simulator was restarted, and old messages are dropped."""

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any
 
 from nsrecover.agent import MAX_RECOVERIES
@@ -31,28 +30,13 @@ from nsrecover.integrations.ros2 import answers
 from nsrecover.integrations.ros2.answers import Fields
 from nsrecover.integrations.ros2.buffer import BufferSettings, Incomplete, MessageBuffer
 from nsrecover.integrations.ros2.codes import AnswerCode
+from nsrecover.integrations.ros2.endpoints import DISCREPANCY, RECOVERY, STATE, Request
 from nsrecover.monitoring.monitor import LOOKS, Monitor
 from nsrecover.records.ros_messages import PLAN, PlanDocument, plan_document
 from nsrecover.system import System
 
 WAITING = 4
 """Requests that may wait; more are answered with `busy`."""
-
-DISCREPANCY, RECOVERY, STATE = (f"/nsrecover/{name}" for name in ("discrepancy", "recovery", "state"))
-"""Topics of what the monitor publishes."""
-
-
-class Request(Enum):
-    """What can be asked; the value is the name of the service's type."""
-
-    CHECK = "Check"
-    JUDGE = "Judge"
-    RECOVER = "Recover"
-
-    @property
-    def service(self) -> str:
-        """Name of the service."""
-        return f"/nsrecover/{self.value.lower()}"
 
 
 @dataclass(frozen=True)
@@ -279,8 +263,7 @@ class MonitorCore:
         text, stage = self._system.explainer(found, recovery).text, ""
         plan: list[Fields] = []
         if recovery.found:
-            subgoal = len(monitor.plan) if recovery.subgoal is None else recovery.subgoal
-            rest = episode.stages[subgoal:]
+            rest = episode.stages[recovery.resumes_at(len(monitor.plan)) :]
             stage = rest[0] if rest else ""
             episode.stages = (*("" for _ in recovery.actions), *rest) if episode.stages else ()
             plan = answers.plan_fields(monitor.rejoin(recovery), episode.stages)

@@ -9,20 +9,11 @@ from functools import partial
 from typing import Any
 
 from nsrecover.integrations.ros2.answers import Fields
-from nsrecover.integrations.ros2.buffer import BOXES
-from nsrecover.integrations.ros2.core import DISCREPANCY, RECOVERY, STATE, CoreSettings, MonitorCore, Request
+from nsrecover.integrations.ros2.core import CoreSettings, MonitorCore
 from nsrecover.integrations.ros2.dds import Bus
-from nsrecover.records.ros_messages import PLAN, TF, seconds, type_of
+from nsrecover.integrations.ros2.endpoints import LATCHED, PUBLISHED, Request, request_fields
+from nsrecover.records.ros_messages import type_of
 from nsrecover.system import System
-
-PUBLISHED = {
-    DISCREPANCY: "nsrecover_interfaces/msg/Discrepancy", RECOVERY: "nsrecover_interfaces/msg/RecoveryPlan",
-    STATE: "nsrecover_interfaces/msg/State",
-}  # fmt: skip
-"""Topic -> type of what the monitor publishes."""
-
-LATCHED = (PLAN, TF[1], STATE)
-"""Topics whose last message is kept for those who come later."""
 
 
 class MonitorPeer:
@@ -38,9 +29,8 @@ class MonitorPeer:
         self._bus = bus
         self.core = MonitorCore(system, settings, self._publish)
         for topic in self.core.topics:
-            kind = "std_msgs/msg/String" if topic == BOXES else type_of(topic)
             latched = topic in LATCHED
-            bus.subscribe(topic, kind, partial(self.core.take, topic), latched, lossy=not latched)
+            bus.subscribe(topic, type_of(topic), partial(self.core.take, topic), latched, lossy=not latched)
         for request in Request:
             bus.serve(request.service, request.value, partial(self._answer, request))
         self._worker = threading.Thread(target=self.core.run, name="nsrecover monitor", daemon=True)
@@ -56,10 +46,3 @@ class MonitorPeer:
 
     def _answer(self, request: Request, message: Any) -> Future[Mapping[str, Any]]:
         return self.core.submit(request, request_fields(request, message))  # type: ignore[return-value]
-
-
-def request_fields(request: Request, message: Any) -> Fields:
-    """The fields of a request's message that `MonitorCore.submit` takes."""
-    if request is Request.RECOVER:
-        return {"budget_s": float(message.budget_s)}
-    return {"done": int(message.done), "not_before": seconds(message.not_before)}

@@ -22,9 +22,9 @@ from rosidl_runtime_py.set_message import set_message_fields
 from rosidl_runtime_py.utilities import get_message
 
 from nsrecover.errors import NsrecoverError
-from nsrecover.integrations.ros2.buffer import BOXES, BufferSettings
-from nsrecover.integrations.ros2.core import DISCREPANCY, RECOVERY, STATE, CoreSettings, MonitorCore, Request
-from nsrecover.integrations.ros2.peer import LATCHED, request_fields
+from nsrecover.integrations.ros2.buffer import BufferSettings
+from nsrecover.integrations.ros2.core import CoreSettings, MonitorCore
+from nsrecover.integrations.ros2.endpoints import DISCREPANCY, LATCHED, RECOVERY, STATE, Request, request_fields
 from nsrecover.records.ros_messages import type_of
 from nsrecover.system import geometric, load
 
@@ -68,7 +68,7 @@ class MonitorNode(LifecycleNode):
         core = MonitorCore(system, settings, self._publish, lambda: self.get_clock().now().nanoseconds / 1e9)
         core.active = False
         for topic in core.topics:
-            kind = get_message("std_msgs/msg/String" if topic == BOXES else type_of(topic))
+            kind = get_message(type_of(topic))
             qos = LATCH if topic in LATCHED else LOSSY
             self._made.append(
                 self.create_subscription(kind, topic, partial(core.take, topic), qos, callback_group=self._group)

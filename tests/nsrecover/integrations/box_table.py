@@ -8,8 +8,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import nsrecover
-from nsrecover.integrations.ros2.buffer import BOXES
-from nsrecover.integrations.ros2.core import MonitorCore, Request
+from nsrecover.integrations.ros2.core import MonitorCore
+from nsrecover.integrations.ros2.endpoints import Request
+from nsrecover.records.ros_messages import BOXES
 
 SIDE = 0.04
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nsrecover.core.actions import Action
-from nsrecover.integrations.ros2.answers import action_of, stamp
-from nsrecover.integrations.ros2.core import Request
+from nsrecover.integrations.ros2.answers import action_of
 from nsrecover.integrations.ros2.dds import LOOPBACK, Bus
+from nsrecover.integrations.ros2.endpoints import Request
 from nsrecover.records.bag_writing import BagSettings, RunMessages
-from nsrecover.records.ros_messages import PLAN
+from nsrecover.records.ros_messages import PLAN, stamp_fields
 from tests.commands import ROOT
 
 AGAIN_S = 2.0
@@ -59,7 +59,7 @@ class Robot:
     def ask(self, request: Request, **fields: Any) -> Any:
         """Ask until there is an answer; the cameras go on meanwhile."""
         if request is not Request.RECOVER:
-            fields["not_before"] = stamp(time.time())
+            fields["not_before"] = stamp_fields(time.time())
         seen = self.world.observe()
         began, sent, asked = time.monotonic(), 0.0, list[Any]()
         while not any(each.done() for each in asked):

@@ -16,7 +16,8 @@ from nsrecover.integrations.behaviortree_cpp import _PORTS, check_tree, plan_tre
 from nsrecover.integrations.plansys2 import Vocabulary, read_plan, translate, write_plan
 from nsrecover.integrations.ros2.answers import action_of
 from nsrecover.integrations.ros2.buffer import BufferSettings
-from nsrecover.integrations.ros2.core import CoreSettings, MonitorCore, Request
+from nsrecover.integrations.ros2.core import CoreSettings, MonitorCore
+from nsrecover.integrations.ros2.endpoints import Request
 from nsrecover.integrations.stages import StageMap, one_stage_each
 from nsrecover.records.ros_messages import PLAN
 from tests.nsrecover.integrations.box_table import SIDE, Table

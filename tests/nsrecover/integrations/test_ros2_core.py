@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 import nsrecover
-from nsrecover.integrations.ros2.buffer import BOXES, BufferSettings
+from nsrecover.integrations.ros2.buffer import BufferSettings
 from nsrecover.integrations.ros2.codes import AnswerCode
-from nsrecover.integrations.ros2.core import RECOVERY, STATE, CoreSettings, MonitorCore, Request
-from nsrecover.records.ros_messages import PLAN
+from nsrecover.integrations.ros2.core import CoreSettings, MonitorCore
+from nsrecover.integrations.ros2.endpoints import RECOVERY, STATE, Request
+from nsrecover.records.ros_messages import BOXES, PLAN
 from tests.commands import ROOT
 from tests.nsrecover.integrations.box_table import SIDE, Table, text
 

@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 import yaml
 
-from nsrecover.integrations.ros2.buffer import BOXES
 from nsrecover.integrations.ros2.core import CoreSettings
 from nsrecover.integrations.ros2.interfaces import definitions, message_of, type_store
+from nsrecover.records.ros_messages import BOXES
 from tests.commands import ROOT
 
 INTERFACES, NODE = ROOT / "ros2" / "nsrecover_interfaces", ROOT / "ros2" / "nsrecover_ros"
@@ -152,6 +152,9 @@ def node_module(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     module("rosidl_runtime_py")
     module("rosidl_runtime_py.set_message", set_message_fields=lambda message, fields: vars(message).update(fields))
     module("rosidl_runtime_py.utilities", get_message=lambda kind: kind)
+    # it runs without the DDS peer's libraries
+    for name in ("cyclonedds", "nsrecover.integrations.ros2.dds", "nsrecover.integrations.ros2.peer"):
+        monkeypatch.setitem(sys.modules, name, None)
     spec = importlib.util.spec_from_file_location("monitor_node", NODE / "nsrecover_ros" / "monitor_node.py")
     assert spec is not None
     assert spec.loader is not None
