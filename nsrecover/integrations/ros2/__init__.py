@@ -2,5 +2,6 @@
 
 `buffer` collects messages and makes observations of them, `core` answers requests, `answers` and `codes` are what it
 says, `endpoints` names its topics and services, `interfaces` holds the message definitions. `dds` and `peer` are a DDS
-participant that a ROS 2 system sees as a node, from pip alone; the rclpy node needs neither. The rclpy node is in ros2/nsrecover_ros of the repository.
+participant that a ROS 2 system sees as a node, from pip alone. The rclpy node needs neither; it is in
+ros2/nsrecover_ros of the repository.
 """
