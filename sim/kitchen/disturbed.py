@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 import numpy.typing as npt
 
-from sim.common.arm import STEP_S
+from sim.common.arm import STEP_S, Leg
 from sim.kitchen.cell import KitchenCell
 from sim.kitchen.faults.base import Fault
 from sim.kitchen.reach import ToolPose
@@ -58,8 +58,8 @@ class DisturbedMotion(Motion):
         self._faults = tuple(faults)
         self._shift: tuple[ToolPose, ToolPose] | None = None
 
-    def follow(self, poses: Iterable[ToolPose], speed_m_s: float = FAST_M_S) -> None:
-        """Move the tool through world poses, as the faults make it.
+    def follow(self, poses: Iterable[ToolPose], speed_m_s: float = FAST_M_S) -> list[Leg]:
+        """Move the tool through world poses, as the faults make it, and return the motion.
 
         Raises:
             SkillFailure: a pose is out of reach, or a fault stops the arm.
@@ -71,7 +71,7 @@ class DisturbedMotion(Motion):
         if changed and len(changed) < len(planned):
             # the rest of the action happens where the arm has stopped
             self._shift = planned[-1], changed[-1]
-        super().follow(changed, speed_m_s)
+        return super().follow(changed, speed_m_s)
 
     def recover(self) -> None:
         """After a failure: let go of handles, draw back, and stow the arm; faults do not act any more."""

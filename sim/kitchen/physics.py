@@ -9,6 +9,7 @@ import pybullet
 from nsrecover.core.closing import ClosedByWith
 from nsrecover.errors import UnknownObject, did_you_mean
 from sim.common.arm import STEP_S
+from sim.common.memory import give_back
 from sim.common.rotations import matrix_of, quaternion_of
 from sim.kitchen.assemblies import assembly_of
 from sim.kitchen.fixtures import Fixture
@@ -189,6 +190,7 @@ class KitchenPhysics(ClosedByWith):
         if self.client >= 0:
             pybullet.disconnect(physicsClientId=self.client)
             self.client = -1
+            give_back()
 
     def _create(self, thing: ThingSpec) -> int:
         x, y, z = thing.position

@@ -151,17 +151,35 @@ def put(motion: Motion, name: str, target: str) -> None:
     if not into and place is not None and place.single and _others(motion, target, name):
         raise SkillFailure(f"the {target} is occupied")
     useless: list[Array] = []
-    while (way := _way_to_put(motion, name, target)) is None and len(useless) < _MOST_GRASPS:
-        useless.append(cell.pose(name)[1].T @ cell.robot.tool()[1])
-        if not _set_down_nearby(motion, name, target):
-            break
-        try:
-            pick_up(motion, name, useless)
-        except SkillFailure:
-            break
+    while (way := _way_to_put(motion, name, target)) is None and hold_otherwise(motion, name, target, useless):
+        pass
     if way is None:
         raise SkillFailure(f"there is no place in or on the {target} within reach")
     _put(motion, name, *way)
+
+
+def hold_otherwise(motion: Motion, name: str, target: str, useless: list[Array]) -> bool:
+    """Set the held thing down nearby and hold it in another way, so that it can be brought to its target.
+
+    Args:
+        motion: of the robot.
+        name: of the held thing.
+        target: where it does not come as it is held; it is not set down there.
+        useless: rotations (3, 3) of the tool in the frame of the thing; the present one is added.
+
+    Returns:
+        Whether it is held in another way; no more than `_MOST_GRASPS` ways are tried.
+    """
+    if len(useless) == _MOST_GRASPS:
+        return False
+    useless.append(motion.cell.pose(name)[1].T @ motion.cell.robot.tool()[1])
+    if not _set_down_nearby(motion, name, target):
+        return False
+    try:
+        pick_up(motion, name, useless)
+    except SkillFailure:
+        return False
+    return True
 
 
 def _set_down_nearby(motion: Motion, name: str, target: str) -> bool:

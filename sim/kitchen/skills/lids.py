@@ -12,6 +12,7 @@ from sim.common.rotations import rotation_about
 from sim.kitchen.assemblies import LID, POWER, assembly_of
 from sim.kitchen.reach import ToolPose, tool_rotation
 from sim.kitchen.skills.motion import SLOW_M_S, Motion, SkillFailure
+from sim.kitchen.skills.pressing import press_button
 from sim.kitchen.skills.whereabouts import front_of, where
 
 Array = npt.NDArray[np.float64]
@@ -102,7 +103,7 @@ def press_down(motion: Motion, point: Array, travel_m: float, front: float, igno
             station = motion.station([before, touch, press, before], front, ignored)
             if station is None:
                 continue
-            motion.press(station, before, touch, press)
+            press_button(motion, station, before, touch, press)
             return
     raise SkillFailure(f"the button of the {name} is out of reach")
 

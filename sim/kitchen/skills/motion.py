@@ -163,21 +163,6 @@ class Motion:
             for share in (0.25, 0.5, 0.75, 1.0)
         )
 
-    def press(self, station: Station, before: ToolPose, touch: ToolPose, press: ToolPose) -> None:
-        """Press a button with closed fingers: drive there, touch it, press, come back, and stow the arm.
-
-        Raises:
-            SkillFailure: there is no path.
-        """
-        self.shape_fingers(0.0)
-        self.begin(station)
-        self.follow([touch], SLOW_M_S * 1.5)
-        self.follow([press], SLOW_M_S * 0.5)
-        self.wait(0.1)
-        self.follow([before], SLOW_M_S)
-        self.wait(0.1)
-        self.stow()
-
     def begin(self, station: Station) -> None:
         """Drive to a station and bring the arm to the first posture of its motion.
 
@@ -244,13 +229,14 @@ class Motion:
             ]
             arm.follow([legs[int(np.argmax(free))]], self.cell.tick, self._gripping)
 
-    def follow(self, poses: Iterable[ToolPose], speed_m_s: float = FAST_M_S) -> None:
-        """Move the tool through world poses, in straight lines where the arm can.
+    def follow(self, poses: Iterable[ToolPose], speed_m_s: float = FAST_M_S) -> list[Leg]:
+        """Move the tool through world poses, in straight lines where the arm can, and return the motion.
 
         Raises:
             SkillFailure: a pose is out of reach.
         """
-        legs, joints = [], self._robot.arm.joints
+        legs: list[Leg] = []
+        joints = self._robot.arm.joints
         for pose in poses:
             leg = self._robot.leg_to(pose.position, pose.rotation, joints, speed_m_s)
             if leg is None:
@@ -261,6 +247,13 @@ class Motion:
             joints = leg[0][-1]
         if legs:
             self._robot.arm.follow(legs, self.cell.tick, self._gripping)
+        return legs
+
+    def retrace(self, legs: Sequence[Leg], faster: float = 1.0) -> None:
+        """Go back the way that the arm has come, so many times as fast."""
+        back = [(joints[::-1], seconds[::-1] / faster) for joints, seconds in reversed(legs)]
+        if back:
+            self._robot.arm.follow(back, self.cell.tick, self._gripping)
 
     def close_fingers(self) -> None:
         """Close the fingers until something stops them."""

@@ -18,6 +18,7 @@ from sim.kitchen.shapes import Joint, JointKind
 from sim.kitchen.skills.lids import move_lid, press_down, press_power
 from sim.kitchen.skills.motion import SLOW_M_S, Motion, OutOfReach, SkillFailure
 from sim.kitchen.skills.moving import move_to
+from sim.kitchen.skills.pressing import press_button
 
 Array = npt.NDArray[np.float64]
 
@@ -366,6 +367,6 @@ def _pressed(motion: Motion, fixture: Fixture, control: Control) -> None:
             station = motion.station([before, touch, press, before], front)
             if station is None:
                 continue
-            motion.press(station, before, touch, press)
+            press_button(motion, station, before, touch, press)
             return
     raise SkillFailure(f"the button of the {fixture.name} is out of reach")

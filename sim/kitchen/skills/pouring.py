@@ -10,15 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.common.rotations import leveled, rotation_about
-from sim.kitchen.reach import ToolPose
-from sim.kitchen.skills.motion import SLOW_M_S, Motion, OutOfReach, SkillFailure
+from sim.kitchen.reach import Station, ToolPose
+from sim.kitchen.skills.carrying import hold_otherwise
+from sim.kitchen.skills.motion import SLOW_M_S, Motion, SkillFailure
 from sim.kitchen.skills.whereabouts import front_of, where
 from sim.kitchen.things import Form
 
 Array = npt.NDArray[np.float64]
 
 _TILTS = tuple(math.radians(angle) for angle in (0, 25, 50, 74, 97))
-_OVER = ((0.0, 0.03), (0.5, 0.05), (0.0, 0.09))
+_OVER = ((0.0, 0.03), (0.5, 0.05), (0.0, 0.09), (0.5, 0.10), (0.0, 0.15))
 """Where the lip is: how far from the middle of the opening, as a share of its radius, and how high over it, metres."""
 _LONGEST_S = 6.0
 _WAYS = tuple(math.radians(angle) for angle in (90, -90, 60, -60, 120, -120, 30, -30, 0, 180))
@@ -37,6 +38,27 @@ def pour(motion: Motion, name: str, target: str) -> None:
     kind = cell.things[name].kind
     if kind.form not in (Form.VESSEL, Form.BOTTLE):
         raise SkillFailure(f"the {name} holds no liquid")
+    useless: list[Array] = []
+    while (way := _way_to_pour(motion, name, target)) is None and hold_otherwise(motion, name, target, useless):
+        pass
+    if way is None:
+        raise SkillFailure(f"the {name} cannot be tilted over the {target} from anywhere")
+    poses, station = way
+    motion.begin(station)
+    there = motion.follow(poses[1:], SLOW_M_S)
+    waited = 0.0
+    while cell.robot.held == name and cell.states[name].volume_l > 0.0 and waited < _LONGEST_S:
+        motion.wait(0.2)
+        waited += 0.2
+    motion.retrace(there, 1.5)
+    motion.stow()
+    if cell.robot.held != name:
+        raise SkillFailure(f"the {name} was torn out of the gripper")
+
+
+def _way_to_pour(motion: Motion, name: str, target: str) -> tuple[list[ToolPose], Station] | None:
+    """Tool poses that tilt the held vessel over its target, and the station; None if there are none."""
+    cell = motion.cell
     mouth, front = _mouth(motion, name, target)
     wide = cell.things[target].kind.size[0] if target in cell.things else 0.0
     for (inwards, over), way in itertools.product(_OVER, _WAYS):
@@ -44,20 +66,9 @@ def pour(motion: Motion, name: str, target: str) -> None:
         back = inwards * wide * np.array([math.cos(front + way), math.sin(front + way), 0.0])
         poses = list(_tilting(motion, name, mouth - back, front + way, over))
         station = motion.station(poses, front)
-        if station is None:
-            continue
-        motion.begin(station)
-        motion.follow(poses[1:], SLOW_M_S)
-        waited = 0.0
-        while cell.robot.held == name and cell.states[name].volume_l > 0.0 and waited < _LONGEST_S:
-            motion.wait(0.2)
-            waited += 0.2
-        motion.follow(reversed(poses[:-1]), SLOW_M_S * 1.5)
-        motion.stow()
-        if cell.robot.held != name:
-            raise SkillFailure(f"the {name} was torn out of the gripper")
-        return
-    raise OutOfReach(f"the {name} cannot be tilted over the {target} from anywhere")
+        if station is not None:
+            return poses, station
+    return None
 
 
 def _mouth(motion: Motion, name: str, target: str) -> tuple[Array, float]:
