@@ -10,7 +10,7 @@ from typing import Any
 from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
-from nsrecover.core.protocols import World
+from nsrecover.core.protocols import OtherWays, World
 from nsrecover.core.recovery import Recovery
 from nsrecover.errors import InvalidObservation, UnknownObject
 from nsrecover.explanation.fact_explainer import proposal
@@ -33,7 +33,8 @@ class RecoveryAgent:
     """Executes a plan, detects deviations from the imagined scenes, and recovers onto the plan.
 
     Before it acts on a verdict other than "as expected" it looks again, twice at most. If it still cannot tell, it goes
-    on as long as the next action does not use what it has not seen, and asks for help otherwise.
+    on as long as the next action does not use what it has not seen, and asks for help otherwise. If a way back has not
+    helped, it takes another one, if the planner has one (`OtherWays`).
 
     Args:
         system: from `nsrecover.load()`, `nsrecover.geometric()` or `nsrecover.symbolic()`.
@@ -99,6 +100,8 @@ class RecoveryAgent:
                 recovery = monitor.accepted() or self.system.planner.recover(
                     found.observed, monitor.trace, found, budget_s=self.budget_s
                 )
+                if alarms[_alarm(found, recovery)] and isinstance(self.system.planner, OtherWays):
+                    recovery = self.system.planner.otherwise(found.observed, monitor.trace, found) or recovery
                 if recovery.closest is not None and self.confirm(proposal(recovery, self.system.domain)):
                     recovery = recovery.closest
             if not found.as_expected:

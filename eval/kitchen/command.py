@@ -157,7 +157,8 @@ def run_episode(job: tuple[int, HouseholdEpisode], planner: str, checkpoint: str
         # what is wrong from the beginning has to be noticed before an action fails, or by the end
         failing = robot.struck or (robot.failed if robot.failed is not None else len(plan))
         wrong = robot.struck is not None or bad_plan
-        acted = robot.executed != len(plan) or bool(course.recovery_actions)
+        # to skip what is done already is no interruption
+        acted = robot.executed > len(plan) or bool(course.recovery_actions)
         return KitchenRecord(
             index,
             episode.dataset,

@@ -39,7 +39,7 @@ class KitchenRecord:
         asked: whether it asked for help.
         reason: why.
         impossible: whether it found that the goal is lost.
-        interrupted: whether it did something that is not in the plan, or asked for help.
+        interrupted: whether it did anything that is not in the plan, or asked for help; it may skip what is done.
         violations: irreversible actions that were begun while a condition did not hold.
         actions: number of actions that were carried out.
         length: of the plan.

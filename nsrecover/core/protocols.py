@@ -90,6 +90,15 @@ class Perceiver(Protocol[SeenT_contra]):
         ...
 
 
+@runtime_checkable
+class OtherWays(Protocol):
+    """A planner that knows other ways than the shortest one."""
+
+    def otherwise(self, observed: Any, trace: Any, discrepancy: Any) -> Recovery | None:
+        """Another way back, for when the shortest one has not helped; None if there is none."""
+        ...
+
+
 class WorldModel(Protocol[State, Step]):
     """Model that the recovery search plans over: states, steps, and the distance of each state to each subgoal.
 

@@ -124,7 +124,7 @@ class HouseholdPerceiver:
         return next((value for value in values[1:] if self._fact(variable, name, value) <= state), values[0])
 
     def _places(self, observation: Observation) -> dict[str, set[Fact]]:
-        """Object -> where it is, for those of which this is known; nowhere if the gripper is known to be empty."""
+        """Object -> where it is, for those of which this is known; nowhere if the gripper has lost it."""
         should = {fact[1]: fact[2] for fact in sorted(self._expected) if fact[0] == "at"}
         held, before = _held(self._expected), _held(self._before)
         found: dict[str, set[Fact]] = defaultdict(set)
@@ -132,7 +132,10 @@ class HouseholdPerceiver:
             if len(fact) == 2 or fact[2] == FLOOR or self._traits(fact[2]) & {Trait.FLAT, Trait.HOLLOW}:
                 found[self._known_as(fact[1])].add((fact[0], *map(self._known_as, fact[1:])))
         if not gripper_holds(observation):
-            found |= {name: set() for name in (held, before) if name is not None and name not in found}
+            if before is not None and before not in found:
+                found[before] = set()
+            if held is not None and held not in found:  # hidden where the fingers have missed it
+                found[held] = {fact for fact in self._before if fact[0] in _PLACES and fact[1] == held}
         elif held is not None and all(fact[0] != "holding" for facts in found.values() for fact in facts):
             moved = held == before or not found[held] & self._before
             if moved:  # the gripper hides it, or something else is right below it

@@ -33,6 +33,9 @@ OPEN_M, SHUT_M = 0.0775, 0.003
 """A gripper whose opening is between these holds something, metres."""
 
 
+CARRIED_M = 0.10
+"""What the fingers should hold is held if they hold something and it has moved so far since it was last seen."""
+
 FLOOR = "floor"
 """Place of what lies at z = 0 and has no other place."""
 
@@ -68,6 +71,8 @@ class SupportRelations:
     def __init__(self, traits: Callable[[str], Collection[str]] = traits_of) -> None:
         self._traits = traits
         self._small: dict[str, _Seen] = {}
+        self._last: dict[str, FloatArray] = {}
+        self._carried: str | None = None
 
     def step(
         self, observation: Observation, expected: Mapping[str, str] | None = None, held: str | None = None
@@ -78,7 +83,8 @@ class SupportRelations:
             observation: the views; labels are names.
             expected: object -> the place where it should be. It decides only where it has room for one thing and was
                 never seen: the object may hide it.
-            held: the object that the gripper should hold; of several that float it is taken to be the one.
+            held: the object that the gripper should hold; of several that float it is taken to be the one. What is
+                carried along an open cupboard seems to stand in it; that it has moved says that it is held.
 
         Returns:
             Name -> the fact that holds: `("at", name, place)`, `("atop", name, place)` or `("holding", name)`.
@@ -88,8 +94,13 @@ class SupportRelations:
         dishes = [name for name in carried if Trait.DISH in self._traits(name)]
         places = [name for name in seen if name not in carried]
         self._small.update({name: seen[name] for name in places if _is_small(seen[name], self._small.get(name))})
-        found, floating = dict[str, tuple[str, ...]](), list[str]()
+        found, floating, grips = dict[str, tuple[str, ...]](), list[str](), gripper_holds(observation)
         for name in carried:
+            moved = name in self._last and float(np.linalg.norm(seen[name].middle - self._last[name])) > CARRIED_M
+            self._last[name] = seen[name].middle
+            if name == held and grips and (moved or name == self._carried):
+                floating.append(name)
+                continue
             dish = _dish_around(seen, name, [other for other in dishes if other != name])
             place = dish or self._hidden_place(seen[name]) or _place_below(seen, name, places)
             should = (expected or {}).get(name)
@@ -108,9 +119,10 @@ class SupportRelations:
                 found[name] = ("atop", name, place)
             else:
                 found[name] = ("at", name, place)
-        if floating and gripper_holds(observation):
-            name = held if held in floating else floating[0]
-            found[name] = ("holding", name)
+        self._carried = None
+        if floating and grips:
+            self._carried = held if held in floating else floating[0]
+            found[self._carried] = ("holding", self._carried)
         return found
 
     def _may_be_hidden(self, place: str, seen: Mapping[str, _Seen]) -> bool:

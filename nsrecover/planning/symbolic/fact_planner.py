@@ -113,6 +113,52 @@ class FactPlanner:
             closest=closest,
         )
 
+    def otherwise(self, observed: FactScene, trace: FactTrace, discrepancy: FactDiscrepancy) -> Recovery | None:
+        """Another way back, for when the shortest one has not helped (Obinata et al., 2024: another approach).
+
+        What deviates is first taken away from where it is; if it cannot be, what is at the same place, or where it
+        should be, is taken away for good, as it may be in the way. So a cup that lies in the sink is stood up, and a
+        plate goes that hides a mug.
+
+        Args:
+            observed: the scene.
+            trace: of the plan, with its goal.
+            discrepancy: what is wrong; its action has failed.
+
+        Returns:
+            The way through the first object for which there is one; None if there is none.
+        """
+        began = time.perf_counter()
+        plan, state, goal = trace.plan.actions, observed.facts, trace.goal
+        for name in discrepancy.deviating + self._in_the_way(state, discrepancy):
+            places = tuple(fact for fact in sorted(state) if self._is_place(fact) and fact[1] == name)
+            names = [name, *discrepancy.deviating, *(n for action in plan for n in action.arguments)]
+            away = self.search(state, (), names, without=places)
+            if not places or not away.steps or _action(away.steps[0]) == discrepancy.action:
+                continue
+            for step in away.steps:
+                state = self.instance.apply(state, step.operator, step.arguments)
+            gone = () if name in discrepancy.deviating else places
+            found = self.search(state, goal, names, plan, without=(*trace.tidy, *gone))
+            if found.found:
+                whole = replace(found, steps=(*away.steps, *found.steps), proven_optimal=False)
+                return self._rejoined(whole, plan, time.perf_counter() - began)
+            state = observed.facts
+        return None
+
+    def _in_the_way(self, state: State, discrepancy: FactDiscrepancy) -> tuple[str, ...]:
+        """What else is in or on what deviates, or where that is or should be."""
+        own = discrepancy.deviating
+        at = [fact for fact in (*state, *discrepancy.expected.facts) if self._is_place(fact) and fact[1] in own]
+        places = {*own, *(fact[2] for fact in at)}
+        return tuple(
+            fact[1] for fact in sorted(state) if self._is_place(fact) and fact[2] in places and fact[1] not in own
+        )
+
+    def _is_place(self, fact: Fact) -> bool:
+        """Whether a fact says what an object is in or on."""
+        return len(fact) == 3 and fact[0] not in self.instance.domain.variables
+
     def cost(self, actions: Sequence[Action]) -> float:
         """What actions cost."""
         return sum(self.instance.domain.operators[action.operator].cost for action in actions)
@@ -186,7 +232,7 @@ class FactPlanner:
             task: state, goal and what must not hold in the end; if given, steps that the plan does later are done
                 later, as far as the goal is reached so: a burner is turned on when the pot is on it.
         """
-        actions = tuple(Action(step.operator, step.arguments) for step in found.steps)
+        actions = tuple(map(_action, found.steps))
         if task is not None:
             actions = self._in_order_of(plan, actions, *task)
         shared = 0
@@ -240,6 +286,10 @@ class FactPlanner:
             if until is not None and time.perf_counter() > until:
                 break
         return lost or tuple(goal), None
+
+
+def _action(step: Step) -> Action:
+    return Action(step.operator, step.arguments)
 
 
 def contradictions(goal: Sequence[Fact], domain: Domain) -> list[tuple[Fact, Fact]]:

@@ -65,3 +65,20 @@ def test_without_a_reader_states_are_unknown(seen: tuple[Observation, set[tuple[
     scene = HouseholdPerceiver(household_of(kitchen(*THINGS)))(observation)
     assert not scene.knows(("running", "second stove burner"))
     assert scene.knows((PLACE, "mug"))
+
+
+def test_what_was_carried_in_front_of_a_place_is_held_and_not_in_it(
+    seen: tuple[Observation, set[tuple[str, ...]]],
+) -> None:
+    observation, _ = seen
+    support = SupportRelations()
+    assert support.step(observation)["mug"] == ("at", "mug", "third stove burner")
+    elsewhere = kitchen(THINGS[0], ("mug", "first countertop", (0.1, 0.0), 0.0, CLEAN))
+    with KitchenWorld(elsewhere) as world:
+        moved = world.observe()
+    grips = replace(moved, gripper_opening_m=0.03, holding=True)
+    assert SupportRelations().step(moved, held="mug")["mug"] == ("at", "mug", "first countertop")
+    assert SupportRelations().step(grips, held="mug")["mug"] == ("at", "mug", "first countertop"), "it was never seen"
+    assert support.step(grips, held="mug")["mug"] == ("holding", "mug")
+    assert support.step(grips, held="mug")["mug"] == ("holding", "mug"), "the robot has not moved in between"
+    assert support.step(moved)["mug"] == ("at", "mug", "first countertop"), "the hand has let go"
