@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from eval.household.controllers import ATTEMPTS, ENDS_SUBGOAL
+from eval.kitchen.read_back import judged
 from eval.kitchen.robot import KitchenRobot
 from nsrecover.agent import RecoveryAgent
 from nsrecover.core.actions import Action, Plan
@@ -84,6 +85,7 @@ class Course:
         impossible: whether it was found that the goal is lost.
         asked: whether it asked for help.
         reason: why.
+        told: of each explained alarm about a true deviation, whether the text names the right objects, time and kinds.
         texts: of the explanations of alarms.
         step_s: wall time of each perception and comparison after an action.
         planning_s: wall time of each search that led to actions.
@@ -96,11 +98,14 @@ class Course:
     impossible: bool = False
     asked: bool = False
     reason: str = ""
+    told: list[tuple[bool, bool, bool]] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     step_s: list[float] = field(default_factory=list)
     planning_s: list[float] = field(default_factory=list)
 
-    def judged(self, robot: KitchenRobot, found: FactDiscrepancy | None, rest: Sequence[Action], before: bool) -> None:
+    def judged(
+        self, robot: KitchenRobot, found: FactDiscrepancy | None, rest: Sequence[Action], before: bool, text: str = ""
+    ) -> None:
         """Note a comparison; None as its result is no alarm.
 
         Args:
@@ -108,6 +113,7 @@ class Course:
             found: the discrepancy; None if none is reported.
             rest: of the plan.
             before: whether it was made before an action; without an alarm that is no decision of its own.
+            text: of its explanation; empty without one.
         """
         wrong = bool(robot.pending)
         if found is None:
@@ -120,6 +126,10 @@ class Course:
         true = robot.noticed()
         if true:
             self.culprits.append((tuple(sorted(true)), tuple(sorted(found.deviating))))
+            if text and found.deviations:
+                self.told.append(judged(text, true))
+        if text:
+            self.texts.append(text)
 
     def recovered(self, recovery: Recovery | None) -> None:
         """Note a recovery."""
@@ -146,10 +156,9 @@ def carry_out(planner: Planner, robot: KitchenRobot, plan: Plan, checkpoint: str
     def note(record: StepRecord) -> None:
         found: Any = record.discrepancy
         done = found.step + (found.phase == "after")
-        course.judged(robot, found or None, record.plan.actions[done:], record.action is None)
+        text = record.explanation.text if found and record.explanation is not None else ""
+        course.judged(robot, found or None, record.plan.actions[done:], record.action is None, text)
         course.recovered(record.recovery)
-        if found and record.explanation is not None:
-            course.texts.append(record.explanation.text)
 
     episode = RecoveryAgent(system, robot).run(plan, note)
     course.asked, course.reason = episode.status is EpisodeStatus.ASKED_FOR_HELP, episode.reason

@@ -12,7 +12,7 @@ import numpy as np
 from eval.common.record_lines import data_of, line_of
 from eval.common.statistics import grouped, p95, share, share_of, spread
 
-FORMAT = 1
+FORMAT = 2
 """Version of a line; increased when its content changes."""
 
 
@@ -35,6 +35,7 @@ class KitchenRecord:
         decisions: of each comparison, whether something was truly wrong, and whether an alarm was raised.
         alarms: number of actions done by each alarm, and whether it was justified.
         culprits: of each alarm about a true deviation, the objects that deviate and those that are blamed.
+        told: of each explained alarm about a true deviation, whether its text names the right objects, time and kinds.
         reached: whether the goal holds in the end, its purpose included.
         asked: whether it asked for help.
         reason: why.
@@ -67,6 +68,7 @@ class KitchenRecord:
     decisions: tuple[tuple[bool, bool], ...]
     alarms: tuple[tuple[int, bool], ...]
     culprits: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+    told: tuple[tuple[bool, bool, bool], ...]
     reached: bool
     asked: bool
     reason: str
@@ -124,6 +126,10 @@ def summary(records: Sequence[KitchenRecord]) -> dict[str, Any]:
         "in_time": share_of(r.in_time for r in records if r.wrong),
         "culprits_exact": share_of(set(real) == set(blamed) for r in records for real, blamed in r.culprits),
         "culprits_named": share_of(bool(set(real) & set(blamed)) for r in records for real, blamed in r.culprits),
+        **{
+            f"told_{what}": share_of(each[i] for r in records for each in r.told)
+            for i, what in enumerate(("objects", "time", "kind"))
+        },
         "recovery": share_of(r.reached for r in recoverable if any(right for _, right in r.alarms)),
         "completion": share_of(r.reached for r in recoverable),
         "decided_right": share_of((r.reached and not r.asked) if r.recoverable else r.asked for r in records),

@@ -11,6 +11,7 @@ from nsrecover.core.closing import ClosedByWith
 from nsrecover.core.facts import FactScene
 from nsrecover.domains.base import State
 from nsrecover.domains.household import LASTING, Household
+from nsrecover.monitoring.fact_causes import FactSituation, deviations
 from nsrecover.monitoring.outlook import imagine, outlook, unmet_conditions
 from nsrecover.planning.symbolic.fact_planner import FactPlanner
 from nsrecover.planning.symbolic.lookahead import FactLookahead
@@ -37,7 +38,8 @@ class KitchenRobot(ClosedByWith):
         goal: of the task, its purpose included.
         assumed: the facts for which the plan was made.
         executed: number of actions that were carried out.
-        pending: objects with deviations that were not noticed yet.
+        pending: objects with deviations that were not noticed yet -> the action after which they deviate (empty: from
+            the start), and the kind of the deviation (`FactCause`).
         struck: number of actions after which something deviated first; None if nothing has.
         failed: number of actions after which one could not be done first.
         violations: irreversible actions that were begun while a condition did not hold.
@@ -79,9 +81,9 @@ class KitchenRobot(ClosedByWith):
         self.executed, self.violations, self.looks = 0, 0, 0
         self.struck: int | None = None
         self.failed: int | None = None
-        self.pending = frozenset[str]()
+        self.pending: dict[str, tuple[str, str]] = {}
         self._turn = 0
-        self._judge(self.assumed, self.truth)
+        self._judge(self.assumed, self.assumed, self.truth, None)
 
     @property
     def truth(self) -> State:
@@ -116,11 +118,11 @@ class KitchenRobot(ClosedByWith):
         self.executed += 1
         if self.failed is None and (unmet or self.world.failures[-1]):
             self.failed = self.executed
-        self._judge(imagine(self.home, before, action), self.truth)
+        self._judge(before, imagine(self.home, before, action), self.truth, action)
 
-    def noticed(self) -> frozenset[str]:
-        """The deviating objects that an alarm now is about; from now on they are known."""
-        found, self.pending = self.pending, frozenset()
+    def noticed(self) -> dict[str, tuple[str, str]]:
+        """The deviating objects that an alarm now is about, as in `pending`; from now on they are known."""
+        found, self.pending = self.pending, {}
         return found
 
     def reached(self) -> bool:
@@ -135,8 +137,13 @@ class KitchenRobot(ClosedByWith):
         """End the physics."""
         self.world.close()
 
-    def _judge(self, expected: State, actual: State) -> None:
+    def _judge(self, before: State, expected: State, actual: State, action: Action | None) -> None:
         missing, excess = differences(expected, actual, PASSING)
-        if missing or excess:
-            self.struck = self.executed if self.struck is None else self.struck
-            self.pending |= {fact[1] for fact in (*missing, *excess)}
+        if not missing and not excess:
+            return
+        self.struck = self.executed if self.struck is None else self.struck
+        scenes = FactScene(expected), FactScene(actual)
+        situation = FactSituation(self.home, action, before, *scenes, (), self.goal, self.executed)
+        kinds = {each.name: each.cause.value for each in deviations(situation)}
+        for name in {fact[1] for fact in (*missing, *excess)}:
+            self.pending[name] = (str(action or ""), kinds.get(name, ""))

@@ -1,0 +1,50 @@
+"""The reader of explanations of household episodes, on texts of the agent and on others."""
+
+from __future__ import annotations
+
+import pytest
+
+import nsrecover
+from eval.kitchen.read_back import AT_THE_START, judged, read
+from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, FactWorld, after
+
+MOVED = after(1, ("at", "mug", "dining table"), less=(("at", "mug", "countertop"),))
+
+
+def texts(world: FactWorld) -> list[str]:
+    records = nsrecover.RecoveryAgent(nsrecover.symbolic(HOME, WATERED), world).run(WATER).records
+    return [record.explanation.text for record in records if record.explanation]
+
+
+def test_object_time_and_kind_are_read_from_the_text() -> None:
+    (text,) = texts(FactWorld(hook=MOVED))
+    told = read(text)
+    assert told is not None
+    assert (told.action, dict(told.kinds)) == ("pick_up(pot)", {"mug": "moved"})
+
+
+@pytest.mark.parametrize(
+    ("events", "right"),
+    [
+        ({"mug": ("pick_up(pot)", "moved")}, (True, True, True)),
+        ({"mug": ("put_in(pot, sink)", "moved")}, (True, False, True)),
+        ({"mug": ("pick_up(pot)", "dropped")}, (True, True, False)),
+        ({"pot": ("pick_up(pot)", "moved")}, (False, True, False)),
+        ({"mug": ("pick_up(pot)", "moved"), "egg": ("pick_up(pot)", "moved")}, (False, True, False)),
+    ],
+)
+def test_a_text_is_judged_by_what_truly_happened(
+    events: dict[str, tuple[str, str]], right: tuple[bool, bool, bool]
+) -> None:
+    assert judged(texts(FactWorld(hook=MOVED))[0], events) == right
+
+
+def test_what_was_so_from_the_start_has_no_action() -> None:
+    text = (
+        "Before step 1, pick_up(pot), something was not as expected. The mug has changed, though no step was to change "
+        "it: the mug is filled with wine."
+    )
+    told = read(text)
+    assert told is not None
+    assert told.action == AT_THE_START
+    assert judged("The pot is blue.", {"pot": ("", "changed")}) == (False, False, False)
