@@ -18,6 +18,10 @@ _SPOUT_X_M = -0.21
 _SLIDE_N = 6.0
 _KNOB_NM = 0.08
 _DARK: Colour = (0.16, 0.16, 0.18)
+SOIL_M = 0.075
+"""Radius of the soil of a house plant."""
+_WATERED_M, _BELOW_RIM_M = 0.03, 0.015
+"""A plant is watered so far in front of its middle; its soil lies so far below the rim of its pot."""
 _SOIL: Colour = (0.30, 0.20, 0.13)
 _LEAF: Colour = (0.20, 0.52, 0.22)
 KNOB_TURN = math.radians(42.0)
@@ -209,12 +213,18 @@ def garbage_can(name: str, position: Vector, yaw: float, colour: Colour) -> Fixt
     return Fixture(name, "garbage can", Assembly(Link(parts, 0.0)), position, yaw, (place,), footprint=footprint)
 
 
+def soil_of(plant: Fixture) -> Vector:
+    """The middle of the surface of a house plant's soil, in the frame of the plant."""
+    x, y, z = plant.places[0].centre
+    return x - _WATERED_M, y, z - _BELOW_RIM_M
+
+
 def house_plant(name: str, on: Fixture, at: Vector, colour: Colour) -> Fixture:
     """A plant in a pot with bare soil in front of its leaves, where it is watered."""
-    radius, height = 0.085, 0.12
+    radius, height = SOIL_M + 0.01, 0.12
     x, y, z = at
     parts = [
-        cylinder(radius - 0.01, height - 0.015, (x, y, z + (height - 0.015) / 2), _SOIL),
+        cylinder(SOIL_M, height - _BELOW_RIM_M, (x, y, z + (height - _BELOW_RIM_M) / 2), _SOIL),
         *ring(radius, height, 0.01, colour, (x, y, z + height / 2)),
         cylinder(0.01, 0.16, (x - 0.05, y, z + height + 0.06), _LEAF),
     ]
@@ -222,7 +232,7 @@ def house_plant(name: str, on: Fixture, at: Vector, colour: Colour) -> Fixture:
         middle = (x - 0.05 + 0.03 * math.cos(turn), y + 0.05 * math.sin(turn), z + height + up)
         # leaves give way
         parts.append(Part(Shape.BOX, (0.035, 0.09, 0.006), middle, _LEAF, (0.5, 0.2, turn), solid=False))
-    place = Place((x + 0.03, y, z + height), (0.02, 0.02), single=True)
+    place = Place((x + _WATERED_M, y, z + height), (0.02, 0.02), single=True)
     return Fixture(
         name, "house plant", Assembly(Link(tuple(parts), 0.0)), on.position, on.yaw, (place,), rests_on=on.name
     )

@@ -11,6 +11,7 @@ from sim.common.rotations import quaternion_of
 from sim.kitchen.assemblies import LID, ON_LID_M, SCREEN_SIZE_M
 from sim.kitchen.devices import SCREEN_M, screen_of
 from sim.kitchen.fixtures import ControlKind
+from sim.kitchen.furniture import SOIL_M, soil_of
 from sim.kitchen.physics import KitchenPhysics
 from sim.kitchen.shapes import Assembly, Colour, Link, Part, Shape, create_body
 from sim.kitchen.states import ObjectState
@@ -26,6 +27,9 @@ LIQUID_COLOURS: Mapping[str, Colour] = {
     "soup": (0.80, 0.45, 0.20),
 }
 """Clear water would be invisible to the renderer; it is shown light blue."""
+_WET: Colour = (0.11, 0.07, 0.05)
+_TINT = 0.3
+"""Wet soil, and the share of the colour of what it is wet with."""
 _STAIN: Colour = (0.36, 0.24, 0.10)
 _GLOW: Colour = (1.0, 0.35, 0.08)
 _OFF: Colour = (0.16, 0.16, 0.18)
@@ -54,6 +58,11 @@ class Visuals:
             for name, spec in physics.things.items()
             if spec.kind.form is Form.VESSEL
         }
+        self._soils = {
+            name: self._marker(name, Part(Shape.CYLINDER, (SOIL_M, SOIL_M, 0.003)))
+            for name, fixture in physics.fixtures.items()
+            if fixture.kind == "house plant"
+        }
         self._stains = {
             name: [
                 self._marker(name, Part(Shape.CYLINDER, (0.32 * spec.kind.size[0],) * 2 + (0.002,), colour=_STAIN)),
@@ -75,6 +84,8 @@ class Visuals:
         """Show these states."""
         for name, marker in self._liquids.items():
             self._show_liquid(name, marker, states[name])
+        for name, marker in self._soils.items():
+            self._show_soil(name, marker, states[name])
         for name, (floor, wall) in self._stains.items():
             self._show_stains(name, floor, wall, states[name])
         for name, marker in self._streams.items():
@@ -138,13 +149,24 @@ class Visuals:
         if state.volume_l <= 0.0:
             self._move(marker, np.asarray(_AWAY))
             return
-        if self._colours.get(f"{name} liquid") != LIQUID_COLOURS[state.liquid]:
-            self._colours[f"{name} liquid"] = LIQUID_COLOURS[state.liquid]
-            rgba = [*LIQUID_COLOURS[state.liquid], 1.0]
-            pybullet.changeVisualShape(marker, -1, rgbaColor=rgba, physicsClientId=self._client)
+        self._tint(name, marker, LIQUID_COLOURS[state.liquid])
         level = kind.wall_m + state.volume_l / 1000.0 / (np.pi * (kind.size[0] - kind.wall_m) ** 2)
         position, rotation = self._physics.pose(name)
         self._move(marker, position + rotation @ [0.0, 0.0, level - kind.size[2] / 2], rotation)
+
+    def _show_soil(self, name: str, marker: int, state: ObjectState) -> None:
+        """Wet soil is dark, with a tint of what was poured on it."""
+        if state.volume_l <= 0.0:
+            self._move(marker, np.asarray(_AWAY))
+            return
+        self._tint(name, marker, _mixed(_WET, LIQUID_COLOURS[state.liquid], _TINT))
+        self._move(marker, self._physics.fixtures[name].to_world(soil_of(self._physics.fixtures[name])))
+
+    def _tint(self, name: str, marker: int, colour: Colour) -> None:
+        """Give the marker of a liquid its colour, if it has another one."""
+        if self._colours.get(f"{name} liquid") != colour:
+            self._colours[f"{name} liquid"] = colour
+            pybullet.changeVisualShape(marker, -1, rgbaColor=[*colour, 1.0], physicsClientId=self._client)
 
     def _show_stains(self, name: str, floor: int, wall: int, state: ObjectState) -> None:
         if not state.dirty:

@@ -20,6 +20,8 @@ from sim.kitchen.states import ObjectState
         ("pot", ObjectState(dirty=True)),
         ("egg", ObjectState(cracked=True)),
         ("egg", ObjectState(cooked=1.0)),
+        ("house plant", ObjectState(liquid="water", volume_l=0.2)),
+        ("house plant", ObjectState(liquid="wine", volume_l=0.2)),
         ("second stove burner", ObjectState(on=True)),
         ("coffee machine", ObjectState(on=True)),
         ("faucet", ObjectState(on=True)),
