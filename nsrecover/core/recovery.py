@@ -47,6 +47,21 @@ class ReasonCode(StrEnum):
     """The search stopped: the caller cancelled it."""
 
 
+@dataclass(frozen=True)
+class Improvement:
+    """A way that the anytime search found, cheaper than all before it.
+
+    Attributes:
+        seconds: wall time since the search began.
+        expansions: nodes expanded until then.
+        cost: of the way and of the rest of the plan.
+    """
+
+    seconds: float
+    expansions: int
+    cost: float
+
+
 @dataclass(frozen=True, eq=False)
 class Recovery:
     """The way back onto the plan.
@@ -69,6 +84,7 @@ class Recovery:
         lost: conditions of a symbolic goal that this recovery gives up; if there is no way, those that nothing can
             bring about any more.
         closest: if there is no way, the way to as much of the goal as can be reached; to be confirmed by a person.
+        improvements: every way that the search found, each cheaper than the one before; the last one is this recovery.
     """
 
     status: RecoveryStatus
@@ -87,6 +103,7 @@ class Recovery:
     lower_bound: float = 0.0
     lost: tuple[tuple[str, ...], ...] = ()
     closest: Recovery | None = None
+    improvements: tuple[Improvement, ...] = ()
 
     @property
     def found(self) -> bool:

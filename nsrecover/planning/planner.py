@@ -13,7 +13,7 @@ import numpy as np
 
 from nsrecover.core.actions import Action, Trace
 from nsrecover.core.discrepancy import Cause, Discrepancy
-from nsrecover.core.recovery import ReasonCode, Recovery, RecoveryStatus
+from nsrecover.core.recovery import Improvement, ReasonCode, Recovery, RecoveryStatus
 from nsrecover.core.scene import SceneGraph
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
@@ -39,6 +39,9 @@ the one that does not undo finished steps. All such additions together stay belo
 LEAVE_DISPLACED = 2e-10
 """Added to the cost-to-go of a trace that leaves displaced objects where they are: of two ways that cost the same, the
 planner takes the one back to the expected places."""
+
+COST_DIGITS = 8
+"""Decimal places of costs that are reported; all such additions are smaller."""
 
 BELOW_TABLE_M = -0.01
 """An object whose centre is lower than this has fallen off the table."""
@@ -141,8 +144,19 @@ class RecoveryPlanner:
             domain=self._domain,
         )
 
+        improvements: list[Improvement] = []
+
         def recovery_of(result: SearchResult[State, Move]) -> Recovery:
-            return replace(_recovery(model, result, newcomers), seconds=time.perf_counter() - began)
+            found = _recovery(model, result, newcomers)
+            return replace(found, seconds=time.perf_counter() - began, improvements=tuple(improvements))
+
+        def improved(result: SearchResult[State, Move]) -> None:
+            # without the additions that decide between equal costs
+            better = Improvement(time.perf_counter() - began, result.expansions, round(result.cost, COST_DIGITS))
+            if not improvements or better.cost < improvements[-1].cost:
+                improvements.append(better)
+            if on_improvement is not None:
+                on_improvement(recovery_of(result))
 
         result = search(
             model,
@@ -150,7 +164,7 @@ class RecoveryPlanner:
             self._costs_to_go(model, steps_expected(discrepancy)),
             max_expansions=max_expansions,
             budget_s=budget_s,
-            on_improvement=None if on_improvement is None else lambda found: on_improvement(recovery_of(found)),
+            on_improvement=improved,
             cancelled=cancelled,
             settle=False,  # a plan that moves something twice may be shortened
         )

@@ -20,7 +20,7 @@ from nsrecover.core.atomic_write import atomic_write
 from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase, Unseen, UnseenReason
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.explanation import Explanation, Fact, Sentence
-from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.core.recovery import Improvement, Recovery, RecoveryStatus
 from nsrecover.core.scene import Box, SceneGraph, Visibility
 from nsrecover.core.sensing import SensorFinding, SensorProblem
 from nsrecover.domains.tabletop.operators import TABLETOP
@@ -135,6 +135,8 @@ def _plain(value: Any) -> Any:
             return _fields(value, "problem", "camera", "found", "compensated")
         case Recovery():
             return _recovery(value)
+        case Improvement():
+            return [round(value.seconds, 6), value.expansions, value.cost]
         case Explanation():
             return _fields(value, "step", "source", "verified", "sentences")
         case Sentence():
@@ -190,7 +192,7 @@ def _recovery(recovery: Recovery) -> dict[str, Any]:
         "cost": recovery.cost if math.isfinite(recovery.cost) else None,
         **_fields(recovery, "proven_optimal", "expansions", "seconds"),
         "reason": reason_text(recovery),
-        **_fields(recovery, "blamed"),
+        **_fields(recovery, "blamed", "improvements"),
     }
 
 
@@ -306,6 +308,8 @@ def _read_recovery(data: Mapping[str, Any]) -> Recovery:
         seconds=float(data["seconds"]),
         blamed=tuple(data["blamed"]),
         note=str(data["reason"]),
+        # logs of older versions have none
+        improvements=tuple(Improvement(float(s), int(n), float(c)) for s, n, c in data.get("improvements", ())),
     )
 
 

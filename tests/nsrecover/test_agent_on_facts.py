@@ -49,7 +49,9 @@ def test_a_state_that_changes_is_named_as_the_cause_and_put_right() -> None:
     assert [(each.name, each.cause) for each in found.deviations] == [("pot", FactCause.CHANGED)]
     assert found.cause == ("pot",)
     assert "the pot is filled with wine" in texts(episode)
-    assert [str(action) for action in episode.records[0].recovery.actions] == ["pour(pot, sink)"]
+    recovery = episode.records[0].recovery
+    assert [str(action) for action in recovery.actions] == ["pour(pot, sink)"]
+    assert recovery.improvements[-1].cost == recovery.cost
     assert holds(world.state, WATERED[0], HOME)
 
 

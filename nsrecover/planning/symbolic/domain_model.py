@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from nsrecover.core.recovery import RecoveryStatus
+from nsrecover.core.recovery import Improvement, RecoveryStatus
 from nsrecover.core.scene import FloatArray
 from nsrecover.domains.base import Formula, State, Step
 from nsrecover.domains.instance import Instance
-from nsrecover.planning.search import search
+from nsrecover.planning.search import SearchResult, search
 from nsrecover.planning.symbolic.landmark_cut import LandmarkCut
 from nsrecover.planning.symbolic.relaxation import Propositions, Relaxation
 from nsrecover.planning.symbolic.relaxed_domain import RelaxedDomain
@@ -181,12 +181,14 @@ class Solution:
         steps: the plan; empty if there is none.
         proven_optimal: there is no cheaper plan with the given objects.
         expansions: states expanded.
+        improvements: every plan that the search found, each cheaper than the one before.
     """
 
     status: RecoveryStatus
     steps: tuple[Step, ...]
     proven_optimal: bool
     expansions: int
+    improvements: tuple[Improvement, ...] = ()
 
     @property
     def found(self) -> bool:
@@ -219,6 +221,13 @@ def solve(
     """
     usable = instance.objects if objects is None else objects
     model = DomainModel(instance, state, goal, usable, familiar, prefer, forbidden)
-    result = search(model, state, [0.0], max_expansions=max_expansions)
+    improvements: list[Improvement] = []
+
+    def improved(found: SearchResult[State, int]) -> None:
+        cost = sum(instance.domain.operators[model.steps[a].operator].cost for a in found.path)
+        if not improvements or cost < improvements[-1].cost:
+            improvements.append(Improvement(found.seconds, found.expansions, cost))
+
+    result = search(model, state, [0.0], max_expansions=max_expansions, on_improvement=improved)
     steps = tuple(model.steps[a] for a in result.path)
-    return Solution(result.status, steps, result.proven_optimal, result.expansions)
+    return Solution(result.status, steps, result.proven_optimal, result.expansions, tuple(improvements))

@@ -246,6 +246,7 @@ class FactPlanner:
             proven_optimal=found.proven_optimal,
             expansions=found.expansions,
             seconds=seconds,
+            improvements=found.improvements,
         )
 
     def _in_order_of(

@@ -211,8 +211,15 @@ def test_improvements_arrive_as_recoveries_and_a_budget_is_kept(models: Geometri
     recovery = run(models, fallen, trace, 2, on_improvement=found.append)
     assert found
     assert found[-1].cost == recovery.cost
+    costs = [better.cost for better in recovery.improvements]
+    assert costs == sorted({each.cost for each in found}, reverse=True)
+    assert len(costs) > 1  # the first way is not the best one
+    assert costs[-1] == recovery.cost
+    assert {better.expansions for better in recovery.improvements} <= {each.expansions for each in found}
+    assert all(0 < better.seconds <= recovery.seconds for better in recovery.improvements)
     stopped = run(models, fallen, trace, 2, max_expansions=1)
     assert stopped.status is RecoveryStatus.BUDGET_EXHAUSTED
+    assert stopped.improvements == ()
 
 
 def test_imagined_boxes_that_overlap_do_not_lock_the_search(models: GeometricModels) -> None:
