@@ -1,61 +1,23 @@
-"""Report of a demo run: one HTML file that holds its pictures, drawings and video."""
+"""Report of a demo run: what it collected, for `nsrecover.reports`."""
 
 from __future__ import annotations
 
-import base64
-import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from markupsafe import Markup
-from PIL import Image
+import numpy as np
 
-from eval.common import pages
 from eval.common.command import METRICS
-from eval.common.demo_result import DemoResult, Picture
-from nsrecover.core.discrepancy import Deviation, Discrepancy
-from nsrecover.core.recovery import Recovery, RecoveryStatus
-from nsrecover.explanation.drawing import FROM_ABOVE, best_side, colour_of, draw
-from nsrecover.explanation.facts import violated_texts
-from nsrecover.explanation.reasons import reason_text
+from eval.common.demo_result import DemoResult
+from nsrecover.core.episode import Episode, EpisodeStatus
+from nsrecover.core.scene import SceneGraph
+from nsrecover.reports.build import report_of
+from nsrecover.reports.media import Extra, Judgement
+from nsrecover.reports.model import Report
+from nsrecover.reports.page import write_page
 
-PHOTO_SIZE = (320, 240)
-"""Stored size of pictures, pixels; two are side by side in a third of the page."""
-
-RECOVERY_WORDS = {
-    RecoveryStatus.RECOVERED: ("a way back was found", "good"),
-    RecoveryStatus.ALREADY_AT_SUBGOAL: ("already on the plan", "good"),
-    RecoveryStatus.IMPOSSIBLE: ("impossible", "bad"),
-    RecoveryStatus.BUDGET_EXHAUSTED: ("out of time", "bad"),
-}
-"""Text and kind of the tag for each status."""
-
-
-def render(result: DemoResult, video: Path | None = None) -> str:
-    """Return the report as one HTML page.
-
-    Args:
-        result: the run.
-        video: an mp4 to put into the page.
-    """
-    photos = _Photos()
-    for turn in result.turns:
-        photos.name(turn.before)
-        photos.name(turn.after)
-    return pages.render(
-        "report.html.j2",
-        result=result,
-        photos=photos,
-        video=None if video is None else base64.b64encode(video.read_bytes()).decode(),
-        metrics=json.dumps(result.metrics(), indent=2),
-        culprits=_culprits,
-        drawings=_drawings,
-        recovery_facts=_recovery_facts,
-        recovery_words=RECOVERY_WORDS,
-        colour_of=colour_of,
-        violated_texts=violated_texts,
-    )
+PAGE = "report.html"
 
 
 def write(result: DemoResult, folder: Path, video: Path | None = None) -> Sequence[Path]:
@@ -64,61 +26,63 @@ def write(result: DemoResult, folder: Path, video: Path | None = None) -> Sequen
     Args:
         result: the run.
         folder: made if necessary.
-        video: an mp4 to put into the page.
+        video: an mp4 to put into the page, if it is small enough.
 
     Returns:
         The files.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    report, metrics = folder / "report.html", folder / METRICS
-    report.write_text(render(result, video), encoding="utf-8")
-    metrics.write_text(json.dumps(result.metrics(), indent=2) + "\n", encoding="utf-8")
-    return report, metrics
+    page, metrics = folder / PAGE, folder / METRICS
+    write_page(report_of_demo(result, video), page)
+    metrics.write_bytes(_metrics(result))
+    return page, metrics
 
 
-class _Photos:
-    """Pictures of the page; each is stored once, however often it is shown."""
+def report_of_demo(result: DemoResult, video: Path | None = None) -> Report:
+    """The content of the report of a run; see `write`."""
+    extras = [Extra(METRICS, "What was measured, with the ground truth", _metrics(result))]
+    if video is not None:
+        extras.append(Extra(video.name, "Film", video.read_bytes(), "video/mp4"))
+    sees = "" if result.instance is not None else f" The robot sees {_sensor(result.sensor)}."
+    return report_of(
+        result.episode or _broken_off(result),
+        f"{result.scenario.capitalize()}, seed {result.seed}",
+        f"{result.description}{sees}",
+        media=[turn.media for turn in result.turns],
+        judgement=_judgement(result),
+        extras=extras,
+        instance=result.instance,
+    )
 
-    def __init__(self) -> None:
-        self._encoded: dict[bytes, str] = {}
-        self._names: dict[int, str] = {}
 
-    def name(self, picture: Picture) -> str:
-        """Return the class of an element that shows a picture."""
-        if id(picture) in self._names:
-            return self._names[id(picture)]
-        image = Image.fromarray(picture).resize(PHOTO_SIZE, Image.Resampling.LANCZOS)
-        buffer = io.BytesIO()
-        # Rendered scenes have few colours: a palette halves the file without a visible difference.
-        image.quantize(128, dither=Image.Dither.NONE).save(buffer, "PNG", optimize=True)
-        self._names[id(picture)] = self._encoded.setdefault(buffer.getvalue(), f"photo{len(self._encoded)}")
-        return self._names[id(picture)]
+def _sensor(name: str) -> str:
+    return "exact images" if name == "clean" else f"through the sensor {name}"
 
-    def style(self) -> Markup:
-        """Return the style rules that hold the pictures."""
-        return Markup("\n").join(
-            Markup(f".{name}{{background-image:url(data:image/png;base64,{base64.b64encode(data).decode()})}}")
-            for data, name in self._encoded.items()
+
+def _broken_off(result: DemoResult) -> Episode:
+    """The episode of a run that could not go on."""
+    nothing = np.zeros((0, 6), np.float32)
+    empty = SceneGraph((), nothing, nothing, np.zeros(0, np.bool_))
+    records = tuple(turn.record for turn in result.turns)
+    return Episode(result.plan, EpisodeStatus.ASKED_FOR_HELP, result.reason, empty, records)
+
+
+def _judgement(result: DemoResult) -> Judgement:
+    """The outcome by ground truth, in sentences."""
+    if result.goal_reached:
+        text = (
+            "Everything is where a run without faults puts it, judged by the simulator."
+            if result.instance is None
+            else "The goal holds, judged by the simulator."
         )
+    else:
+        wrong = (
+            why if result.instance is not None else f"the {name}: {why}" for name, why in result.deviations.items()
+        )
+        text = f"The simulator says: {'; '.join(wrong)}."
+    if result.undetected:
+        text += f" Not noticed when it happened: {', '.join(result.undetected)}."
+    return Judgement(result.goal_reached, text)
 
 
-def _culprits(discrepancy: Discrepancy) -> Mapping[str, Deviation]:
-    return {deviation.name: deviation for deviation in discrepancy.deviations}
-
-
-def _drawings(discrepancy: Discrepancy) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Drawings of the expected and of the observed scene: title, and texts with SVG elements."""
-    expected, observed = discrepancy.expected, discrepancy.observed
-    boxes, views = [*expected.boxes, *observed.boxes], (best_side(expected, observed), FROM_ABOVE)
-    return [
-        (title, [(view.title, draw(graph, view, view.frame(boxes), discrepancy.deviating, ghosts)) for view in views])
-        for title, graph, ghosts in (("Expected", expected, None), ("Observed", observed, expected))
-    ]
-
-
-def _recovery_facts(recovery: Recovery) -> list[str]:
-    facts = [f"{recovery.expansions} nodes expanded", f"{recovery.seconds:.2f} s"]
-    if recovery.proven_optimal:
-        facts.append("proven optimal")
-    reason = reason_text(recovery)
-    return [*facts, reason] if reason else facts
+def _metrics(result: DemoResult) -> bytes:
+    return (json.dumps(result.metrics(), indent=2) + "\n").encode()

@@ -14,8 +14,10 @@ from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import Episode, StepRecord
 from nsrecover.core.explanation import Explanation
 from nsrecover.core.recovery import Recovery
+from nsrecover.domains.instance import Instance
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
+from nsrecover.reports.media import Media
 
 Picture = npt.NDArray[np.uint8]
 """(H, W, 3) uint8."""
@@ -28,14 +30,12 @@ class Turn:
     Attributes:
         label: `step 4 of 6`, or `recovery 2 of 5`.
         record: action and verdict of the agent.
-        before: picture before the turn.
-        after: picture after it; the same if no action was executed.
+        media: photographs before and after it, and its sound.
     """
 
     label: str
     record: StepRecord
-    before: Picture
-    after: Picture
+    media: Media
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +84,7 @@ class DemoResult:
         seconds: wall time of the run, without video and report.
         episode: what the agent returned; None if the run could not continue.
         sensor: name of the sensor that the robot sees through.
+        instance: the domain over the objects, where scenes are facts.
     """
 
     scenario: str
@@ -99,6 +100,7 @@ class DemoResult:
     seconds: float = 0.0
     episode: Episode | None = field(default=None, repr=False)
     sensor: str = "clean"
+    instance: Instance | None = None
 
     @property
     def goal_reached(self) -> bool:

@@ -18,6 +18,9 @@ from nsrecover.core.observation import Observation
 from nsrecover.core.protocols import World
 from nsrecover.errors import NsrecoverError
 from nsrecover.explanation.facts import violated_texts
+from nsrecover.reports.media import Media, Photo
+from nsrecover.reports.model import Kind
+from nsrecover.reports.wording import kind_of
 from nsrecover.system import System
 from sim.common.cameras import DEFAULT_RIG
 from sim.sensors.sensor import EXACT, Sensor
@@ -81,11 +84,11 @@ class WatchedWorld:
         self._world, self._sensed = world, sensed
         self._progress, self._video, self._watcher = progress, video_writer, watcher
         self.step = 0
-        self.before = self.after = self.picture()
+        self.before = self.after = self.photo()
 
-    def picture(self) -> Picture:
+    def photo(self) -> Photo:
         """Return a picture of the objects, for the report."""
-        return self._world.render(*PHOTO_SIZE, video.PHOTO_VIEW)
+        return Photo(self._world.render(*PHOTO_SIZE, video.PHOTO_VIEW), video.PHOTO_VIEW.camera(*PHOTO_SIZE))
 
     def still(self) -> Picture:
         """Return a frame of the video."""
@@ -106,9 +109,9 @@ class WatchedWorld:
                 "back onto the plan" if recovering else "",
                 video.RECOVERING if recovering else video.PLAIN,
             )
-        self.before = self.picture()
+        self.before = self.photo()
         self._sensed.execute(action)
-        self.after = self.picture()
+        self.after = self.photo()
 
 
 def run_scenario(
@@ -206,8 +209,9 @@ class _Recorder:
         discrepancy = record.discrepancy
         step = discrepancy.step
         label = self._progress.label(step)
-        before = self.watched.after if record.action is None else self.watched.before
-        self.turns.append(Turn(label, record, before, self.watched.after))
+        if record.action is None:  # something has happened between two actions
+            self.watched.before, self.watched.after = self.watched.after, self.watched.photo()
+        self.turns.append(Turn(label, record, Media(self.watched.before, self.watched.after)))
         done = self._progress.steps_done(step + 1 if discrepancy.phase is Phase.AFTER else step)
         wrong = None if done is None else self._fault_free.wrong_after(done, self._world.truth())
         if discrepancy:
@@ -228,7 +232,10 @@ class _Recorder:
             return
         still = self.watched.still()
         names = ", ".join(record.discrepancy.deviating) or "; ".join(violated_texts(record.discrepancy))
-        self._video.caption("Something is not as expected", f"Error noticed: {names}", video.WRONG)
+        if kind_of(record.discrepancy) is Kind.HELP:
+            self._video.caption("The scene is ahead of the plan", f"Done already: {names}", video.DONE)
+        else:
+            self._video.caption("Something is not as expected", f"Error noticed: {names}", video.WRONG)
         self._video.add(still, 2.5)
         recovery = record.recovery
         if recovery is not None and recovery.actions:

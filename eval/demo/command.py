@@ -34,6 +34,8 @@ from nsrecover.core.recovery import Recovery, RecoveryStatus
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
 from nsrecover.records import episode_log
+from nsrecover.reports.model import Kind
+from nsrecover.reports.wording import kind_of
 from nsrecover.system import System
 from sim.common.cameras import DEFAULT_RIG
 from sim.sensors.presets import sensor_of
@@ -188,18 +190,21 @@ class _Printer:
             colour = "yellow" if record.recovering else "green"
             self._console.print(f"  [{colour}]{label:<18}[/] {action}  [green]as expected[/]", highlight=False)
             return
-        culprits = ", ".join(f"{culprit.name} ({culprit.cause.value})" for culprit in discrepancy.deviations)
+        deviating = ", ".join(f"{each.name} ({each.cause.value})" for each in discrepancy.deviations)
+        helped = kind_of(discrepancy) is Kind.HELP
+        colour, what, whose = ("cyan", "help", "Done already") if helped else ("red", "error", "Culprits")
         self._console.print(
-            f"  [red]{label:<18}[/] {action}  [bold red]error noticed {discrepancy.phase.value} it[/]", highlight=False
+            f"  [{colour}]{label:<18}[/] {action}  [bold {colour}]{what} noticed {discrepancy.phase.value} it[/]",
+            highlight=False,
         )
-        body = [Text.assemble(("Culprits: ", "bold"), culprits or "; ".join(violated_texts(discrepancy)))]
+        body = [Text.assemble((f"{whose}: ", "bold"), deviating or "; ".join(violated_texts(discrepancy)))]
         if record.explanation is not None:
             body.append(Text.assemble(("Explanation: ", "bold"), record.explanation.text))
         if record.recovery is not None:
             body.append(_recovery_text(record.recovery))
             total = self._progress.tasks[self._task].total or 0
             self._progress.update(self._task, total=total + len(record.recovery.actions))
-        self._console.print(Panel(Group(*body), border_style="red"))
+        self._console.print(Panel(Group(*body), border_style=colour))
 
     def closing(self, result: DemoResult, place: Path) -> None:
         """Print the outcome."""

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import time
 from dataclasses import dataclass, replace
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image
 
 import nsrecover
-from eval.common import pages
+from eval.common import demo_report
 from eval.common.demo_result import DemoResult, NoticedError, Turn
 from eval.kitchen.robot import KitchenRobot
 from nsrecover.core.actions import Action
@@ -25,10 +21,11 @@ from nsrecover.explanation.fact_explainer import clause
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.household_system import HouseholdSystem
 from nsrecover.models.household import SHIPPED, HouseholdModels
-from sim.film.page import drawn
+from nsrecover.reports.media import Clip, Media, Photo
+from nsrecover.reports.pictures import outlines_of_masks
 from sim.film.script import Script
-from sim.film.shooting import STILL_SIZE, Act, Footage, picture, still
-from sim.film.video import write_film
+from sim.film.shooting import STILL_SIZE, Act, Footage, over_the_shoulder, still
+from sim.film.video import QUIET, write_film
 from sim.kitchen.faults import START, Fault, fault_from_dict
 from sim.kitchen.scenes import HELD_OUT_LAYOUTS, sample_kitchen
 from sim.kitchen.tasks import TASKS, TaskSpec, plan_for, usable
@@ -92,7 +89,7 @@ def script(seed: int) -> WineInThePot:
 
 
 class _Filmed(KitchenRobot):
-    """The robot, with pictures before and after every action and what it did as text for the film."""
+    """The robot, with pictures and sound of every turn, and what it did as text for the film."""
 
     def __init__(self, item: WineInThePot, video: bool) -> None:
         self.footage = Footage(item)
@@ -106,7 +103,9 @@ class _Filmed(KitchenRobot):
         assert self.world.hearing is not None
         self.footage.start_s = self.world.hearing.soundscape.heard_until_s
         self.trouble: tuple[str, ...] = ()
+        self._told, self._told_s = 0, self.footage.start_s
         self._keep()
+        self._photo = self._pictured()
 
     def observe(self) -> Any:
         """What the robot perceives; its sound is kept for the film."""
@@ -123,9 +122,20 @@ class _Filmed(KitchenRobot):
         """Drive to where something is seen better."""
         self._filmed(action, lambda: super(_Filmed, self).drive(action))
 
-    def photo(self) -> Any:
-        """The last picture over the robot's shoulder."""
-        return np.asarray(picture(self.footage.stills[-1].shoulder))
+    def media(self) -> Media:
+        """What is to be seen and heard since the last time."""
+        before, self._photo = self._photo, self._pictured()
+        hearing = self.world.hearing
+        assert hearing is not None
+        samples = np.concatenate(self._heard[self._told :] or [np.zeros(0, np.float32)])
+        now_s = self.world.cell.time_s
+        labels = [
+            event.label.replace("_", " ")
+            for event in hearing.soundscape.events
+            if event.kind not in QUIET and event.start_s <= now_s and event.end_s >= self._told_s
+        ]
+        self._told, self._told_s = len(self._heard), now_s
+        return Media(before, self._photo, Clip(samples, self.footage.rate_hz, tuple(dict.fromkeys(labels))))
 
     def finish(self) -> Footage:
         """Everything that was filmed."""
@@ -150,6 +160,13 @@ class _Filmed(KitchenRobot):
     def _frame(self, world: KitchenWorld) -> None:
         self.footage.frames.append(still(world, len(self.footage.acts) - 1))
 
+    def _pictured(self) -> Photo:
+        """A picture over the robot's shoulder, with the outlines of what is in it."""
+        cell = self.world.cell
+        seen = over_the_shoulder(self.world)
+        names = {number: name for name, number in cell.bodies().items()} | cell.visuals.owners
+        return Photo(seen.rgb, outlines=outlines_of_masks(seen.bodies, names))
+
     def _keep(self) -> None:
         self.footage.stills.append(still(self.world, len(self.footage.acts) - 1, STILL_SIZE))
 
@@ -169,13 +186,11 @@ def run_kitchen(seed: int, folder: Path, video: bool, checkpoint: str | None, tu
     system = HouseholdSystem(HouseholdModels.load(checkpoint or SHIPPED, HOUSEHOLD))
     turns, errors = list[Turn](), list[NoticedError]()
     with _Filmed(item, video) as robot:
-        before = [robot.photo()]
 
         def take(record: StepRecord) -> None:
             found: Any = record.discrepancy
             label = f"{'recovery' if record.recovering else 'step'} {found.step + 1} of {len(record.plan)}"
-            turns.append(Turn(label, record, before[0], robot.photo()))
-            before[0] = robot.photo()
+            turns.append(Turn(label, record, robot.media()))
             if found:
                 true = dict.fromkeys(robot.noticed(), "not as expected")
                 errors.append(
@@ -201,34 +216,10 @@ def run_kitchen(seed: int, folder: Path, video: bool, checkpoint: str | None, tu
         tuple(sorted(robot.pending)),
         time.perf_counter() - started,
         episode,
+        instance=made.instance,
     )
-    write(result, footage, folder, video)
-    return result
-
-
-def write(result: DemoResult, footage: Footage, folder: Path, video: bool) -> None:
-    """Write `report.html` with film and sound, `episode.mp4` and `metrics.json`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    film = folder / "episode.mp4"
-    if video:
+    film = folder / "episode.mp4" if video else None
+    if film is not None:
         write_film(footage, FRAMES_A_SECOND, film)
-    page = BytesIO()
-    drawn(footage).save(page, "JPEG", quality=70, optimize=True)
-    text = pages.render(
-        "kitchen.html.j2",
-        result=result,
-        sounds=list(dict.fromkeys(event.label for event in footage.events)),
-        video=base64.b64encode(film.read_bytes()).decode() if video else None,
-        page=base64.b64encode(page.getvalue()).decode(),
-        photo=_photo,
-        metrics=json.dumps(result.metrics(), indent=2),
-        violated_texts=violated_texts,
-    )
-    (folder / "report.html").write_text(text, encoding="utf-8")
-    (folder / "metrics.json").write_text(json.dumps(result.metrics(), indent=2) + "\n", encoding="utf-8")
-
-
-def _photo(rgb: Any) -> str:
-    out = BytesIO()
-    Image.fromarray(rgb).resize((320, 240)).save(out, "JPEG", quality=75)
-    return base64.b64encode(out.getvalue()).decode()
+    demo_report.write(result, folder, film)
+    return result

@@ -77,6 +77,16 @@ class FactExplainer:
         return Explanation(tuple(sentences), discrepancy.step + 1, verified=verified)
 
 
+def in_short(found: FactDiscrepancy) -> str:
+    """What happened in a few words: `the pot has changed, though no step was to change it`."""
+    wrong = [each for each in found.deviations if each.cause is not FactCause.HELPED] or found.deviations
+    if wrong:
+        return listed([_CAUSES[each.cause].format(the(each.name), the(each.other or NOWHERE)) for each in wrong[:2]])
+    if found.unmet:
+        return "a condition of the step did not hold"
+    return "it was clear that the plan would not lead to its goal" if found.plan_problem is not None else ""
+
+
 def clause(fact: StateFact, domain: Domain, holds: bool = True) -> str:
     """A fact as a clause: `the mug is filled with wine`, `the fridge is not open`."""
     words = domain.words.get(fact[0])

@@ -69,7 +69,7 @@ def _deviation_fact(discrepancy: Discrepancy, deviation: Deviation) -> Fact:
             # The explaining object is the current support, from the boxes if the monitor does not provide it.
             if deviation.other is None and deviation.observed is not None:
                 other = support_name(discrepancy.observed, discrepancy.observed.index(deviation.name))
-            detail = _shift(deviation.expected, deviation.observed)
+            detail = shift(deviation.expected, deviation.observed)
         case Cause.HELPED:
             detail = NOWHERE if deviation.subgoal is None else str(deviation.subgoal)
         case _:
@@ -77,13 +77,13 @@ def _deviation_fact(discrepancy: Discrepancy, deviation: Deviation) -> Fact:
     return Fact(deviation.cause.value, (deviation.name, other, detail))
 
 
-def _shift(expected: Box, observed: Box | None) -> str:
+def shift(expected: Box, observed: Box | None) -> str:
     """Return distance and direction from an object's place in the robot's view: `7 cm to the left of its place`."""
     if observed is None:
         return NOWHERE
     delta = np.asarray(observed[:3]) - np.asarray(expected[:3])
     distance_m = float(np.linalg.norm(delta))
-    size = f"{round(distance_m * 1000)} mm" if distance_m < 0.01 else f"{round(distance_m * 100)} cm"
+    size = f"{distance_m * 100:.1f} cm" if distance_m < 0.01 else f"{round(distance_m * 100)} cm"
     axis = int(np.abs(delta[:2]).argmax())
     if abs(float(delta[axis])) < max(DIRECTION_M, distance_m / 2):
         return f"{size} from its place"

@@ -82,7 +82,7 @@ def _headline(known: dict[str, list[Fact]], phrasing: Phrasing) -> Sentence:
     if violated:
         reasons = listed([fact.arguments[0] for fact in violated])
         return Sentence(f"{capital(step_phrase)} cannot be done as things are: {reasons}.", (step, *violated))
-    what = listed([_in_short(cause, known[cause.value]) for cause in causes if cause is not Cause.HELPED][:2])
+    what = in_short(deviating)
     if phase == Phase.BEFORE:
         return Sentence(f"Before {step_phrase} something was not as expected: {what}.", (step, *deviating))
     if known["achieved"]:
@@ -92,6 +92,18 @@ def _headline(known: dict[str, list[Fact]], phrasing: Phrasing) -> Sentence:
         return Sentence(f"{capital(worked)} {what}.", (step, *known["achieved"], *deviating))
     wrong = phrasing.choose(f"{step_phrase} went wrong", f"something went wrong at {step_phrase.rstrip(',')}")
     return Sentence(f"{capital(wrong)}: {what}.", (step, *deviating))
+
+
+def in_short(facts: Sequence[Fact]) -> str:
+    """Return what happened in a few words: `the tower fell`; help only if nothing else happened.
+
+    Args:
+        facts: those about objects, from `nsrecover.explanation.facts.facts_of`; others are ignored.
+    """
+    groups = {cause: [fact for fact in facts if fact.predicate == cause.value] for cause in WORST_FIRST}
+    causes = [cause for cause in WORST_FIRST if groups[cause]]
+    wrong = [cause for cause in causes if cause is not Cause.HELPED] or causes
+    return listed([_in_short(cause, groups[cause]) for cause in wrong[:2]])
 
 
 def _in_short(cause: Cause, facts: Sequence[Fact]) -> str:

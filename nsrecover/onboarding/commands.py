@@ -304,18 +304,22 @@ def report(
     checkpoint: Checkpoint = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a page about one episode: every step, drawings of what deviates, the explanation and the way back.
+    """Write a page about one episode: what went wrong, when, why, what is done about it, and whether it worked.
 
-    The page needs no other file. This needs `nsrecover[report]`, and for recorded images `nsrecover[learned]`.
+    Below that every step: photographs of a recording, the expected and the seen scene, the sentences with their facts,
+    and the objects. The page needs no other file.
+
+    This needs `nsrecover[report]`, and for recorded images `nsrecover[learned]`.
     """
-    from nsrecover.core.atomic_write import atomic_write_bytes
-    from nsrecover.onboarding.episode_page import episode_at, page_of
+    from nsrecover.reports.episodes import report_at
+    from nsrecover.reports.model import Kind
+    from nsrecover.reports.page import write_page
 
-    found = episode_at(episode, checkpoint)
-    atomic_write_bytes(out, page_of(found, f"Episode {Path(episode).stem}").encode())
+    found = report_at(episode, checkpoint)
+    write_page(found, out)
     if as_json:
-        errors = sum(bool(step.discrepancy) for step in found.records)
-        print(json.dumps({"page": str(out), "steps": len(found.records), "errors": errors}, indent=2))
+        errors = sum(step.kind is Kind.ERROR for step in found.steps)
+        print(json.dumps({"page": str(out), "steps": len(found.steps), "errors": errors}, indent=2))
     else:
         print(out)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 
 import numpy as np
@@ -11,13 +11,11 @@ import numpy.typing as npt
 from PIL import Image
 from tqdm import tqdm
 
-from sim.common.cameras import DAYLIGHT, View, take_picture
+from sim.common.cameras import DAYLIGHT, Picture, View, take_picture
 from sim.film.script import Script
 from sim.kitchen.cameras import MAST_RIG, OVERVIEW, OVERVIEW_FAR_M, SHOULDER, on_base
 from sim.kitchen.world import KitchenWorld
 from sim.sound.events import SoundEvent
-
-Picture = npt.NDArray[np.uint8]
 
 RATE_HZ = 200
 """Physics steps a second."""
@@ -159,18 +157,27 @@ def still(world: KitchenWorld, number: int, small: tuple[int, int] = SMALL_SIZE)
     """Pictures of the present moment, during action `number`."""
     cell = world.cell
     cell.visuals.update(cell.states)
-    shoulder = _view(world, on_base(SHOULDER, cell.robot.base), SHOULDER_SIZE)
+    shoulder = _jpeg(over_the_shoulder(world).rgb)
     ahead, steep = (_view(world, on_base(view, cell.robot.base), small) for view in MAST_RIG.views)
     return Still(cell.time_s, shoulder, _view(world, OVERVIEW, small), (ahead, steep), number)
 
 
+def over_the_shoulder(world: KitchenWorld) -> Picture:
+    """What is in front of the robot, seen over its shoulder, and the bodies in the picture."""
+    return _taken(world, on_base(SHOULDER, world.cell.robot.base), SHOULDER_SIZE)
+
+
 def _view(world: KitchenWorld, view: View, size: tuple[int, int]) -> bytes:
+    return _jpeg(_taken(world, view, size).rgb)
+
+
+def _taken(world: KitchenWorld, view: View, size: tuple[int, int]) -> Picture:
     seen = take_picture(world.cell.client, view, *size, DAYLIGHT, far_m=OVERVIEW_FAR_M)
     # beyond the floor the renderer draws nothing
-    return _jpeg(np.where(seen.bodies[..., None] < 0, np.uint8(235), seen.rgb))
+    return replace(seen, rgb=np.where(seen.bodies[..., None] < 0, np.uint8(235), seen.rgb))
 
 
-def _jpeg(rgb: Picture) -> bytes:
+def _jpeg(rgb: npt.NDArray[np.uint8]) -> bytes:
     out = BytesIO()
     Image.fromarray(rgb).save(out, "JPEG", quality=_JPEG_QUALITY)
     return out.getvalue()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -140,6 +140,7 @@ def draw(
     frame: Frame,
     marked: Collection[str] = (),
     ghosts: SceneGraph | None = None,
+    helped: Collection[str] = (),
 ) -> str:
     """Return a scene as an SVG element.
 
@@ -149,14 +150,16 @@ def draw(
         frame: from `view.frame`, of all scenes of a comparison.
         marked: names of deviating objects.
         ghosts: expected scene; the places of marked objects are drawn as dashed outlines with a line to the object.
+        helped: those of the marked objects that help the plan; they are no errors.
     """
+    kinds = {name: " helped" if name in helped else " wrong" for name in marked}
     shapes = [_ground(view, frame)]
     order = sorted(range(len(graph)), key=lambda i: view.depth(graph.boxes[i]))
     if ghosts is not None:
         shapes += [_ghost(ghosts, graph, name, view, frame) for name in marked if name in ghosts.names]
-    shapes += [_node(graph, i, view, frame, graph.names[i] in marked) for i in order if not graph.missing[i]]
+    shapes += [_node(graph, i, view, frame, kinds) for i in order if not graph.missing[i]]
     shapes += [_edge(graph, i, view, frame) for i in order if not graph.missing[i]]
-    shapes += [_badge(graph, i, view, frame, graph.names[i] in marked) for i in order if not graph.missing[i]]
+    shapes += [_badge(graph, i, view, frame, kinds) for i in order if not graph.missing[i]]
     return (
         f'<svg viewBox="0 0 {WIDTH} {frame.height:.0f}" role="img" aria-label="scene {escape(view.title)}">'
         f"{''.join(shapes)}</svg>"
@@ -177,21 +180,20 @@ def _rectangle(box: Box | FloatArray, view: View, frame: Frame) -> tuple[float, 
     return x - w / 2, y - h / 2, w, h
 
 
-def _node(graph: SceneGraph, index: int, view: View, frame: Frame, marked: bool) -> str:
+def _node(graph: SceneGraph, index: int, view: View, frame: Frame, kinds: Mapping[str, str]) -> str:
     x, y, w, h = _rectangle(graph.boxes[index], view, frame)
     name = graph.names[index]
     return (
-        f'<rect class="object{" wrong" if marked else ""}" x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}" '
+        f'<rect class="object{kinds.get(name, "")}" x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}" '
         f'rx="3" fill="{colour_of(name, index)}"><title>{escape(name)}</title></rect>'
     )
 
 
-def _badge(graph: SceneGraph, index: int, view: View, frame: Frame, marked: bool) -> str:
+def _badge(graph: SceneGraph, index: int, view: View, frame: Frame, kinds: Mapping[str, str]) -> str:
     """Number of the object, as in the table of scores."""
     x, y = frame.point(*view.project(graph.boxes[index])[:2])
-    kind = "badge wrong" if marked else "badge"
     return (
-        f'<g class="{kind}"><circle cx="{x:.1f}" cy="{y:.1f}" r="9.5"/>'
+        f'<g class="badge{kinds.get(graph.names[index], "")}"><circle cx="{x:.1f}" cy="{y:.1f}" r="9.5"/>'
         f'<text x="{x:.1f}" y="{y + 4:.1f}">{index + 1}</text></g>'
     )
 

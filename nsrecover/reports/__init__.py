@@ -1,0 +1,1 @@
+"""Reports of episodes: one HTML file about what happened, why, and what was done about it."""

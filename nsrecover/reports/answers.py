@@ -1,0 +1,226 @@
+"""The answers to the questions of readers: what went wrong, when, why, what is done about it, and did it work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nsrecover.core.discrepancy import Cause, Phase
+from nsrecover.core.episode import Episode, EpisodeStatus
+from nsrecover.core.explanation import Explanation, Sentence
+from nsrecover.core.facts import FactCause
+from nsrecover.core.recovery import Recovery, RecoveryStatus
+from nsrecover.explanation.grammar import capital, counted, number, ordinal, the
+from nsrecover.explanation.numbering import Turn
+from nsrecover.reports.media import Judgement
+from nsrecover.reports.model import Answer, Kind, Line
+from nsrecover.reports.wording import Found, Wording, is_help
+
+QUESTIONS = {
+    "what": "What went wrong?",
+    "when": "When?",
+    "why": "Why?",
+    "done": "What is done about it?",
+    "worked": "Did it work?",
+}
+"""Key -> question."""
+MOST_LINES = 3
+"""Sentences of an answer; all of them stand with the step."""
+MOST_ACTIONS = 3
+"""A longer way back is not told in an answer; it stands in the list."""
+LONG = 120
+"""A longer reason does not stand in the sentence at the top."""
+
+_CAUSES = {cause.value for cause in (*Cause, *FactCause)}
+_RECOVERY = {
+    "recovery", "does", "rejoins", "stays", "steps_done", "optimal", "searched", "reason", "blamed", "lost", "closest",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """A turn of an episode that is told.
+
+    Attributes:
+        turn: the turn, with step numbers of the original plan.
+        kind: how it is marked.
+        explanation: the sentences; None if all is as expected.
+        way_step: number of the action in a way back, from 1; None for a step of the plan.
+    """
+
+    turn: Turn
+    kind: Kind
+    explanation: Explanation | None
+    way_step: int | None
+
+    @property
+    def found(self) -> Found:
+        """The comparison."""
+        return self.turn.discrepancy
+
+    def label(self, steps: int) -> str:
+        """Which step it is: `Step 4 of 6`, `Way back, action 2`."""
+        if self.turn.step is None:
+            return f"Way back, action {self.way_step}"
+        return f"Step {self.turn.step} of {steps}"
+
+
+def lines_of(sentences: Sequence[Sentence]) -> tuple[Line, ...]:
+    """Sentences with their facts as text."""
+    return tuple(Line(each.text, tuple(map(str, each.facts))) for each in sentences)
+
+
+def main_moment(moments: Sequence[Moment]) -> int | None:
+    """Number of the moment that the top of the page is about: the first error, else help, else doubt."""
+    for kind in (Kind.ERROR, Kind.HELP, Kind.DOUBT):
+        for i, moment in enumerate(moments):
+            if moment.kind is kind:
+                return i
+    return None
+
+
+def answers_of(
+    episode: Episode, moments: Sequence[Moment], wording: Wording, judgement: Judgement | None
+) -> tuple[Answer, ...]:
+    """The answers, in the order of `QUESTIONS`."""
+    main = main_moment(moments)
+    worked = _worked(episode, judgement)
+    told: dict[str, tuple[Line, ...]]
+    if main is None:
+        begun = bool(episode.records)
+        told = {
+            "what": (Line("Nothing went wrong." if begun else "The run could not begin."),),
+            "when": (Line("At no step." if begun else "Before the first step."),),
+            "why": (Line("Everything was as expected." if begun else f"{capital(episode.reason.rstrip('. '))}."),),
+            "done": (Line("Nothing had to be done."),),
+        }
+    else:
+        what, why, done = _parted(moments[main])
+        later = sum(moment.kind is Kind.ERROR for moment in moments[main + 1 :])
+        if later:
+            more = f"{capital(counted(later, 'more thing'))} went wrong later; the steps are marked below."
+            what = (*what, Line(more))
+        told = {"what": what, "when": (_when(episode, moments[main], wording),), "why": why, "done": done}
+    told["worked"] = worked
+    return tuple(Answer(key, question, told[key]) for key, question in QUESTIONS.items())
+
+
+def summary_of(episode: Episode, moments: Sequence[Moment], wording: Wording, judgement: Judgement | None) -> str:
+    """What happened, in one sentence."""
+    main, steps = main_moment(moments), len(episode.plan)
+    if main is None:
+        if not episode.records:
+            return f"The run could not begin: {episode.reason.rstrip('. ')}."
+        which = {1: "The only step", 2: "Both steps"}.get(steps, f"All {number(steps)} steps")
+        if episode.status is EpisodeStatus.ASKED_FOR_HELP or (judgement is not None and not judgement.reached):
+            return f"Nothing unexpected was noticed, but {_end(episode, judgement)}."
+        return f"{which} of the plan went as expected."
+    moment = moments[main]
+    doing = wording.doing(moment.found.action)
+    where = f"{'Before' if moment.found.phase is Phase.BEFORE else 'At'} {moment.label(steps).lower()}, {doing}"
+    if moment.kind is Kind.DOUBT:
+        return f"{where}, it could not be told whether all was as expected; {_end(episode, judgement)}."
+    return f"{where}, {wording.in_short(moment.found)}; {_done_in_short(moment.turn.recovery, episode, judgement)}."
+
+
+def _parted(moment: Moment) -> tuple[tuple[Line, ...], tuple[Line, ...], tuple[Line, ...]]:
+    """The sentences about what went wrong, why, and what is done."""
+    assert moment.explanation is not None
+    headline, *others = moment.explanation.sentences
+    objects = [each for each in others if _about(each, _CAUSES)]
+    recovery = [each for each in others if _about(each, _RECOVERY) and each not in objects]
+    rest = [each for each in others if each not in objects and each not in recovery]
+    if len(headline.facts) == 1 and objects:  # the headline names the step only
+        what, why = objects, rest
+    else:
+        what, why = [headline], [*objects, *rest]
+    told = lines_of(what[:MOST_LINES])
+    if moment.kind is Kind.HELP:
+        told = (Line("Nothing: part of the plan is done already."), *told[: MOST_LINES - 1])
+    return told, _why(moment, why), _done(moment.turn.recovery, recovery)
+
+
+def _about(sentence: Sentence, predicates: set[str]) -> bool:
+    return bool(sentence.facts) and sentence.facts[0].predicate in predicates
+
+
+def _why(moment: Moment, sentences: Sequence[Sentence]) -> tuple[Line, ...]:
+    if sentences:
+        return lines_of(sentences[:MOST_LINES])
+    causes = [each for each in moment.found.deviations if not is_help(each)] or list(moment.found.deviations)
+    if causes:
+        return tuple(
+            Line(f"{capital(the(each.name))}: {_small(each.cause.meaning)}", (f"{each.cause.value}({each.name})",))
+            for each in causes[:MOST_LINES]
+        )
+    return (Line("A condition of the step does not hold.", tuple(map(str, moment.found.unmet))),)
+
+
+def _small(text: str) -> str:
+    """A text with a small first letter."""
+    return text[:1].lower() + text[1:]
+
+
+def _done(recovery: Recovery | None, sentences: Sequence[Sentence]) -> tuple[Line, ...]:
+    if recovery is None:
+        return (Line("The robot looked again and went on as far as it could tell."),)
+    if recovery.status is RecoveryStatus.RECOVERED and len(recovery.actions) > MOST_ACTIONS:
+        facts = (f"recovery({recovery.status.value}, {len(recovery.actions)})",)
+        short = Line(
+            f"{capital(counted(len(recovery.actions), 'action'))} lead back onto the plan; see the list.", facts
+        )
+        others = [each for each in sentences if not _about(each, {"recovery", "does"})]
+        return (short, *lines_of(others[: MOST_LINES - 1]))
+    return lines_of(sentences[:MOST_LINES])
+
+
+def _when(episode: Episode, moment: Moment, wording: Wording) -> Line:
+    when = "Before" if moment.found.phase is Phase.BEFORE else "At"
+    if moment.turn.step is None:
+        step = f"the {ordinal(moment.way_step or 0)} action of a way back"
+    else:
+        step = f"step {moment.turn.step} of {len(episode.plan)}"
+    seconds = moment.turn.record.time_s - episode.start_s
+    after = f", {seconds:.0f} seconds after the start" if seconds >= 1.0 else ""
+    fact = f"step({moment.found.step + 1}, {moment.found.action}, {moment.found.phase.value})"
+    return Line(f"{when} {step}, {wording.doing(moment.found.action)}{after}.", (fact,))
+
+
+def _worked(episode: Episode, judgement: Judgement | None) -> tuple[Line, ...]:
+    facts: tuple[str, ...] = (f"status({episode.status.value})",)
+    if judgement is not None:
+        facts = (*facts, f"goal({'reached' if judgement.reached else 'not reached'})")
+    own = {
+        EpisodeStatus.COMPLETED: "The robot completed the plan.",
+        EpisodeStatus.ASKED_FOR_HELP: f"The robot stopped and asked for help: {episode.reason.rstrip('. ')}.",
+        EpisodeStatus.REVIEWED: "Not known: this is a recording, and no way back was carried out.",
+    }[episode.status]
+    if judgement is not None:
+        return (Line(f"{'Yes' if judgement.reached else 'No'}. {judgement.text}", facts), Line(own, facts[:1]))
+    answer = {EpisodeStatus.COMPLETED: "Yes. ", EpisodeStatus.ASKED_FOR_HELP: "No. "}.get(episode.status, "")
+    return (Line(f"{answer}{own}", facts),)
+
+
+def _done_in_short(recovery: Recovery | None, episode: Episode, judgement: Judgement | None) -> str:
+    count = counted(len(recovery.actions), "action") if recovery is not None else ""
+    if episode.status is EpisodeStatus.REVIEWED:
+        if recovery is None or not recovery.found:
+            return "no way back was found"
+        return f"{count} would lead back onto the plan" if recovery.actions else "nothing would have to be put right"
+    if recovery is None or not recovery.found:
+        return f"no way back was found, and {_end(episode, judgement)}"
+    did = f"{count} led back onto the plan" if recovery.actions else "nothing had to be put right"
+    good = episode.status is EpisodeStatus.COMPLETED and (judgement is None or judgement.reached)
+    return f"{did}, {'and' if good else 'but'} {_end(episode, judgement)}"
+
+
+def _end(episode: Episode, judgement: Judgement | None) -> str:
+    """How the episode ended, as a clause."""
+    if judgement is not None and episode.status is EpisodeStatus.COMPLETED:
+        return "the goal was reached" if judgement.reached else "the goal was not reached"
+    reason = episode.reason.rstrip(". ")
+    return {
+        EpisodeStatus.COMPLETED: "the plan was completed",
+        EpisodeStatus.ASKED_FOR_HELP: "the robot asked for help" + f" ({reason})" * (len(reason) < LONG),
+        EpisodeStatus.REVIEWED: "the recording was reviewed only",
+    }[episode.status]

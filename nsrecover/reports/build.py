@@ -1,0 +1,273 @@
+"""From an episode, of scene graphs or of scenes of facts, to the content of its report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from nsrecover.core.discrepancy import Phase
+from nsrecover.core.episode import Episode, EpisodeStatus
+from nsrecover.core.facts import FactScene
+from nsrecover.core.recovery import Recovery
+from nsrecover.core.scene import SceneGraph
+from nsrecover.domains.instance import Instance
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.explanation.numbering import turns
+from nsrecover.reports.answers import Moment, answers_of, lines_of, main_moment, summary_of
+from nsrecover.reports.box_scenes import BoxScenes
+from nsrecover.reports.fact_scenes import FactScenes
+from nsrecover.reports.media import Extra, Judgement, Media
+from nsrecover.reports.model import (
+    KIND_WORDS,
+    Curve,
+    Download,
+    Kind,
+    Line,
+    Outline,
+    Picture,
+    Report,
+    Row,
+    SceneView,
+    Sound,
+    Step,
+)
+from nsrecover.reports.pictures import Album, data_uri, outlines
+from nsrecover.reports.raw import raw_json
+from nsrecover.reports.sounds import sounds_of
+from nsrecover.reports.way import way_of
+from nsrecover.reports.wording import Found, Wording, kind_of, kinds_of, wording_of_boxes, wording_of_facts
+
+PAGE_BYTES = 4_800_000
+"""The page is not to be larger than this; a film that does not fit is left out."""
+MARKUP_BYTES = 700_000
+"""Room for sentences, tables and drawings."""
+
+
+class Scenes(Protocol):
+    """Draws the scenes of an episode and lists its objects."""
+
+    def views(self, found: Any) -> tuple[SceneView, ...]:
+        """The expected and the observed scene."""
+        ...
+
+    def rows(self, found: Any) -> tuple[Row, ...]:
+        """The objects."""
+        ...
+
+
+def report_of(
+    episode: Episode,
+    title: str,
+    description: str = "",
+    *,
+    media: Sequence[Media] = (),
+    judgement: Judgement | None = None,
+    extras: Sequence[Extra] = (),
+    instance: Instance | None = None,
+    wording: Wording | None = None,
+) -> Report:
+    """The content of the report about an episode.
+
+    Args:
+        episode: from the agent, from a log, or a reviewed recording; its scenes are scene graphs or facts.
+        title: of the page.
+        description: what the run was about.
+        media: photographs and sound of every turn; empty if there are none.
+        judgement: the outcome as a referee sees it; None: as the robot sees it.
+        extras: further files to download; a film is shown.
+        instance: the domain over the objects, for scenes of facts.
+        wording: the words; by default those of the tabletop for scene graphs, of the instance for facts.
+
+    Raises:
+        InvalidConfiguration: there are scenes of facts and no instance, or media of another number of turns.
+    """
+    if media and len(media) != len(episode.records):
+        raise InvalidConfiguration(
+            f"expected media for each of the {len(episode.records)} turns, found {len(media)}; give one for each"
+        )
+    words = wording or _wording(episode, instance)
+    moments = _moments(episode, words)
+    main = main_moment(moments)
+    shown = main if main is not None else max(0, len(moments) - 1)
+    scenes = _scenes(episode, moments, shown, words)
+    kinds = [moment.kind for moment in moments]
+    graphs = [graph for moment in moments for graph in (moment.found.expected, moment.found.observed)]
+    album = Album(media, [graph for graph in graphs if isinstance(graph, SceneGraph)])
+    sounds = sounds_of([each.clip for each in media] or [None] * len(moments), kinds)
+    steps = tuple(
+        _step(episode, moments, i, words, scenes, _pictures(episode, moments, i, media, album), sounds[i])
+        for i in range(len(moments))
+    )
+    films = [each for each in extras if each.mime.startswith("video/")]
+    outcome, outcome_kind = _outcome(episode, judgement)
+    files = [
+        Extra("episode.json", "Everything that was recorded, as JSON", raw_json(episode)),
+        *(each for each in extras if each not in films),
+    ]
+    stored = sum(len(each.content) for each in files) + sum(len(s.wav) for s in sounds if s is not None and s.wav)
+    room = PAGE_BYTES - MARKUP_BYTES - album.size - stored * 4 / 3  # what base64 makes of it
+    fitting = [each for each in films if len(each.content) * 4 / 3 <= room]
+    return Report(
+        title,
+        description,
+        summary_of(episode, moments, words, judgement),
+        outcome,
+        outcome_kind,
+        answers_of(episode, moments, words, judgement),
+        steps,
+        shown,
+        way_of(episode, words),
+        tuple(_curve(moment, len(episode.plan)) for moment in moments if _searched(moment.turn.recovery)),
+        album.images,
+        data_uri(fitting[0].content, fitting[0].mime) if fitting else "",
+        _notes(media, sounds, films, fitting),
+        tuple(
+            Download(each.name, each.label, _size(each.content), data_uri(each.content, each.mime)) for each in files
+        ),
+    )
+
+
+def _wording(episode: Episode, instance: Instance | None) -> Wording:
+    if not isinstance(episode.start, FactScene):
+        return wording_of_boxes()
+    if instance is None:
+        raise InvalidConfiguration(
+            "expected the instance of the domain for scenes of facts, found none; pass instance="
+        )
+    return wording_of_facts(instance)
+
+
+def _moments(episode: Episode, words: Wording) -> list[Moment]:
+    found, way_step = [], 0
+    for turn in turns(episode):
+        kind = kind_of(turn.discrepancy)
+        explanation = None if kind is Kind.OK else words.explain(turn.discrepancy, turn.recovery)
+        way_step = way_step + (turn.record.action is not None) if turn.step is None else 0
+        found.append(Moment(turn, kind, explanation, max(way_step, 1) if turn.step is None else None))
+    return found
+
+
+def _scenes(episode: Episode, moments: Sequence[Moment], shown: int, words: Wording) -> Scenes | None:
+    comparisons = [moment.found for moment in moments]
+    if not comparisons:
+        return None
+    if isinstance(episode.start, FactScene):
+        return FactScenes(episode, comparisons, words.domain)
+    return BoxScenes(comparisons, comparisons[shown])
+
+
+def _step(
+    episode: Episode,
+    moments: Sequence[Moment],
+    i: int,
+    words: Wording,
+    scenes: Scenes | None,
+    pictures: tuple[Picture, ...],
+    sound: Sound | None,
+) -> Step:
+    moment, found = moments[i], moments[i].found
+    lines = lines_of(moment.explanation.sentences) if moment.explanation is not None else _as_expected(found)
+    before = "Before " if moment.turn.record.action is None else ""
+    label = moment.label(len(episode.plan))
+    verdict = KIND_WORDS[moment.kind]
+    return Step(
+        kind=moment.kind,
+        label=f"{before}{label.lower()}" if before else label,
+        heading=words.heading(found.action),
+        action=str(found.action),
+        verdict=f"{verdict} before it, so it was not carried out" if before else verdict,
+        recovering=moment.turn.step is None,
+        pictures=pictures,
+        scenes=scenes.views(found) if scenes is not None else (),
+        sound=sound,
+        lines=lines,
+        rows=scenes.rows(found) if scenes is not None else (),
+        numbers=_numbers(found, moment.turn.recovery),
+    )
+
+
+def _as_expected(found: Found) -> tuple[Line, ...]:
+    return (Line("Everything is as expected.", (f"as_expected({found.step + 1}, {found.action})",)),)
+
+
+def _pictures(
+    episode: Episode, moments: Sequence[Moment], i: int, media: Sequence[Media], album: Album
+) -> tuple[Picture, ...]:
+    """The photographs before and after a turn; what deviates is outlined in both."""
+    if not media:
+        return ()
+    found, kinds = moments[i].found, kinds_of(moments[i].found)
+    earlier: object = episode.start if i == 0 else moments[i - 1].turn.record.graph
+    pictures = []
+    before, after = media[i].before, media[i].after
+    if before is not None and before is not after:
+        pictures.append(album.picture("Before", before, outlines(before, earlier, kinds)))
+    if after is not None:
+        lines: list[Outline] = outlines(after, found.observed, kinds)
+        lines += outlines(after, found.expected, {n: k for n, k in kinds.items() if k is Kind.ERROR}, expected=True)
+        title = "After" if found.phase is Phase.AFTER else "At the check"
+        pictures.append(album.picture(title, after, lines))
+    return tuple(pictures)
+
+
+def _numbers(found: Found, recovery: Recovery | None) -> tuple[tuple[str, str], ...]:
+    """What is measured: probabilities in %, lengths in cm, times in s."""
+    numbers = [("observations", str(found.looks))]
+    if hasattr(found, "total"):  # scene graphs only
+        numbers.append(("D, the expected number of wrong objects", f"{found.total:.2f}"))
+        numbers.append(("an object is wrong below", f"{100 * found.threshold:.1f} %"))
+    if recovery is not None:
+        numbers.append(("time of planning", f"{recovery.seconds:.2f} s"))
+        numbers.append(("scenes that the search looked at", str(recovery.expansions)))
+        if math.isfinite(recovery.cost):
+            proven = ", proven to be the least" if recovery.proven_optimal else ""
+            numbers.append(("cost of the way back and the rest of the plan", f"{recovery.cost:g}{proven}"))
+    return tuple(numbers)
+
+
+def _searched(recovery: Recovery | None) -> bool:
+    return recovery is not None and bool(recovery.improvements)
+
+
+def _curve(moment: Moment, steps: int) -> Curve:
+    recovery = moment.turn.recovery
+    assert recovery is not None
+    found = recovery.improvements
+    return Curve(
+        tuple(each.seconds for each in found),
+        tuple(each.cost for each in found),
+        tuple(each.expansions for each in found),
+        max(recovery.seconds, found[-1].seconds),
+        recovery.lower_bound if 0 < recovery.lower_bound < math.inf else None,
+        recovery.proven_optimal,
+        moment.label(steps),
+    )
+
+
+def _outcome(episode: Episode, judgement: Judgement | None) -> tuple[str, Kind]:
+    if judgement is not None:
+        return ("goal reached", Kind.OK) if judgement.reached else ("goal not reached", Kind.ERROR)
+    return {
+        EpisodeStatus.COMPLETED: ("plan completed", Kind.OK),
+        EpisodeStatus.ASKED_FOR_HELP: ("asked for help", Kind.DOUBT),
+        EpisodeStatus.REVIEWED: ("recording", Kind.DOUBT),
+    }[episode.status]
+
+
+def _notes(
+    media: Sequence[Media], sounds: Sequence[Sound | None], films: Sequence[Extra], fitting: Sequence[Extra]
+) -> tuple[str, ...]:
+    """What is not in the page, and why."""
+    notes = []
+    if not any(each.before or each.after for each in media):
+        notes.append("There are no photographs: this episode was stored without images.")
+    if any(sound is not None and sound.wav is None for sound in sounds):
+        notes.append("The sound of some steps is left out, so that the page stays small.")
+    if films and not fitting:
+        notes.append(f"The film is too large for this page; it is the file {films[0].name} next to it.")
+    return tuple(notes)
+
+
+def _size(content: bytes) -> str:
+    return f"{max(1, round(len(content) / 1000))} kB"

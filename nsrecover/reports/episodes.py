@@ -1,0 +1,59 @@
+"""The report of a stored episode: the log of an episode, or a recorded run that is reviewed now."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from nsrecover.core.episode import Episode
+from nsrecover.core.observation import Observation
+from nsrecover.errors import InvalidRecording
+from nsrecover.records import episode_log
+from nsrecover.records.review import episode_of, review, system_for
+from nsrecover.records.runs import Run, read_run
+from nsrecover.reports.build import report_of
+from nsrecover.reports.media import Clip, Media, Photo
+from nsrecover.reports.model import Report
+
+
+def report_at(path: str, checkpoint: Path | None = None) -> Report:
+    """The report of a file.
+
+    Args:
+        path: the log of an episode (`.json`), a recorded run, or `example`.
+        checkpoint: folder of the learned parts, for recordings; the shipped ones if None.
+
+    Raises:
+        InvalidRecording: the file is neither.
+    """
+    title = f"Episode {Path(path).stem}"
+    logged = _logged(Path(path))
+    if logged is not None:
+        return report_of(logged, title)
+    run = read_run(path)
+    episode = episode_of(list(review(system_for([run], checkpoint), run)), run)
+    if not run.has_images:
+        # boxes come without times
+        records = tuple(replace(record, time_s=0.0) for record in episode.records)
+        return report_of(replace(episode, records=records, start_s=0.0), title)
+    return report_of(episode, title, media=_media(run))
+
+
+def _logged(path: Path) -> Episode | None:
+    """The episode of a log; None if the file is something else."""
+    if path.suffix != ".json" or not path.is_file():
+        return None
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as problem:
+        raise InvalidRecording(f"expected JSON in {path}, found: {problem}") from problem
+    return episode_log.from_document(document, str(path)) if episode_log.is_episode(document) else None
+
+
+def _media(run: Run) -> list[Media]:
+    """Photographs of the first camera, and what was heard."""
+    seen = [each for each in run.observations if isinstance(each, Observation)]
+    photos = [Photo(each.rgb[0], each.cameras[0]) for each in seen]
+    clips = [None if each.audio is None else Clip(each.audio, each.audio_rate_hz) for each in seen]
+    return [Media(photos[i], photos[i + 1], clips[i + 1]) for i in range(len(run.plan))]

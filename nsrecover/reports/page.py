@@ -1,0 +1,53 @@
+"""The report as one HTML file that needs no other file and no network."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nsrecover.core.atomic_write import atomic_write_bytes
+from nsrecover.core.extras import needs_extra
+from nsrecover.reports.curves import chart
+from nsrecover.reports.model import KIND_WORDS, MARK_WORDS, SYMBOLS, Report
+from nsrecover.reports.pictures import data_uri
+from nsrecover.reports.sounds import WAVE_SIZE
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def html_of(report: Report) -> str:
+    """The page; text is escaped.
+
+    Raises:
+        InvalidConfiguration: the extra `report` is not installed.
+    """
+    return _environment().get_template("report.html.jinja").render(
+        report=report,
+        kind_words=KIND_WORDS,
+        mark_words=MARK_WORDS,
+        symbols=SYMBOLS,
+        wave_size=WAVE_SIZE,
+        chart=chart,
+        data_uri=data_uri,
+    )  # fmt: skip
+
+
+def write_page(report: Report, path: str | Path) -> None:
+    """Write the page atomically.
+
+    Raises:
+        InvalidConfiguration: the extra `report` is not installed.
+    """
+    atomic_write_bytes(path, html_of(report).encode())
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    with needs_extra("report", "jinja2"):
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    return Environment(
+        loader=PackageLoader("nsrecover.reports", "templates"), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip

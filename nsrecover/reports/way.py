@@ -1,0 +1,93 @@
+"""What was done, as a list: the steps of the plan, the ways back, what they skip, and where they rejoin the plan."""
+
+from __future__ import annotations
+
+from nsrecover.core.actions import Action
+from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
+from nsrecover.core.recovery import Recovery
+from nsrecover.reports.model import Kind, Mark, WayEntry
+from nsrecover.reports.wording import Wording, kind_of
+
+Due = tuple[int | None, Action]
+"""An action to be done and its number in the plan, from 1; None for actions of a way back."""
+
+HELPED = "Part of the plan is done already"
+
+
+def way_of(episode: Episode, wording: Wording) -> tuple[WayEntry, ...]:
+    """The list for an episode."""
+    return _Way(episode, wording).entries()
+
+
+class _Way:
+    def __init__(self, episode: Episode, wording: Wording) -> None:
+        self._episode, self._wording = episode, wording
+        self._found: list[WayEntry] = []
+        self._plan: list[Due] = list(enumerate(episode.plan, start=1))
+        self._next = 0
+        self._skipped: list[Due] = []
+        self._on_way = False
+
+    def entries(self) -> tuple[WayEntry, ...]:
+        """The list."""
+        reviewed = self._episode.status is EpisodeStatus.REVIEWED
+        for turn, record in enumerate(self._episode.records):
+            self._take(turn, record)
+            recovery = record.recovery
+            if recovery is not None and recovery.found:
+                if reviewed:
+                    self._propose(recovery)
+                else:
+                    self._turn_back(recovery)
+        for number, action in self._plan[self._next :]:
+            self._add(Mark.NOT_DONE, number, action)
+        return tuple(self._found)
+
+    def _take(self, turn: int, record: StepRecord) -> None:
+        """Add what one turn did and found."""
+        kind = kind_of(record.discrepancy)
+        number, action = self._plan[self._next]
+        if record.action is not None:
+            as_planned = Mark.DONE if number is not None else Mark.RECOVERY
+            self._add(Mark.FAILED if kind is Kind.ERROR else as_planned, number, action, turn)
+            self._next += 1
+        elif kind is Kind.ERROR:
+            self._add(Mark.STOPPED, number, action, turn)
+        if kind is Kind.HELP:
+            self._found.append(WayEntry(Mark.HELPED, None, HELPED, "", turn))
+        self._rejoin()
+
+    def _turn_back(self, recovery: Recovery) -> None:
+        """Put the actions of a way back before what is left of the plan."""
+        rest = recovery.resumes_at(len(self._plan))
+        self._skipped += [due for due in self._plan[self._next : rest] if due[0] is not None]
+        self._plan = [*((None, action) for action in recovery.actions), *self._plan[rest:]]
+        self._next, self._on_way = 0, True
+        self._rejoin()
+
+    def _rejoin(self) -> None:
+        """Say that the plan goes on, once the actions of the way back are done."""
+        left = self._plan[self._next :]
+        if not self._on_way or (left and left[0][0] is None):
+            return
+        for number, action in self._skipped:
+            self._add(Mark.SKIPPED, number, action)
+        self._found.append(WayEntry(Mark.REJOIN, None, _rejoining("goes", left[0][0] if left else None), "", None))
+        self._skipped, self._on_way = [], False
+
+    def _propose(self, recovery: Recovery) -> None:
+        """Add the way back for a recording, which goes on as recorded."""
+        for action in recovery.actions:
+            self._add(Mark.PROPOSED, None, action)
+        rest = recovery.resumes_at(len(self._plan))
+        for number, action in self._plan[self._next : rest]:
+            self._add(Mark.SKIPPED, number, action)
+        number = rest + 1 if rest < len(self._plan) else None
+        self._found.append(WayEntry(Mark.REJOIN, None, _rejoining("would go", number), "", None))
+
+    def _add(self, mark: Mark, number: int | None, action: Action, turn: int | None = None) -> None:
+        self._found.append(WayEntry(mark, number, self._wording.heading(action), str(action), turn))
+
+
+def _rejoining(goes: str, number: int | None) -> str:
+    return "The plan is done with that" if number is None else f"The plan {goes} on with step {number}"

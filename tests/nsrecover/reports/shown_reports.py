@@ -1,0 +1,44 @@
+"""Reports for tests: a real recording with sound, and kitchens of facts."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+import nsrecover
+from nsrecover.core.episode import Episode
+from nsrecover.records.recording import example
+from nsrecover.records.review import episode_of, review
+from nsrecover.reports.build import report_of
+from nsrecover.reports.media import Clip, Media, Photo
+from nsrecover.reports.model import Report
+from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, FactWorld
+
+RATE_HZ = 16_000
+
+
+def tone(seconds: float, pitch_hz: float) -> Clip:
+    """A sound."""
+    at_s = np.arange(round(seconds * RATE_HZ)) / RATE_HZ
+    return Clip((0.5 * np.sin(2 * np.pi * pitch_hz * at_s)).astype(np.float32), RATE_HZ, ("tone",))
+
+
+@lru_cache(maxsize=1)
+def recorded() -> Report:
+    """The recording that comes with the package: a tower falls; with a tone at every step."""
+    run = example()
+    episode = episode_of(list(review(nsrecover.load(), run)), run)
+    photos = [Photo(each.rgb[0], each.cameras[0]) for each in run.observations]
+    media = [Media(photos[i], photos[i + 1], tone(0.5, 220.0 * (i + 1))) for i in range(len(run.plan))]
+    return report_of(episode, "A tower falls", media=media)
+
+
+def carried_out(world: FactWorld, plan: nsrecover.Plan = WATER, goal: tuple[tuple[str, ...], ...] = WATERED) -> Episode:
+    """An episode in the kitchen of facts."""
+    return nsrecover.RecoveryAgent(nsrecover.symbolic(HOME, goal), world).run(plan)
+
+
+def in_kitchen(world: FactWorld) -> Report:
+    """The report of a kitchen in which a plant is to be watered."""
+    return report_of(carried_out(world), "Water the plant", instance=HOME)

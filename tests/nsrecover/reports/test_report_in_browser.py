@@ -1,0 +1,183 @@
+"""The page in Chromium: one slider moves everything, facts appear, data can be taken, and nothing is asked of a network."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nsrecover.core.episode import EpisodeStatus
+from nsrecover.records import episode_log
+from nsrecover.reports.page import write_page
+from tests.nsrecover.kitchen_facts import WINE, FactWorld, after
+from tests.nsrecover.reports.shown_reports import in_kitchen, recorded
+
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: pip install 'nsrecover[browser]'"
+)
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium")
+
+DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+KINDS = ("recorded", "kitchen")
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    write_page(recorded(), folder / "recorded.html")
+    write_page(in_kitchen(FactWorld(hook=after(1, WINE))), folder / "kitchen.html")
+    return {kind: folder / f"{kind}.html" for kind in KINDS}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as running:
+        chromium = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+class Opened:
+    """A page, with what it asked for and complained about."""
+
+    def __init__(self, browser: Any, file: Path, **context: Any) -> None:
+        self.complaints: list[str] = []
+        self.asked: list[str] = []
+        self._context = browser.new_context(**({"viewport": DESKTOP} | context))
+        self.page = self._context.new_page()
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(file.as_uri())
+
+    def __enter__(self) -> Opened:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._context.close()
+
+    def shown(self) -> dict[str, Any]:
+        """What is visible of the steps."""
+        return dict(
+            self.page.evaluate(
+                """() => {
+                  const seen = [...document.querySelectorAll(".step")].filter((step) => step.offsetParent !== null);
+                  const step = seen[0];
+                  return {
+                    steps: seen.map((each) => Number(each.dataset.step)),
+                    heading: step.querySelector("h3").innerText,
+                    photos: [...step.querySelectorAll(".photo use")].map((use) => use.getAttribute("href")),
+                    scenes: [...step.querySelectorAll(".scenes figure")].map((scene) => scene.innerHTML),
+                    audio: step.querySelector("audio")?.getAttribute("src") ?? "",
+                    table: step.querySelector("table").innerText,
+                    way: document.querySelector(".way [aria-current]")?.innerText ?? "",
+                    slider: Number(document.getElementById("slider").value),
+                    told: document.getElementById("slider").getAttribute("aria-valuetext"),
+                  };
+                }"""
+            )
+        )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_slider_moves_everything_together(browser: Any, pages: dict[str, Path], kind: str) -> None:
+    with Opened(browser, pages[kind]) as opened:
+        page, count = opened.page, opened.page.locator(".step").count()
+        assert count >= 4
+        page.focus("#slider")
+        page.keyboard.press("Home")
+        seen = []
+        for number in range(count):
+            shown = opened.shown()
+            assert shown["steps"] == [number]
+            assert shown["slider"] == number
+            assert shown["heading"].startswith(shown["told"].replace(": ", " ", 1))
+            seen.append(shown)
+            page.keyboard.press("ArrowRight")
+        assert opened.shown()["steps"] == [count - 1]  # there is no step after the last
+        assert len({json.dumps(shown["scenes"]) for shown in seen}) > count / 2
+        assert len({shown["way"] for shown in seen}) == count
+        if kind == "recorded":
+            assert len({tuple(shown["photos"]) for shown in seen}) == count
+            assert len({shown["audio"] for shown in seen}) == count
+        page.click("#previous")
+        assert opened.shown()["steps"] == [count - 2]
+        page.click("[data-go='0']")
+        assert opened.shown()["steps"] == [0]
+        assert opened.complaints == []
+
+
+def test_facts_and_numbers_appear_when_they_are_wanted(browser: Any, pages: dict[str, Path]) -> None:
+    with Opened(browser, pages["recorded"]) as opened:
+        page = opened.page
+        fact = page.locator("[data-question='why'] .facts li").first
+        assert not fact.is_visible()
+        page.locator("[data-question='why'] .facts summary").first.click()
+        assert fact.is_visible()
+        assert fact.inner_text().startswith("toppled(")
+        chance = page.locator(".step:visible td.numbers").first
+        assert not chance.is_visible()
+        page.check("#numbers")
+        assert chance.inner_text().endswith("%")
+        page.uncheck("#numbers")
+        assert not chance.is_visible()
+
+
+def test_the_data_can_be_downloaded_and_read(browser: Any, pages: dict[str, Path]) -> None:
+    with Opened(browser, pages["recorded"], accept_downloads=True) as opened:
+        with opened.page.expect_download() as waiting:
+            opened.page.click("a[download='episode.json']")
+        episode = episode_log.load(waiting.value.path())
+    assert episode.status is EpisodeStatus.REVIEWED
+    assert [record.discrepancy.deviating != () for record in episode.records] == [False, False, False, True]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_asks_for_nothing_and_complains_about_nothing(browser: Any, pages: dict[str, Path], kind: str) -> None:
+    with Opened(browser, pages[kind]) as opened:
+        opened.page.wait_for_load_state("networkidle")
+        assert opened.complaints == []
+        others = [url for url in opened.asked if not url.startswith("data:")]
+        assert others == [pages[kind].as_uri()]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_five_answers_are_on_the_first_screen(
+    browser: Any, pages: dict[str, Path], kind: str, size: dict[str, int]
+) -> None:
+    with Opened(browser, pages[kind], viewport=size) as opened:
+        for key in ("what", "when", "why", "done", "worked"):
+            box = opened.page.locator(f"[data-question='{key}'] p").first.bounding_box()
+            assert box["y"] + box["height"] <= size["height"], key
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= size["width"]
+        assert opened.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+
+
+def test_without_scripts_every_step_is_shown(browser: Any, pages: dict[str, Path]) -> None:
+    with Opened(browser, pages["recorded"], java_script_enabled=False) as opened:
+        visible = [opened.page.locator(".step").nth(i).is_visible() for i in range(4)]
+    assert visible == [True] * 4
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(browser: Any, pages: dict[str, Path], kind: str, scheme: str) -> None:
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright",
+        reason="axe-playwright-python is not installed: pip install 'nsrecover[browser]'",
+    )
+    for size in (DESKTOP, PHONE):
+        with Opened(browser, pages[kind], viewport=size, color_scheme=scheme) as opened:
+            opened.page.check("#numbers")
+            found = axe.Axe().run(opened.page).response["violations"]
+        serious = [
+            (each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] in ("serious", "critical")
+        ]
+        assert serious == []
