@@ -17,7 +17,7 @@ from nsrecover.explanation.grammar import listed, the
 from nsrecover.reports.media import Media, Photo, Polygon
 from nsrecover.reports.model import Image, Kind, Outline, Picture
 
-BUDGET_BYTES = 1_400_000
+BUDGET_BYTES = 1_300_000
 """All photographs of a page together."""
 WIDEST = 480
 """Pixels of a photograph in a page."""

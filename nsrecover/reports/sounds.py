@@ -12,7 +12,7 @@ from nsrecover.records.wav import wav_bytes
 from nsrecover.reports.media import Clip
 from nsrecover.reports.model import Kind, Sound
 
-BUDGET_BYTES = 900_000
+BUDGET_BYTES = 1_500_000
 """All sounds of a page together, as WAV files."""
 LOWEST_HZ = 8_000
 """Sounds are not stored with fewer samples a second than this, rounded down to a divisor of their rate."""

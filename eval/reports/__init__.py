@@ -1,0 +1,1 @@
+"""Reports measured and photographed: `python -m eval.reports`."""

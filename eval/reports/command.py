@@ -1,0 +1,82 @@
+"""`python -m eval.reports`: time and size of a long report, and pictures of reports for the docs."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eval.common.output import write_results
+from eval.common.tables import document, markdown_table
+from eval.reports.long_episode import long_episode
+from eval.reports.pictures import take_pictures
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.reports.build import report_of
+from nsrecover.reports.page import write_page
+
+PAGE = "report.html"
+
+
+@dataclass
+class ReportsConfig:
+    """Top level of conf/reports.yaml."""
+
+    seed: int = 0
+    objects: int = 10
+    steps: int = 20
+    sound_s: float = 3.0
+    repeats: int = 5
+    demo: str | None = None
+    pictures: str = "docs/reports"
+    out: str = "outputs/reports"
+
+
+def measure(config: ReportsConfig) -> dict[str, Any]:
+    """Measure a long report, and photograph those of a demo if there is one.
+
+    Args:
+        config: see conf/reports.yaml.
+
+    Returns:
+        The contents of metrics.json.
+
+    Raises:
+        InvalidConfiguration: a setting is out of its range, the demo is not there, or a browser is missing.
+    """
+    if config.repeats < 1:
+        raise InvalidConfiguration(f"expected at least 1 repeat, found repeats={config.repeats}")
+    if config.demo is not None:
+        for path in take_pictures(Path(config.demo), Path(config.pictures)):
+            print(path)
+    episode, media = long_episode(config.objects, config.steps, config.sound_s, config.seed)
+    page, seconds = Path(config.out) / PAGE, []
+    for _ in range(config.repeats):
+        began = time.perf_counter()
+        report = report_of(episode, "A long episode", media=media)
+        write_page(report, page)
+        seconds.append(time.perf_counter() - began)
+    metrics = {
+        "seed": config.seed,
+        "objects": config.objects,
+        "plan": len(episode.plan),
+        "turns": len(report.steps),
+        "photographs": len(report.images),
+        "sound_s": round(sum(step.sound.seconds for step in report.steps if step.sound is not None), 1),
+        "megabytes": round(page.stat().st_size / 1e6, 2),
+        "median_s": round(statistics.median(seconds), 3),
+        "longest_s": round(max(seconds), 3),
+        "repeats": config.repeats,
+    }
+    write_results(config.out, metrics, _table(metrics), config)
+    return metrics
+
+
+def _table(metrics: dict[str, Any]) -> str:
+    head = ("objects", "steps of the plan", "turns", "photographs", "sound", "file", "time, median", "time, longest")
+    row = (
+        metrics["objects"], metrics["plan"], metrics["turns"], metrics["photographs"], f"{metrics['sound_s']} s",
+        f"{metrics['megabytes']} MB", f"{metrics['median_s']} s", f"{metrics['longest_s']} s",
+    )  # fmt: skip
+    return document(markdown_table(head, [row]), f"{metrics['repeats']} times from the episode to the file.")

@@ -1,0 +1,90 @@
+"""Screenshots of the reports of a demo, in Chromium."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from nsrecover.core.atomic_write import atomic_write_bytes
+from nsrecover.core.extras import needs_extra
+from nsrecover.errors import InvalidConfiguration
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+DESKTOP, PHONE = (1280, 800), (390, 844)
+"""Pixels of the window."""
+MOST_BYTES = 150_000
+QUALITIES = (85, 78, 70, 62, 55, 48)
+SCENARIOS = ("collapse", "kitchen")
+MOMENTS = ("before", "failure", "after")
+
+
+def take_pictures(demo: Path, out: Path) -> Iterator[Path]:
+    """Photograph the reports of the scenarios: before, at and after the failure, on a phone, and in dark mode.
+
+    A scenario whose failure is noticed at the first step has no picture before it.
+
+    Args:
+        demo: folder that `python -m eval.demo` has filled.
+        out: folder of the pictures, JPEG.
+
+    Yields:
+        Each picture.
+
+    Raises:
+        InvalidConfiguration: a report, playwright or Chromium is missing.
+    """
+    pages = {name: demo / name / "report.html" for name in SCENARIOS}
+    missing = [str(page) for page in pages.values() if not page.is_file()]
+    if missing:
+        raise InvalidConfiguration(
+            f"expected reports of a demo, found no {', '.join(missing)}; run `python -m eval.demo` first"
+        )
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        raise InvalidConfiguration(f"expected one of {', '.join(BROWSERS)}, found none; install Chromium")
+    with needs_extra("browser", "playwright"):
+        from playwright.sync_api import sync_playwright
+    with sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        for name, page in pages.items():
+            looks = [(moment, DESKTOP, "light") for moment in MOMENTS]
+            for what, (width, height), scheme in (*looks, ("phone", PHONE, "light"), ("dark", DESKTOP, "dark")):
+                opened = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+                opened.goto(page.resolve().as_uri())
+                if _at(opened, what):
+                    path = out / f"{name}_{what}.jpg"
+                    _write(opened.screenshot(), path)
+                    yield path
+                opened.close()
+        browser.close()
+
+
+def _at(page: Any, moment: str) -> bool:
+    """Move the slider from the failure to a moment; whether there is one."""
+    failure, last = int(page.input_value("#slider")), page.locator(".step").count() - 1
+    chosen = {"before": failure - 1, "after": last}.get(moment, failure)
+    if not 0 <= chosen <= last:
+        return False
+    page.focus("#slider")
+    for _ in range(abs(chosen - failure)):
+        page.keyboard.press("ArrowRight" if chosen > failure else "ArrowLeft")
+    page.evaluate("document.activeElement.blur()")
+    return True
+
+
+def _write(png: bytes, path: Path) -> None:
+    """Write a screenshot as JPEG, as good as the size allows."""
+    image = Image.open(io.BytesIO(png)).convert("RGB")
+    data = b""
+    for quality in QUALITIES:
+        out = io.BytesIO()
+        image.save(out, "JPEG", quality=quality, optimize=True)
+        data = out.getvalue()
+        if len(data) <= MOST_BYTES:
+            break
+    atomic_write_bytes(path, data)
