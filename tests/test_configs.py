@@ -32,6 +32,7 @@ COMMANDS = {
     "train": "train",
     "eval": "eval",
     "demo": "eval.demo",
+    "reports": "eval.reports",
     "models": "eval.models",
     "sensing": "eval.sensing",
     "shapes": "eval.shapes",

@@ -11,12 +11,10 @@ from typing import Any
 from eval.common.output import write_results
 from eval.common.tables import document, markdown_table
 from eval.reports.long_episode import long_episode
-from eval.reports.pictures import take_pictures
+from eval.reports.pictures import PAGE, Sentences, photograph
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.reports.build import report_of
 from nsrecover.reports.page import write_page
-
-PAGE = "report.html"
 
 
 @dataclass
@@ -47,9 +45,7 @@ def measure(config: ReportsConfig) -> dict[str, Any]:
     """
     if config.repeats < 1:
         raise InvalidConfiguration(f"expected at least 1 repeat, found repeats={config.repeats}")
-    if config.demo is not None:
-        for path in take_pictures(Path(config.demo), Path(config.pictures)):
-            print(path)
+    told = photograph(Path(config.demo), Path(config.pictures)) if config.demo is not None else {}
     episode, media = long_episode(config.objects, config.steps, config.sound_s, config.seed)
     page, seconds = Path(config.out) / PAGE, []
     for _ in range(config.repeats):
@@ -68,15 +64,26 @@ def measure(config: ReportsConfig) -> dict[str, Any]:
         "median_s": round(statistics.median(seconds), 3),
         "longest_s": round(max(seconds), 3),
         "repeats": config.repeats,
+        "sentences": told,
     }
-    write_results(config.out, metrics, _table(metrics), config)
+    table = document(_size_and_time(metrics), *_told(told))
+    write_results(config.out, metrics, table, config)
     return metrics
 
 
-def _table(metrics: dict[str, Any]) -> str:
+def _size_and_time(metrics: dict[str, Any]) -> str:
     head = ("objects", "steps of the plan", "turns", "photographs", "sound", "file", "time, median", "time, longest")
     row = (
         metrics["objects"], metrics["plan"], metrics["turns"], metrics["photographs"], f"{metrics['sound_s']} s",
         f"{metrics['megabytes']} MB", f"{metrics['median_s']} s", f"{metrics['longest_s']} s",
     )  # fmt: skip
-    return document(markdown_table(head, [row]), f"{metrics['repeats']} times from the episode to the file.")
+    return f"{markdown_table(head, [row])}\n\n{metrics['repeats']} times from the episode to the file."
+
+
+def _told(sentences: Sentences) -> list[str]:
+    """What the reports of a demo say, one table for each."""
+    return [
+        f"**{name.capitalize()}.** {told['summary']}\n\n"
+        + markdown_table(("question", "answer"), [(key, text) for key, text in told.items() if key != "summary"])
+        for name, told in sentences.items()
+    ]

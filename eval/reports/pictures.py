@@ -1,10 +1,11 @@
-"""Screenshots of the reports of a demo, in Chromium."""
+"""Screenshots and sentences of the reports of a demo, from Chromium."""
 
 from __future__ import annotations
 
 import io
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,17 @@ DESKTOP, PHONE = (1280, 800), (390, 844)
 """Pixels of the window."""
 MOST_BYTES = 150_000
 QUALITIES = (85, 78, 70, 62, 55, 48)
-SCENARIOS = ("collapse", "kitchen")
+PAGE = "report.html"
+PICTURED = ("collapse", "kitchen")
+"""Scenarios of which there are pictures."""
 MOMENTS = ("before", "failure", "after")
 
+Sentences = dict[str, dict[str, str]]
+"""Scenario -> question, or `summary` -> sentences."""
 
-def take_pictures(demo: Path, out: Path) -> Iterator[Path]:
-    """Photograph the reports of the scenarios: before, at and after the failure, on a phone, and in dark mode.
+
+def photograph(demo: Path, out: Path) -> Sentences:
+    """Photograph the reports of a demo: before, at and after the failure, on a phone, and in dark mode.
 
     A scenario whose failure is noticed at the first step has no picture before it.
 
@@ -32,18 +38,26 @@ def take_pictures(demo: Path, out: Path) -> Iterator[Path]:
         demo: folder that `python -m eval.demo` has filled.
         out: folder of the pictures, JPEG.
 
-    Yields:
-        Each picture.
+    Returns:
+        What the pages say at their top.
 
     Raises:
         InvalidConfiguration: a report, playwright or Chromium is missing.
     """
-    pages = {name: demo / name / "report.html" for name in SCENARIOS}
-    missing = [str(page) for page in pages.values() if not page.is_file()]
+    pages = {path.parent.name: path for path in sorted(demo.glob(f"*/{PAGE}"))}
+    missing = [name for name in PICTURED if name not in pages]
     if missing:
         raise InvalidConfiguration(
-            f"expected reports of a demo, found no {', '.join(missing)}; run `python -m eval.demo` first"
+            f"expected {PAGE} of {', '.join(missing)} in {demo}, found none; run `python -m eval.demo` first"
         )
+    with _browser() as browser:
+        for name in PICTURED:
+            _pictures(browser, pages[name], out / name)
+        return {name: _sentences(browser, page) for name, page in pages.items()}
+
+
+@contextmanager
+def _browser() -> Iterator[Any]:
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
         raise InvalidConfiguration(f"expected one of {', '.join(BROWSERS)}, found none; install Chromium")
@@ -51,17 +65,29 @@ def take_pictures(demo: Path, out: Path) -> Iterator[Path]:
         from playwright.sync_api import sync_playwright
     with sync_playwright() as running:
         browser = running.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        for name, page in pages.items():
-            looks = [(moment, DESKTOP, "light") for moment in MOMENTS]
-            for what, (width, height), scheme in (*looks, ("phone", PHONE, "light"), ("dark", DESKTOP, "dark")):
-                opened = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
-                opened.goto(page.resolve().as_uri())
-                if _at(opened, what):
-                    path = out / f"{name}_{what}.jpg"
-                    _write(opened.screenshot(), path)
-                    yield path
-                opened.close()
+        yield browser
         browser.close()
+
+
+def _pictures(browser: Any, page: Path, stem: Path) -> None:
+    """All pictures of one report."""
+    looks = [(moment, DESKTOP, "light") for moment in MOMENTS]
+    for what, (width, height), scheme in (*looks, ("phone", PHONE, "light"), ("dark", DESKTOP, "dark")):
+        opened = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+        opened.goto(page.resolve().as_uri())
+        if _at(opened, what):
+            _write(opened.screenshot(), stem.with_name(f"{stem.name}_{what}.jpg"))
+        opened.close()
+
+
+def _sentences(browser: Any, page: Path) -> dict[str, str]:
+    opened = browser.new_page()
+    opened.goto(page.resolve().as_uri())
+    told = {"summary": opened.inner_text("#summary")}
+    for answer in opened.locator("[data-question]").all():
+        told[answer.locator("dt").inner_text()] = " ".join(answer.locator("dd .line > p").all_inner_texts())
+    opened.close()
+    return told
 
 
 def _at(page: Any, moment: str) -> bool:

@@ -110,6 +110,8 @@ def _headline(found: FactDiscrepancy, domain: Domain, phrasing: Phrasing) -> Sen
         return Sentence(f"{capital(where)} cannot be done as things are, for it needs this: {reasons}.", (step, *unmet))
     if found.deviations:
         when = "Before" if found.phase is Phase.BEFORE else "After"
+        if all(each.cause is FactCause.HELPED for each in found.deviations):
+            return Sentence(f"{when} {where} the scene is already ahead of the plan.", (step,))
         return Sentence(f"{when} {where} something was not as expected.", (step,))
     if found.plan_problem is not None:
         return Sentence(f"Before {where} it is clear that the plan does not lead to its goal.", (step,))

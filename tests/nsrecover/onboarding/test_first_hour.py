@@ -62,8 +62,9 @@ def test_from_recorded_runs_to_a_monitor_that_recovers(project: Path, tmp_path: 
     assert json.loads(done.out) == {"status": "completed", "reason": "", "errors": 1, "log": str(log)}
     page = tmp_path / "report.html"
     assert nsr("report", str(log), "--out", str(page)).code == 0
-    assert page.read_text().count("<svg") == 2
+    assert "What went wrong?" in page.read_text()
     assert "blue missed its place" in page.read_text()
+    assert 'class="object wrong"' in page.read_text()
     assert "blue" in nsr("explain", str(log)).out
     assert "0 of 3 steps" in nsr("check", str(runs / "run000.json"), "--checkpoint", str(out)).out
 

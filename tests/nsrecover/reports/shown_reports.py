@@ -10,9 +10,11 @@ import nsrecover
 from nsrecover.core.episode import Episode
 from nsrecover.records.recording import example
 from nsrecover.records.review import episode_of, review
+from nsrecover.records.runs import Run
 from nsrecover.reports.build import report_of
 from nsrecover.reports.media import Clip, Media, Photo
 from nsrecover.reports.model import Report
+from nsrecover.testing.lifted import graph_of, lift
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, FactWorld
 
 RATE_HZ = 16_000
@@ -26,9 +28,14 @@ def tone(seconds: float, pitch_hz: float) -> Clip:
 
 @lru_cache(maxsize=1)
 def recorded() -> Report:
-    """The recording that comes with the package: a tower falls; with a tone at every step."""
+    """The recording that comes with the package, judged by its boxes: a tower falls; with a tone at every step."""
     run = example()
-    episode = episode_of(list(review(nsrecover.load(), run)), run)
+    graphs = [graph_of(lift(each)) for each in run.observations]
+    boxes = tuple(
+        {name: tuple(box) for name, box in zip(each.names, each.boxes.tolist(), strict=True)} for each in graphs
+    )
+    judged = Run("example", run.plan, boxes)
+    episode = episode_of(list(review(nsrecover.geometric(), judged)), judged)
     photos = [Photo(each.rgb[0], each.cameras[0]) for each in run.observations]
     media = [Media(photos[i], photos[i + 1], tone(0.5, 220.0 * (i + 1))) for i in range(len(run.plan))]
     return report_of(episode, "A tower falls", media=media)
