@@ -31,9 +31,7 @@ def recorded() -> Report:
     """The recording that comes with the package, judged by its boxes: a tower falls; with a tone at every step."""
     run = example()
     graphs = [graph_of(lift(each)) for each in run.observations]
-    boxes = tuple(
-        {name: tuple(box) for name, box in zip(each.names, each.boxes.tolist(), strict=True)} for each in graphs
-    )
+    boxes = tuple(dict(zip(each.names, map(tuple, each.boxes.tolist()), strict=True)) for each in graphs)
     judged = Run("example", run.plan, boxes)
     episode = episode_of(list(review(nsrecover.geometric(), judged)), judged)
     photos = [Photo(each.rgb[0], each.cameras[0]) for each in run.observations]

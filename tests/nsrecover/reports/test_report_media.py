@@ -53,7 +53,7 @@ def test_outlines_of_a_real_recording_contain_its_masks() -> None:
         rows, columns = np.nonzero(seen.instances[0] == names[outline.name])
         polygon = np.array([[float(x) for x in point.split(",")] for point in outline.points.split()])
         assert inside(polygon, np.c_[columns, rows] + 0.5).mean() > 0.9, outline.name
-    left, top, width, height = after.view
+    left, _, width, height = after.view
     assert left >= 0
     assert left + width <= seen.rgb.shape[2]
     assert width < seen.rgb.shape[2]  # shown larger
