@@ -99,7 +99,7 @@ def _at(page: Any, moment: str) -> bool:
     page.focus("#slider")
     for _ in range(abs(chosen - failure)):
         page.keyboard.press("ArrowRight" if chosen > failure else "ArrowLeft")
-    page.evaluate("document.activeElement.blur()")
+    page.evaluate("document.activeElement.blur(); window.scrollTo(0, 0)")
     return True
 
 

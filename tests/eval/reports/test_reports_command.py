@@ -1,0 +1,70 @@
+"""`python -m eval.reports` on a small table, its pictures, and the page in docs/ that shows both."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from eval.reports.command import ReportsConfig, measure
+from eval.reports.pictures import BROWSERS, MOST_BYTES, photograph
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.reports.page import write_page
+from tests.commands import ROOT
+from tests.nsrecover.kitchen_facts import WINE, FactWorld, after
+from tests.nsrecover.reports.shown_reports import in_kitchen, recorded
+from tests.tables_text import unpadded
+
+
+def test_a_report_of_a_real_episode_is_measured(tmp_path: Path) -> None:
+    metrics = measure(ReportsConfig(objects=4, steps=4, sound_s=0.2, repeats=2, out=str(tmp_path)))
+    assert metrics["plan"] == 4
+    assert metrics["turns"] >= 4
+    assert metrics["photographs"] == metrics["turns"] + 1  # what is after an action is before the next one
+    assert metrics["sound_s"] == pytest.approx(0.2 * metrics["turns"], abs=0.05)
+    assert 0 < metrics["median_s"] <= metrics["longest_s"]
+    page = tmp_path / "report.html"
+    assert metrics["megabytes"] == round(page.stat().st_size / 1e6, 2)
+    assert page.read_text().count('class="mark error"') > 1  # the block that a person moved
+    assert "| 4 | 4 |" in unpadded((tmp_path / "table.md").read_text())
+
+
+@pytest.mark.parametrize("wrong", [{"repeats": 0}, {"objects": 1}, {"steps": 0}, {"sound_s": -1.0}])
+def test_settings_of_reports_that_make_no_sense_are_refused(wrong: dict[str, float], tmp_path: Path) -> None:
+    with pytest.raises(InvalidConfiguration, match="expected at least"):
+        measure(ReportsConfig(**({"out": str(tmp_path)} | wrong)))
+
+
+def test_pictures_need_the_reports_of_a_demo(tmp_path: Path) -> None:
+    with pytest.raises(InvalidConfiguration, match="of collapse, kitchen in .* run `python -m eval.demo` first"):
+        photograph(tmp_path, tmp_path)
+
+
+def test_pictures_are_small_and_show_different_moments(tmp_path: Path) -> None:
+    pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install 'nsrecover[browser]'")
+    if not any(map(shutil.which, BROWSERS)):
+        pytest.skip("Chromium is not installed: apt-get install chromium")
+    write_page(recorded(), tmp_path / "demo" / "collapse" / "report.html")
+    write_page(in_kitchen(FactWorld(hook=after(1, WINE))), tmp_path / "demo" / "kitchen" / "report.html")
+    told = photograph(tmp_path / "demo", tmp_path / "pictures")
+    found = {path.stem: path for path in (tmp_path / "pictures").glob("*.jpg")}
+    assert set(found) == {
+        *(f"collapse_{what}" for what in ("before", "failure", "after", "phone", "dark")),
+        *(f"kitchen_{what}" for what in ("failure", "after", "phone", "dark")),  # its failure is at the first step
+    }
+    assert all(path.stat().st_size <= MOST_BYTES for path in found.values())
+    assert found["collapse_before"].read_bytes() != found["collapse_failure"].read_bytes()
+    assert Image.open(found["kitchen_phone"]).size == (390, 844)
+    assert Image.open(found["kitchen_dark"]).convert("L").resize((1, 1)).getpixel((0, 0)) < 100
+    assert told["kitchen"]["What went wrong?"].endswith("the pot is filled with wine.")
+
+
+def test_the_page_in_docs_shows_what_was_measured() -> None:
+    table = (ROOT / "results" / "reports" / "table.md").read_text()
+    page = (ROOT / "docs" / "reports.md").read_text()
+    assert table.strip() in page
+    pictures = list((ROOT / "docs" / "reports").glob("*.jpg"))
+    assert len(pictures) >= 9
+    assert all(path.stat().st_size <= MOST_BYTES for path in pictures)
