@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
-from nsrecover.core.actions import Action
+from nsrecover.core.actions import Action, Plan
 from nsrecover.core.episode import Episode
 from nsrecover.core.facts import FactScene
 from nsrecover.records import episode_log
@@ -30,6 +30,8 @@ def _plain(value: Any) -> Any:
     match value:
         case Action():
             return str(value)
+        case Plan():
+            return [str(action) for action in value]
         case FactScene():
             sure = {f"{prop} of {name}": round(float(p), 4) for (prop, name), p in sorted(value.certainty.items())}
             return {"facts": sorted(map(list, value.facts)), "certainty": sure}
@@ -42,7 +44,5 @@ def _plain(value: Any) -> Any:
         case frozenset():
             return sorted(map(_plain, value))
     if is_dataclass(value) and not isinstance(value, type):
-        if [field.name for field in fields(value)] == ["actions"]:  # a plan
-            return [str(action) for action in value.actions]
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     return value

@@ -38,7 +38,7 @@ def test_settings_of_reports_that_make_no_sense_are_refused(wrong: dict[str, flo
 
 
 def test_pictures_need_the_reports_of_a_demo(tmp_path: Path) -> None:
-    with pytest.raises(InvalidConfiguration, match="of collapse, kitchen in .* run `python -m eval.demo` first"):
+    with pytest.raises(InvalidConfiguration, match=r"of collapse, kitchen in .* run `python -m eval.demo` first"):
         photograph(tmp_path, tmp_path)
 
 
