@@ -25,6 +25,8 @@ SLOW = (
     "nsrecover/integrations/test_ros2_over_dds.py",
     "nsrecover/integrations/test_up_engine.py",
     "nsrecover/models/test_export.py",
+    "nsrecover/reports/test_report_in_browser.py",
+    "nsrecover/reports/test_stored_episodes.py",
     "nsrecover/testing/",
 )  # fmt: skip
 """Folders and files whose tests take more than a few seconds; `make quick` leaves them out."""

@@ -1,0 +1,67 @@
+"""Reports of what is on disk: logs, recordings of boxes, recordings with images and sound, and files of other kinds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nsrecover.core.actions import Plan
+from nsrecover.errors import InvalidRecording
+from nsrecover.records import episode_log
+from nsrecover.records.recording import Recording, example, save
+from nsrecover.reports.episodes import report_at
+from nsrecover.reports.model import Kind
+from tests.nsrecover.explanation.made_episodes import fallen
+from tests.nsrecover.onboarding.box_runs import write_runs
+
+
+def test_a_log_has_the_same_report_as_its_episode_without_photographs(tmp_path: Path) -> None:
+    episode_log.save(fallen(), tmp_path / "watched.json")
+    report = report_at(str(tmp_path / "watched.json"))
+    assert report.title == "Episode watched"
+    assert [step.kind for step in report.steps] == [Kind.OK, Kind.ERROR, Kind.OK, Kind.OK, Kind.OK]
+    assert report.shown == 1
+    assert not report.images
+    assert "There are no photographs" in report.notes[0]
+    assert "24 seconds after the start" in report.answers[1].lines[0].text
+
+
+def test_boxes_have_no_clock(tmp_path: Path) -> None:
+    (file,) = write_runs(tmp_path, 1).glob("*.json")
+    report = report_at(str(file))
+    assert {step.kind for step in report.steps} == {Kind.OK}
+    assert report.outcome == "recording"
+    assert not any("seconds" in line.text for answer in report.answers for line in answer.lines)
+
+
+def test_a_recording_brings_its_photographs_and_its_sound(tmp_path: Path) -> None:
+    run = example()
+    heard = tuple(
+        replace(seen, audio=np.full(800 * (i + 1), 0.1, np.float32), audio_rate_hz=8000)
+        for i, seen in enumerate(run.observations[-3:])
+    )
+    save(Recording(Plan(run.plan.actions[-2:]), heard), tmp_path / "run.npz")
+    report = report_at(str(tmp_path / "run.npz"))
+    assert len(report.images) == 3
+    assert [len(step.pictures) for step in report.steps] == [2, 2]
+    assert [step.sound.seconds for step in report.steps if step.sound] == pytest.approx([0.2, 0.3])
+    assert [step.kind for step in report.steps] == [Kind.OK, Kind.ERROR]
+    assert report.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("broken.json", "{", "expected JSON in"),
+        ("other.json", '{"a": 1}', "expected"),
+        ("nothing.npz", None, "found nothing there"),
+    ],
+)
+def test_other_files_are_refused_with_a_reason(tmp_path: Path, name: str, text: str | None, told: str) -> None:
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    with pytest.raises(InvalidRecording, match=told):
+        report_at(str(tmp_path / name))
