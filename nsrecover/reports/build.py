@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from nsrecover.core.discrepancy import Phase
+from nsrecover.core.discrepancy import Discrepancy, Phase
 from nsrecover.core.episode import Episode, EpisodeStatus
 from nsrecover.core.facts import FactScene
 from nsrecover.core.recovery import Recovery
@@ -99,32 +99,40 @@ def report_of(
         _step(episode, moments, i, words, scenes, _pictures(episode, moments, i, media, album), sounds[i])
         for i in range(len(moments))
     )
-    films = [each for each in extras if each.mime.startswith("video/")]
+    files, films = _files(episode, extras), [each for each in extras if _is_film(each)]
+    stored = album.size + sum(len(file.href) for file in files)
+    stored += sum(len(sound.wav) * 4 // 3 for sound in sounds if sound is not None and sound.wav)  # in base64
+    fitting = [each for each in films if len(each.content) * 4 / 3 <= PAGE_BYTES - MARKUP_BYTES - stored]
     outcome, outcome_kind = _outcome(episode, judgement)
-    files = [
-        Extra("episode.json", "Everything that was recorded, as JSON", raw_json(episode)),
-        *(each for each in extras if each not in films),
-    ]
-    stored = sum(len(each.content) for each in files) + sum(len(s.wav) for s in sounds if s is not None and s.wav)
-    room = PAGE_BYTES - MARKUP_BYTES - album.size - stored * 4 / 3  # what base64 makes of it
-    fitting = [each for each in films if len(each.content) * 4 / 3 <= room]
     return Report(
-        title,
-        description,
-        summary_of(episode, moments, words, judgement),
-        outcome,
-        outcome_kind,
-        answers_of(episode, moments, words, judgement),
-        steps,
-        shown,
-        way_of(episode, words),
-        tuple(_curve(moment, len(episode.plan)) for moment in moments if _searched(moment.turn.recovery)),
-        album.images,
-        data_uri(fitting[0].content, fitting[0].mime) if fitting else "",
-        _notes(media, sounds, films, fitting),
-        tuple(
-            Download(each.name, each.label, _size(each.content), data_uri(each.content, each.mime)) for each in files
-        ),
+        title=title,
+        description=description,
+        summary=summary_of(episode, moments, words, judgement),
+        outcome=outcome,
+        outcome_kind=outcome_kind,
+        answers=answers_of(episode, moments, words, judgement),
+        steps=steps,
+        shown=shown,
+        way=way_of(episode, words),
+        curves=tuple(_curve(moment, len(episode.plan)) for moment in moments if _searched(moment.turn.recovery)),
+        images=album.images,
+        film=data_uri(fitting[0].content, fitting[0].mime) if fitting else "",
+        notes=_notes(media, sounds, films, fitting),
+        downloads=files,
+    )
+
+
+def _is_film(extra: Extra) -> bool:
+    return extra.mime.startswith("video/")
+
+
+def _files(episode: Episode, extras: Sequence[Extra]) -> tuple[Download, ...]:
+    """What readers can take from the page."""
+    raw = Extra("episode.json", "Everything that was recorded, as JSON", raw_json(episode))
+    return tuple(
+        Download(each.name, each.label, _size(each.content), data_uri(each.content, each.mime))
+        for each in (raw, *extras)
+        if not _is_film(each)
     )
 
 
@@ -214,7 +222,7 @@ def _pictures(
 def _numbers(found: Found, recovery: Recovery | None) -> tuple[tuple[str, str], ...]:
     """What is measured: probabilities in %, lengths in cm, times in s."""
     numbers = [("observations", str(found.looks))]
-    if hasattr(found, "total"):  # scene graphs only
+    if isinstance(found, Discrepancy):
         numbers.append(("D, the expected number of wrong objects", f"{found.total:.2f}"))
         numbers.append(("an object is wrong below", f"{100 * found.threshold:.1f} %"))
     if recovery is not None:
