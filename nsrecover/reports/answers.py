@@ -96,8 +96,7 @@ def answers_of(
         }
     else:
         what, why, done = _parted(moments[main])
-        later = sum(moment.kind is Kind.ERROR for moment in moments[main + 1 :])
-        if later:
+        if later := _later(moments, main):
             more = f"{capital(counted(later, 'more thing'))} went wrong later; the steps are marked below."
             what = (*what, Line(more))
         told = {"what": what, "when": (_when(episode, moments[main], wording),), "why": why, "done": done}
@@ -120,7 +119,9 @@ def summary_of(episode: Episode, moments: Sequence[Moment], wording: Wording, ju
     where = f"{'Before' if moment.found.phase is Phase.BEFORE else 'At'} {moment.label(steps).lower()}, {doing}"
     if moment.kind is Kind.DOUBT:
         return f"{where}, it could not be told whether all was as expected; {_end(episode, judgement)}."
-    return f"{where}, {wording.in_short(moment.found)}; {_done_in_short(moment.turn.recovery, episode, judgement)}."
+    later = _later(moments, main)
+    more = f", {counted(later, 'more thing')} went wrong later" if later else ""
+    return f"{where}, {wording.in_short(moment.found)}; {_done_in_short(moment, more, episode, judgement)}."
 
 
 def _parted(moment: Moment) -> tuple[tuple[Line, ...], tuple[Line, ...], tuple[Line, ...]]:
@@ -201,17 +202,27 @@ def _worked(episode: Episode, judgement: Judgement | None) -> tuple[Line, ...]:
     return (Line(f"{answer}{own}", facts),)
 
 
-def _done_in_short(recovery: Recovery | None, episode: Episode, judgement: Judgement | None) -> str:
-    count = counted(len(recovery.actions), "action") if recovery is not None else ""
-    if episode.status is EpisodeStatus.REVIEWED:
-        if recovery is None or not recovery.found:
-            return "no way back was found"
-        return f"{count} would lead back onto the plan" if recovery.actions else "nothing would have to be put right"
+def _later(moments: Sequence[Moment], main: int) -> int:
+    """Number of errors after one moment."""
+    return sum(moment.kind is Kind.ERROR for moment in moments[main + 1 :])
+
+
+def _done_in_short(moment: Moment, more: str, episode: Episode, judgement: Judgement | None) -> str:
+    """What was done about a moment and how the episode ended, with what else went wrong in between."""
+    recovery = moment.turn.recovery
+    reviewed = episode.status is EpisodeStatus.REVIEWED
     if recovery is None or not recovery.found:
-        return f"no way back was found, and {_end(episode, judgement)}"
-    did = f"{count} led back onto the plan" if recovery.actions else "nothing had to be put right"
+        return "no way back was found" + more + ("" if reviewed else f", and {_end(episode, judgement)}")
+    if recovery.actions:
+        did = f"{counted(len(recovery.actions), 'action')} {'would lead' if reviewed else 'led'} back onto the plan"
+    else:
+        done = moment.found.step + (moment.found.phase is Phase.AFTER)
+        again = recovery.subgoal is not None and recovery.subgoal < done
+        did = "it can be done again" if again else "nothing has to be put right"
+    if reviewed:
+        return did + more
     good = episode.status is EpisodeStatus.COMPLETED and (judgement is None or judgement.reached)
-    return f"{did}, {'and' if good else 'but'} {_end(episode, judgement)}"
+    return f"{did}{more}, {'and' if good else 'but'} {_end(episode, judgement)}"
 
 
 def _end(episode: Episode, judgement: Judgement | None) -> str:

@@ -30,12 +30,13 @@ class _Way:
 
     def entries(self) -> tuple[WayEntry, ...]:
         """The list."""
-        reviewed = self._episode.status is EpisodeStatus.REVIEWED
+        status, last = self._episode.status, len(self._episode.records) - 1
         for turn, record in enumerate(self._episode.records):
             self._take(turn, record)
             recovery = record.recovery
             if recovery is not None and recovery.found:
-                if reviewed:
+                # a recording goes on as recorded, and a robot that asks for help does not go on
+                if status is EpisodeStatus.REVIEWED or (status is EpisodeStatus.ASKED_FOR_HELP and turn == last):
                     self._propose(recovery)
                 else:
                     self._turn_back(recovery)
@@ -76,13 +77,13 @@ class _Way:
         self._skipped, self._on_way = [], False
 
     def _propose(self, recovery: Recovery) -> None:
-        """Add the way back for a recording, which goes on as recorded."""
+        """Add a way back that is not carried out."""
         for action in recovery.actions:
             self._add(Mark.PROPOSED, None, action)
         rest = recovery.resumes_at(len(self._plan))
         for number, action in self._plan[self._next : rest]:
             self._add(Mark.SKIPPED, number, action)
-        number = rest + 1 if rest < len(self._plan) else None
+        number = next((number for number, _ in self._plan[rest:] if number is not None), None)
         self._found.append(WayEntry(Mark.REJOIN, None, _rejoining("would go", number), "", None))
 
     def _add(self, mark: Mark, number: int | None, action: Action, turn: int | None = None) -> None:

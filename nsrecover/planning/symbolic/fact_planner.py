@@ -141,7 +141,8 @@ class FactPlanner:
             gone = () if name in discrepancy.deviating else places
             found = self.search(state, goal, names, plan, without=(*trace.tidy, *gone))
             if found.found:
-                whole = replace(found, steps=(*away.steps, *found.steps), proven_optimal=False)
+                # the costs of the search's improvements are without what takes the object away
+                whole = replace(found, steps=(*away.steps, *found.steps), proven_optimal=False, improvements=())
                 return self._rejoined(whole, plan, time.perf_counter() - began)
             state = observed.facts
         return None

@@ -22,6 +22,7 @@ from nsrecover.reports.raw import FACTS_FORMAT, raw_json
 from tests.nsrecover.explanation.made_episodes import fallen, flawless
 from tests.nsrecover.kitchen_facts import HOME, START, WATERED, WINE, FactWorld, after
 from tests.nsrecover.reports.shown_reports import carried_out, in_kitchen
+from tests.nsrecover.test_another_way import Blocked, Stuck, Toppled
 
 
 def answers(report: Report) -> dict[str, str]:
@@ -101,6 +102,27 @@ def test_a_step_that_is_done_again_and_a_way_that_is_replaced() -> None:
     hook = after(1, ("filled", "house plant", "wine"))
     lost = report_of(carried_out(FactWorld(hook=hook), goal=(*WATERED, ("at", "mug", "sink"))), "Lost", instance=HOME)
     assert way(lost)[-1] == (Mark.NOT_DONE, None)
+
+
+@pytest.mark.parametrize(
+    "world",
+    [Toppled(), Blocked(), Stuck(START - {("at", "mug", "countertop")} | {("at", "mug", "sink")}), FactWorld()],
+    ids=["toppled", "blocked", "stuck", "good"],
+)
+def test_the_way_has_every_action_that_was_done_once_and_in_order(world: FactWorld) -> None:
+    episode = carried_out(world)
+    report = report_of(episode, "Water the plant", instance=HOME)
+    done = [entry.action for entry in report.way if entry.mark in (Mark.DONE, Mark.FAILED, Mark.RECOVERY)]
+    assert done == [str(action) for action in world.done]
+    numbers = [entry.number for entry in report.way if entry.number is not None and entry.mark is not Mark.FAILED]
+    assert numbers == sorted(set(numbers))
+    assert {entry.number for entry in report.way} - {None} == set(range(1, 7))
+    later = sum(step.kind is Kind.ERROR for step in report.steps) - 1
+    assert ("more thing" in report.summary) == (later > 0)
+    assert ("more thing" in answers(report)["what"]) == (later > 0)
+    if episode.status is EpisodeStatus.ASKED_FOR_HELP:  # the last way back was not carried out
+        rejoining = [entry.text for entry in report.way if entry.mark is Mark.REJOIN]
+        assert rejoining[-1] == "The plan would go on with step 1"
 
 
 @pytest.mark.parametrize(
