@@ -86,12 +86,19 @@ def answers_of(
     main = main_moment(moments)
     worked = _worked(episode, judgement)
     told: dict[str, tuple[Line, ...]]
-    if main is None:
-        begun = bool(episode.records)
+    if main is None and episode.reason:
+        begun, reason = bool(episode.records), f"{capital(episode.reason.rstrip('. '))}."
         told = {
-            "what": (Line("Nothing went wrong." if begun else "The run could not begin."),),
-            "when": (Line("At no step." if begun else "Before the first step."),),
-            "why": (Line("Everything was as expected." if begun else f"{capital(episode.reason.rstrip('. '))}."),),
+            "what": (Line("The robot asked for help." if begun else "The run could not begin."),),
+            "when": (Line("After the last step that is shown." if begun else "Before the first step."),),
+            "why": (Line(reason),),
+            "done": (Line("A person has to look."),),
+        }
+    elif main is None:
+        told = {
+            "what": (Line("Nothing went wrong."),),
+            "when": (Line("At no step."),),
+            "why": (Line("Everything was as expected."),),
             "done": (Line("Nothing had to be done."),),
         }
     else:

@@ -208,6 +208,11 @@ def test_a_run_that_could_not_begin_has_a_page() -> None:
     episode = Episode(plan, EpisodeStatus.ASKED_FOR_HELP, "no camera sees anything", empty, ())
     report = report_of(episode, "Nothing")
     assert report.summary == "The run could not begin: no camera sees anything."
+    assert answers(report)["why"] == "No camera sees anything."
+    stopped = replace(flawless(), status=EpisodeStatus.ASKED_FOR_HELP, reason="the camera is dark")
+    told = answers(report_of(stopped, "Dark"))
+    assert told["what"] == "The robot asked for help."
+    assert told["why"] == "The camera is dark."
     assert way(report) == [(Mark.NOT_DONE, 1)]
     assert "No step was begun." in html_of(report)
 
