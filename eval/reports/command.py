@@ -11,7 +11,7 @@ from typing import Any
 from eval.common.output import write_results
 from eval.common.tables import document, markdown_table
 from eval.reports.long_episode import long_episode
-from eval.reports.pictures import PAGE, Sentences, photograph
+from eval.reports.pictures import PAGE, Sentences, pages_of, photograph, sentences_of
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.reports.build import report_of
 from nsrecover.reports.page import write_page
@@ -45,7 +45,8 @@ def measure(config: ReportsConfig) -> dict[str, Any]:
     """
     if config.repeats < 1:
         raise InvalidConfiguration(f"expected at least 1 repeat, found repeats={config.repeats}")
-    told = photograph(Path(config.demo), Path(config.pictures)) if config.demo is not None else {}
+    pages = pages_of(Path(config.demo)) if config.demo is not None else {}
+    told = sentences_of(pages) if pages else {}
     episode, media = long_episode(config.objects, config.steps, config.sound_s, config.seed)
     page, seconds = Path(config.out) / PAGE, []
     for _ in range(config.repeats):
@@ -68,6 +69,8 @@ def measure(config: ReportsConfig) -> dict[str, Any]:
     }
     table = document(_size_and_time(metrics), *_told(told))
     write_results(config.out, metrics, table, config)
+    if pages:
+        photograph(pages, Path(config.pictures))
     return metrics
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,20 +29,11 @@ Sentences = dict[str, dict[str, str]]
 """Scenario -> question, or `summary` -> sentences."""
 
 
-def photograph(demo: Path, out: Path) -> Sentences:
-    """Photograph the reports of a demo: before, at and after the failure, on a phone, and in dark mode.
-
-    A scenario whose failure is noticed at the first step has no picture before it.
-
-    Args:
-        demo: folder that `python -m eval.demo` has filled.
-        out: folder of the pictures, JPEG.
-
-    Returns:
-        What the pages say at their top.
+def pages_of(demo: Path) -> dict[str, Path]:
+    """Scenario -> its report, in a folder that `python -m eval.demo` has filled.
 
     Raises:
-        InvalidConfiguration: a report, playwright or Chromium is missing.
+        InvalidConfiguration: one of the reports of which there are to be pictures is missing.
     """
     pages = {path.parent.name: path for path in sorted(demo.glob(f"*/{PAGE}"))}
     missing = [name for name in PICTURED if name not in pages]
@@ -50,10 +41,30 @@ def photograph(demo: Path, out: Path) -> Sentences:
         raise InvalidConfiguration(
             f"expected {PAGE} of {', '.join(missing)} in {demo}, found none; run `python -m eval.demo` first"
         )
+    return pages
+
+
+def sentences_of(pages: Mapping[str, Path]) -> Sentences:
+    """What reports say at their top.
+
+    Raises:
+        InvalidConfiguration: playwright or Chromium is missing.
+    """
+    with _browser() as browser:
+        return {name: _sentences(browser, page) for name, page in pages.items()}
+
+
+def photograph(pages: Mapping[str, Path], out: Path) -> None:
+    """Photograph reports as JPEG: before, at and after the failure, on a phone, and in dark mode.
+
+    A scenario whose failure is noticed at the first step has no picture before it.
+
+    Raises:
+        InvalidConfiguration: playwright or Chromium is missing.
+    """
     with _browser() as browser:
         for name in PICTURED:
             _pictures(browser, pages[name], out / name)
-        return {name: _sentences(browser, page) for name, page in pages.items()}
 
 
 @contextmanager

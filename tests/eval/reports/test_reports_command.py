@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from eval.reports.command import ReportsConfig, measure
-from eval.reports.pictures import BROWSERS, MOST_BYTES, photograph
+from eval.reports.pictures import BROWSERS, MOST_BYTES, pages_of, photograph, sentences_of
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.reports.page import write_page
 from tests.commands import ROOT
@@ -39,7 +39,7 @@ def test_settings_of_reports_that_make_no_sense_are_refused(wrong: dict[str, flo
 
 def test_pictures_need_the_reports_of_a_demo(tmp_path: Path) -> None:
     with pytest.raises(InvalidConfiguration, match=r"of collapse, kitchen in .* run `python -m eval.demo` first"):
-        photograph(tmp_path, tmp_path)
+        pages_of(tmp_path)
 
 
 def test_pictures_are_small_and_show_different_moments(tmp_path: Path) -> None:
@@ -48,7 +48,8 @@ def test_pictures_are_small_and_show_different_moments(tmp_path: Path) -> None:
         pytest.skip("Chromium is not installed: apt-get install chromium")
     write_page(recorded(), tmp_path / "demo" / "collapse" / "report.html")
     write_page(in_kitchen(FactWorld(hook=after(1, WINE))), tmp_path / "demo" / "kitchen" / "report.html")
-    told = photograph(tmp_path / "demo", tmp_path / "pictures")
+    pages = pages_of(tmp_path / "demo")
+    photograph(pages, tmp_path / "pictures")
     found = {path.stem: path for path in (tmp_path / "pictures").glob("*.jpg")}
     assert set(found) == {
         *(f"collapse_{what}" for what in ("before", "failure", "after", "phone", "dark")),
@@ -58,7 +59,7 @@ def test_pictures_are_small_and_show_different_moments(tmp_path: Path) -> None:
     assert found["collapse_before"].read_bytes() != found["collapse_failure"].read_bytes()
     assert Image.open(found["kitchen_phone"]).size == (390, 844)
     assert Image.open(found["kitchen_dark"]).convert("L").resize((1, 1)).getpixel((0, 0)) < 100
-    assert told["kitchen"]["What went wrong?"].endswith("the pot is filled with wine.")
+    assert sentences_of(pages)["kitchen"]["What went wrong?"].endswith("the pot is filled with wine.")
 
 
 def test_the_page_in_docs_shows_what_was_measured() -> None:
