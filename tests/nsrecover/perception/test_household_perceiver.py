@@ -107,6 +107,13 @@ def test_with_an_empty_gripper_what_was_held_is_known_to_be_lost() -> None:
     assert not any(fact[1] == "mug" for fact in found.facts)
 
 
+def test_what_should_have_been_put_down_is_still_held_if_the_gripper_holds_something() -> None:
+    taken = START - {("at", "mug", "countertop")} | {("holding", "mug")}
+    assert ("holding", "mug") in scene(seen(grips=True), Relations(), START, taken).facts
+    put = scene(seen("mug", grips=True), Relations(("at", "mug", "countertop")), START, taken)
+    assert ("holding", "mug") not in put.facts
+
+
 def test_what_the_fingers_have_missed_and_nothing_shows_is_where_it_was() -> None:
     taken = START - {("at", "mug", "countertop")} | {("holding", "mug")}
     found = scene(seen(), Relations(), taken)
