@@ -124,11 +124,12 @@ def check_setup(
     """Check units, conventions, the table's plane, agreement of the cameras, masks, names and rates.
 
     Exits with 1 if there is a problem. For a recorded run the first images and all boxes are checked; a running robot
-    is looked at several times, and nothing may move meanwhile. The drawings show masks, boxes and the table's plane
+    is looked at several times, and nothing may move meanwhile. For a ROS 2 bag, rates and latencies of its topics are
+    printed. The drawings show masks, boxes and the table's plane
     over the images: lines have to lie on the table, and boxes around their objects.
     """
     from nsrecover.onboarding import live, setup_check
-    from nsrecover.records.runs import read_run
+    from nsrecover.records.runs import is_bag, read_run
 
     if ".py:" in place or (":" in place and not Path(place).exists()):
         from nsrecover.testing import load_factory
@@ -138,6 +139,10 @@ def check_setup(
             found = setup_check.check_live(*live.look_repeatedly(world, looks), out)
     else:
         found = setup_check.check_run(read_run(place), out)
+        if is_bag(Path(place)):
+            from nsrecover.records.bag_rates import topic_rates
+
+            found = setup_check.with_topics(found, topic_rates(place))
     if as_json:
         drawings = [str(path) for path in found.drawings]
         print(json.dumps({"facts": found.facts, "problems": found.problems, "drawings": drawings}, indent=2))
