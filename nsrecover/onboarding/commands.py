@@ -96,6 +96,9 @@ def calibrate(
 
 def new(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder for the project; made if it does not exist.")],
+    cameras: Annotated[
+        bool, typer.Option("--cameras", help="The robot is seen by RGB-D cameras with instance masks, not as boxes.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write a project for your robot whose own test passes at once, on a simulated stand-in.
@@ -105,7 +108,7 @@ def new(
     """
     from nsrecover.onboarding.project_files import new_project
 
-    files = new_project(folder)
+    files = new_project(folder, cameras)
     if as_json:
         print(json.dumps({"files": [str(file) for file in files]}, indent=2))
         return
