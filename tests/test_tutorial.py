@@ -16,6 +16,7 @@ from tests.commands import ROOT
 PAGE = (ROOT / "docs" / "your_robot.md").read_text(encoding="utf-8")
 PARTS = dict(zip(("boxes", "cameras", "bag"), re.split(r"^## \d\. ", PAGE, flags=re.MULTILINE)[1:], strict=True))
 
+
 def run_blocks(text: str, folder: Path) -> str:
     """Run the blocks of a part in order; return what the last command printed."""
     place, out = folder, ""
