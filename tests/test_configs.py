@@ -53,6 +53,7 @@ COMMANDS = {
     "panda_gym": "eval.panda_gym",
     "timing": "eval.timing",
     "displacement": "eval.displacement",
+    "rig": "eval.rig",
     "household": "eval.household",
     "kitchen_episodes": "eval.kitchen",
     "train_household": "train.household",

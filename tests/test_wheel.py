@@ -115,7 +115,8 @@ def kill(event, arguments):
 sys.addaudithook(kill)
 sys.argv = ["nsrecover", "train", "runs", "--out", "out", "--json"]
 for setting in ("encoder.epochs=1", "transition.epochs=2", "discriminator.epochs=1", "discriminator.batches=2",
-    "free_space.batches=1", "free_space.batch_size=8", "trainer.accelerator=cpu"):
+    "discriminator.batch_size=64",
+    "trainer.accelerator=cpu"):
     sys.argv += ["--setting", setting]
 cli.main()
 """

@@ -3,7 +3,7 @@
     instances, labels = instances_of(ultralytics_detections(model(image)[0]), height, width)
     instances, labels = instances_of(sam2_detections(generator.generate(image), names), height, width)
     instances, labels = instances_of(sam2_track_detections(masks_of_frame, {1: "red cube"}), height, width)
-    boxes = tag_boxes(detector.detect(grey, True, fx_fy_cx_cy, side), camera, {7: TaggedObject("red", (0.05, 0.05, 0.05))})
+    boxes = tag_boxes(detector.detect(grey, True, fx_fy_cx_cy, side), camera, {7: TaggedObject("red", (0.05,) * 3)})
 
 The libraries are not imported: their results are read by their documented attributes. `instances_of` is that of
 `nsrecover.perception.mask_formats`.
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,7 @@ def ultralytics_detections(result: Any, least_confidence: float = 0.25) -> list[
     """Detections of one `ultralytics.engine.results.Results` of a segmentation model, for `instances_of`.
 
     An object is called by its class. Where a class occurs more than once, its track's number is added (`model.track`),
-    or without tracks its place from left to right, which changes when objects move: track, or train one class an object.
+    or without tracks its place from left to right, which changes when objects move: track, or train a class an object.
 
     Args:
         result: of one image.
@@ -43,7 +43,7 @@ def ultralytics_detections(result: Any, least_confidence: float = 0.25) -> list[
         raise InvalidObservation(
             "expected the result of a segmentation model, found boxes without masks; use a model such as yolo11n-seg"
         )
-    found = []
+    found: list[dict[str, Any]] = []
     tracks = result.boxes.id
     for place, polygon in enumerate(result.masks.xy):
         if float(result.boxes.conf[place]) < least_confidence or len(polygon) < 3:
@@ -175,8 +175,8 @@ def tag_boxes(
         turn = pose[:3, :3] @ np.asarray(detection.pose_R, np.float64)
         offset = tagged.centre_m if tagged.centre_m is not None else (0.0, 0.0, tagged.size_m[2] / 2)
         place = pose[:3, :3] @ np.asarray(detection.pose_t, np.float64).ravel() + pose[:3, 3] + turn @ np.array(offset)
-        x, y, z, dx, dy, dz = (*place.tolist(), *(np.abs(turn) @ np.array(tagged.size_m)).tolist())
-        boxes[tagged.name] = (x, y, z, dx, dy, dz)
+        box = np.concatenate([place, np.abs(turn) @ np.array(tagged.size_m)])
+        boxes[tagged.name] = cast(Box, tuple(box.tolist()))
     return boxes
 
 

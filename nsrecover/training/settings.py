@@ -22,7 +22,7 @@ class StageBudget:
     """How long one stage trains.
 
     Attributes:
-        epochs: passes.
+        epochs: passes; with 0 the part stays as it is.
         batch_size: examples (episodes for the encoder, scenes for free space) in a batch; several processes split it.
         batches: batches in a pass, for stages that draw their examples; 0 for the others.
         learning_rate: peak; it goes with the batch size, however many processes there are.

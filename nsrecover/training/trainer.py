@@ -125,6 +125,8 @@ def train(config: TrainSettings, command: Command) -> dict[str, Any]:
     )
     chosen = list(STAGES) if config.stage is Stage.all else [config.stage.value]
     for stage in chosen:
+        if getattr(config, stage).epochs == 0:
+            continue
         if config.stage is Stage.all and stage in progress["done"]:
             continue
         started = time.perf_counter()

@@ -75,7 +75,7 @@ def test_settings_are_changed() -> None:
     config = TrainSettings(DataConfig("a", "b", "c"), "out")
     for setting in (*FINE_TUNING, "encoder.learning_rate=1", "weights=imagenet", "trainer.accelerator=cpu"):
         apply_setting(config, setting)
-    assert config.transition.epochs == 20
+    assert config.transition.epochs == 40
     assert config.encoder.learning_rate == 1.0
     assert (config.weights, config.trainer) == ("imagenet", {"accelerator": "cpu"})
 
