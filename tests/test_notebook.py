@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.tables.notebook import NOTEBOOK, PAGE, notebook
+from eval.tables.notebook import NOTEBOOK, PAGE, PART, notebook
 
 
 def test_it_is_the_one_of_the_page() -> None:
@@ -27,7 +27,7 @@ def test_every_command_of_the_page_is_in_a_cell_in_order() -> None:
         place = code.find(line, place)
         assert place >= 0, line
         place += len(line)
-    assert code.count("os.chdir(work)") == 4
+    assert code.count(PART) == 4
     assert "%cd my_robot" in code
     assert all("cd " not in "".join(cell["source"]) for cell in cells if "".join(cell["source"]).startswith("%%bash"))
 
@@ -37,7 +37,7 @@ def test_a_cell_for_each_block_and_text_between_them() -> None:
     assert [(cell["cell_type"], "".join(cell["source"])) for cell in found["cells"][1:]] == [
         ("markdown", "# Title"),
         ("markdown", "## 1. Part\n\ntext"),
-        ("code", "os.chdir(work)"),
+        ("code", PART),
         ("code", "%%bash\nset -e\none"),
         ("code", "%cd two"),
         ("code", "%%bash\nset -e\nthree"),
@@ -45,6 +45,7 @@ def test_a_cell_for_each_block_and_text_between_them() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
     monkeypatch.setenv("PYTHONPATH", str(NOTEBOOK.parents[1]))

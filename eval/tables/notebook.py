@@ -21,7 +21,7 @@ work = tempfile.mkdtemp()  # everything is written here
 os.environ["OMP_NUM_THREADS"] = "1"
 print(work)"""
 
-PART = "os.chdir(work)"
+PART = "os.chdir(tempfile.mkdtemp(dir=work))"
 """Every part of the page starts in an empty folder."""
 
 _BLOCK = re.compile(r"^```(bash|python)\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
@@ -58,7 +58,7 @@ def _shell(block: str) -> Iterator[str]:
 
 
 def _cell(kind: str, source: str) -> dict[str, Any]:
-    code = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    code: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
     return {"cell_type": kind, "metadata": {}, **code, "source": source.strip("\n").splitlines(keepends=True)}
 
 

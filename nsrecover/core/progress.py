@@ -26,8 +26,8 @@ def progress(items: Iterable[Item], what: str, total: int | None = None) -> Iter
     """
     if total is None and isinstance(items, Sized):
         total = len(items)
-    console = Console(stderr=True)
-    if console.is_terminal:
+    if sys.stderr.isatty():
+        console = Console(stderr=True)
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         with Progress(*columns, console=console, transient=True) as bar:
             yield from bar.track(items, total=total, description=what)
