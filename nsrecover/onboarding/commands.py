@@ -222,18 +222,17 @@ def train(
 ) -> None:
     """Train on your own successful runs, compare with the old model on runs that neither saw, and keep the better one.
 
-    Of five runs three are learned from, one validates the training, and one compares. Both models judge the good
-    steps and displaced copies of the runs to compare; the new one is kept if it detects more copies at the same rate of
-    false alarms. Set the threshold afterwards: `nsrecover calibrate RUNS --checkpoint trained/best`. The same command
+    Of five runs four are learned from, and one compares. Both models judge the good steps and displaced copies of the
+    runs to compare; the new one is kept if it detects more copies at the same rate of false alarms. Set the threshold afterwards: `nsrecover calibrate RUNS --checkpoint trained/best`. The same command
     goes on after an interruption. This needs `nsrecover[train]`; boxes need no training.
     """
     from nsrecover.onboarding import scoring, training
     from nsrecover.records.runs import read_runs
     from nsrecover.system import load
 
-    learning, validation, comparison = training.divided(list(progress(read_runs(episodes), "reading")))
+    learning, comparison = training.divided(list(progress(read_runs(episodes), "reading")))
     start = Path("tabletop_sensors") if checkpoint is None else checkpoint
-    folder = training.train_on(learning, validation, None if scratch else start, out, seed, setting or ())
+    folder = training.train_on(learning, comparison, None if scratch else start, out, seed, setting or ())
     models, found, kept = {"old": load(start), "new": load(folder)}, {}, out / "parts"
     for name, system in models.items():
         steps = scoring.all_steps(system, comparison, DISTANCES_MM, kept, f"judging with the {name} model")
@@ -241,9 +240,8 @@ def train(
     better = "new" if found["new"].detected.value > found["old"].detected.value else "old"
     models[better].save(out / "best", f"# The {better} model, kept by a comparison on own runs\n")
     document = {
-        "kept": better, "checkpoint": str(out / "best"), "runs": {
-            "learned": len(learning), "validated": len(validation), "compared": len(comparison),
-        },
+        "kept": better, "checkpoint": str(out / "best"),
+        "runs": {"learned": len(learning), "compared": len(comparison)},
         **{name: quality.to_json() for name, quality in found.items()},
     }  # fmt: skip
     (out / "comparison.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")

@@ -30,7 +30,7 @@ RUNS = 10
 """Fewest runs to train on."""
 
 PARTS = 5
-"""Of so many runs one is for comparing the models, one for validation during training, the others for learning."""
+"""Of so many runs one is for comparing the models, the others for learning."""
 
 FALSE_ALARMS = 0.05
 """Both models are compared at this rate of false alarms."""
@@ -105,8 +105,8 @@ def quality_of(steps: Sequence[ScoredStep], tolerance_m: float) -> Quality:
     )
 
 
-def divided(runs: Sequence[Run]) -> tuple[list[Run], list[Run], list[Run]]:
-    """Runs to learn from, to validate on, and to compare the models on.
+def divided(runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
+    """Runs to learn from, and to compare the models on.
 
     Raises:
         InvalidConfiguration: there are too few, or they have no images.
@@ -119,13 +119,12 @@ def divided(runs: Sequence[Run]) -> tuple[list[Run], list[Run], list[Run]]:
         raise InvalidConfiguration(
             "expected runs with camera images, found boxes; boxes need no training: `nsrecover calibrate` is enough"
         )
-    learning = [run for number, run in enumerate(runs) if number % PARTS > 1]
-    return learning, list(runs[1::PARTS]), list(runs[::PARTS])
+    return [run for number, run in enumerate(runs) if number % PARTS], list(runs[::PARTS])
 
 
 def train_on(
     learning: Sequence[Run],
-    validation: Sequence[Run],
+    comparison: Sequence[Run],
     start: Path | None,
     out: Path,
     seed: int,
@@ -135,7 +134,7 @@ def train_on(
 
     Args:
         learning: runs to learn from.
-        validation: runs to validate on.
+        comparison: other runs, that are measured on; nothing is chosen by them.
         start: folder of the checkpoint to start from; an untrained one if None.
         out: folder.
         seed: of everything random.
@@ -151,13 +150,13 @@ def train_on(
         from nsrecover.training import trainer
         from nsrecover.training.settings import DataConfig, TrainSettings
 
-    parts = {"learning": learning, "validation": validation}
+    parts = {"learning": learning, "comparison": comparison}
     _open(out, parts)
     for name, runs in parts.items():
         if not (out / f"{name}.h5").exists():
             write_archive(out / f"{name}.h5", (Recording(r.plan, r.observations, r.notes) for r in runs))  # type: ignore[arg-type]
     config = TrainSettings(
-        DataConfig(str(out / "learning.h5"), str(out / "validation.h5"), str(out / "cache")),
+        DataConfig(str(out / "learning.h5"), str(out / "comparison.h5"), str(out / "cache")),
         out=str(out / "training"),
         seed=seed,
         alpha=0.2,  # `nsrecover calibrate` sets the threshold, on more runs

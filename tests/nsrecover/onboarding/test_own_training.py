@@ -39,7 +39,7 @@ def test_every_run_has_one_purpose() -> None:
     example = read_run("example")
     runs = [Run(str(number), example.plan, example.observations) for number in range(50)]
     parts = divided(runs)
-    assert [len(part) for part in parts] == [30, 10, 10]
+    assert [len(part) for part in parts] == [40, 10]
     assert {each.name for part in parts for each in part} == {str(number) for number in range(50)}
 
 
@@ -84,6 +84,6 @@ def test_a_folder_belongs_to_its_runs(tmp_path: Path) -> None:
     example = read_run("example")
     one, other = (Run("a", example.plan, example.observations, {"take": take}) for take in (1, 2))
     assert one.fingerprint() == Run("b", one.plan, one.observations, one.notes).fingerprint() != other.fingerprint()
-    (tmp_path / "runs.json").write_text(json.dumps({"learning": [one.fingerprint()], "validation": []}))
+    (tmp_path / "runs.json").write_text(json.dumps({"learning": [one.fingerprint()], "comparison": []}))
     with pytest.raises(InvalidConfiguration, match="choose another --out"):
         train_on([other], [], None, tmp_path, 0, ())
