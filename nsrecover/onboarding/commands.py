@@ -223,8 +223,9 @@ def train(
     """Train on your own successful runs, compare with the old model on runs that neither saw, and keep the better one.
 
     Of five runs four are learned from, and one compares. Both models judge the good steps and displaced copies of the
-    runs to compare; the new one is kept if it detects more copies at the same rate of false alarms. Set the threshold afterwards: `nsrecover calibrate RUNS --checkpoint trained/best`. The same command
-    goes on after an interruption. This needs `nsrecover[train]`; boxes need no training.
+    runs to compare; the new one is kept if it detects more copies at the same rate of false alarms. Set the threshold
+    afterwards: `nsrecover calibrate RUNS --checkpoint trained/best`. The same command goes on after an interruption.
+    This needs `nsrecover[train]`; boxes need no training.
     """
     from nsrecover.onboarding import scoring, training
     from nsrecover.records.runs import read_runs
