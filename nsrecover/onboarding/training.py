@@ -44,8 +44,7 @@ FINE_TUNING = (
 )  # fmt: skip
 """Budget of a training from a checkpoint: where actions lead is learned from 50 runs, in minutes on a CPU.
 
-The other parts stay: they learned from many more runs, and learning on from a few made the discriminator worse
-(docs/training.md).
+The other parts stay as they are: they learned from many more runs.
 """
 
 
