@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import asdict
 
 import pytest
 import yaml
@@ -14,6 +15,7 @@ from hydra.core.hydra_config import HydraConfig
 from conf.command import errors_folder, register, settings_of
 from conf.help import comments, groups_of
 from eval.timing.command import TimingConfig
+from nsrecover.training.settings import DataConfig, TrainSettings
 from tests.commands import ROOT, run
 from train.config import TrainConfig
 
@@ -51,6 +53,7 @@ COMMANDS = {
     "panda_gym": "eval.panda_gym",
     "timing": "eval.timing",
     "displacement": "eval.displacement",
+    "rig": "eval.rig",
     "household": "eval.household",
     "kitchen_episodes": "eval.kitchen",
     "train_household": "train.household",
@@ -242,6 +245,15 @@ def test_what_runs_here_is_what_a_program_prints() -> None:
         [sys.executable, "-m", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=300, check=True
     )
     assert done.stdout == run(*arguments).out
+
+
+def test_a_training_from_the_library_has_the_settings_of_conf() -> None:
+    register("train", TrainConfig)
+    with initialize(version_base=None, config_path="../conf"):
+        composed = asdict(settings_of(compose("train", ["out=o", "data.cache=c"]), TrainConfig, "train"))
+    data = DataConfig(composed["data"]["train"], composed["data"]["held_out"], "c")
+    default = asdict(TrainSettings(data, "o", trainer=composed["trainer"]))
+    assert {name: composed[name] for name in default} == default
 
 
 def test_settings_do_not_depend_on_an_earlier_command_in_the_process() -> None:

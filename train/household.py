@@ -34,8 +34,8 @@ from nsrecover.perception.sounds import Hearing, SoundPerceiver
 from nsrecover.records.archive import Archive
 from nsrecover.records.recording import Recording
 from train import sounds
-from train.card import revision
 from train.expected_sounds import expected_sounds
+from train.revision import revision
 from train.state_labels import home_of, states_of
 from train.states import Example, frames_of, is_held_out, learned
 

@@ -23,7 +23,7 @@ from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.models.sound import SoundConfig, SoundModel
 from nsrecover.perception.spectrogram import FRAMES, RATE_HZ, check_recording
 from nsrecover.records.wav import read_wav
-from train.card import revision
+from train.revision import revision
 from train.sound_mixing import MixRates, SoundMixer, load_levels
 
 BACKGROUND = "background"

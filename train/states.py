@@ -31,7 +31,7 @@ from nsrecover.models.states import FEWEST_PIXELS, STEEP_RAD, StateConfig, State
 from nsrecover.perception.states import StateCrops, state_crops, state_masks
 from nsrecover.records.archive import Archive
 from nsrecover.records.recording import Recording
-from train.card import revision
+from train.revision import revision
 from train.state_labels import shown_in, states_of, values_of, visible_variables
 
 CROP = 48

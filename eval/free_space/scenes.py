@@ -10,8 +10,8 @@ import numpy as np
 from nsrecover.core.scene import FloatArray
 from nsrecover.domains.tabletop.relations import is_clear
 from nsrecover.models.free_place import Table
+from nsrecover.training.free_space import random_scene
 from sim.tabletop.sampling import Structure, nominal_box, nominal_graph, sample_plan, sample_scene
-from train.free_space import random_scene
 
 SIMULATOR, SYNTHETIC = "simulator", "synthetic"
 MOST_OF_SIMULATOR = 10

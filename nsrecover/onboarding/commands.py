@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import track
 
+from nsrecover.core.progress import progress
 from nsrecover.errors import InvalidConfiguration
-
-Item = TypeVar("Item")
 
 DISTANCES_MM = (5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 60.0)
 
@@ -55,7 +52,8 @@ def calibrate(
     Needed are successful runs only: another arrangement of the objects in each, all operators that you use. The result
     is a folder for `nsrecover.load(FOLDER)`, `nsrecover check RUN --checkpoint FOLDER` and `nsrecover watch`. The
     report says whether the rate is promised or estimated (1 % needs 99 good steps for a promise), how large a
-    displacement is detected how often, how uncertain both are, and what to improve first.
+    displacement is detected how often, how uncertain both are, and what to improve first. Runs that are followed stay
+    in the folder until the end, so the same command goes on after an interruption.
 
     From camera images this needs `nsrecover[learned]`; from boxes it does not. The page needs `nsrecover[report]`.
     """
@@ -67,14 +65,12 @@ def calibrate(
 
     runs = list(progress(read_runs(episodes), "reading"))
     system = system_for(runs, checkpoint, tolerance_mm / 1000)
-    steps = []
-    for number, run in enumerate(progress(runs, "following the runs")):
-        steps += scoring.scored_steps(system, run, number, DISTANCES_MM, check_sensors=check_sensors)
+    kept = out / "parts"
+    steps = scoring.all_steps(system, runs, DISTANCES_MM, kept, "following the runs", check_sensors=check_sensors)
     result = calibration.calibration_of(steps, alpha, system.models.threshold, tolerance_mm / 1000)
     if test:
-        fresh = []
-        for number, run in enumerate(progress(read_runs(test), "following the runs to test")):
-            fresh += scoring.scored_steps(system, run, number, DISTANCES_MM, 1, check_sensors)
+        others = list(progress(read_runs(test), "reading the runs to test"))
+        fresh = scoring.all_steps(system, others, DISTANCES_MM, kept, "following the runs to test", 1, check_sensors)
         result = calibration.tested_on(result, fresh)
     scores = [step.score for step in steps]
     calibrated = System(
@@ -89,6 +85,7 @@ def calibrate(
         page = str(report.write_page(result, out))
     except InvalidConfiguration as missing:
         page = f"no page: {missing}"
+    shutil.rmtree(kept)
     if as_json:
         print(json.dumps({**document, "checkpoint": str(out), "report": page}, indent=2))
         return
@@ -99,6 +96,9 @@ def calibrate(
 
 def new(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder for the project; made if it does not exist.")],
+    cameras: Annotated[
+        bool, typer.Option("--cameras", help="The robot is seen by RGB-D cameras with instance masks, not as boxes.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write a project for your robot whose own test passes at once, on a simulated stand-in.
@@ -108,7 +108,7 @@ def new(
     """
     from nsrecover.onboarding.project_files import new_project
 
-    files = new_project(folder)
+    files = new_project(folder, cameras)
     if as_json:
         print(json.dumps({"files": [str(file) for file in files]}, indent=2))
         return
@@ -127,11 +127,12 @@ def check_setup(
     """Check units, conventions, the table's plane, agreement of the cameras, masks, names and rates.
 
     Exits with 1 if there is a problem. For a recorded run the first images and all boxes are checked; a running robot
-    is looked at several times, and nothing may move meanwhile. The drawings show masks, boxes and the table's plane
+    is looked at several times, and nothing may move meanwhile. For a ROS 2 bag, rates and latencies of its topics are
+    printed. The drawings show masks, boxes and the table's plane
     over the images: lines have to lie on the table, and boxes around their objects.
     """
     from nsrecover.onboarding import live, setup_check
-    from nsrecover.records.runs import read_run
+    from nsrecover.records.runs import is_bag, read_run
 
     if ".py:" in place or (":" in place and not Path(place).exists()):
         from nsrecover.testing import load_factory
@@ -141,6 +142,10 @@ def check_setup(
             found = setup_check.check_live(*live.look_repeatedly(world, looks), out)
     else:
         found = setup_check.check_run(read_run(place), out)
+        if is_bag(Path(place)):
+            from nsrecover.records.bag_rates import topic_rates
+
+            found = setup_check.with_topics(found, topic_rates(place))
     if as_json:
         drawings = [str(path) for path in found.drawings]
         print(json.dumps({"facts": found.facts, "problems": found.problems, "drawings": drawings}, indent=2))
@@ -211,46 +216,43 @@ def train(
     scratch: Annotated[bool, typer.Option("--scratch", help="Start from an untrained model.")] = False,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
     setting: Annotated[
-        list[str] | None, typer.Option(help="A setting of `python -m train`, e.g. encoder.epochs=8; can be repeated.")
+        list[str] | None, typer.Option(help="A setting of the training, e.g. encoder.epochs=8; can be repeated.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Train on your own successful runs, compare with the old model on runs that neither saw, and keep the better one.
 
-    Of five runs three are learned from, one validates the training, and one compares. Both models judge the good
-    steps and displaced copies of the runs to compare; the new one is kept if it is right more often. Set the threshold
-    afterwards: `nsrecover calibrate RUNS --checkpoint trained/best`. Training needs a checkout (`make install`); boxes
-    need none.
+    Of five runs four are learned from, and one compares. Both models judge the good steps and displaced copies of the
+    runs to compare; the new one is kept if it detects more copies at the same rate of false alarms. Set the threshold
+    afterwards: `nsrecover calibrate RUNS --checkpoint trained/best`. The same command goes on after an interruption.
+    This needs `nsrecover[train]`; boxes need no training.
     """
     from nsrecover.onboarding import scoring, training
     from nsrecover.records.runs import read_runs
     from nsrecover.system import load
 
-    learning, validation, comparison = training.divided(list(progress(read_runs(episodes), "reading")))
+    learning, comparison = training.divided(list(progress(read_runs(episodes), "reading")))
     start = Path("tabletop_sensors") if checkpoint is None else checkpoint
-    old = load(start)
-    folder = training.train_on(learning, validation, None if scratch else start, out, seed, setting or ())
-    new = load(folder)
-    new = replace(new, models=new.models.with_threshold(old.models.threshold))
-    found = {}
-    for name, system in (("old", old), ("new", new)):
-        steps = scoring.all_steps(system, progress(comparison, f"judging with the {name} model"), DISTANCES_MM)
-        found[name] = training.quality_of(steps, system.models.threshold, system.models.tolerance_m)
-    kept = "new" if found["new"].balanced > found["old"].balanced else "old"
-    (new if kept == "new" else old).save(out / "best", f"# The {kept} model, kept by a comparison on own runs\n")
+    folder = training.train_on(learning, comparison, None if scratch else start, out, seed, setting or ())
+    models, found, kept = {"old": load(start), "new": load(folder)}, {}, out / "parts"
+    for name, system in models.items():
+        steps = scoring.all_steps(system, comparison, DISTANCES_MM, kept, f"judging with the {name} model")
+        found[name] = training.quality_of(steps, system.models.tolerance_m)
+    better = "new" if found["new"].detected.value > found["old"].detected.value else "old"
+    models[better].save(out / "best", f"# The {better} model, kept by a comparison on own runs\n")
     document = {
-        "kept": kept, "checkpoint": str(out / "best"), "runs": {
-            "learned": len(learning), "validated": len(validation), "compared": len(comparison),
-        },
+        "kept": better, "checkpoint": str(out / "best"),
+        "runs": {"learned": len(learning), "compared": len(comparison)},
         **{name: quality.to_json() for name, quality in found.items()},
     }  # fmt: skip
     (out / "comparison.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    shutil.rmtree(kept)
     if as_json:
         print(json.dumps(document, indent=2))
         return
     for name, quality in found.items():
-        print(f"{name}: good steps without alarm {quality.good}; displaced copies detected {quality.displaced}")
-    print(f"kept: the {kept} model, in {out / 'best'}; now: nsrecover calibrate RUNS --checkpoint {out / 'best'}")
+        print(f"{name} model: {quality}")
+    print(f"kept: the {better} model, in {out / 'best'}; now: nsrecover calibrate RUNS --checkpoint {out / 'best'}")
 
 
 def watch(
@@ -332,12 +334,6 @@ def closing_if_possible(world: Any) -> Iterator[None]:
     finally:
         if callable(close := getattr(world, "close", None)):
             close()
-
-
-def progress(items: Iterable[Item], what: str) -> Iterator[Item]:
-    """Go through items with a bar on stderr, if that is a terminal."""
-    console = Console(stderr=True)
-    yield from track(items, description=what, console=console, transient=True, disable=not console.is_terminal)
 
 
 def register(app: typer.Typer) -> None:

@@ -12,8 +12,12 @@ SUFFIX = ".txt"
 """Keeps tools from taking the files of the template for modules of the package."""
 
 
-def new_project(folder: Path) -> tuple[Path, ...]:
+def new_project(folder: Path, cameras: bool = False) -> tuple[Path, ...]:
     """Write a project: world adapter, camera file, domain file, test and README.
+
+    Args:
+        folder: for the files.
+        cameras: whether the robot is seen by RGB-D cameras, not as boxes.
 
     Returns:
         The files.
@@ -21,8 +25,11 @@ def new_project(folder: Path) -> tuple[Path, ...]:
     Raises:
         InvalidConfiguration: one of them exists.
     """
-    template = resources.files("nsrecover.onboarding") / "project"
-    texts = {e.name.removesuffix(SUFFIX): e.read_bytes() for e in template.iterdir() if e.name.endswith(SUFFIX)}
+    texts = {}
+    for template in ("project", "camera_project") if cameras else ("project",):
+        for file in (resources.files("nsrecover.onboarding") / template).iterdir():
+            if file.name.endswith(SUFFIX):
+                texts[file.name.removesuffix(SUFFIX)] = file.read_bytes()
     present = [name for name in sorted(texts) if (folder / name).exists()]
     if present or (folder.exists() and not folder.is_dir()):
         raise InvalidConfiguration(

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
+from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.core.discrepancy import Verdict
+from nsrecover.core.progress import progress
 from nsrecover.core.scene import FloatArray, SceneGraph
 from nsrecover.monitoring.imagination import as_expected
 from nsrecover.monitoring.monitor import Monitor
@@ -47,6 +53,24 @@ class ScoredStep:
     verdict: Verdict
     gone: tuple[str, ...]
     displaced: dict[float, float]
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON data."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> ScoredStep:
+        """From JSON data."""
+        placed = document["placed_mm"]
+        return cls(
+            **{
+                **document,
+                "verdict": Verdict(document["verdict"]),
+                "placed_mm": None if placed is None else tuple(placed),
+                "gone": tuple(document["gone"]),
+                "displaced": {float(mm): p for mm, p in document["displaced"].items()},
+            }
+        )
 
 
 def scored_steps(
@@ -97,14 +121,48 @@ def scored_steps(
 
 
 def all_steps(
-    system: System, runs: Iterable[Run], distances_mm: Sequence[float], seed: int = 0, check_sensors: bool = True
+    system: System,
+    runs: Sequence[Run],
+    distances_mm: Sequence[float],
+    kept_in: Path,
+    what: str,
+    seed: int = 0,
+    check_sensors: bool = True,
 ) -> list[ScoredStep]:
-    """The steps of many runs; arguments as for `scored_steps`."""
-    return [
-        step
-        for number, run in enumerate(runs)
-        for step in scored_steps(system, run, number, distances_mm, seed, check_sensors)
-    ]
+    """The steps of many runs, with progress on stderr.
+
+    The steps of every run are written to a folder when it is finished, and read from there the next time.
+
+    Args:
+        system: see `scored_steps`, as the other arguments.
+        runs: that went well.
+        distances_mm: displacements to try.
+        kept_in: folder for the finished runs; safe to delete.
+        what: the work, for the progress.
+        seed: of objects and directions.
+        check_sensors: see `System.monitor`.
+    """
+    kept_in.mkdir(parents=True, exist_ok=True)
+    settings = json.dumps([_fingerprint(system), list(distances_mm), seed, check_sensors])
+    files = []
+    for number, run in enumerate(runs):
+        name = hashlib.sha256(f"{settings} {number} {run.name} {run.fingerprint()}".encode()).hexdigest()[:24]
+        files.append(kept_in / f"{name}.json")
+    left = [number for number, file in enumerate(files) if not file.is_file()]
+    for number in progress(left, what):
+        steps = scored_steps(system, runs[number], number, distances_mm, seed, check_sensors)
+        atomic_write_bytes(files[number], json.dumps([step.to_json() for step in steps]).encode())
+    return [ScoredStep.from_json(step) for file in files for step in json.loads(file.read_text(encoding="utf-8"))]
+
+
+def _fingerprint(system: System) -> str:
+    """Hash of what a system would save."""
+    found = hashlib.sha256()
+    with TemporaryDirectory() as folder:
+        system.save(folder)
+        for file in sorted(Path(folder).iterdir()):
+            found.update(file.read_bytes())
+    return found.hexdigest()
 
 
 def _placed(expected: SceneGraph, seen: SceneGraph, moved: str) -> tuple[float, float, float] | None:

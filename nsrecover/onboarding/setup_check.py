@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,9 @@ from nsrecover.onboarding.live import Liveness, check_boxes
 from nsrecover.perception.detections import lift_boxes
 from nsrecover.records.check_file import checked
 from nsrecover.records.runs import Run
+
+if TYPE_CHECKING:
+    from nsrecover.records.bag_rates import TopicRate
 
 COLOURS = ((230, 60, 60), (60, 160, 90), (70, 110, 230), (240, 170, 30), (160, 80, 200), (40, 180, 190))
 TABLE_M = ((0.3, 0.8), (-0.4, 0.4), 0.1)
@@ -80,6 +83,12 @@ def check_run(run: Run, out: Path | None = None) -> SetupCheck:
             f"{', '.join(missing)} of the plan not in the first observation; check the names of the detector"
         )
     return SetupCheck(tuple(facts), tuple(problems), drawings)
+
+
+def with_topics(found: SetupCheck, rates: Sequence[TopicRate]) -> SetupCheck:
+    """The check of a bag, with rates and latencies of its topics."""
+    problems = [each.problem for each in rates if each.problem]
+    return replace(found, facts=(*found.facts, *map(str, rates)), problems=(*found.problems, *problems))
 
 
 def check_live(live: Liveness, last: Any, out: Path | None = None) -> SetupCheck:

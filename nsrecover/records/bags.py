@@ -107,7 +107,7 @@ def read_bag(path: str | Path, base_frame: str = "base_link", slop_s: float = SL
         InvalidConfiguration: rosbags is not installed.
     """
     path = Path(path)
-    with _opened(path) as reader:
+    with opened(path) as reader:
         topics = {connection.topic for connection in reader.connections}
         prefixes = sorted(topic.removesuffix(INFO) for topic in topics if topic.endswith(INFO))
         _check_topics(path, topics, prefixes)
@@ -115,7 +115,7 @@ def read_bag(path: str | Path, base_frame: str = "base_link", slop_s: float = SL
         plan, moments, labels, frames, infos = _read_small(path, reader, small & topics, base_frame)
         views = [view for prefix in prefixes if (view := ViewTopics.among(prefix, topics)) is not None]
         wanted = {topic: _Nearest(topic) for view in views for topic in view.topics} | {GRIPPER: _Nearest(GRIPPER)}
-        for topic, time_s, message in _messages(reader, wanted.keys() & topics):
+        for topic, time_s, message in messages_of(reader, wanted.keys() & topics):
             wanted[topic].offer(stamp_of(message, time_s), moments, message)
     if len(moments) != len(plan) + 1:
         raise InvalidRecording(
@@ -162,7 +162,7 @@ def _read_small(
     """Plan, moments, labels, transforms and intrinsics."""
     plans, moments, labels, frames = [], [], Labels(), Frames(base_frame)
     infos: dict[str, tuple[Any, str]] = {}
-    for topic, time_s, message in _messages(reader, topics):
+    for topic, time_s, message in messages_of(reader, topics):
         if topic == PLAN:
             plans.append(message.data)
         elif topic == OBSERVE:
@@ -183,7 +183,13 @@ def _read_small(
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def opened(path: Path) -> Iterator[Any]:
+    """A reader of a bag, which is closed in the end.
+
+    Raises:
+        InvalidRecording: the bag is missing or damaged.
+        InvalidConfiguration: rosbags is not installed.
+    """
     with needs_extra("bags", "rosbags"):
         from rosbags.highlevel import AnyReader, AnyReaderError
         from rosbags.typesys import Stores, get_typestore
@@ -202,7 +208,8 @@ def _opened(path: Path) -> Iterator[Any]:
         ) from problem
 
 
-def _messages(reader: Any, topics: set[str]) -> Iterator[tuple[str, float, Any]]:
+def messages_of(reader: Any, topics: set[str]) -> Iterator[tuple[str, float, Any]]:
+    """Topic, time of the recording in seconds, and message, in the order of the recording."""
     connections = [each for each in reader.connections if each.topic in topics]
     for connection, time_ns, data in reader.messages(connections=connections) if connections else ():
         yield connection.topic, time_ns / 1e9, reader.deserialize(data, connection.msgtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidRecording
 from nsrecover.records import boxes_recording, recording
 from nsrecover.records.archive import Archive
+from nsrecover.records.arrays import digest, episode_to_arrays
 
 Seen = Observation | boxes_recording.Boxes
 """What was seen at one moment: camera images, or boxes by name."""
@@ -40,6 +42,14 @@ class Run:
     def has_images(self) -> bool:
         """Whether it holds camera images, not boxes."""
         return isinstance(self.observations[0], Observation)
+
+    def fingerprint(self) -> str:
+        """Hash of its content, independent of where it is stored."""
+        seen = [each for each in self.observations if isinstance(each, Observation)]
+        if seen:
+            return digest(episode_to_arrays(self.plan, seen, self.notes))
+        actions = [(str(action), str(action.target)) for action in self.plan]
+        return hashlib.sha256(json.dumps([actions, self.observations], default=str).encode()).hexdigest()
 
 
 def read_runs(places: Iterable[str | Path]) -> Iterator[Run]:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from nsrecover.models.bundle import Bundle
-from train.calibrate import NEUTRAL_THRESHOLD, calibrate, calibration_warning
-from train.demonstrations import load_demonstrations, recordings
+from nsrecover.training.calibrate import NEUTRAL_THRESHOLD, calibrate, calibration_warning
+from nsrecover.training.demonstrations import load_demonstrations, recordings
 
 
 def test_the_checkpoint_knows_what_it_was_calibrated_on(demonstrations: Path, tmp_path: Path) -> None:

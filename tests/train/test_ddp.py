@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 
 from nsrecover.models.bundle import Bundle
-from train.stages import STAGES
+from nsrecover.training.stages import STAGES
 
 ROOT = Path(__file__).parents[2]
 

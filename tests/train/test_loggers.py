@@ -13,9 +13,9 @@ from torch.utils.data import DataLoader
 
 from conf.command import register
 from nsrecover.models.bundle import Bundle
+from nsrecover.training.schedule import CosineModule
+from nsrecover.training.stages import TrainingRun, fit
 from train.config import TrainConfig
-from train.schedule import CosineModule
-from train.stages import TrainingRun, fit
 
 
 class Line(CosineModule):

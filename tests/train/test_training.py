@@ -14,9 +14,9 @@ from hydra import compose, initialize
 from conf.command import register, settings_of
 from nsrecover.errors import InvalidConfiguration, InvalidRecording
 from nsrecover.models.bundle import Bundle
+from nsrecover.training.stages import STAGES
 from train.__main__ import print_table, train
 from train.config import TrainConfig
-from train.stages import STAGES
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from nsrecover.models.free_space import FreeSpaceTransformer, penetration, placement_energy, workspace_overrun
-from train.free_space import FreeSpaceModule, FreeSpaceScenes, check_proposals
+from nsrecover.training.free_space import FreeSpaceModule, FreeSpaceScenes, check_proposals
 
 WORKSPACE = torch.tensor([0.3, -0.35, 0.75, 0.35])
 

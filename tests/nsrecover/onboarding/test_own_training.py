@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -10,8 +12,9 @@ import pytest
 from nsrecover.core.discrepancy import Verdict
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.onboarding.scoring import ScoredStep
-from nsrecover.onboarding.training import divided, quality_of, train_on
+from nsrecover.onboarding.training import FINE_TUNING, apply_setting, divided, quality_of, train_on
 from nsrecover.records.runs import Run, read_run
+from nsrecover.training.settings import DataConfig, TrainSettings
 from tests.commands import run
 from tests.nsrecover.onboarding.box_runs import write_runs
 
@@ -22,28 +25,65 @@ def step(score: float, displaced: dict[float, float]) -> ScoredStep:
     return ScoredStep(0, "r", 1, "top(a, b)", "top", score, "a", None, None, Verdict.AS_EXPECTED, (), displaced)
 
 
-def test_quality_counts_good_steps_and_copies_that_are_surely_displaced() -> None:
-    found = quality_of([step(0.9, {20.0: 0.6, 30.0: 0.1}), step(0.4, {20.0: 0.6, 30.0: 0.7})], 0.5, 0.02)
-    assert found.good.value == 0.5
-    assert (found.displaced.hits, found.displaced.steps) == (1, 2)
-    assert found.balanced == 0.5
+def test_models_are_compared_at_the_same_rate_of_false_alarms() -> None:
+    # 5 % of 20 steps: one good step may score less than the threshold, which is 0.6
+    steps = [step(0.2, {5.0: 0.9, 10.0: 0.7, 30.0: 0.1}), *(step(0.6 + i / 100, {10.0: 0.5}) for i in range(19))]
+    found = quality_of(steps, 0.02)
+    assert (found.alarms.hits, found.alarms.steps) == (1, 20)
+    assert list(found.by_mm) == [10.0, 30.0], "copies count from half of the tolerance on"
+    assert (found.by_mm[10.0].hits, found.by_mm[10.0].steps) == (19, 20)
+    assert (found.detected.hits, found.detected.steps) == (20, 21)
 
 
 def test_every_run_has_one_purpose() -> None:
     example = read_run("example")
     runs = [Run(str(number), example.plan, example.observations) for number in range(50)]
     parts = divided(runs)
-    assert [len(part) for part in parts] == [30, 10, 10]
+    assert [len(part) for part in parts] == [40, 10]
     assert {each.name for part in parts for each in part} == {str(number) for number in range(50)}
 
 
-def test_too_few_runs_boxes_and_a_missing_trainer_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_few_runs_boxes_and_a_missing_trainer_are_named(tmp_path: Path) -> None:
     done = nsr("train", "example", "--out", str(tmp_path / "out"))
     assert done.code == 2
     assert "at least 10 successful runs" in done.err
     done = nsr("train", str(write_runs(tmp_path / "boxes", 10)), "--out", str(tmp_path / "out"))
     assert done.code == 2
     assert "boxes need no training" in done.err
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(InvalidConfiguration, match="make install"):
-        train_on([], [], None, tmp_path, 0, ())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "nsrecover.training", None)
+        with pytest.raises(InvalidConfiguration, match=r"nsrecover\[train\]"):
+            train_on([], [], None, tmp_path, 0, ())
+
+
+@pytest.mark.parametrize(
+    ("setting", "named"),
+    [
+        ("encoder.epoch=8", "Did you mean 'epochs'"),
+        ("encoders.epochs=8", "Did you mean 'encoder'"),
+        ("encoder.epochs=many", "found 'encoder.epochs=many'"),
+        ("encoder=8", "found 'encoder=8'"),
+        ("seed", "found 'seed'"),
+    ],
+)
+def test_a_wrong_setting_is_named(setting: str, named: str) -> None:
+    with pytest.raises(InvalidConfiguration, match=named):
+        apply_setting(TrainSettings(DataConfig("a", "b", "c"), "out"), setting)
+
+
+def test_settings_are_changed() -> None:
+    config = TrainSettings(DataConfig("a", "b", "c"), "out")
+    for setting in (*FINE_TUNING, "encoder.learning_rate=1", "weights=imagenet", "trainer.accelerator=cpu"):
+        apply_setting(config, setting)
+    assert config.transition.epochs == 40
+    assert config.encoder.learning_rate == 1.0
+    assert (config.weights, config.trainer) == ("imagenet", {"accelerator": "cpu"})
+
+
+def test_a_folder_belongs_to_its_runs(tmp_path: Path) -> None:
+    example = read_run("example")
+    one, other = (Run("a", example.plan, example.observations, {"take": take}) for take in (1, 2))
+    assert one.fingerprint() == Run("b", one.plan, one.observations, one.notes).fingerprint() != other.fingerprint()
+    (tmp_path / "runs.json").write_text(json.dumps({"learning": [one.fingerprint()], "comparison": []}))
+    with pytest.raises(InvalidConfiguration, match="choose another --out"):
+        train_on([other], [], None, tmp_path, 0, ())

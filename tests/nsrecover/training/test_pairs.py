@@ -6,8 +6,9 @@ import pytest
 from nsrecover.core.actions import Plan
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle, BundleConfig
-from train.demonstrations import Demonstration
-from train.discriminator import PairBatches, PairSources, node_pairs
+from nsrecover.training.demonstrations import Demonstration
+from nsrecover.training.discriminator import PairBatches, node_pairs
+from nsrecover.training.settings import PairSources
 
 NAMES = ("a", "b", "c")
 

@@ -19,35 +19,19 @@ from torch.utils.data import BatchSampler, DataLoader, Dataset, RandomSampler, S
 
 from nsrecover.core.scene import FloatArray
 from nsrecover.models.bundle import Bundle
-from train.demonstrations import Demonstration
-from train.discriminator import DiscriminatorModule, PairBatches, PairSources, node_pairs
-from train.encoder import EncoderModule, InstancePairs
-from train.free_space import FreeSpaceModule, FreeSpaceScenes
-from train.processes import Processes, SharedBatches, single_process
-from train.schedule import CosineModule, OptimizerFactory, adamw
-from train.transition import SameCountBatches, Transition, TransitionModule, collate, transitions_of
+from nsrecover.training.demonstrations import Demonstration
+from nsrecover.training.discriminator import DiscriminatorModule, PairBatches, node_pairs
+from nsrecover.training.encoder import EncoderModule, InstancePairs
+from nsrecover.training.free_space import FreeSpaceModule, FreeSpaceScenes
+from nsrecover.training.processes import Processes, SharedBatches, single_process
+from nsrecover.training.schedule import CosineModule, OptimizerFactory, adamw
+from nsrecover.training.settings import PairSources, StageBudget
+from nsrecover.training.transition import SameCountBatches, Transition, TransitionModule, collate, transitions_of
 
 Loader = DataLoader[Any]
 
 TRAINED_SIDES, USUAL_SIDES = (0.002, 0.998), (0.1, 0.7)
 """Quantiles of the sides of boxes in the training data: of nearly all, and of those that occur in any combination."""
-
-
-@dataclass
-class StageBudget:
-    """How long one stage trains.
-
-    Attributes:
-        epochs: passes.
-        batch_size: examples (episodes for the encoder, scenes for free space) in a batch; several processes split it.
-        batches: batches in a pass, for stages that draw their examples.
-        learning_rate: peak; it goes with the batch size, however many processes there are.
-    """
-
-    epochs: int = 10
-    batch_size: int = 64
-    batches: int = 100
-    learning_rate: float = 2e-3
 
 
 @dataclass
@@ -65,6 +49,7 @@ class TrainingRun:
         pairs: what the discriminator learns from.
         make_optimizer: makes the optimiser of a stage.
         processes: that train together.
+        tell: called in the first process with a stage, its finished epochs and all of them.
     """
 
     bundle: Bundle
@@ -77,6 +62,7 @@ class TrainingRun:
     pairs: PairSources = field(default_factory=PairSources)
     make_optimizer: OptimizerFactory = adamw
     processes: Processes = field(default_factory=single_process)
+    tell: Callable[[str, int, int], None] | None = None
     _features: dict[int, list[FloatArray]] = field(default_factory=dict)
 
     @contextlib.contextmanager
@@ -95,6 +81,27 @@ class TrainingRun:
             with self.on_device():
                 self._features[key] = [demo.appearance(self.bundle) for demo in demonstrations]
         return self._features[key]
+
+
+class Epochs(lightning.Callback):
+    """Tells after every epoch how many of a stage are finished.
+
+    Args:
+        stage: its name.
+        epochs: all of them.
+        tell: called with the stage, the finished epochs and all of them.
+    """
+
+    def __init__(self, stage: str, epochs: int, tell: Callable[[str, int, int], None]) -> None:
+        self._stage, self._epochs, self._tell = stage, epochs, tell
+
+    def on_train_start(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
+        """Tell where a stage begins, or goes on."""
+        self._tell(self._stage, trainer.current_epoch, self._epochs)
+
+    def on_train_epoch_end(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
+        """Tell of the finished epoch."""
+        self._tell(self._stage, trainer.current_epoch + 1, self._epochs)
 
 
 def fit(
@@ -119,7 +126,7 @@ def fit(
     trainer = lightning.Trainer(
         max_epochs=epochs,
         logger=run.logger(stage),
-        callbacks=[keep],
+        callbacks=[keep, *([Epochs(stage, epochs, run.tell)] if run.tell is not None and run.processes.first else [])],
         enable_model_summary=False,
         log_every_n_steps=1,
         use_distributed_sampler=False,  # the stages split their batches themselves

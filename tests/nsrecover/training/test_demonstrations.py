@@ -9,7 +9,7 @@ import pytest
 from nsrecover.errors import InvalidRecording
 from nsrecover.records.archive import write_archive
 from nsrecover.records.recording import Recording, example
-from train.demonstrations import fingerprint, load_demonstrations, recordings
+from nsrecover.training.demonstrations import fingerprint, load_demonstrations, recordings
 
 
 @pytest.fixture(scope="module")

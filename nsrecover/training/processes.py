@@ -9,8 +9,6 @@ from typing import Any, TypeVar
 
 import lightning
 import torch
-from hydra.core.hydra_config import HydraConfig
-from hydra.types import RunMode
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.fabric.utilities.rank_zero import rank_zero_only
 from torch.utils.data import Sampler
@@ -134,12 +132,16 @@ def check_trainer_settings(settings: Mapping[str, Any]) -> None:
             )
 
 
-def start_processes(settings: Mapping[str, Any]) -> Processes:
+def start_processes(settings: Mapping[str, Any], multirun: bool = False) -> Processes:
     """Start all processes that the settings of `lightning.Trainer` ask for, and find the others.
 
     On one machine the first process starts the others, which run the same command from its beginning; under `torchrun`,
     SLURM and the like all of them exist already. What stands before this call is thus done by every process, at a time
     of its own, and must not write.
+
+    Args:
+        settings: of `lightning.Trainer`.
+        multirun: whether this process runs one training after the other.
 
     Raises:
         InvalidConfiguration: the settings ask for what this machine lacks, or for several processes in a multirun.
@@ -153,7 +155,7 @@ def start_processes(settings: Mapping[str, Any]) -> Processes:
             f"expected devices that this machine has, found {described} ({error}); trainer=default takes what there is"
         ) from error
     restarts = fabric.strategy.launcher is not None and fabric.world_size > 1
-    if restarts and HydraConfig.initialized() and HydraConfig.get().mode == RunMode.MULTIRUN:
+    if restarts and multirun:
         raise InvalidConfiguration(
             "expected one run, found a multirun (-m) with several processes, which restart the command and could not "
             "tell its runs apart; start the runs one by one"

@@ -13,7 +13,7 @@ from nsrecover.core.scene import FloatArray
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.conformal import Calibration, conformal_threshold, lowest
 from nsrecover.models.same_place import same_place
-from train.demonstrations import Demonstration
+from nsrecover.training.demonstrations import Demonstration
 
 NEUTRAL_THRESHOLD = 0.5
 """The discriminator's own decision point; calibration may lower it, to keep the promised false-alarm rate."""

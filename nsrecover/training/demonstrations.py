@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from tqdm import tqdm
 
 from nsrecover.core.actions import Plan
 from nsrecover.core.atomic_write import atomic_write
 from nsrecover.core.observation import Observation
+from nsrecover.core.progress import progress
 from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidRecording
 from nsrecover.models.bundle import Bundle
@@ -214,7 +214,7 @@ def load_demonstrations(sources: Sequence[EpisodeSource], crop_size: int, cache:
 
 def _perceived(sources: Sequence[EpisodeSource], crop_size: int, cache: Path) -> Iterator[Demonstration]:
     cache.mkdir(parents=True, exist_ok=True)
-    for source in tqdm(sources, desc="perceiving demonstrations", unit="episode", leave=False):
+    for source in progress(sources, "perceiving demonstrations"):
         stored = cache / f"{source.fingerprint[:24]}-{crop_size}-{PERCEPTION}.npz"
         if stored.is_file():
             yield _read(stored)

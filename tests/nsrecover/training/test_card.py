@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from nsrecover.models.bundle import CARD, SHIPPED, Bundle, BundleConfig
-from train.card import model_card
+from nsrecover.training.card import model_card
 
 
 def test_a_part_that_was_trained_by_itself_is_told() -> None:

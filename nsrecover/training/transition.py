@@ -13,8 +13,8 @@ from torch.utils.data import Sampler
 from nsrecover.core.scene import FloatArray
 from nsrecover.models.nodes import COARSE_M
 from nsrecover.models.transition import TransitionModel
-from train.demonstrations import Demonstration
-from train.schedule import CosineModule
+from nsrecover.training.demonstrations import Demonstration
+from nsrecover.training.schedule import CosineModule
 
 VISUAL_WEIGHT = 0.1
 """Weight of the appearance loss: a feature of unit length against boxes in units of `COARSE_M`."""

@@ -9,7 +9,13 @@ import pytest
 from torch.utils.data import BatchSampler, SequentialSampler
 
 from nsrecover.errors import InvalidConfiguration
-from train.processes import Processes, SharedBatches, check_trainer_settings, single_process, start_processes
+from nsrecover.training.processes import (
+    Processes,
+    SharedBatches,
+    check_trainer_settings,
+    single_process,
+    start_processes,
+)
 
 
 @dataclass

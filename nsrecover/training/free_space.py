@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.utils.data import IterableDataset
 
 from nsrecover.models.free_space import FreeSpaceTransformer, penetration, placement_energy, workspace_overrun
-from train.schedule import OptimizerFactory, adamw
+from nsrecover.training.schedule import OptimizerFactory, adamw
 
 WORKSPACE = (0.30, -0.35, 0.75, 0.35)
 """x_min, y_min, x_max, y_max of the table that synthetic scenes fill, metres; varied by a few centimetres."""

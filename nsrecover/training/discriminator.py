@@ -15,8 +15,9 @@ from nsrecover.core.scene import FloatArray
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle
 from nsrecover.models.discriminator import FARTHEST_M, Discriminator
-from train.demonstrations import Demonstration
-from train.schedule import CosineModule
+from nsrecover.training.demonstrations import Demonstration
+from nsrecover.training.schedule import CosineModule
+from nsrecover.training.settings import PairSources
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,22 +36,6 @@ class NodePairs:
 
     def __len__(self) -> int:
         return len(self.same)
-
-
-@dataclass
-class PairSources:
-    """Which pairs to learn from (not frozen: it is part of the command's schema, which Hydra fills in).
-
-    Attributes:
-        imagined_steps: longest imagination whose outcome is paired with what was observed; 0 leaves such pairs out and
-            keeps to the labels of Kalithasan et al., section IV-C.
-        displaced: whether copies of positives are shifted by a random distance and labelled by the tolerance.
-        tolerance_m: distance up to which an object counts as being in its place.
-    """
-
-    imagined_steps: int = 3
-    displaced: bool = True
-    tolerance_m: float = 0.02
 
 
 def node_pairs(

@@ -3,25 +3,8 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from pathlib import Path
 
 from nsrecover.models.bundle import CONFIG, BundleConfig
-
-
-def revision() -> str:
-    """Git revision of the checkout, or `unknown` outside of one."""
-    try:
-        found = subprocess.run(
-            ["git", "rev-parse", "--short", "HEAD"],
-            cwd=Path(__file__).parent,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-    return found.stdout.strip()
 
 
 def model_card(config: BundleConfig) -> str:

@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from torch.utils.data import Dataset
 
 from nsrecover.models.encoder import ObjectEncoder
-from train.demonstrations import Demonstration
-from train.schedule import CosineModule
+from nsrecover.training.demonstrations import Demonstration
+from nsrecover.training.schedule import CosineModule
 
 TEMPERATURE = 0.07
 

@@ -1,0 +1,186 @@
+"""Results of common detectors as detections with masks, or as boxes.
+
+    instances, labels = instances_of(ultralytics_detections(model(image)[0]), height, width)
+    instances, labels = instances_of(sam2_detections(generator.generate(image), names), height, width)
+    instances, labels = instances_of(sam2_track_detections(masks_of_frame, {1: "red cube"}), height, width)
+    boxes = tag_boxes(detector.detect(grey, True, fx_fy_cx_cy, side), camera, {7: TaggedObject("red", (0.05,) * 3)})
+
+The libraries are not imported: their results are read by their documented attributes. `instances_of` is that of
+`nsrecover.perception.mask_formats`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from nsrecover.core.observation import Camera
+from nsrecover.core.scene import Box
+from nsrecover.errors import InvalidObservation
+
+
+def ultralytics_detections(result: Any, least_confidence: float = 0.25) -> list[dict[str, Any]]:
+    """Detections of one `ultralytics.engine.results.Results` of a segmentation model, for `instances_of`.
+
+    An object is called by its class. Where a class occurs more than once, its track's number is added (`model.track`),
+    or without tracks its place from left to right, which changes when objects move: track, or train a class an object.
+
+    Args:
+        result: of one image.
+        least_confidence: detections below it are left out.
+
+    Raises:
+        InvalidObservation: the result has no masks.
+    """
+    if result.boxes is None or len(result.boxes) == 0:
+        return []
+    if result.masks is None:
+        raise InvalidObservation(
+            "expected the result of a segmentation model, found boxes without masks; use a model such as yolo11n-seg"
+        )
+    found: list[dict[str, Any]] = []
+    tracks = result.boxes.id
+    for place, polygon in enumerate(result.masks.xy):
+        if float(result.boxes.conf[place]) < least_confidence or len(polygon) < 3:
+            continue
+        outline = np.asarray(polygon, np.float64)
+        found.append(
+            {
+                "name": str(result.names[int(result.boxes.cls[place])]),
+                "track": None if tracks is None else int(tracks[place]),
+                "left": float(outline[:, 0].min()),
+                "segmentation": [outline.ravel().tolist()],
+            }
+        )
+    classes = Counter(each["name"] for each in found)
+    ordinals: Counter[str] = Counter()
+    detections = []
+    for each in sorted(found, key=lambda one: one["left"]):
+        name = each["name"]
+        ordinals[name] += 1
+        if classes[name] > 1:
+            name = f"{name} {ordinals[name] if each['track'] is None else each['track']}"
+        detections.append({"name": name, "segmentation": each["segmentation"]})
+    return detections
+
+
+def sam2_detections(
+    masks: Sequence[Mapping[str, Any]], names: Sequence[str] | None = None, pixels: tuple[int, int] = (30, 20_000)
+) -> list[dict[str, Any]]:
+    """Detections of `SAM2AutomaticMaskGenerator.generate`, for `instances_of`.
+
+    The generator knows no names and also returns parts and the background: masks that are too small or too large, and
+    those whose pixels mostly belong to a mask that is kept, are left out, the most stable one first.
+
+    Args:
+        masks: dictionaries with `segmentation` (binary or COCO run lengths), `area` and `stability_score`.
+        names: of the objects from left to right; `object 1`, ... by default.
+        pixels: smallest and largest area of an object.
+
+    Raises:
+        InvalidObservation: there are not as many objects as names, or a mask lacks a field.
+    """
+    from nsrecover.perception.mask_formats import mask_of
+
+    kept: list[npt.NDArray[np.bool_]] = []
+    for each in sorted(masks, key=lambda one: -float(_field(one, "stability_score"))):
+        if not pixels[0] <= float(_field(each, "area")) <= pixels[1]:
+            continue
+        segmentation = _field(each, "segmentation")
+        size = segmentation["size"] if isinstance(segmentation, Mapping) else np.shape(segmentation)
+        mask = mask_of(segmentation, int(size[0]), int(size[1]))
+        if all((mask & other).sum() < 0.5 * min(mask.sum(), other.sum()) for other in kept):
+            kept.append(mask)
+    kept.sort(key=lambda mask: float(np.flatnonzero(mask.any(axis=0)).mean()))
+    if names is not None and len(names) != len(kept):
+        raise InvalidObservation(
+            f"expected as many objects as names ({len(names)}), found {len(kept)}; adapt `pixels`, or prompt SAM 2 "
+            "for each object and use sam2_track_detections"
+        )
+    called = names if names is not None else [f"object {number}" for number in range(1, len(kept) + 1)]
+    return [{"name": name, "segmentation": mask} for name, mask in zip(called, kept, strict=True)]
+
+
+def sam2_track_detections(masks: Mapping[int, Any], names: Mapping[int, str]) -> list[dict[str, Any]]:
+    """Detections of one frame of SAM 2's video predictor, for `instances_of`; an empty mask is left out.
+
+    Args:
+        masks: object number -> mask (H, W) or (1, H, W): binary, or logits, which count above 0.
+        names: object number -> name, as it was prompted.
+
+    Raises:
+        InvalidObservation: an object has no name.
+    """
+    missing = sorted(set(masks) - set(names))
+    if missing:
+        raise InvalidObservation(f"expected a name for every object, found none for {missing}; add it to `names`")
+    found = []
+    for number, given in masks.items():
+        array = np.squeeze(np.asarray(given.cpu() if hasattr(given, "cpu") else given))
+        mask = array if array.dtype == np.bool_ else array > 0
+        if mask.any():
+            found.append({"number": number, "name": names[number], "segmentation": mask})
+    return found
+
+
+@dataclass(frozen=True)
+class TaggedObject:
+    """An object that carries an AprilTag.
+
+    Attributes:
+        name: of the object.
+        size_m: sides along the tag's x (right), y (down) and z (into the object), metres.
+        centre_m: centre of the object in the tag's frame; by default half of its depth behind the middle of the tag.
+    """
+
+    name: str
+    size_m: tuple[float, float, float]
+    centre_m: tuple[float, float, float] | None = None
+
+
+def tag_boxes(
+    detections: Iterable[Any], camera: Camera, objects: Mapping[int, TaggedObject], least_margin: float = 25.0
+) -> dict[str, Box | None]:
+    """Boxes of tagged objects in the robot's frame, from the detections of `pupil_apriltags` or a compatible library.
+
+    Args:
+        detections: each with `tag_id`, `decision_margin`, `pose_R` (3, 3) and `pose_t` (3, 1): the tag in the camera's
+            frame, metres. Detect with `estimate_tag_pose=True`, the camera's fx, fy, cx, cy, and the side of the tag.
+        camera: that took the image.
+        objects: number of a tag -> its object; other tags are ignored.
+        least_margin: detections with a smaller decision margin are ignored.
+
+    Returns:
+        Name -> centre and size, metres; None for an object whose tag was not seen.
+
+    Raises:
+        InvalidObservation: a detection has no pose.
+    """
+    boxes: dict[str, Box | None] = {each.name: None for each in objects.values()}
+    pose = np.asarray(camera.world_from_camera, np.float64)
+    for detection in detections:
+        tagged = objects.get(int(detection.tag_id))
+        if tagged is None or float(detection.decision_margin) < least_margin:
+            continue
+        if detection.pose_R is None or detection.pose_t is None:
+            raise InvalidObservation(
+                "expected detections with a pose, found one without; call detect(image, estimate_tag_pose=True, "
+                "camera_params=(fx, fy, cx, cy), tag_size=side in metres)"
+            )
+        turn = pose[:3, :3] @ np.asarray(detection.pose_R, np.float64)
+        offset = tagged.centre_m if tagged.centre_m is not None else (0.0, 0.0, tagged.size_m[2] / 2)
+        place = pose[:3, :3] @ np.asarray(detection.pose_t, np.float64).ravel() + pose[:3, 3] + turn @ np.array(offset)
+        box = np.concatenate([place, np.abs(turn) @ np.array(tagged.size_m)])
+        boxes[tagged.name] = cast(Box, tuple(box.tolist()))
+    return boxes
+
+
+def _field(mask: Mapping[str, Any], name: str) -> Any:
+    if name not in mask:
+        raise InvalidObservation(f"expected `{name}` in every mask of SAM 2, found {sorted(mask)}")
+    return mask[name]

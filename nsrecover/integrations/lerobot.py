@@ -1,0 +1,205 @@
+"""Episodes of LeRobot datasets (versions 2.0, 2.1 and 3.0) as recorded runs, without the library.
+
+    views = [LeRobotView("observation.images.left", "observation.images.left_depth", camera)]
+    run = read_episode("datasets/me/stacking", 4, Plan.parse("top(red, blue)"), [0, 132], views, detect)
+
+LeRobot has no masks, plans and moments: a detector of yours gives the masks of the chosen frames, and you say which
+frames were taken before the first action and after each. Depth is an image of 16 bits or an array; the videos have 8
+bits a channel, which is too coarse for depth.
+
+Needs pyarrow and, for videos, imageio-ffmpeg: `pip install 'nsrecover[lerobot]'`.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from nsrecover.core.actions import Plan
+from nsrecover.core.extras import needs_extra
+from nsrecover.core.observation import Camera, Observation
+from nsrecover.errors import InvalidRecording, did_you_mean
+from nsrecover.records.recording import Recording
+
+VERSIONS = ("v2.0", "v2.1", "v3.0")
+"""Values of `codebase_version` that can be read."""
+
+Detect = Callable[[npt.NDArray[np.uint8]], tuple[npt.NDArray[np.int32], Mapping[int, str]]]
+"""Colour images (V, H, W, 3) of one moment -> instance images (V, H, W) and the names of their numbers."""
+
+
+@dataclass(frozen=True)
+class LeRobotView:
+    """One RGB-D camera of a dataset.
+
+    Attributes:
+        colour: feature with its colour images, `image` or `video`.
+        depth: feature with its depth, aligned to colour: `image` of 16 bits, or an array (H, W) or (H, W, 1).
+        camera: its calibration.
+        depth_unit_m: metres of one step of depth.
+    """
+
+    colour: str
+    depth: str
+    camera: Camera
+    depth_unit_m: float = 0.001
+
+
+def read_episode(
+    folder: str | Path, episode: int, plan: Plan, moments: Sequence[int], views: Sequence[LeRobotView], detect: Detect
+) -> Recording:
+    """Read an episode.
+
+    Args:
+        folder: of the dataset, which has `meta/info.json`.
+        episode: its index.
+        plan: T actions that were carried out.
+        moments: T + 1 frame indices: before the first action and after each.
+        views: at least one.
+        detect: gives masks and names; a number means the same object in every view.
+
+    Raises:
+        InvalidRecording: the dataset is of another version, or the episode, a frame or a feature is missing.
+        InvalidConfiguration: the extra is not installed.
+    """
+    dataset = _Dataset(Path(folder), episode)
+    rows = dataset.rows(moments)
+    observations = []
+    colours = [dataset.images(view.colour, rows) for view in views]
+    depths = [dataset.images(view.depth, rows) for view in views]
+    for number, row in enumerate(rows):
+        rgb = np.stack([_colour(images[number], view) for images, view in zip(colours, views, strict=True)])
+        depth = np.stack(
+            [_depth(images[number], view, rgb.shape[1:3]) for images, view in zip(depths, views, strict=True)]
+        )
+        instances, labels = detect(rgb)
+        cameras = tuple(view.camera for view in views)
+        observations.append(Observation(rgb, depth, instances, cameras, labels, time_s=float(row["timestamp"])))
+    return Recording(plan, tuple(observations), {"lerobot": f"{dataset.folder.name} episode {episode}"})
+
+
+class _Dataset:
+    """Files of one episode.
+
+    Args:
+        folder: of the dataset.
+        episode: index of the episode.
+    """
+
+    def __init__(self, folder: Path, episode: int) -> None:
+        self.folder, self._episode = folder, episode
+        try:
+            self._info: dict[str, Any] = json.loads((folder / "meta" / "info.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError) as problem:
+            raise InvalidRecording(
+                f"expected a LeRobot dataset with meta/info.json in {folder}, found: {problem}; check the path"
+            ) from problem
+        version = str(self._info.get("codebase_version"))
+        if version not in VERSIONS:
+            raise InvalidRecording(f"expected a LeRobot dataset of version {', '.join(VERSIONS)}, found {version}")
+        self._in_files = version == "v3.0"
+        self._place = self._of_files() if self._in_files else self._of_episodes()
+
+    def rows(self, moments: Sequence[int]) -> list[dict[str, Any]]:
+        """The frames of the moments."""
+        table = _read_table(self.folder / self._info["data_path"].format(**self._place))
+        of_episode = {int(row["frame_index"]): row for row in table if int(row["episode_index"]) == self._episode}
+        missing = [moment for moment in moments if moment not in of_episode]
+        if missing:
+            raise InvalidRecording(
+                f"expected the frames {list(moments)} in episode {self._episode} of {self.folder}, found none with the "
+                f"index {missing[0]} among {len(of_episode)}"
+            )
+        return [of_episode[moment] for moment in moments]
+
+    def images(self, feature: str, rows: Sequence[Mapping[str, Any]]) -> list[npt.NDArray[Any]]:
+        """The images of a feature at some frames."""
+        features = self._info["features"]
+        if feature not in features:
+            raise InvalidRecording(
+                f"expected a feature of {self.folder}, found {feature!r}.{did_you_mean(feature, features)}"
+            )
+        if features[feature]["dtype"] == "video":
+            return self._of_video(feature, [float(row["timestamp"]) for row in rows])
+        return [_image_of(row[feature]) for row in rows]
+
+    def _of_episodes(self) -> dict[str, Any]:
+        chunk = self._episode // int(self._info.get("chunks_size", 1000))
+        return {"episode_chunk": chunk, "episode_index": self._episode}
+
+    def _of_files(self) -> dict[str, Any]:
+        for file in sorted((self.folder / "meta" / "episodes").glob("*/*.parquet")):
+            for row in _read_table(file):
+                if int(row["episode_index"]) == self._episode:
+                    return {
+                        "chunk_index": row["data/chunk_index"], "file_index": row["data/file_index"], "row": row,
+                    }  # fmt: skip
+        raise InvalidRecording(f"expected an episode of {self.folder}, found none with the index {self._episode}")
+
+    def _of_video(self, feature: str, times: Sequence[float]) -> list[npt.NDArray[Any]]:
+        with needs_extra("lerobot", "imageio-ffmpeg"):
+            import imageio_ffmpeg
+        place, start = dict(self._place), 0.0
+        if self._in_files:
+            row = self._place["row"]
+            place = {name: row[f"videos/{feature}/{name}"] for name in ("chunk_index", "file_index")}
+            start = float(row[f"videos/{feature}/from_timestamp"])
+        path = self.folder / self._info["video_path"].format(video_key=feature, **place)
+        if not path.is_file():
+            raise InvalidRecording(f"expected the video {path}, found none; fetch the dataset with its videos")
+        wanted = [round((start + time_s) * float(self._info["fps"])) for time_s in times]
+        frames = imageio_ffmpeg.read_frames(path)
+        width, height = next(frames)["source_size"]
+        found = {}
+        for number, data in enumerate(frames):
+            if number in wanted:
+                found[number] = np.frombuffer(data, np.uint8).reshape(height, width, 3)
+            if number >= max(wanted):
+                break
+        frames.close()
+        if lost := [number for number in wanted if number not in found]:
+            raise InvalidRecording(f"expected at least {lost[0] + 1} frames in {path}, found fewer; it is cut off")
+        return [found[number] for number in wanted]
+
+
+def _read_table(path: Path) -> list[dict[str, Any]]:
+    with needs_extra("lerobot", "pyarrow"):
+        import pyarrow.parquet as pq
+    if not path.is_file():
+        raise InvalidRecording(f"expected the file {path} of a LeRobot dataset, found none; fetch the whole dataset")
+    rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+    return rows
+
+
+def _image_of(value: Any) -> npt.NDArray[Any]:
+    """An encoded image, or an array."""
+    if isinstance(value, Mapping):
+        return np.asarray(Image.open(io.BytesIO(value["bytes"])))
+    return np.asarray(value)
+
+
+def _colour(image: npt.NDArray[Any], view: LeRobotView) -> npt.NDArray[np.uint8]:
+    if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8:
+        raise InvalidRecording(
+            f"expected colour images (H, W, 3) of 8 bits as {view.colour}, found {image.shape} {image.dtype}"
+        )
+    return image
+
+
+def _depth(image: npt.NDArray[Any], view: LeRobotView, shape: tuple[int, ...]) -> npt.NDArray[np.float32]:
+    depth = image[..., 0] if image.ndim == 3 and image.shape[2] == 1 else image
+    if depth.shape != shape or depth.dtype == np.uint8:
+        raise InvalidRecording(
+            f"expected depth {shape} of at least 16 bits as {view.depth}, aligned to colour, found {image.shape} "
+            f"{image.dtype}"
+        )
+    metres: npt.NDArray[np.float32] = depth.astype(np.float32) * np.float32(view.depth_unit_m)
+    return np.where(np.isfinite(metres), metres, np.float32(0.0))
