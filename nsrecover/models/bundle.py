@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from nsrecover.core.atomic_write import atomic_path
 from nsrecover.core.scene import FloatArray
+from nsrecover.core.untrusted_json import read_json
 from nsrecover.domains.tabletop.operators import OPERATORS, TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration, did_you_mean
@@ -352,7 +353,7 @@ class Bundle(nn.Module):
 
 def _read_config(path: Path, domain: SpatialDomain) -> BundleConfig:
     try:
-        document = json.loads(path.read_text())
+        document = read_json(path)
         version = document.pop("format")
     except (ValueError, KeyError, AttributeError, TypeError) as error:
         raise InvalidCheckpoint(

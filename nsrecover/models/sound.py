@@ -25,6 +25,7 @@ from torch import Tensor, nn
 
 from nsrecover.core.atomic_write import atomic_path
 from nsrecover.core.scene import FloatArray
+from nsrecover.core.untrusted_json import read_json
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration, did_you_mean
 from nsrecover.perception.spectrogram import BANDS, FRAMES, check_recording, mel_levels, window_of
 
@@ -269,7 +270,7 @@ class SoundModel(nn.Module):
         """
         path = SHIPPED if folder is None else Path(folder)
         try:
-            document = json.loads((path / CONFIG).read_text())
+            document = read_json(path / CONFIG)
             weights = load_file(path / WEIGHTS)
             version = document.pop("format")
             if version != FORMAT:

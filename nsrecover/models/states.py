@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from nsrecover.core.atomic_write import atomic_path
 from nsrecover.core.scene import FloatArray, ObjectStates
+from nsrecover.core.untrusted_json import read_json
 from nsrecover.domains.base import Domain
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import noun
@@ -217,7 +218,7 @@ class StateModel(nn.Module):
         """
         path = SHIPPED if folder is None else Path(folder)
         try:
-            document = json.loads((path / CONFIG).read_text())
+            document = read_json(path / CONFIG)
             if document.pop("format") != FORMAT:
                 raise InvalidCheckpoint(f"expected format {FORMAT} of a state model in {path}; train it again")
             known: dict[str, Any] = {

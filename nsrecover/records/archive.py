@@ -40,6 +40,7 @@ from nsrecover.core.atomic_write import atomic_path
 from nsrecover.core.closing import ClosedByWith
 from nsrecover.core.extras import needs_extra
 from nsrecover.core.observation import Observation
+from nsrecover.core.untrusted_json import parse_json
 from nsrecover.errors import InvalidRecording
 from nsrecover.records.arrays import (
     DTYPES,
@@ -134,7 +135,7 @@ class Archive(ClosedByWith):
         """Read only the notes of an episode."""
         text = str(self._arrays(episode, ("notes",))["notes"])
         try:
-            return json.loads(text)
+            return parse_json(text)
         except ValueError as problem:
             raise InvalidRecording(
                 f"expected notes as JSON in {self._where(episode)}, found {text[:40]!r} ({problem})"

@@ -35,6 +35,7 @@ import numpy.typing as npt
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.observation import Camera, Observation
+from nsrecover.core.untrusted_json import parse_json
 from nsrecover.errors import InvalidRecording, NsrecoverError
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -103,7 +104,7 @@ def episode_to_arrays(plan: Plan, observations: Sequence[Observation], notes: Ma
                 f"{list(action.arguments)}; use names without commas, brackets and outer blanks"
             )
     try:
-        text = json.dumps(dict(notes), sort_keys=True)
+        text = json.dumps(dict(notes), sort_keys=True, allow_nan=False)
     except (TypeError, ValueError) as problem:
         raise InvalidRecording(
             f"expected notes that JSON can hold, found: {problem}; use strings, numbers, lists and mappings"
@@ -177,7 +178,7 @@ def arrays_to_episode(arrays: Mapping[str, npt.NDArray[Any]], source: str) -> tu
             action = Action.parse(text)
             given = not any(np.isnan(target))
             actions.append(Action(action.operator, action.arguments, tuple(target) if given else None))
-        return Plan(tuple(actions)), arrays_to_observations(arrays), json.loads(str(arrays["notes"]))
+        return Plan(tuple(actions)), arrays_to_observations(arrays), parse_json(str(arrays["notes"]))
     except (NsrecoverError, ValueError, KeyError, TypeError, AttributeError) as problem:
         raise InvalidRecording(
             f"expected arrays in {source} that make up a plan and its observations, found: {problem}; record it again"
@@ -200,7 +201,7 @@ def arrays_to_observations(arrays: Mapping[str, npt.NDArray[Any]]) -> tuple[Obse
                 )
                 for view in range(arrays["rgb"].shape[1])
             ),
-            labels={int(key): value for key, value in json.loads(str(arrays["labels"][t])).items()},
+            labels={int(key): value for key, value in parse_json(str(arrays["labels"][t])).items()},
             gripper_opening_m=float(arrays["gripper_opening_m"][t]),
             holding=bool(arrays["holding"][t]),
             time_s=float(arrays["time_s"][t]),

@@ -20,6 +20,7 @@ import numpy as np
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.atomic_write import atomic_write
 from nsrecover.core.scene import Box
+from nsrecover.core.untrusted_json import read_json
 from nsrecover.errors import InvalidRecording, NsrecoverError
 from nsrecover.perception.boxes import scene_of_boxes
 
@@ -81,7 +82,7 @@ def load(path: str | Path) -> BoxesRecording:
         InvalidRecording: the file does not exist or is no recording of boxes.
     """
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        document = read_json(path)
     except OSError as problem:
         raise InvalidRecording(f"expected recorded boxes at {path}, found no file ({problem.strerror})") from problem
     except ValueError as problem:
