@@ -81,6 +81,15 @@ PER_OBSERVATION = tuple(name for name, (_, axes) in _LAYOUT.items() if axes.star
 """The arrays whose first axis is the observation."""
 
 
+MAX_BYTES = 4_000_000_000
+"""Largest accepted size of the arrays of one episode in memory: a small file may unpack to more than a machine has."""
+
+
+def too_large(source: object, size: int) -> str:
+    """Return the message about an episode that is larger than `MAX_BYTES`."""
+    return f"expected at most {MAX_BYTES} bytes of arrays in {source}, found {size}; record shorter episodes"
+
+
 def stored_names(available: Container[str], names: Iterable[str] = tuple(DTYPES)) -> tuple[str, ...]:
     """Return the names of arrays to read: all but the optional ones that are not available."""
     return tuple(name for name in names if name not in OPTIONAL or name in available)
