@@ -103,7 +103,9 @@ def check(
     }
     for item in reviews:
         verdicts[item.discrepancy.verdict] += 1
-        console.print(f"{item.step + 1:>3}  {item.action}  {words[item.discrepancy.verdict]}", highlight=False)
+        console.print(
+            f"{item.step + 1:>3}  {escape(str(item.action))}  {words[item.discrepancy.verdict]}", highlight=False
+        )
         if item.explanation is not None:
             console.print(f"     {item.explanation.text}", highlight=False, markup=False)
     doubtful = verdicts[Verdict.CANNOT_TELL]

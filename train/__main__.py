@@ -17,11 +17,11 @@ from typing import Any
 
 import lightning
 import torch
-from hydra.utils import instantiate
 from rich.console import Console
 from rich.table import Table
 
 from conf.command import run as run_command
+from conf.targets import instantiate
 from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle, BundleConfig

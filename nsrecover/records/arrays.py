@@ -36,7 +36,7 @@ import numpy.typing as npt
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.observation import Camera, Observation
 from nsrecover.core.untrusted_json import parse_json
-from nsrecover.errors import InvalidRecording, NsrecoverError
+from nsrecover.errors import InvalidAction, InvalidRecording, NsrecoverError
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -95,6 +95,24 @@ def stored_names(available: Container[str], names: Iterable[str] = tuple(DTYPES)
     return tuple(name for name in names if name not in OPTIONAL or name in available)
 
 
+def check_readable(plan: Plan) -> None:
+    """Check that actions can be written as text and read again.
+
+    Raises:
+        InvalidRecording: a name has commas, brackets or outer blanks.
+    """
+    for action in plan:
+        try:
+            same = Action.parse(str(action)) == action
+        except InvalidAction:
+            same = False
+        if not same:
+            raise InvalidRecording(
+                f"expected object names that can be written as {str(action)!r} and read again, found "
+                f"{list(action.arguments)}; use names without commas, brackets and outer blanks"
+            )
+
+
 def episode_to_arrays(plan: Plan, observations: Sequence[Observation], notes: Mapping[str, Any]) -> Arrays:
     """Return name -> array of an episode.
 
@@ -106,12 +124,7 @@ def episode_to_arrays(plan: Plan, observations: Sequence[Observation], notes: Ma
     Raises:
         InvalidRecording: the notes are not JSON, or an action cannot be written as text and read again.
     """
-    for action in plan:
-        if Action.parse(str(action)) != action:
-            raise InvalidRecording(
-                f"expected object names that can be written as {str(action)!r} and read again, found "
-                f"{list(action.arguments)}; use names without commas, brackets and outer blanks"
-            )
+    check_readable(plan)
     try:
         text = json.dumps(dict(notes), sort_keys=True, allow_nan=False)
     except (TypeError, ValueError) as problem:

@@ -23,6 +23,7 @@ from nsrecover.core.scene import Box
 from nsrecover.core.untrusted_json import read_json
 from nsrecover.errors import InvalidRecording, NsrecoverError
 from nsrecover.perception.boxes import scene_of_boxes
+from nsrecover.records.arrays import check_readable
 
 FORMAT = "nsrecover boxes"
 """Value of the field `format`."""
@@ -58,7 +59,12 @@ class BoxesRecording:
 
 
 def save(recording: BoxesRecording, path: str | Path) -> None:
-    """Write a recording atomically."""
+    """Write a recording atomically.
+
+    Raises:
+        InvalidRecording: an action cannot be written as text and read again.
+    """
+    check_readable(recording.plan)
     targets = [action.target for action in recording.plan]
     document = {
         "format": FORMAT,

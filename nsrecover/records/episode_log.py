@@ -20,6 +20,7 @@ from nsrecover.core.atomic_write import atomic_write
 from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase, Unseen, UnseenReason
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.explanation import Explanation, Fact, Sentence
+from nsrecover.core.printable import printable
 from nsrecover.core.recovery import Improvement, Recovery, RecoveryStatus
 from nsrecover.core.scene import Box, SceneGraph, Visibility
 from nsrecover.core.sensing import SensorFinding, SensorProblem
@@ -108,7 +109,7 @@ def from_document(document: object, source: str = "log") -> Episode:
         episode = Episode(
             _read_plan(document["plan"]),
             EpisodeStatus(document["status"]),
-            str(document["reason"]),
+            printable(str(document["reason"])),
             _read_graph(document["start"]),
             tuple(_read_record(record) for record in document["records"]),
             float(document["start_s"]),
@@ -321,7 +322,7 @@ def _read_recovery(data: Mapping[str, Any]) -> Recovery:
         expansions=int(data["expansions"]),
         seconds=float(data["seconds"]),
         blamed=tuple(data["blamed"]),
-        note=str(data["reason"]),
+        note=printable(str(data["reason"])),
         # logs of older versions have none
         improvements=tuple(Improvement(float(s), int(n), float(c)) for s, n, c in data.get("improvements", ())),
     )
@@ -330,7 +331,7 @@ def _read_recovery(data: Mapping[str, Any]) -> Recovery:
 def _read_explanation(data: Mapping[str, Any]) -> Explanation:
     return Explanation(
         sentences=tuple(
-            Sentence(str(each["text"]), tuple(Fact(fact[0], tuple(fact[1:])) for fact in each["facts"]))
+            Sentence(printable(str(each["text"])), tuple(Fact(fact[0], tuple(fact[1:])) for fact in each["facts"]))
             for each in data["sentences"]
         ),
         step=int(data["step"]),

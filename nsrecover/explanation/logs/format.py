@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from nsrecover.core.printable import printable
 from nsrecover.core.untrusted_json import InvalidJson, parse_json, read_text
 from nsrecover.domains.household.names import normal
 from nsrecover.errors import InvalidRecording
@@ -104,6 +105,7 @@ def log_of(document: Any, where: str = "log") -> HouseholdLog:
     for field in _TEXTS:
         if not isinstance(given[field], str):
             raise InvalidRecording(f"{where}: expected text in {field!r}, found {_short(given[field])}")
+        given[field] = printable(given[field])
     lines = tuple(_lines(given["plan"], "plan", where))
     steps = list[Step]()
     for number, line in enumerate(lines, start=1):
@@ -140,7 +142,7 @@ def _lines(value: Any, field: str, where: str) -> list[str]:
     for number, entry in enumerate(entries, start=1):
         if not isinstance(entry, str):
             raise InvalidRecording(f"{where}: {field}, entry {number}: expected text, found {_short(entry)}")
-    return [entry.strip() for entry in entries if entry.strip()]
+    return [printable(entry).strip() for entry in entries if entry.strip()]
 
 
 def step_of(line: str, where: str = "plan") -> Step:
