@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 
 import nsrecover
-from nsrecover.core.actions import Plan
+from nsrecover.core.actions import Action, Plan
 from nsrecover.core.atomic_write import atomic_path
 from nsrecover.core.closing import ClosedByWith
 from nsrecover.core.extras import needs_extra
@@ -132,7 +132,7 @@ class Archive(ClosedByWith):
 
     def plan(self, episode: int) -> Plan:
         """Read only the plan of an episode, without its targets."""
-        return Plan.parse([str(line) for line in self._arrays(episode, ("plan",))["plan"]])
+        return Plan(tuple(Action.parse(str(line)) for line in self._arrays(episode, ("plan",))["plan"]))
 
     def notes(self, episode: int) -> Any:
         """Read only the notes of an episode."""

@@ -96,7 +96,7 @@ async def causes() -> list[messages.CauseCode]:
     return [messages.CauseCode(code=cause, meaning=cause.meaning) for cause in Cause]
 
 
-@router.post("/sessions", status_code=201, tags=["sessions"], responses=refusals(429))
+@router.post("/sessions", status_code=201, tags=["sessions"], responses=refusals())
 async def open_session(service: Serving, body: messages.NewSession) -> messages.SessionState:
     """Open a session for a plan. Send the first observation next."""
     return state_of(service.open(body))
@@ -194,7 +194,7 @@ async def follow_recovery(service: Serving, session: InSession) -> messages.Sess
     tags=["events"],
     response_class=EventSourceResponse,
     responses={
-        **refusals(404, 429),
+        **refusals(404),
         200: {"description": "Events", "content": {"text/event-stream": {"schema": EVENT}}},
     },
 )
