@@ -106,9 +106,12 @@ def episode_of(reviews: Sequence[Review], recording: Recording | Run) -> Episode
         InvalidRecording: the plan is empty, and the scene is known by images only.
     """
     first = recording.observations[0]
-    if not reviews and isinstance(first, Observation):
+    if reviews:
+        start = reviews[0].before
+    elif isinstance(first, Observation):
         raise InvalidRecording("expected at least one action to review, found an empty plan; record a run with actions")
-    start = reviews[0].before if reviews else scene_of_boxes(first)
+    else:
+        start = scene_of_boxes(dict(first))
     # boxes come without times: the number of the observation stands for them
     clock = [float(getattr(seen, "time_s", number)) for number, seen in enumerate(recording.observations)]
     records = tuple(
