@@ -55,6 +55,7 @@ COMMANDS = {
     "kitchen_episodes": "eval.kitchen",
     "train_household": "train.household",
     "instructions": "eval.instructions",
+    "mutations": "eval.mutations",
 }
 """Primary config -> the module that runs it."""
 
