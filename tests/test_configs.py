@@ -44,7 +44,7 @@ COMMANDS = {
     "logs": "eval.logs",
     "explanations": "eval.explanations",
     "language": "eval.language",
-    "server_load": "eval.server_load",
+    "fleet": "eval.fleet",
     "server_fuzz": "eval.server_fuzz",
     "detectors": "eval.detectors",
     "train_sac": "eval.train_sac",
