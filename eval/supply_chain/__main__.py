@@ -41,24 +41,16 @@ def bill_of_materials(packages: dict[str, Package]) -> dict[str, Any]:
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
         "version": 1,
-        "metadata": {
-            "component": {"type": "library", "name": OURS, "version": __version__, "purl": _purl(OURS, __version__)}
-        },
+        "metadata": {"component": _component(OURS, __version__)},
         "components": [
-            {
-                "type": "library",
-                "name": each.name,
-                "version": each.version,
-                "purl": _purl(each.name, each.version),
-                "licenses": [{"license": {"name": each.licence}}],
-            }
+            {**_component(each.name, each.version), "licenses": [{"license": {"name": each.licence}}]}
             for each in packages.values()
         ],
     }
 
 
-def _purl(name: str, version: str) -> str:
-    return f"pkg:pypi/{name}@{version}"
+def _component(name: str, version: str) -> dict[str, str]:
+    return {"type": "library", "name": name, "version": version, "purl": f"pkg:pypi/{name}@{version}"}
 
 
 def supply_chain(
@@ -69,9 +61,8 @@ def supply_chain(
     Packages of the GNU GPL may be in the extras `fast-downward` and `dev`, where they are programs of their own.
     """
     packages = installed()
-    print(
-        markdown_table(("package", "version", "licence"), [[p.name, p.version, p.licence] for p in packages.values()])
-    )
+    rows = [[each.name, each.version, each.licence] for each in packages.values()]
+    print(markdown_table(("package", "version", "licence"), rows))
     if sbom is not None:
         atomic_write_bytes(sbom, json.dumps(bill_of_materials(packages), indent=1).encode() + b"\n")
         print(f"\n{len(packages)} packages in {sbom}")
