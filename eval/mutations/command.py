@@ -62,7 +62,7 @@ class Bug:
         file: the file that is changed, below the root of the tree.
         old: text that occurs once in it.
         new: text in its place.
-        tests: files or folders of tests that are run.
+        tests: files, folders or names of tests that are run, as for pytest.
     """
 
     name: str
@@ -104,7 +104,7 @@ def read_bugs(path: Path = BUGS, root: Path = ROOT) -> tuple[Bug, ...]:
     bugs = tuple(Bug(**{**each, "tests": tuple(each["tests"])}) for each in yaml.safe_load(path.read_text()))
     for bug in bugs:
         found = (root / bug.file).read_text(encoding="utf-8").count(bug.old) if (root / bug.file).is_file() else 0
-        missing = [test for test in bug.tests if not (root / test).exists()]
+        missing = [test for test in bug.tests if not (root / test.partition("::")[0]).exists()]
         if found != 1 or missing or bug.old == bug.new:
             raise InvalidConfiguration(
                 f"expected a bug whose text is once in its file, and tests that exist, found {bug.name!r}: {found} "
