@@ -126,6 +126,19 @@ def copied_tree() -> Iterator[Path]:
         yield Path(name)
 
 
+def check_tests(bugs: Sequence[Bug], tree: Path) -> None:
+    """Check that all tests pass in a tree without bugs: a test that fails anyway catches nothing.
+
+    Raises:
+        InvalidConfiguration: one does not.
+    """
+    tests = sorted({test for bug in bugs for test in bug.tests})
+    if run_tests(tests, tree, None) != PASSED:
+        raise InvalidConfiguration(
+            f"expected tests that pass without bugs, found one that fails among {' '.join(tests)}"
+        )
+
+
 def judge(bug: Bug, tree: Path, timeout_s: float) -> Judged:
     """Run the tests of a bug in a tree that has it, and take it out again.
 
@@ -147,7 +160,7 @@ def judge(bug: Bug, tree: Path, timeout_s: float) -> Judged:
     return Judged(bug, Fate.CAUGHT if code == FAILED else Fate.MISSED, round(time.perf_counter() - began, 1))
 
 
-def run_tests(tests: Sequence[str], tree: Path, timeout_s: float) -> int:
+def run_tests(tests: Sequence[str], tree: Path, timeout_s: float | None) -> int:
     """Exit code of pytest, which stops at the first failure."""
     quick = ["-q", "-x", "-p", "no:cacheprovider", "--no-header"]
     environment = {**os.environ, "PYTHONPATH": str(tree), "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -168,6 +181,7 @@ def measure(config: MutationsConfig) -> dict[str, Any]:
         raise InvalidConfiguration(f"expected a part of the name or file of a bug, found {config.only!r}")
     judged = list[Judged]()
     with copied_tree() as tree, tqdm(bugs, unit="bug") as bar:
+        check_tests(bugs, tree)
         for bug in bar:
             bar.set_postfix_str(bug.name)
             judged.append(judge(bug, tree, config.timeout_s))

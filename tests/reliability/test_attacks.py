@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+from collections import Counter
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -27,10 +28,11 @@ from nsrecover.integrations.client import Client
 from nsrecover.integrations.server import Limits, create_app
 from nsrecover.integrations.server.guard import ADDRESSES, Rates
 from nsrecover.integrations.unified_planning.pddl import domain_from_pddl
-from nsrecover.onboarding.episode_page import page_of
 from nsrecover.perception.boxes import scene_of_boxes
-from nsrecover.records import boxes_recording, episode_log
+from nsrecover.records import boxes_recording
 from nsrecover.records.explain_file import explain_file
+from nsrecover.reports.episodes import report_at
+from nsrecover.reports.page import html_of
 from tests.commands import ROOT, run
 from tests.nsrecover.integrations.server.conftest import BOXES, LOCAL, opened, scene
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED
@@ -129,36 +131,41 @@ def test_words_of_a_domain_fill_in_names_and_nothing_else(words: str) -> None:
 
 
 class Tags(HTMLParser):
-    """The tags of a page, with what would run code, and its texts."""
+    """The tags of a page with their attributes that can run or fetch something, and its texts."""
 
-    def __init__(self) -> None:
+    def __init__(self, page: str) -> None:
         super().__init__()
-        self.found, self.texts = set[str](), ""
+        self.found, self.texts = Counter[str](), ""
+        self.feed(page)
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self.found |= {tag, *(name for name, _ in attributes if name.startswith("on") or name in ("href", "src"))}
+        active = [name for name, _ in attributes if name.startswith("on") or name in ("href", "src", "style")]
+        self.found[" ".join([tag, *active])] += 1
 
     def handle_data(self, data: str) -> None:
         self.texts += data
 
 
+def checked(name: str, folder: Path) -> tuple[str, Path]:
+    """What `nsrecover check` prints of a step in which the grey object moves away, and its log."""
+    before = {name: (0.5, 0.0, 0.02, *SIZE), "blue": (0.5, 0.2, 0.02, *SIZE), "grey": (0.5, -0.2, 0.02, *SIZE)}
+    plan, after = Plan((Action("top", (name, "blue")),)), before | {"grey": (0.6, -0.3, 0.02, *SIZE)}
+    boxes_recording.save(boxes_recording.BoxesRecording(plan, (before, after)), folder / "run.json")
+    done = run("nsrecover.cli", "check", str(folder / "run.json"), "--log", str(folder / "log.json"))
+    assert (done.code, done.err) == (0, "")
+    return done.out, folder / "log.json"
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_are_inert_in_pages_logs_and_on_the_terminal(name: str, tmp_path: Path) -> None:
-    before = {name: (0.5, 0.0, 0.02, *SIZE), "blue": (0.5, 0.2, 0.02, *SIZE), "grey": (0.5, -0.2, 0.02, *SIZE)}
-    plan = Plan((Action("top", (name, "blue")),))
-    after = before | {"grey": (0.6, -0.3, 0.02, *SIZE)}
-    boxes_recording.save(boxes_recording.BoxesRecording(plan, (before, after)), tmp_path / "run.json")
-    checked = run("nsrecover.cli", "check", str(tmp_path / "run.json"), "--log", str(tmp_path / "log.json"))
-    assert (checked.code, checked.err) == (0, "")
-    assert name in checked.out.replace("\n", " ")
-    episode = episode_log.load(tmp_path / "log.json")
-    page = page_of(episode, f"Episode {name}")
-    tags = Tags()
-    tags.feed(page)
-    assert not tags.found & {"script", "img", "link", "iframe", "object", "a", "href", "src"}
-    assert not [each for each in tags.found if each.startswith("on")]
-    assert name in tags.texts
-    (report,) = explain_file(tmp_path / "log.json")
+    _, log = checked("harmless", tmp_path)
+    harmless = Tags(html_of(report_at(str(log))))
+    printed, log = checked(name, tmp_path)
+    assert name in printed.replace("\n", " ")
+    page = Tags(html_of(report_at(str(log))))
+    assert page.found == harmless.found, "the same tags, whatever the name"
+    assert name in page.texts
+    (report,) = explain_file(log)
     assert name in report["text"]
 
 

@@ -31,7 +31,6 @@ from nsrecover.domains.service.home_file import load_home
 from nsrecover.errors import CannotWrite, InvalidCheckpoint, InvalidRecording, NsrecoverError
 from nsrecover.models.bundle import CHECKPOINTS, Bundle
 from nsrecover.models.household import HouseholdModels
-from nsrecover.onboarding.episode_page import episode_at, page_of
 from nsrecover.records import boxes_recording, episode_log, recording
 from nsrecover.records.archive import Archive, write_archive
 from nsrecover.records.bag_writing import BagSettings, Storage, write_bag
@@ -39,6 +38,8 @@ from nsrecover.records.bags import read_bag
 from nsrecover.records.explain_file import explain_file
 from nsrecover.records.recording import Recording
 from nsrecover.records.runs import read_runs
+from nsrecover.reports.episodes import report_at
+from nsrecover.reports.page import html_of
 from tests.commands import ROOT, run
 from tests.nsrecover.test_agent_without_cameras import PLAN, Blocks, as_boxes, fall
 
@@ -119,7 +120,7 @@ def _checkpoint(name: str, file: str, folder: Path) -> Path:
 
 def _explained(path: Path) -> None:
     explain_file(path, questions=["What happened?"])
-    page_of(episode_at(str(path), None), "page")
+    html_of(report_at(str(path)))
 
 
 KINDS: dict[str, tuple[Callable[[Path], Path], Read]] = {

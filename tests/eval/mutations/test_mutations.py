@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.mutations.command import Bug, Fate, judge, metrics_of, read_bugs, table_of
+from eval.mutations.command import Bug, Fate, check_tests, judge, metrics_of, read_bugs, table_of
 from nsrecover.errors import InvalidConfiguration
 
 
@@ -44,7 +44,10 @@ def test_a_bug_is_caught_by_tests_that_notice_it(test: str, fate: Fate, tree: Pa
     assert f"{0 if fate is Fate.MISSED else 1} of 1" in table_of(metrics)
 
 
-def test_tests_that_cannot_be_run_are_no_catch(tree: Path) -> None:
+def test_tests_that_cannot_be_run_or_fail_anyway_are_no_catch(tree: Path) -> None:
+    (tree / "test_wrong.py").write_text("def test_it():\n    assert False\n")
+    with pytest.raises(InvalidConfiguration, match="one that fails among test_wrong"):
+        check_tests([Bug("x", "program.py", "2 * x", "3 * x", ("test_wrong.py",))], tree)
     with pytest.raises(InvalidConfiguration, match="tests of 'x' that run"):
         judge(Bug("x", "program.py", "2 * x", "3 * x", ("test_nowhere.py",)), tree, timeout_s=60.0)
 
