@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from nsrecover.core.actions import Plan
-from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.protocols import OtherWays, World
-from nsrecover.core.recovery import Recovery
 from nsrecover.errors import InvalidObservation, UnknownObject
 from nsrecover.explanation.fact_explainer import proposal
-from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.grammar import objects
-from nsrecover.explanation.reasons import reason_text
+from nsrecover.explanation.stopping import Alarms
 from nsrecover.explanation.unseen import missing_texts
 from nsrecover.fact_system import FactSystem
+from nsrecover.monitoring.executing import ExecutionFailed, carry_out
 from nsrecover.monitoring.observing import ClockedSensors, patiently
 from nsrecover.system import System
 
 MAX_RECOVERIES = 10
 """After this many recoveries in one episode the agent asks for help instead of trying again."""
-
-SAME_ALARM = 3
-"""At the same alarm with the same way back for this time the agent asks for help instead."""
 
 
 class RecoveryAgent:
@@ -45,6 +40,7 @@ class RecoveryAgent:
         check_sensors: whether the first camera images are checked before anything moves, see `System.monitor`.
         confirm: a person's answer to the question whether to do the rest of a task of which a part is lost for good; by
             default the agent asks for help instead.
+        action_limit_s: time in which an action has to end, seconds; with a limit, actions run in threads of their own.
     """
 
     def __init__(
@@ -55,6 +51,7 @@ class RecoveryAgent:
         max_recoveries: int = MAX_RECOVERIES,
         check_sensors: bool = True,
         confirm: Callable[[str], bool] = lambda question: False,
+        action_limit_s: float | None = None,
     ) -> None:
         # the scenes of a system go through its own monitor, planner and explainer only, whatever their type is
         self.system: Any = system
@@ -63,6 +60,12 @@ class RecoveryAgent:
         self.max_recoveries = max_recoveries
         self.check_sensors = check_sensors
         self.confirm = confirm
+        self.action_limit_s = action_limit_s
+        self._stopped = threading.Event()
+
+    def stop(self) -> None:
+        """End the run before its next action; the next run, if there is none. May be called from any thread."""
+        self._stopped.set()
 
     def run(self, plan: Plan, on_record: Callable[[StepRecord], None] | None = None) -> Episode:
         """Carry out a plan.
@@ -82,16 +85,22 @@ class RecoveryAgent:
         sensors = ClockedSensors(self.world)
         monitor = patiently(lambda: self.system.monitor(plan, sensors.observe(), check_sensors=self.check_sensors))
         start, start_s, records = monitor.graph, sensors.time_s, list[StepRecord]()
-        alarms, recovery_actions, reason = Counter[object](), 0, ""
+        alarms, recovery_actions, reason = Alarms(self.system.domain, self.max_recoveries), 0, ""
         while not reason and (action := monitor.next_action) is not None:
             step, found, executed = monitor.num_executed, monitor.check(), False
             try:
                 found = monitor.confirm(partial(sensors.look, monitor))
+                if self._stopped.is_set():
+                    reason = f"it was stopped before {action}"
+                    break
                 if found.as_expected:
-                    self.world.execute(action)
+                    carry_out(self.world, action, self.action_limit_s)
                     executed = True
                     patiently(partial(sensors.judge, monitor, action))
                     found = monitor.confirm(partial(sensors.look, monitor))
+            except ExecutionFailed as problem:
+                reason = str(problem)
+                break
             except (InvalidObservation, UnknownObject) as problem:
                 reason = f"it cannot be told how the scene is {'after' if executed else 'before'} {action}: {problem}"
                 break
@@ -100,7 +109,7 @@ class RecoveryAgent:
                 recovery = monitor.accepted() or self.system.planner.recover(
                     found.observed, monitor.trace, found, budget_s=self.budget_s
                 )
-                if alarms[_alarm(found, recovery)] and isinstance(self.system.planner, OtherWays):
+                if alarms.seen(found, recovery) and isinstance(self.system.planner, OtherWays):
                     recovery = self.system.planner.otherwise(found.observed, monitor.trace, found) or recovery
                 if recovery.closest is not None and self.confirm(proposal(recovery, self.system.domain)):
                     recovery = recovery.closest
@@ -120,8 +129,7 @@ class RecoveryAgent:
             if on_record is not None:
                 on_record(record)
             if recovery is not None:
-                alarms[_alarm(found, recovery)] += 1
-                reason = self._why_stop(alarms, found, recovery)
+                reason = alarms.why_stop(found, recovery)
                 if not reason:
                     monitor.rejoin(recovery)
                     recovery_actions = len(recovery.actions)
@@ -129,22 +137,6 @@ class RecoveryAgent:
                 reason = f"it cannot be told whether {action} can be done: {'; '.join(missing_texts(found))}"
         if not reason and monitor.unconfirmed:
             reason = f"every action is done, but {objects(monitor.unconfirmed)} could not be seen in place afterwards"
+        self._stopped.clear()
         status = EpisodeStatus.ASKED_FOR_HELP if reason else EpisodeStatus.COMPLETED
         return Episode(plan, status, reason, start, tuple(records), start_s)
-
-    def _why_stop(self, alarms: Counter[object], found: Discrepancy, recovery: Recovery) -> str:
-        """The reason to ask for help; empty to go on."""
-        what = ", ".join(found.deviating or violated_texts(found, self.system.domain))
-        if alarms.total() > self.max_recoveries:
-            return f"something went wrong {alarms.total()} times, the last time with {what}"
-        if not recovery.found:
-            return reason_text(recovery)
-        times = alarms[_alarm(found, recovery)]
-        return f"the same went wrong {times} times, and the same way back did not help: {what}" * (times >= SAME_ALARM)
-
-
-def _alarm(found: Discrepancy, recovery: Recovery) -> object:
-    """What was wrong and what is done about it, without places, which vary a little."""
-    deviations = frozenset((each.name, each.cause) for each in found.deviations)
-    actions = tuple((action.operator, action.arguments) for action in recovery.actions)
-    return deviations, found.unmet, recovery.status, actions

@@ -103,7 +103,9 @@ def check(
     }
     for item in reviews:
         verdicts[item.discrepancy.verdict] += 1
-        console.print(f"{item.step + 1:>3}  {item.action}  {words[item.discrepancy.verdict]}", highlight=False)
+        console.print(
+            f"{item.step + 1:>3}  {escape(str(item.action))}  {words[item.discrepancy.verdict]}", highlight=False
+        )
         if item.explanation is not None:
             console.print(f"     {item.explanation.text}", highlight=False, markup=False)
     doubtful = verdicts[Verdict.CANNOT_TELL]
@@ -303,6 +305,7 @@ def serve(
         float, typer.Option(min=1, help="Close sessions after this time without a request, in seconds.")
     ] = 900,
     planning_s: Annotated[float, typer.Option(min=0.01, help="Largest planning time of a recovery, in seconds.")] = 30,
+    rate: Annotated[float, typer.Option(min=0.01, help="Most requests a second from one address.")] = 200,
     body_mb: Annotated[int, typer.Option(min=1, help="Largest size of a request, in megabytes.")] = 16,
 ) -> None:
     """Serve over HTTP: plans and observations in; discrepancies, recoveries and explanations out."""
@@ -322,7 +325,13 @@ def serve(
         port,
         {} if boxes_only else folders or {"tabletop": None},
         token=_token(token_file),
-        limits=server.Limits(sessions=sessions, idle_s=idle_s, planning_s=planning_s, body_bytes=body_mb * 1_000_000),
+        limits=server.Limits(
+            sessions=sessions,
+            idle_s=idle_s,
+            planning_s=planning_s,
+            body_bytes=body_mb * 1_000_000,
+            requests_per_s=rate,
+        ),
         on_ready=lambda url: print(f"nsrecover answers on {url}  (interface: {url}/docs; Ctrl-C ends it)", flush=True),
     )
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import os
+import signal
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 
 
@@ -38,6 +41,10 @@ class InvalidRecording(NsrecoverError):
 
 class InvalidConfiguration(NsrecoverError):
     """A setting outside its range, or settings that contradict one another."""
+
+
+class CannotWrite(NsrecoverError, OSError):
+    """A file that cannot be written: no permission, no space, or no file."""
 
 
 class ModelFailure(NsrecoverError):
@@ -78,16 +85,52 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 def cli_errors(resumable: bool = False) -> Iterator[None]:
     """Return a context for entry points of commands: an error of the user is one line on stderr and exit code 2.
 
-    An interruption exits with 130, as shells do.
+    So is a file that cannot be read or written. An interruption exits with 130, a termination with 143, as shells do;
+    both delete unfinished files.
 
     Args:
         resumable: whether the same command continues where it was interrupted; the message then says so.
     """
+    again = "; start the same command again to go on" * resumable
     try:
-        yield
-    except NsrecoverError as error:
-        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+        with _terminable():
+            yield
+    except BrokenPipeError:  # the reader of the output has enough, as `head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except (NsrecoverError, OSError) as error:
+        ours = isinstance(error, NsrecoverError)
+        said = str(error) if ours else f"expected files that can be read and written, found: {error}"
+        print(f"error: {' '.join(said.split())}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
-        print("interrupted" + "; start the same command again to go on" * resumable, file=sys.stderr)
+        print(f"interrupted{again}", file=sys.stderr)
         sys.exit(130)
+    except _Terminated:
+        print(f"terminated{again}", file=sys.stderr)
+        sys.exit(143)
+
+
+class _Terminated(BaseException):
+    """SIGTERM was sent."""
+
+
+@contextlib.contextmanager
+def _terminable() -> Iterator[None]:
+    """Turn SIGTERM into an exception, so that what is open is closed and unfinished files are deleted."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    owner = os.getpid()
+
+    def end(number: int, frame: object) -> None:
+        if os.getpid() != owner:  # a worker that was forked off
+            os._exit(143)
+        raise _Terminated
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

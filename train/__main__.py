@@ -7,11 +7,11 @@ from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
-from hydra.utils import instantiate
 from rich.console import Console
 from rich.table import Table
 
 from conf.command import run as run_command
+from conf.targets import instantiate
 from nsrecover.training.processes import is_first_process
 from nsrecover.training.schedule import adamw
 from nsrecover.training.trainer import Command, quiet

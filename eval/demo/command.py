@@ -10,7 +10,6 @@ from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
-from hydra.utils import instantiate
 from omegaconf import OmegaConf
 from rich.console import Console, Group
 from rich.panel import Panel
@@ -22,6 +21,7 @@ from rich.text import Text
 
 import nsrecover
 from conf.command import run
+from conf.targets import instantiate
 from eval.common import demo_report
 from eval.common.demo_result import DemoResult, summary_line
 from eval.common.scenario_run import AgentFactory, Watcher, run_scenario

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -9,21 +10,34 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from nsrecover.errors import CannotWrite
+
+_UNWRITABLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
+"""Errors during a write that say that the disk takes no more."""
+
 
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
     """Return the path of a temporary file that is renamed to `path` when the block ends, and deleted after an error.
 
     Args:
-        path: the file; missing folders are created, an existing file is replaced.
+        path: the file; missing folders are created, an existing file is replaced. Of a link, the file that it leads to.
 
     Yields:
         An empty file in the same folder, with the same suffix. Its content is on disk when the block has ended.
+
+    Raises:
+        CannotWrite: the folder cannot be written, the disk is full, or the path is a folder or a device.
     """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=f".part{path.suffix}", dir=path.parent)
-    os.close(handle)
+    try:
+        path = Path(os.path.realpath(path))
+        if path.exists() and not path.is_file():
+            raise CannotWrite(f"expected a file to write to, found {path}, which is {_kind(path)}; give another path")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=f".part{path.suffix}", dir=path.parent)
+        os.close(handle)
+    except OSError as problem:
+        raise _cannot(path, problem) from problem
     part = Path(name)
     try:
         yield part
@@ -31,8 +45,25 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         with part.open("rb") as file:
             os.fsync(file.fileno())
         part.replace(path)
+    except OSError as problem:
+        if problem.errno in _UNWRITABLE:
+            raise _cannot(path, problem) from problem
+        raise
     finally:
         part.unlink(missing_ok=True)
+
+
+def _cannot(path: str | Path, problem: OSError) -> CannotWrite:
+    if isinstance(problem, CannotWrite):
+        return problem
+    return CannotWrite(
+        f"expected to write {path}, found: {problem.strerror}; make room, or give a path that can be written. What was "
+        "there before is as it was"
+    )
+
+
+def _kind(path: Path) -> str:
+    return "a folder" if path.is_dir() else "a device or a pipe"
 
 
 @contextmanager

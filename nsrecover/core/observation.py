@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -109,6 +110,8 @@ class Observation:
             raise InvalidObservation(
                 f"expected a different name for every instance, found {sorted(self.labels.values())}"
             )
+        if not math.isfinite(self.time_s):
+            raise InvalidObservation(f"expected a finite time_s, found {self.time_s}; give the seconds of one clock")
         _check_audio(self.audio, self.audio_rate_hz)
 
 

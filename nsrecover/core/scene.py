@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
+from nsrecover.core.printable import UNPRINTABLE
 from nsrecover.errors import InvalidObservation, UnknownObject, did_you_mean
 
 FloatArray = npt.NDArray[np.float32]
@@ -29,6 +31,20 @@ class Visibility(StrEnum):
     """It is not visible although its place is in view and not empty: its mask may be missing."""
     MISSING = "missing"
     """It is not visible, and its place is empty."""
+
+
+@lru_cache(maxsize=1024)
+def check_names(names: tuple[str, ...]) -> None:
+    """Check the names of the objects of a scene.
+
+    Raises:
+        InvalidObservation: two are equal, or one is empty or has characters that cannot be printed.
+    """
+    if len(set(names)) != len(names):
+        raise InvalidObservation(f"expected different object names, found {list(names)}")
+    for name in names:
+        if not name.strip() or UNPRINTABLE.search(name):
+            raise InvalidObservation(f"expected object names that can be printed, found {name!r}; rename the object")
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +73,7 @@ class SceneGraph:
 
     def __post_init__(self) -> None:
         n = len(self.names)
-        if len(set(self.names)) != n:
-            raise InvalidObservation(f"expected different object names, found {list(self.names)}")
+        check_names(self.names)
         for label, flags in (("occluded", self.occluded), ("unknown", self.unknown)):
             if flags is not None and np.shape(flags) != (n,):
                 raise InvalidObservation(f"expected {label} ({n},) for {n} names, found {np.shape(flags)}")

@@ -18,9 +18,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from string import Formatter
 from typing import Any
 
 from nsrecover.core import explanation
+from nsrecover.errors import InvalidConfiguration
 
 Fact = tuple[str, ...]
 """A predicate and the objects it is about."""
@@ -241,6 +243,20 @@ class Words:
     unkept: str = ""
     logged: tuple[str, str] = ("", "")
     relation: str = ""
+
+    def __post_init__(self) -> None:
+        for text in (self.imperative, self.past, self.unkept, *self.logged):
+            try:
+                plain = all(
+                    name is None or ((name.isidentifier() or name.isdecimal()) and not spec and not conversion)
+                    for _, name, spec, conversion in Formatter().parse(text)
+                )
+            except ValueError:
+                plain = False
+            if not plain:
+                raise InvalidConfiguration(
+                    f"expected braces around the name of a parameter, or the number of a term, found {text!r}"
+                )
 
     @property
     def takes_two(self) -> bool:

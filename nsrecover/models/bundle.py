@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from nsrecover.core.atomic_write import atomic_path
 from nsrecover.core.scene import FloatArray
+from nsrecover.core.untrusted_json import read_json
 from nsrecover.domains.tabletop.operators import OPERATORS, TABLETOP
 from nsrecover.domains.tabletop.spatial import SpatialDomain
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration, did_you_mean
@@ -28,6 +27,7 @@ from nsrecover.models.encoder import ObjectEncoder
 from nsrecover.models.free_space import FreeSpaceTransformer
 from nsrecover.models.size_range import extended, limited
 from nsrecover.models.transition import TransitionModel
+from nsrecover.models.weights import load_weights, save_weights
 
 FORMAT = 2
 """Version of the checkpoint format; raised when an older reader could not use a newer file."""
@@ -305,15 +305,13 @@ class Bundle(nn.Module):
             The folder.
         """
         path = Path(folder)
-        weights = {name: value.detach().cpu().contiguous() for name, value in self.state_dict().items()}
-        document = {"format": FORMAT, **asdict(self.config)}
         with (
             atomic_path(path / CARD) as text,
             atomic_path(path / CONFIG) as config,
             atomic_path(path / WEIGHTS) as file,
         ):
-            save_file(weights, file, metadata={"format": str(FORMAT)})
-            config.write_text(json.dumps(document, indent=2) + "\n")
+            digest = save_weights(self.state_dict(), file, {"format": str(FORMAT)})
+            config.write_text(json.dumps({"format": FORMAT, **digest, **asdict(self.config)}, indent=2) + "\n")
             text.write_text(card)
         return path
 
@@ -338,21 +336,17 @@ class Bundle(nn.Module):
                     f"expected a checkpoint folder with {CONFIG} and {WEIGHTS}, found no {name} in {path}; "
                     "give the folder that `python -m train` wrote, or none for the shipped one"
                 )
-        bundle = cls(_read_config(path / CONFIG, domain))
-        try:
-            weights = load_file(path / WEIGHTS)
-        except (SafetensorError, OSError, ValueError) as error:
-            raise InvalidCheckpoint(
-                f"expected a safetensors file, found {path / WEIGHTS} damaged ({error}); copy or train it again"
-            ) from error
+        settings = _read_settings(path / CONFIG)
+        weights = load_weights(path / WEIGHTS, settings)
+        bundle = cls(_config_of(settings, path / CONFIG, domain))
         _check_sizes(bundle.state_dict(), weights, path)
         bundle.load_state_dict(weights)
         return bundle
 
 
-def _read_config(path: Path, domain: SpatialDomain) -> BundleConfig:
+def _read_settings(path: Path) -> dict[str, Any]:
     try:
-        document = json.loads(path.read_text())
+        document: dict[str, Any] = read_json(path)
         version = document.pop("format")
     except (ValueError, KeyError, AttributeError, TypeError) as error:
         raise InvalidCheckpoint(
@@ -363,7 +357,10 @@ def _read_config(path: Path, domain: SpatialDomain) -> BundleConfig:
             f"expected checkpoint format {FORMAT}, found {version} in {path}; use the version of nsrecover it was made "
             "with, or train it again"
         )
-    document = {name: tuple(value) if isinstance(value, list) else value for name, value in document.items()}
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in document.items()}
+
+
+def _config_of(document: dict[str, Any], path: Path, domain: SpatialDomain) -> BundleConfig:
     try:
         sensors = document.pop("sensors", {}).items()
         calibrations = {name: Calibration(tuple(each["scores"]), each["steps"]) for name, each in sensors}

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.core.scene import FloatArray
+from nsrecover.core.untrusted_json import read_json
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration
 from nsrecover.models.conformal import Calibration
 
@@ -110,7 +111,7 @@ def load_geometric(folder: str | Path) -> tuple[GeometricModels, Calibration | N
     """
     path = Path(folder) / CONFIG
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = read_json(path)
     except (OSError, ValueError):
         return None
     if not isinstance(document, dict) or document.get("kind") != KIND:

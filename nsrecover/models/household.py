@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from nsrecover.core.atomic_write import atomic_path
+from nsrecover.core.untrusted_json import read_json
 from nsrecover.domains.base import Domain
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.instance import Instance
@@ -105,7 +106,7 @@ class HouseholdModels:
                 f"{path}; `python -m train domain=household` makes one for households"
             )
         try:
-            document = json.loads((path / CONFIG).read_text())
+            document = read_json(path / CONFIG)
             version = document.pop("format")
             signs = tuple(Sign(**each) for each in document.pop("signs"))
             config = HouseholdConfig(**document, signs=signs)
@@ -130,7 +131,7 @@ def folder_of(checkpoint: str | Path) -> Path:
 def domain_of(checkpoint: str | Path) -> str | None:
     """Name of the domain that a checkpoint says it is for; None if it does not say so, as those of the tabletop."""
     try:
-        document = json.loads((folder_of(checkpoint) / CONFIG).read_text())
+        document = read_json(folder_of(checkpoint) / CONFIG)
     except (OSError, ValueError):
         return None
     named = document.get("domain") if isinstance(document, dict) else None

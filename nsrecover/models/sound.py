@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from nsrecover.core.atomic_write import atomic_path
 from nsrecover.core.scene import FloatArray
+from nsrecover.core.untrusted_json import read_json
 from nsrecover.errors import InvalidCheckpoint, InvalidConfiguration, did_you_mean
+from nsrecover.models.weights import load_weights, save_weights
 from nsrecover.perception.spectrogram import BANDS, FRAMES, check_recording, mel_levels, window_of
 
 FORMAT = 1
@@ -251,13 +251,14 @@ class SoundModel(nn.Module):
     def save(self, folder: str | Path) -> Path:
         """Write weights, configuration and enrolled sounds into a folder, which is made if it does not exist."""
         path = Path(folder)
-        weights = {name: value.detach().cpu().contiguous() for name, value in self.state_dict().items()}
         document = {"format": FORMAT, **asdict(self.config), "enrolled": list(self.enrolled)}
         document["known_from"] = None if math.isinf(self.config.known_from) else self.config.known_from
         with atomic_path(path / CONFIG) as config, atomic_path(path / WEIGHTS) as file:
             own = {"embeddings": self.embeddings, "references": self.references.astype(np.float16)}
-            save_file(weights | {name: torch.as_tensor(value) for name, value in own.items()}, file)
-            config.write_text(json.dumps(document, indent=1) + "\n")
+            digest = save_weights(
+                self.state_dict() | {name: torch.as_tensor(value) for name, value in own.items()}, file
+            )
+            config.write_text(json.dumps(digest | document, indent=1) + "\n")
         return path
 
     @classmethod
@@ -269,8 +270,8 @@ class SoundModel(nn.Module):
         """
         path = SHIPPED if folder is None else Path(folder)
         try:
-            document = json.loads((path / CONFIG).read_text())
-            weights = load_file(path / WEIGHTS)
+            document = read_json(path / CONFIG)
+            weights = load_weights(path / WEIGHTS, document)
             version = document.pop("format")
             if version != FORMAT:
                 raise InvalidCheckpoint(
@@ -285,7 +286,7 @@ class SoundModel(nn.Module):
             model = cls(SoundConfig(**known))
             embeddings, references = (weights.pop(name).numpy() for name in ("embeddings", "references"))
             model.load_state_dict(weights)
-        except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as problem:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError) as problem:
             if isinstance(problem, InvalidCheckpoint):
                 raise
             raise InvalidCheckpoint(

@@ -17,16 +17,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from nsrecover.core.atomic_write import atomic_path
 from nsrecover.core.scene import FloatArray, ObjectStates
+from nsrecover.core.untrusted_json import read_json
 from nsrecover.domains.base import Domain
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.names import noun
 from nsrecover.errors import InvalidCheckpoint
+from nsrecover.models.weights import load_weights, save_weights
 from nsrecover.perception.states import GEOMETRY, StateCrops
 
 FORMAT = 1
@@ -202,10 +202,9 @@ class StateModel(nn.Module):
     def save(self, folder: str | Path) -> Path:
         """Write weights and configuration into a folder, which is made if it does not exist."""
         path = Path(folder)
-        weights = {name: value.detach().cpu().contiguous() for name, value in self.state_dict().items()}
         with atomic_path(path / CONFIG) as config, atomic_path(path / WEIGHTS) as file:
-            save_file(weights, file)
-            config.write_text(json.dumps({"format": FORMAT, **asdict(self.config)}, indent=1) + "\n")
+            digest = save_weights(self.state_dict(), file)
+            config.write_text(json.dumps({"format": FORMAT, **digest, **asdict(self.config)}, indent=1) + "\n")
         return path
 
     @classmethod
@@ -217,16 +216,17 @@ class StateModel(nn.Module):
         """
         path = SHIPPED if folder is None else Path(folder)
         try:
-            document = json.loads((path / CONFIG).read_text())
+            document = read_json(path / CONFIG)
             if document.pop("format") != FORMAT:
                 raise InvalidCheckpoint(f"expected format {FORMAT} of a state model in {path}; train it again")
+            weights = load_weights(path / WEIGHTS, document)
             known: dict[str, Any] = {
                 key: _tuples(value) if key not in ("metrics", "provenance") else value
                 for key, value in document.items()
             }
             model = cls(StateConfig(**known))
-            model.load_state_dict(load_file(path / WEIGHTS))
-        except (OSError, ValueError, KeyError, TypeError, RuntimeError, AttributeError, SafetensorError) as problem:
+            model.load_state_dict(weights)
+        except (OSError, ValueError, KeyError, TypeError, RuntimeError, AttributeError) as problem:
             raise InvalidCheckpoint(
                 f"expected a state model ({CONFIG} and {WEIGHTS}) in {path}, found {problem}; give a folder that "
                 "`python -m train.states` wrote, or none for the shipped one"

@@ -37,6 +37,8 @@ LEAD = 15
 STEP = FRAMES // 2
 """Frames from one window of a long sound to the next."""
 FRAME_S = HOP / RATE_HZ
+DEAD_S = 0.5
+"""A microphone whose samples are all equal for this long is dead: one that works always has noise."""
 
 
 class Recogniser(Protocol):
@@ -74,7 +76,7 @@ class Hearing:
 
     Attributes:
         events: in the order of their starts.
-        listened: whether there was a microphone; if not, it is not known what sounded, and `events` is empty.
+        listened: whether a microphone works; if not, it is not known what sounded, and `events` is empty.
         start_s: begin of the recording.
         end_s: its end.
     """
@@ -120,6 +122,8 @@ class SoundPerceiver:
             return Hearing((), False, observation.time_s, observation.time_s)
         samples = check_recording(observation.audio, observation.audio_rate_hz)
         start_s = observation.time_s - len(samples) / RATE_HZ
+        if len(samples) >= DEAD_S * RATE_HZ and np.ptp(samples) == 0:
+            return Hearing((), False, start_s, observation.time_s)
         if len(samples) < HOP:
             return Hearing((), True, start_s, observation.time_s)
         levels = mel_levels(samples)

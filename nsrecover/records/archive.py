@@ -35,14 +35,16 @@ from typing import Any
 import numpy as np
 
 import nsrecover
-from nsrecover.core.actions import Plan
+from nsrecover.core.actions import Action, Plan
 from nsrecover.core.atomic_write import atomic_path
 from nsrecover.core.closing import ClosedByWith
 from nsrecover.core.extras import needs_extra
 from nsrecover.core.observation import Observation
+from nsrecover.core.untrusted_json import parse_json
 from nsrecover.errors import InvalidRecording
 from nsrecover.records.arrays import (
     DTYPES,
+    MAX_BYTES,
     PER_OBSERVATION,
     Arrays,
     arrays_to_episode,
@@ -50,6 +52,7 @@ from nsrecover.records.arrays import (
     digest,
     episode_to_arrays,
     stored_names,
+    too_large,
 )
 from nsrecover.records.recording import Recording
 
@@ -101,10 +104,11 @@ class Archive(ClosedByWith):
                 "it is damaged or of another kind: collect it again or fetch it again"
             ) from problem
         try:
-            self._group = _checked(self._file, self.path)
-            self._names = {_number(name, self.path): name for name in self._group}
-            self.episodes = tuple(sorted(self._names))
-            self.attributes: Mapping[str, Any] = {key: _plain(value) for key, value in self._file.attrs.items()}
+            with _readable(str(self.path)):
+                self._group = _checked(self._file, self.path)
+                self._names = {_number(name, self.path): name for name in self._group}
+                self.episodes = tuple(sorted(self._names))
+                self.attributes: Mapping[str, Any] = {key: _plain(value) for key, value in self._file.attrs.items()}
         except BaseException:
             self._file.close()
             raise
@@ -128,13 +132,13 @@ class Archive(ClosedByWith):
 
     def plan(self, episode: int) -> Plan:
         """Read only the plan of an episode, without its targets."""
-        return Plan.parse([str(line) for line in self._arrays(episode, ("plan",))["plan"]])
+        return Plan(tuple(Action.parse(str(line)) for line in self._arrays(episode, ("plan",))["plan"]))
 
     def notes(self, episode: int) -> Any:
         """Read only the notes of an episode."""
         text = str(self._arrays(episode, ("notes",))["notes"])
         try:
-            return json.loads(text)
+            return parse_json(text)
         except ValueError as problem:
             raise InvalidRecording(
                 f"expected notes as JSON in {self._where(episode)}, found {text[:40]!r} ({problem})"
@@ -165,17 +169,18 @@ class Archive(ClosedByWith):
     def fingerprint(self, episode: int) -> str:
         """Return a hash of an episode as it is stored; fast, because nothing is decompressed."""
         found = hashlib.sha256()
-        group = self._group[self._names[self._known(episode)]]
-        for name in stored_names(group):
-            data = self._dataset(group, name, episode)
-            found.update(f"{name} {data.shape} {data.dtype.str};".encode())
-            if data.chunks is None:
-                found.update(np.asarray(data[()]).tobytes())
-            else:
-                for number in range(data.id.get_num_chunks()):
-                    chunk = data.id.get_chunk_info(number)
-                    found.update(str(chunk.chunk_offset).encode())
-                    found.update(data.id.read_direct_chunk(chunk.chunk_offset)[1])
+        with _readable(self._where(episode)):
+            group = self._group_of(episode)
+            for name in stored_names(group):
+                data = self._dataset(group, name, episode)
+                found.update(f"{name} {data.shape} {data.dtype.str};".encode())
+                if data.chunks is None:
+                    found.update(np.asarray(data[()]).tobytes())
+                else:
+                    for number in range(data.id.get_num_chunks()):
+                        chunk = data.id.get_chunk_info(number)
+                        found.update(str(chunk.chunk_offset).encode())
+                        found.update(data.id.read_direct_chunk(chunk.chunk_offset)[1])
         return found.hexdigest()
 
     def close(self) -> None:
@@ -194,27 +199,29 @@ class Archive(ClosedByWith):
             )
         return episode
 
+    def _group_of(self, episode: int) -> Any:
+        return _inside(self._group, self._names[self._known(episode)], self._where(episode))
+
     def _dataset(self, group: Any, name: str, episode: int) -> Any:
         if name not in group:
             raise InvalidRecording(f"expected the array {name} in {self._where(episode)}, found none; record it again")
-        return group[name]
+        data = _inside(group, name, self._where(episode))
+        if data.nbytes > MAX_BYTES:
+            raise InvalidRecording(too_large(self._where(episode), data.nbytes))
+        return data
 
     def _arrays(self, episode: int, names: Iterable[str], part: slice | None = None) -> Arrays:
         """Read arrays of an episode, or a part of each along its first axis."""
-        group = self._group[self._names[self._known(episode)]]
         arrays = {}
-        for name in stored_names(group, names):
-            data = self._dataset(group, name, episode)
-            try:
-                if DTYPES[name] == "U":
-                    data = data.asstr()
-                values = data[()] if part is None else data[part]
-            except (OSError, TypeError, ValueError, UnicodeDecodeError) as problem:
-                raise InvalidRecording(
-                    f"expected a readable array {name} in {self._where(episode)}, found: {problem}; "
-                    "it is damaged: collect it again or fetch it again"
-                ) from problem
-            arrays[name] = np.asarray(values, dtype=np.str_ if DTYPES[name] == "U" else None)
+        with _readable(self._where(episode)):
+            group = self._group_of(episode)
+            for name in stored_names(group, names):
+                data = self._dataset(group, name, episode)
+                text = DTYPES[name] == "U"
+                with _readable(f"the array {name} of {self._where(episode)}"):
+                    source = data.asstr() if text else data
+                    values = source[()] if part is None else source[part]
+                    arrays[name] = np.asarray(values, dtype=np.str_ if text else None)
         return arrays
 
 
@@ -273,7 +280,7 @@ def pack_archives(
             with Archive(source) as archive:
                 for number in episodes:
                     # Copied as stored: compressed chunks stay compressed.
-                    file.copy(archive._group[archive._names[number]], f"{_GROUP}/{number:06d}")
+                    file.copy(archive._group_of(number), f"{_GROUP}/{number:06d}")
     return numbers
 
 
@@ -301,6 +308,31 @@ def _write_array(group: Any, name: str, array: np.ndarray[Any, Any]) -> None:
         group.create_dataset(name, data=array)
 
 
+@contextmanager
+def _readable(what: str) -> Iterator[None]:
+    """Turn the errors of a damaged file, which HDF5 reports as it likes, into `InvalidRecording`."""
+    try:
+        yield
+    except InvalidRecording:
+        raise
+    except Exception as problem:
+        raise InvalidRecording(
+            f"expected {what} to be readable, found: {problem}; it is damaged: collect it again or fetch it again"
+        ) from problem
+
+
+def _inside(group: Any, name: str, where: str) -> Any:
+    """Return a member of a group, if its data lie in this file and not in another one that it names."""
+    h5py = _h5py()
+    found = group[name] if isinstance(group.get(name, getlink=True), h5py.HardLink) else None
+    if found is None or (isinstance(found, h5py.Dataset) and (found.external or found.is_virtual)):
+        raise InvalidRecording(
+            f"expected {name} of {where} inside the file, found a reference to another place; files with references "
+            "are not followed: copy the data into the file"
+        )
+    return found
+
+
 def _checked(file: Any, path: Path) -> Any:
     """Return the group of the episodes, after checking format and version."""
     if _plain(file.attrs.get("format")) != FORMAT:
@@ -316,7 +348,7 @@ def _checked(file: Any, path: Path) -> Any:
         )
     if _GROUP not in file:
         raise InvalidRecording(f"expected a group /{_GROUP} in {path}, found none; collect it again")
-    return file[_GROUP]
+    return _inside(file, _GROUP, str(path))
 
 
 def _number(name: str, path: Path) -> int:

@@ -35,7 +35,8 @@ import numpy.typing as npt
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.observation import Camera, Observation
-from nsrecover.errors import InvalidRecording, NsrecoverError
+from nsrecover.core.untrusted_json import parse_json
+from nsrecover.errors import InvalidAction, InvalidRecording, NsrecoverError
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -80,9 +81,36 @@ PER_OBSERVATION = tuple(name for name, (_, axes) in _LAYOUT.items() if axes.star
 """The arrays whose first axis is the observation."""
 
 
+MAX_BYTES = 4_000_000_000
+"""Largest accepted size of the arrays of one episode in memory: a small file may unpack to more than a machine has."""
+
+
+def too_large(source: object, size: int) -> str:
+    """Return the message about an episode that is larger than `MAX_BYTES`."""
+    return f"expected at most {MAX_BYTES} bytes of arrays in {source}, found {size}; record shorter episodes"
+
+
 def stored_names(available: Container[str], names: Iterable[str] = tuple(DTYPES)) -> tuple[str, ...]:
     """Return the names of arrays to read: all but the optional ones that are not available."""
     return tuple(name for name in names if name not in OPTIONAL or name in available)
+
+
+def check_readable(plan: Plan) -> None:
+    """Check that actions can be written as text and read again.
+
+    Raises:
+        InvalidRecording: a name has commas, brackets or outer blanks.
+    """
+    for action in plan:
+        try:
+            same = Action.parse(str(action)) == action
+        except InvalidAction:
+            same = False
+        if not same:
+            raise InvalidRecording(
+                f"expected object names that can be written as {str(action)!r} and read again, found "
+                f"{list(action.arguments)}; use names without commas, brackets and outer blanks"
+            )
 
 
 def episode_to_arrays(plan: Plan, observations: Sequence[Observation], notes: Mapping[str, Any]) -> Arrays:
@@ -96,14 +124,9 @@ def episode_to_arrays(plan: Plan, observations: Sequence[Observation], notes: Ma
     Raises:
         InvalidRecording: the notes are not JSON, or an action cannot be written as text and read again.
     """
-    for action in plan:
-        if Action.parse(str(action)) != action:
-            raise InvalidRecording(
-                f"expected object names that can be written as {str(action)!r} and read again, found "
-                f"{list(action.arguments)}; use names without commas, brackets and outer blanks"
-            )
+    check_readable(plan)
     try:
-        text = json.dumps(dict(notes), sort_keys=True)
+        text = json.dumps(dict(notes), sort_keys=True, allow_nan=False)
     except (TypeError, ValueError) as problem:
         raise InvalidRecording(
             f"expected notes that JSON can hold, found: {problem}; use strings, numbers, lists and mappings"
@@ -177,7 +200,7 @@ def arrays_to_episode(arrays: Mapping[str, npt.NDArray[Any]], source: str) -> tu
             action = Action.parse(text)
             given = not any(np.isnan(target))
             actions.append(Action(action.operator, action.arguments, tuple(target) if given else None))
-        return Plan(tuple(actions)), arrays_to_observations(arrays), json.loads(str(arrays["notes"]))
+        return Plan(tuple(actions)), arrays_to_observations(arrays), parse_json(str(arrays["notes"]))
     except (NsrecoverError, ValueError, KeyError, TypeError, AttributeError) as problem:
         raise InvalidRecording(
             f"expected arrays in {source} that make up a plan and its observations, found: {problem}; record it again"
@@ -200,7 +223,7 @@ def arrays_to_observations(arrays: Mapping[str, npt.NDArray[Any]]) -> tuple[Obse
                 )
                 for view in range(arrays["rgb"].shape[1])
             ),
-            labels={int(key): value for key, value in json.loads(str(arrays["labels"][t])).items()},
+            labels={int(key): value for key, value in parse_json(str(arrays["labels"][t])).items()},
             gripper_opening_m=float(arrays["gripper_opening_m"][t]),
             holding=bool(arrays["holding"][t]),
             time_s=float(arrays["time_s"][t]),

@@ -122,6 +122,9 @@ def read_bag(path: str | Path, base_frame: str = "base_link", slop_s: float = SL
             f"expected {len(plan) + 1} moments on {OBSERVE} for the {len(plan)} actions of {PLAN}, found "
             f"{len(moments)}; publish one before the first action and one after each"
         )
+    for view in views:
+        if view.prefix not in infos:
+            raise InvalidRecording(f"expected a message on {view.prefix}{INFO} in {path}, found none; record it, too")
     try:
         observations = []
         for number, moment in enumerate(moments):
@@ -191,7 +194,7 @@ def opened(path: Path) -> Iterator[Any]:
         InvalidConfiguration: rosbags is not installed.
     """
     with needs_extra("bags", "rosbags"):
-        from rosbags.highlevel import AnyReader, AnyReaderError
+        from rosbags.highlevel import AnyReader
         from rosbags.typesys import Stores, get_typestore
     if not path.exists():
         raise InvalidRecording(f"expected a ROS 2 bag at {path}, found nothing there; check the path")
@@ -201,7 +204,7 @@ def opened(path: Path) -> Iterator[Any]:
             yield reader
     except NsrecoverError:
         raise
-    except (AnyReaderError, OSError, AssertionError, KeyError, ValueError) as problem:
+    except Exception as problem:  # the readers of the formats raise what the damage leads to, MemoryError for instance
         raise InvalidRecording(
             f"expected a ROS 2 bag at {path}, found one that cannot be read ({problem or type(problem).__name__}); "
             "it is damaged or was not closed: `ros2 bag reindex` may help"

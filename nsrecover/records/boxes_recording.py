@@ -20,8 +20,10 @@ import numpy as np
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.atomic_write import atomic_write
 from nsrecover.core.scene import Box
+from nsrecover.core.untrusted_json import read_json
 from nsrecover.errors import InvalidRecording, NsrecoverError
 from nsrecover.perception.boxes import scene_of_boxes
+from nsrecover.records.arrays import check_readable
 
 FORMAT = "nsrecover boxes"
 """Value of the field `format`."""
@@ -57,7 +59,12 @@ class BoxesRecording:
 
 
 def save(recording: BoxesRecording, path: str | Path) -> None:
-    """Write a recording atomically."""
+    """Write a recording atomically.
+
+    Raises:
+        InvalidRecording: an action cannot be written as text and read again.
+    """
+    check_readable(recording.plan)
     targets = [action.target for action in recording.plan]
     document = {
         "format": FORMAT,
@@ -81,7 +88,7 @@ def load(path: str | Path) -> BoxesRecording:
         InvalidRecording: the file does not exist or is no recording of boxes.
     """
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        document = read_json(path)
     except OSError as problem:
         raise InvalidRecording(f"expected recorded boxes at {path}, found no file ({problem.strerror})") from problem
     except ValueError as problem:

@@ -20,13 +20,16 @@ from nsrecover.core.atomic_write import atomic_write
 from nsrecover.core.discrepancy import Cause, Deviation, Discrepancy, Phase, Unseen, UnseenReason
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.explanation import Explanation, Fact, Sentence
+from nsrecover.core.printable import printable
 from nsrecover.core.recovery import Improvement, Recovery, RecoveryStatus
 from nsrecover.core.scene import Box, SceneGraph, Visibility
 from nsrecover.core.sensing import SensorFinding, SensorProblem
+from nsrecover.core.untrusted_json import read_json
 from nsrecover.domains.tabletop.operators import TABLETOP
 from nsrecover.errors import InvalidRecording, NsrecoverError
 from nsrecover.explanation.facts import violated_texts
 from nsrecover.explanation.reasons import reason_text
+from nsrecover.records.episode_checks import check_consistent
 
 FORMAT = "nsrecover episode"
 """Value of the field `format` of a log."""
@@ -56,11 +59,11 @@ def load(path: str | Path) -> Episode:
         The episode, without appearance features.
 
     Raises:
-        InvalidRecording: the file does not exist, or is not the log of an episode.
+        InvalidRecording: the file does not exist, is not the log of an episode, or its parts contradict each other.
     """
     path = Path(path)
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = read_json(path)
     except OSError as problem:
         raise InvalidRecording(
             f"expected the log of an episode at {path}, found none ({problem.strerror})"
@@ -93,7 +96,8 @@ def from_document(document: object, source: str = "log") -> Episode:
         source: name of the document in errors.
 
     Raises:
-        InvalidRecording: the document is not the log of an episode, or of another version.
+        InvalidRecording: the document is not the log of an episode, of another version, or its parts contradict each
+            other, see `nsrecover.records.episode_checks`.
     """
     if not isinstance(document, dict) or not is_episode(document):
         raise InvalidRecording(f"expected the log of an episode (format {FORMAT!r}) in {source}, found something else")
@@ -102,14 +106,17 @@ def from_document(document: object, source: str = "log") -> Episode:
             f"expected a log of schema {SCHEMA} in {source}, found schema {document.get('schema')}; write it again"
         )
     try:
-        return Episode(
+        episode = Episode(
             _read_plan(document["plan"]),
             EpisodeStatus(document["status"]),
-            str(document["reason"]),
+            printable(str(document["reason"])),
             _read_graph(document["start"]),
             tuple(_read_record(record) for record in document["records"]),
             float(document["start_s"]),
         )
+        _check_verdicts(document, episode)
+        check_consistent(episode)
+        return episode
     except (NsrecoverError, KeyError, ValueError, TypeError, AttributeError) as problem:
         what = f"no {problem}" if isinstance(problem, KeyError) else str(problem)
         raise InvalidRecording(f"expected a whole log of an episode in {source}, found: {what}") from problem
@@ -201,6 +208,14 @@ def _recovery(recovery: Recovery) -> dict[str, Any]:
 Read = TypeVar("Read")
 _CAUSES = {cause.value: cause for cause in Cause}
 _REASONS = {reason.value: reason for reason in UnseenReason}
+
+
+def _check_verdicts(document: Mapping[str, Any], episode: Episode) -> None:
+    """Check that verdicts, which older logs lack, are those that follow from the discrepancies."""
+    for number, (data, record) in enumerate(zip(document["records"], episode.records, strict=True), start=1):
+        found, follows = data["discrepancy"].get("verdict"), record.discrepancy.verdict
+        if found not in (None, follows):
+            raise InvalidRecording(f"record {number}: expected the verdict {follows}, found {found}")
 
 
 def _optional(read: Callable[[Any], Read], value: Any) -> Read | None:
@@ -307,7 +322,7 @@ def _read_recovery(data: Mapping[str, Any]) -> Recovery:
         expansions=int(data["expansions"]),
         seconds=float(data["seconds"]),
         blamed=tuple(data["blamed"]),
-        note=str(data["reason"]),
+        note=printable(str(data["reason"])),
         # logs of older versions have none
         improvements=tuple(Improvement(float(s), int(n), float(c)) for s, n, c in data.get("improvements", ())),
     )
@@ -316,7 +331,7 @@ def _read_recovery(data: Mapping[str, Any]) -> Recovery:
 def _read_explanation(data: Mapping[str, Any]) -> Explanation:
     return Explanation(
         sentences=tuple(
-            Sentence(str(each["text"]), tuple(Fact(fact[0], tuple(fact[1:])) for fact in each["facts"]))
+            Sentence(printable(str(each["text"])), tuple(Fact(fact[0], tuple(fact[1:])) for fact in each["facts"]))
             for each in data["sentences"]
         ),
         step=int(data["step"]),

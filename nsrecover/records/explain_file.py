@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from nsrecover.core.episode import Episode
 from nsrecover.core.protocols import LanguageModel
+from nsrecover.core.untrusted_json import read_json
 from nsrecover.errors import InvalidRecording
 from nsrecover.explanation.audience import Audience
 from nsrecover.explanation.episodes import report_of_episode
@@ -67,7 +67,7 @@ def explain_file(
     if path.suffix == ".npz" or is_bag(path) or (str(path) == EXAMPLE and not path.exists()):
         return [_of_episode(_reviewed(path, checkpoint), audience, questions) | ours]
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = read_json(path)
     except (OSError, ValueError):
         document = None  # reported in detail below
     if isinstance(document, dict) and document.get("format") == boxes_recording.FORMAT:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
@@ -20,7 +19,7 @@ from nsrecover.core.actions import Plan
 from nsrecover.core.atomic_write import atomic_write
 from nsrecover.core.observation import Observation
 from nsrecover.errors import InvalidRecording, did_you_mean
-from nsrecover.records.arrays import arrays_to_episode, episode_to_arrays, stored_names
+from nsrecover.records.arrays import MAX_BYTES, arrays_to_episode, episode_to_arrays, stored_names, too_large
 
 SCHEMA = 1
 """Version of the file format; readers refuse any other."""
@@ -117,7 +116,9 @@ def load(path: str | Path) -> Recording:
         with np.load(path, allow_pickle=False) as archive:
             _check_members(path, archive)
             arrays = {name: archive[name] for name in stored_names(archive.files)}
-    except (OSError, TypeError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as problem:
+    except InvalidRecording:
+        raise
+    except Exception as problem:  # NumPy and zipfile raise what the damage leads to, a TokenError for instance
         raise InvalidRecording(
             f"expected a recorded episode in {path}, found a file that cannot be read ({problem}); "
             "it is damaged or of another kind: record it again or fetch it again"
@@ -146,7 +147,10 @@ def example(name: str = "collapse") -> Recording:
 
 
 def _check_members(path: Path, archive: Any) -> None:
-    """Check the version, then the names of the arrays."""
+    """Check the size, the version, and the names of the arrays."""
+    size = sum(member.file_size for member in archive.zip.infolist())
+    if size > MAX_BYTES:
+        raise InvalidRecording(too_large(path, size))
     if "schema" not in archive.files:
         raise InvalidRecording(
             f"expected a recorded episode with a schema version in {path}, found another kind of numpy file; "

@@ -11,10 +11,12 @@ from nsrecover.core.actions import Action
 from nsrecover.core.discrepancy import Discrepancy
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.explanation import Explanation
+from nsrecover.core.observation import Observation
 from nsrecover.core.recovery import Recovery
 from nsrecover.core.scene import SceneGraph
-from nsrecover.errors import InvalidConfiguration
+from nsrecover.errors import InvalidConfiguration, InvalidRecording
 from nsrecover.monitoring.monitor import Monitor
+from nsrecover.perception.boxes import scene_of_boxes
 from nsrecover.records.recording import Recording
 from nsrecover.records.runs import Run
 from nsrecover.system import System, geometric, load
@@ -99,7 +101,17 @@ def episode_of(reviews: Sequence[Review], recording: Recording | Run) -> Episode
     Args:
         reviews: the reviews of all steps, from `review`.
         recording: the reviewed recording.
+
+    Raises:
+        InvalidRecording: the plan is empty, and the scene is known by images only.
     """
+    first = recording.observations[0]
+    if reviews:
+        start = reviews[0].before
+    elif isinstance(first, Observation):
+        raise InvalidRecording("expected at least one action to review, found an empty plan; record a run with actions")
+    else:
+        start = scene_of_boxes(dict(first))
     # boxes come without times: the number of the observation stands for them
     clock = [float(getattr(seen, "time_s", number)) for number, seen in enumerate(recording.observations)]
     records = tuple(
@@ -115,4 +127,4 @@ def episode_of(reviews: Sequence[Review], recording: Recording | Run) -> Episode
         )
         for item, time_s in zip(reviews, clock[1:], strict=True)
     )
-    return Episode(recording.plan, EpisodeStatus.REVIEWED, "", reviews[0].before, records, clock[0])
+    return Episode(recording.plan, EpisodeStatus.REVIEWED, "", start, records, clock[0])

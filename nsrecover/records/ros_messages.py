@@ -5,7 +5,6 @@ Messages are anything with the fields of the ROS types: of rosbags, of rclpy, or
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.observation import Camera, Observation
+from nsrecover.core.untrusted_json import parse_json
 from nsrecover.errors import InvalidRecording
 from nsrecover.perception.mask_formats import instances_of
 from nsrecover.records.bag_images import colour_of, depth_of, labels_of
@@ -295,7 +295,7 @@ def json_of(text: str, topic: str) -> dict[str, Any]:
         InvalidRecording: it is none.
     """
     try:
-        document = json.loads(text)
+        document = parse_json(text)
     except ValueError as problem:
         raise InvalidRecording(f"expected JSON on {topic}, found {text[:40]!r} ({problem})") from problem
     if not isinstance(document, dict):

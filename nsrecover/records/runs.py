@@ -11,6 +11,7 @@ from typing import Any
 
 from nsrecover.core.actions import Plan
 from nsrecover.core.observation import Observation
+from nsrecover.core.untrusted_json import read_json
 from nsrecover.errors import InvalidRecording
 from nsrecover.records import boxes_recording, recording
 from nsrecover.records.archive import Archive
@@ -125,7 +126,7 @@ def _is_run(path: Path) -> bool:
         return False
     if path.suffix == ".json":
         try:
-            document = json.loads(path.read_text(encoding="utf-8"))
+            document = read_json(path)
         except (OSError, ValueError):
             return False
         return isinstance(document, dict) and document.get("format") == boxes_recording.FORMAT

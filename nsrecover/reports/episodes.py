@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 from nsrecover.core.episode import Episode
 from nsrecover.core.observation import Observation
+from nsrecover.core.untrusted_json import read_json
 from nsrecover.errors import InvalidRecording
 from nsrecover.records import episode_log
 from nsrecover.records.review import episode_of, review, system_for
@@ -45,7 +45,7 @@ def _logged(path: Path) -> Episode | None:
     if path.suffix != ".json" or not path.is_file():
         return None
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = read_json(path)
     except ValueError as problem:
         raise InvalidRecording(f"expected JSON in {path}, found: {problem}") from problem
     return episode_log.from_document(document, str(path)) if episode_log.is_episode(document) else None

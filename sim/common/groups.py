@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from hydra.errors import InstantiationException
-from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
 from conf.help import CONF
+from conf.targets import instantiate
 from nsrecover.errors import InvalidConfiguration, NsrecoverError, did_you_mean
 
 

@@ -6,7 +6,6 @@ Needs the `openai` client (`pip install 'nsrecover[llm]'`), which is imported wi
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 import os
 import threading
@@ -19,6 +18,7 @@ from urllib.parse import urlsplit
 
 from nsrecover.core.completion import Completion, Listener, Prompt
 from nsrecover.core.extras import needs_extra
+from nsrecover.core.untrusted_json import parse_json
 from nsrecover.errors import InvalidConfiguration, ModelFailure
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ async def _events(answer: Any) -> AsyncIterator[dict[str, Any]]:
         body += part
         if len(body) > LONGEST_ANSWER:
             raise _Broken(_TOO_LONG)
-    yield json.loads(body)
+    yield parse_json(body)
 
 
 async def _first_model(client: AsyncOpenAI) -> str:

@@ -11,6 +11,7 @@ from string import Template
 from typing import Any, Protocol
 
 from nsrecover.core.completion import Prompt
+from nsrecover.core.untrusted_json import parse_json
 from nsrecover.errors import InvalidConfiguration, ModelFailure, did_you_mean
 from nsrecover.explanation.language_model.rewording_task import RewordingTask
 from nsrecover.explanation.language_model.vocabulary import sentences_of
@@ -115,7 +116,7 @@ class StructuredPrompt(PromptStrategy):
     def candidates(self, task: RewordingTask, points: Sequence[int], answer: str) -> tuple[Candidate, ...]:
         """See `PromptStrategy`."""
         try:
-            document = json.loads(answer)
+            document = parse_json(answer)
         except ValueError:
             raise ModelFailure("the answer is not the JSON that was asked for") from None
         found = list[Candidate]()
@@ -173,7 +174,7 @@ def prompt_template(name: str, version: int) -> PromptTemplate:
     full = f"{name}.v{version}"
     if full not in known:
         raise InvalidConfiguration(f"expected a prompt, found {full!r}.{did_you_mean(full, known)}")
-    document = json.loads(known[full].read_text(encoding="utf-8"))
+    document = parse_json(known[full].read_bytes())
     return PromptTemplate(full, document["system"], document["user"], document["again"])
 
 

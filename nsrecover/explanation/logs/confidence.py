@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from nsrecover.core.untrusted_json import read_json
 from nsrecover.explanation.logs.diagnosis import Diagnosis
 from nsrecover.explanation.logs.findings import RootCause
 from nsrecover.explanation.logs.records import HouseholdLog
@@ -82,4 +82,4 @@ def open_question(diagnosis: Diagnosis) -> str:
 
 @lru_cache(maxsize=1)
 def _weights() -> tuple[float, ...]:
-    return tuple(json.loads(FITTED.read_text(encoding="utf-8"))["weights"])
+    return tuple(read_json(FITTED)["weights"])

@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from nsrecover.core.printable import printable
+from nsrecover.core.untrusted_json import InvalidJson, parse_json, read_text
 from nsrecover.domains.household.names import normal
 from nsrecover.errors import InvalidRecording
 from nsrecover.explanation.logs.lexicon import EMPTY_HAND, HAND, HOLDS, RELATED, RELATIONS, action_in
@@ -44,32 +46,34 @@ def read_logs(path: Path) -> tuple[HouseholdLog, ...]:
         InvalidRecording: there is no such file, or its contents do not have the format; names the line.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except OSError as error:
         raise InvalidRecording(f"expected a log at {path}, found none ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise InvalidRecording(f"expected text in {path}, found byte {error.start} that is not UTF-8") from error
+    except InvalidJson as error:
+        raise InvalidRecording(f"expected text in {path}, found {error}") from error
     return tuple(log_of(document, where) for document, where in _documents(text, path.name))
 
 
 def _documents(text: str, name: str) -> Iterator[tuple[Any, str]]:
     """Every JSON object of a file, with its place in the file."""
     try:
-        whole = json.loads(text)
-    except json.JSONDecodeError as first:
+        whole = parse_json(text)
+    except InvalidJson as first:
         lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
         # One object over many lines with a mistake in it, rather than an object a line.
-        if len(lines) < 2 or not lines[0][1].rstrip().endswith("}"):
-            found = "nothing" if not lines else first.msg.lower()
+        if len(lines) < 2 or first.line is None or not lines[0][1].rstrip().endswith("}"):
+            where = name if first.line is None else f"{name}, line {first.line}"
+            found = first.problem.lower() if lines else "nothing"
             raise InvalidRecording(
-                f"{name}, line {first.lineno}: expected JSON (an object, or an object a line), found: {found}"
+                f"{where}: expected JSON (an object, or an object a line), found: {found}"
             ) from first
         for number, line in lines:
             try:
-                yield json.loads(line), f"{name}, line {number}"
-            except json.JSONDecodeError as error:
+                yield parse_json(line), f"{name}, line {number}"
+            except InvalidJson as error:
+                column = "" if error.column is None else f" at column {error.column}"
                 raise InvalidRecording(
-                    f"{name}, line {number}: expected a JSON object, found: {error.msg.lower()} at column {error.colno}"
+                    f"{name}, line {number}: expected a JSON object, found: {error.problem.lower()}{column}"
                 ) from error
         return
     if isinstance(whole, list):
@@ -101,6 +105,7 @@ def log_of(document: Any, where: str = "log") -> HouseholdLog:
     for field in _TEXTS:
         if not isinstance(given[field], str):
             raise InvalidRecording(f"{where}: expected text in {field!r}, found {_short(given[field])}")
+        given[field] = printable(given[field])
     lines = tuple(_lines(given["plan"], "plan", where))
     steps = list[Step]()
     for number, line in enumerate(lines, start=1):
@@ -137,7 +142,7 @@ def _lines(value: Any, field: str, where: str) -> list[str]:
     for number, entry in enumerate(entries, start=1):
         if not isinstance(entry, str):
             raise InvalidRecording(f"{where}: {field}, entry {number}: expected text, found {_short(entry)}")
-    return [entry.strip() for entry in entries if entry.strip()]
+    return [printable(entry).strip() for entry in entries if entry.strip()]
 
 
 def step_of(line: str, where: str = "plan") -> Step:

@@ -32,20 +32,47 @@ JSON_MARKS = (b",", b"[", b"{")
 """Each value of a JSON body needs one of these; parsing takes time for each."""
 
 
+ADDRESSES = 10_000
+"""Number of addresses whose requests are counted; of more, those that asked least recently are forgotten."""
+
+
+class Rates:
+    """Counts the requests of each address: a bucket that refills with time (token bucket).
+
+    Args:
+        per_s: lasting rate.
+    """
+
+    def __init__(self, per_s: float) -> None:
+        self._per_s = per_s
+        self._left: dict[str, tuple[float, float]] = {}
+
+    def allow(self, address: str, now: float) -> bool:
+        """Count a request at a time in seconds; return whether it is within the rate."""
+        left, before = self._left.pop(address, (2 * self._per_s, now))
+        left = min(2 * self._per_s, left + (now - before) * self._per_s)
+        allowed = left >= 1
+        self._left[address] = (left - allowed, now)
+        if len(self._left) > ADDRESSES:
+            del self._left[next(iter(self._left))]
+        return allowed
+
+
 class Guard:
-    """Middleware that refuses unauthorised callers, bodies that are too large and requests that arrive too slowly.
+    """Middleware that refuses unauthorised callers, and requests that are too many, too large or too slow.
 
     Without a token, only programs on this machine may send requests. To keep out web pages in a browser on this
     machine, the request must address the server by a loopback address, and must not come from another origin.
 
     Args:
         app: the application to protect.
-        limits: maximum body size and arrival time.
+        limits: maximum body size, arrival time and rate.
         token: the token that clients must send; None allows loopback only.
     """
 
     def __init__(self, app: ASGIApp, limits: Limits, token: str | None) -> None:
         self._app, self._limits, self._token = app, limits, token
+        self._rates = Rates(limits.requests_per_s)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer it with a refusal."""
@@ -61,6 +88,7 @@ class Guard:
             await send(message)
 
         try:
+            self._check_rate(scope)
             self._check_caller(scope["path"], headers)
             self._check_length(headers)
             await self._app(scope, self._limited(receive, headers), sent)
@@ -70,6 +98,14 @@ class Guard:
             # The rest of the body is not read.
             response = answer(refused.problem, refused.status_code, {**(refused.headers or {}), "Connection": "close"})
             await response(scope, receive, send)
+
+    def _check_rate(self, scope: Scope) -> None:
+        address = str((scope.get("client") or ("",))[0])
+        if not self._rates.allow(address, asyncio.get_running_loop().time()):
+            raise Refused(
+                429, "too_many_requests", f"expected at most {self._limits.requests_per_s:g} requests a second of one "
+                "address, found more; send fewer, or start the server with a higher limit", {"Retry-After": "1"},
+            )  # fmt: skip
 
     def _check_caller(self, path: str, headers: Mapping[str, str]) -> None:
         if self._token is not None:

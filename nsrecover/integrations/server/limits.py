@@ -27,6 +27,7 @@ class Limits:
         planning_s: planning time of a recovery, whatever budget the client requests, seconds.
         events_s: duration of one answer with events, after which clients reconnect, seconds.
         listeners: number of simultaneous listeners to the events of a session.
+        requests_per_s: lasting rate of requests from one address; for a moment, twice as many may come at once.
         workers: number of threads for perception, and the same number for planning.
     """
 
@@ -39,6 +40,7 @@ class Limits:
     planning_s: float = 30.0
     events_s: float = 300.0
     listeners: int = 4
+    requests_per_s: float = 200.0
     workers: int = 2
 
     def __post_init__(self) -> None:

@@ -60,14 +60,14 @@ REASONS = {
     409: "The session is not at the point for this, or is busy.",
     413: "The request is too large.",
     422: "Something in the request is not as it has to be.",
-    429: "There are too many sessions, or listeners of one.",
+    429: "There are too many requests, sessions, or listeners of one.",
 }
 """Status of a refusal -> its description in the schema."""
 
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the schema of the refusals of an operation, including those of all operations."""
-    general = (400, 401, 403, 408, 413, 422)
+    general = (400, 401, 403, 408, 413, 422, 429)
     return {status: {"model": Problem, "description": REASONS[status]} for status in sorted({*general, *statuses})}
 
 

@@ -13,6 +13,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from nsrecover.core.discrepancy import Cause, Phase
 from nsrecover.integrations.server import convert, messages
+from nsrecover.integrations.server.bodies import StrictRoute, json_of
 from nsrecover.integrations.server.limits import VIEWS
 from nsrecover.integrations.server.problems import Refused, refusals
 from nsrecover.integrations.server.service import Seeing, Service, state_of
@@ -29,7 +30,7 @@ EVENT = {
     },
 }
 
-router = APIRouter(prefix="/v1")
+router = APIRouter(prefix="/v1", route_class=StrictRoute)
 
 
 def _service(request: Request) -> Service:
@@ -95,7 +96,7 @@ async def causes() -> list[messages.CauseCode]:
     return [messages.CauseCode(code=cause, meaning=cause.meaning) for cause in Cause]
 
 
-@router.post("/sessions", status_code=201, tags=["sessions"], responses=refusals(429))
+@router.post("/sessions", status_code=201, tags=["sessions"], responses=refusals())
 async def open_session(service: Serving, body: messages.NewSession) -> messages.SessionState:
     """Open a session for a plan. Send the first observation next."""
     return state_of(service.open(body))
@@ -142,6 +143,7 @@ async def observe_files(
     ] = None,
 ) -> messages.Judgement:
     """Send an observation as files: one image of each kind for each view, in the order of the cameras."""
+    json_of(look)
     try:
         parsed = messages.MultipartLook.model_validate_json(look)
     except ValidationError as error:
@@ -192,7 +194,7 @@ async def follow_recovery(service: Serving, session: InSession) -> messages.Sess
     tags=["events"],
     response_class=EventSourceResponse,
     responses={
-        **refusals(404, 429),
+        **refusals(404),
         200: {"description": "Events", "content": {"text/event-stream": {"schema": EVENT}}},
     },
 )

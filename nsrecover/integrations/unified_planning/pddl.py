@@ -9,13 +9,13 @@ docs/domains.md shows a whole program. Needs unified-planning: `pip install 'nsr
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nsrecover.core.extras import needs_extra
+from nsrecover.core.untrusted_json import read_json
 from nsrecover.domains import base
 from nsrecover.domains.instance import Instance
 from nsrecover.errors import InvalidConfiguration, did_you_mean
@@ -93,8 +93,7 @@ def _text(source: str | Path) -> str:
 
 
 def _domain(read: Problem, domain_name: str, given: WordTable | str | Path) -> base.Domain:
-    table = given if isinstance(given, Mapping) else json.loads(Path(given).read_text())
-    words = {name: base.Words(said) if isinstance(said, str) else base.Words(**said) for name, said in table.items()}
+    words = _words(given)
     names = [item.name for item in (*read.actions, *read.fluents)]
     for name in words:
         if name not in names:
@@ -122,6 +121,17 @@ def _domain(read: Problem, domain_name: str, given: WordTable | str | Path) -> b
         operators=operators,
         words={name: said for name, said in words.items() if name not in operators},
     )
+
+
+def _words(given: WordTable | str | Path) -> dict[str, base.Words]:
+    try:
+        table = given if isinstance(given, Mapping) else read_json(given)
+        return {name: base.Words(said) if isinstance(said, str) else base.Words(**said) for name, said in table.items()}
+    except (OSError, ValueError, TypeError, AttributeError) as problem:
+        raise InvalidConfiguration(
+            "expected words as a table, or a JSON file with one: operator or predicate -> text, or texts by the names "
+            f"of nsrecover.domains.base.Words; found: {problem}"
+        ) from problem
 
 
 def _traits(kind: Any) -> frozenset[str]:

@@ -80,6 +80,8 @@ def test_plans_are_read_from_text_and_printed_the_same() -> None:
     assert plan[0] == Action("top", ("red cube", "blue cube"))
     assert Plan.parse(str(plan)) == plan
     assert Plan.parse(["top(red cube,blue cube)", " free( red cube )"]) == plan
+    assert Action.parse("top(red cube, blue cube,)") == plan[0]
+    assert Action.parse("wait()").arguments == ()
 
 
 @pytest.mark.parametrize("text", ["top red blue", "top(red, blue", "(red)", "top(red)(blue)"])

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from nsrecover.domains.tabletop.relations import Edge, Relation
 from nsrecover.explanation.logs import document_of, log_of
+from nsrecover.explanation.numbering import clock
 from nsrecover.explanation.summary import summary_of
 from tests.nsrecover.explanation.made_episodes import fallen, flawless
 
@@ -47,3 +50,10 @@ def test_every_end_of_a_step_is_a_subgoal() -> None:
         "Put green die on blue cube",
     ]
     assert {frame.label for frame in log.subgoals} == {"Goal"}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.0, "00:00"), (59.9, "00:59"), (67.0, "01:07"), (3725.0, "62:05"), (-3.0, "00:00")]
+)
+def test_times_are_minutes_and_seconds(seconds: float, text: str) -> None:
+    assert clock(seconds) == text

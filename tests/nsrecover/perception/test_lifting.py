@@ -10,7 +10,7 @@ from scipy import ndimage
 
 from nsrecover.core.observation import Camera, Observation
 from nsrecover.perception.detections import lift_boxes
-from nsrecover.perception.lifting import box_around, depth_noise, lift_points, table_height, view_points
+from nsrecover.perception.lifting import box_around, depth_noise, lift_points, table_height, to_world, view_points
 
 HEIGHT, SIDE, FOCAL = 1.0, 0.05, 400.0
 SHAPE = (160, 200)
@@ -96,3 +96,15 @@ def test_what_stands_reaches_down_to_the_table_and_what_is_stacked_does_not() ->
 def test_an_object_behind_its_mask_only_is_not_seen(seen: Observation) -> None:
     shifted = replace(seen, instances=np.roll(seen.instances, 60, axis=2))
     assert lift_boxes(shifted, [1])[1].tolist() == [False]
+
+
+def test_pixels_are_where_a_camera_with_two_focal_lengths_and_a_turned_pose_sees_them() -> None:
+    k = np.array([[100, 0, 3], [0, 50, 2], [0, 0, 1]], np.float32)
+    pose = np.array([[0, -1, 0, 0.5], [1, 0, 0, 0.1], [0, 0, 1, 0.2], [0, 0, 0, 1]], np.float32)
+    depth = np.full((1, 4, 6), 2.0, np.float32)
+    rgb, instances = np.zeros((1, 4, 6, 3), np.uint8), np.zeros((1, 4, 6), np.int32)
+    observation = Observation(rgb, depth, instances, (Camera(k, pose),), {})
+    # the middles of the pixels: half a pixel from their corners
+    x, y = 2 * (4.5 - 3) / 100, 2 * (1.5 - 2) / 50
+    found = to_world(observation, 0, np.array([1]), np.array([4]))
+    np.testing.assert_allclose(found, [[0.5 - y, 0.1 + x, 2.2]], atol=1e-6)

@@ -265,3 +265,12 @@ def _without_size(node: np.ndarray) -> np.ndarray:
     if node.shape[-1] != 6:
         return node
     return np.concatenate([node[:, :3], np.full_like(node[:, 3:], SIDE)], axis=1)
+
+
+def test_of_equally_near_subgoals_the_later_one_is_taken(models: GeometricModels) -> None:
+    """The green cube is neither where it was nor where it is to go: one object is wrong in both scenes."""
+    trace = imagine(models, table(*FIVE), plan("top green red"))
+    graph = moved(trace.graphs[0], green=(0.45, 0.05, H))
+    recovery = run(models, graph, trace, 0, subgoals=1)
+    assert recovery.subgoal == 1
+    assert words(recovery) == ["top(green, red)"]

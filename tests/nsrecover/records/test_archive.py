@@ -242,7 +242,7 @@ def test_a_damaged_chunk_is_one_clear_error(path):
     data[chunk.byte_offset + 20 : chunk.byte_offset + 60] = bytes(40)
     path.write_bytes(data)
     with Archive(path) as archive:
-        with pytest.raises(InvalidRecording, match="readable array rgb in episode 7"):
+        with pytest.raises(InvalidRecording, match="array rgb of episode 7"):
             archive[7]
         _same(archive[4], _recording(4))
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -111,3 +114,50 @@ def test_a_file_that_is_not_there_or_no_json_is_named(tmp_path: Path) -> None:
     (tmp_path / "half.json").write_text('{"format": ')
     with pytest.raises(InvalidRecording, match=r"half\.json"):
         episode_log.load(tmp_path / "half.json")
+
+
+def _later(document: Any, key: str, value: Any) -> None:
+    """Change the second record."""
+    document["records"][1][key] = value
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda d: d["records"].reverse(), "expected a time after"),
+        (lambda d: _later(d, "time_s", d["start_s"] - 1), "expected a time after"),
+        (lambda d: [each.update(time_s=0) for each in d["records"]] and d.update(start_s=0), ""),
+        (lambda d: [each.update(time_s=d["start_s"]) for each in d["records"]] and d["records"].reverse(), "step"),
+        (lambda d: d["records"].pop(1), "expected step 1 after step 0, found step 2"),
+        (lambda d: d["records"].insert(0, d["records"][0]), "expected step 1 after step 0, found step 0"),
+        (lambda d: _later(d, "action", d["records"][0]["action"]), "expected the action that was judged"),
+        (lambda d: d["records"][1]["discrepancy"].update(step=9), "expected a step of the plan"),
+        (lambda d: d["records"][1]["discrepancy"].update(step=-1), "expected a step of the plan"),
+        (lambda d: d["records"][1]["discrepancy"]["action"].update(operator="free"), "step 1 of the plan"),
+        (lambda d: d["records"][1]["plan"][0].update(arguments=["a ghost", "blue cube"]), "'a ghost'"),
+        (lambda d: d["records"][-1]["discrepancy"]["culprits"][0].update(name="a ghost"), "'a ghost'"),
+        (lambda d: d["records"][-1]["discrepancy"].update(verdict="as_expected"), "the verdict deviating"),
+        (lambda d: d["records"][-1]["discrepancy"]["probabilities"].pop(), "probability for each object"),
+        (lambda d: d["records"][-1]["discrepancy"]["probabilities"].__setitem__(0, 7), "from 0 to 1"),
+        (lambda d: d["records"][-1]["recovery"].update(subgoal=99), "found 99"),
+        (lambda d: d["records"][-1]["recovery"].update(subgoal=None), "found recovered"),
+        (lambda d: d["records"][-1]["recovery"]["graphs"].pop(), "after each of"),
+        (lambda d: d["records"][-1]["recovery"]["actions"][0].update(arguments=["a ghost"]), "'a ghost'"),
+        (lambda d: d["records"][-1]["explanation"].update(step=1), "explanation of step"),
+        (lambda d: d.update(reason="it stopped"), "if and only if help was asked for"),
+        (lambda d: d.update(status="asked_for_help"), "if and only if help was asked for"),
+    ],
+)
+def test_logs_whose_parts_contradict_each_other_are_refused(
+    reviewed: Episode, change: Callable[[Any], object], said: str, tmp_path: Path
+) -> None:
+    document = json.loads(json.dumps(episode_log.to_document(reviewed)))
+    change(document)
+    path = tmp_path / "episode.json"
+    path.write_text(json.dumps(document))
+    if not said:
+        assert len(episode_log.load(path).records) == len(reviewed.records)
+        return
+    with pytest.raises(InvalidRecording, match=re.escape(said)) as refused:
+        episode_log.load(path)
+    assert str(path) in str(refused.value)

@@ -1,5 +1,7 @@
 """Relations and operators on hand-built scenes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -96,3 +98,9 @@ def test_effects_of_actions_with_a_target_are_judged_by_distance() -> None:
     for target, reached in ((near, True), (far, False)):
         action = Action("restore", ("c",), target)
         assert operator_of(action).achieved(TOWER, action) is reached
+
+
+def test_what_is_missing_covers_nothing() -> None:
+    gone = replace(TOWER, seen=np.array([True, False, True, False]))
+    assert resting_on(gone, 0) == ()
+    assert is_clear(gone, 0)

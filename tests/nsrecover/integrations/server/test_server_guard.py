@@ -27,6 +27,9 @@ from tests.nsrecover.integrations.server.conftest import BOXES, LOCAL, applicati
 
 TOKEN = "a-token-of-twenty-chars"
 
+MIRRORED = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, -1, 0.5], [0, 0, 0, 1]]
+"""Pose of a camera whose axes are left-handed."""
+
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.7.1", "robot.local"])
 def test_an_address_that_others_can_reach_needs_a_token(host: str) -> None:
@@ -157,6 +160,7 @@ def test_unknown_paths_and_methods_are_problems_too(http: TestClient) -> None:
         (lambda m: m["views"][0].update(rgb_png="data:image/png;base64,AAAA"), "expected a PNG as base64"),
         (lambda m: m["views"][0].update(depth_png=m["views"][0]["instances_png"][:40]), "expected a"),
         (lambda m: m["views"][0]["camera"].update(world_from_camera=[[1, 0, 0, 0]] * 4), "rigid transform"),
+        (lambda m: m["views"][0]["camera"].update(world_from_camera=MIRRORED), "rigid transform"),
         (lambda m: m["views"][0]["camera"].update(intrinsics=[[0, 0, 0]] * 3), "focal lengths"),
         (lambda m: m.update(labels={"0": "a"}), "labels"),
         (lambda m: m.update(labels={"1": "a", "2": "a"}), "different name"),

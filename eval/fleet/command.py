@@ -1,0 +1,143 @@
+"""`python -m eval.fleet`: many robots, some of them hostile, use one server at the same time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import psutil
+from tqdm import tqdm
+
+from eval.common.output import write_results
+from eval.common.served import Served, served
+from eval.common.tables import document, markdown_table
+from eval.fleet.hostile import Hostile
+from eval.fleet.robots import LOOK, RECOVER, Answered, Robot, check_health, of_kind, story_in_boxes, story_in_images
+from nsrecover.errors import InvalidConfiguration
+
+HEALTH_EVERY_S = 0.25
+"""Interval of health checks."""
+
+REQUESTS = 4
+"""Requests of one robot in the interval of observations, at most; the server's limit of requests is set by it."""
+
+
+@dataclass
+class FleetConfig:
+    """Top level of conf/fleet.yaml."""
+
+    robots: int = 20
+    hostile: int = 0
+    boxes: bool = False
+    seconds: float = 120.0
+    every_s: float = 1.0
+    seed: int = 0
+    out: str = "outputs/fleet"
+
+
+def measure(config: FleetConfig) -> dict[str, Any]:
+    """Load a server and write metrics and table.
+
+    Raises:
+        InvalidConfiguration: a setting is out of its range.
+    """
+    for name in ("robots", "seconds", "every_s"):
+        if not getattr(config, name) > 0:
+            raise InvalidConfiguration(f"expected {name} > 0, found {getattr(config, name)}")
+    if config.hostile < 0:
+        raise InvalidConfiguration(f"expected hostile >= 0, found {config.hostile}")
+    rate = max(200.0, REQUESTS * config.robots / config.every_s)
+    kind = ["--boxes-only"] if config.boxes else []
+    with served("--sessions", str(config.robots), "--rate", str(rate), *kind) as server:
+        metrics = under_load(server, config)
+    write_results(config.out, metrics, table_of(metrics), config)
+    return metrics
+
+
+def under_load(server: Served, config: FleetConfig) -> dict[str, Any]:
+    """Run all robots, and return the contents of metrics.json."""
+    starts = np.random.default_rng(config.seed).uniform(0, config.every_s, config.robots)
+    story = story_in_boxes if config.boxes else story_in_images
+    robots = [Robot(server.url, story(number), config.every_s, float(s)) for number, s in enumerate(starts)]
+    hostile = [Hostile(server.url, number) for number in range(config.hostile)]
+    healthy: list[Answered] = []
+    process = psutil.Process(server.process.pid)
+    before_mb, cpu_before = process.memory_info().rss / 1e6, sum(process.cpu_times()[:2])
+    began = time.perf_counter()
+    until = began + config.seconds
+    runs = [*(robot.run for robot in robots), *(client.run for client in hostile)]
+    threads = [threading.Thread(target=run, args=(until,)) for run in runs]
+    threads.append(threading.Thread(target=check_health, args=(server.url, until, HEALTH_EVERY_S, healthy)))
+    for thread in threads:
+        thread.start()
+    memory_mb = [before_mb]
+    with tqdm(total=round(config.seconds), unit="s", desc="under load") as bar:
+        while any(thread.is_alive() for thread in threads):
+            time.sleep(0.5)
+            memory_mb.append(process.memory_info().rss / 1e6)
+            bar.n = min(round(time.perf_counter() - began), bar.total)
+            bar.refresh()
+    cpu_s = sum(process.cpu_times()[:2]) - cpu_before
+    answers = [answer for robot in robots for answer in robot.answers] + healthy
+    return metrics_of(config, answers, sum((each.statuses for each in hostile), Counter[int]()), memory_mb, cpu_s)
+
+
+def metrics_of(
+    config: FleetConfig,
+    answers: Sequence[Answered],
+    statuses: Counter[int],
+    memory_mb: Sequence[float],
+    cpu_s: float,
+) -> dict[str, Any]:
+    """Return the contents of metrics.json: seconds, megabytes."""
+    wrong = [answer for answer in answers if answer.wrong]
+    looks = of_kind(answers, LOOK, RECOVER)
+    kinds = sorted({answer.what for answer in answers})
+    return {
+        "robots": config.robots,
+        "hostile": config.hostile,
+        "input": "boxes" if config.boxes else "images",
+        "seconds": config.seconds,
+        "observations": len(looks),
+        "observations_per_s": round(len(looks) / config.seconds, 2),
+        "errors": len(wrong),
+        "first_errors": sorted({f"{answer.what}: {answer.wrong}" for answer in wrong})[:5],
+        "to_hostile": {str(status): count for status, count in sorted(statuses.items())},
+        "server_errors": sum(count for status, count in statuses.items() if status >= 500),
+        "latency_s": {"observation": _quantiles(looks)} | {kind: _quantiles(of_kind(answers, kind)) for kind in kinds},
+        "late_s": max((answer.late_s for answer in looks), default=0.0),
+        "memory_mb": {"idle": memory_mb[0], "most": max(memory_mb), "last": memory_mb[-1]},
+        "cpu_s_per_observation": round(cpu_s / max(len(looks), 1), 4),
+        "cpu_share_of_one_core": round(cpu_s / config.seconds, 3),
+    }
+
+
+def _quantiles(answers: Sequence[Answered]) -> dict[str, float]:
+    seconds = [answer.seconds for answer in answers] or [float("nan")]
+    levels = {"p50": 50, "p95": 95, "p99": 99, "most": 100}
+    return {"count": len(answers)} | {name: round(float(np.percentile(seconds, q)), 4) for name, q in levels.items()}
+
+
+def table_of(metrics: dict[str, Any]) -> str:
+    """Metrics as a table, with the first errors."""
+    rows = [
+        [kind, found["count"], *(f"{found[level] * 1e3:.0f}" for level in ("p50", "p95", "p99", "most"))]
+        for kind, found in metrics["latency_s"].items()
+    ]
+    to_hostile = {"closed" if status == "0" else status: count for status, count in metrics["to_hostile"].items()}
+    refused = ", ".join(f"{count} x {status}" for status, count in to_hostile.items())
+    memory = metrics["memory_mb"]
+    return document(
+        f"{metrics['robots']} robots with {metrics['input']} and {metrics['hostile']} hostile clients for "
+        f"{metrics['seconds']:g} s: {metrics['observations']} observations, {metrics['errors']} errors; "
+        f"{metrics['cpu_s_per_observation'] * 1e3:.0f} ms of processor time for each; {memory['idle']:.0f} MB idle, at "
+        f"most {memory['most']:.0f} MB, {memory['last']:.0f} MB at the end",
+        markdown_table(("ms", "answers", "median", "95 %", "99 %", "most"), rows),
+        f"Answers to hostile clients: {refused}" if refused else "",
+        "\n".join(["Errors:", *metrics["first_errors"]]) if metrics["errors"] else "",
+    )

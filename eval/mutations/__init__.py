@@ -1,0 +1,1 @@
+"""Hand-made bugs, and whether the tests of their package notice them."""

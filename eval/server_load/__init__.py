@@ -1,1 +1,0 @@
-"""Load test of the server: `python -m eval.server_load`."""

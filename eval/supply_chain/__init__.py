@@ -1,0 +1,1 @@
+"""Licences of the packages that nsrecover needs, and a bill of materials."""

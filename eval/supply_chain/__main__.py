@@ -1,0 +1,77 @@
+"""`python -m eval.supply_chain`: licences of the packages that nsrecover needs, and a bill of materials."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from conf.command import run_function
+from eval.common.tables import markdown_table
+from eval.supply_chain.packages import OURS, Package, installed, needed
+from nsrecover import __version__
+from nsrecover.core.atomic_write import atomic_write_bytes
+
+ROOT = Path(__file__).parents[2]
+
+SEPARATE = ("fast-downward", "dev")
+"""Extras with programs under the GNU GPL, which run as processes of their own."""
+
+
+def project() -> dict[str, Any]:
+    """The section `project` of pyproject.toml."""
+    found: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return found
+
+
+def copyleft_in(packages: dict[str, Package], requirements: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Name of each set of requirements -> its packages under the GNU GPL, if there are any."""
+    found = {part: sorted(n for n in needed(texts) & packages.keys() if packages[n].copyleft)
+             for part, texts in requirements.items()}  # fmt: skip
+    return {part: names for part, names in found.items() if names}
+
+
+def bill_of_materials(packages: dict[str, Package]) -> dict[str, Any]:
+    """A bill of materials in CycloneDX's format, version 1.5; without times and numbers that change with every run."""
+    return {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.5",
+        "version": 1,
+        "metadata": {"component": _component(OURS, __version__)},
+        "components": [
+            {**_component(each.name, each.version), "licenses": [{"license": {"name": each.licence}}]}
+            for each in packages.values()
+        ],
+    }
+
+
+def _component(name: str, version: str) -> dict[str, str]:
+    return {"type": "library", "name": name, "version": version, "purl": f"pkg:pypi/{name}@{version}"}
+
+
+def supply_chain(
+    sbom: Annotated[Path | None, typer.Option(help="Write a bill of materials (CycloneDX, JSON) to this file.")] = None,
+) -> None:
+    """Print the licence of every installed package; exit with 1 if the library needs one of the GNU GPL.
+
+    Packages of the GNU GPL may be in the extras `fast-downward` and `dev`, where they are programs of their own.
+    """
+    packages = installed()
+    rows = [[each.name, each.version, each.licence] for each in packages.values()]
+    print(markdown_table(("package", "version", "licence"), rows))
+    if sbom is not None:
+        atomic_write_bytes(sbom, json.dumps(bill_of_materials(packages), indent=1).encode() + b"\n")
+        print(f"\n{len(packages)} packages in {sbom}")
+    about = project()
+    extras = {name: texts for name, texts in about["optional-dependencies"].items() if name not in SEPARATE}
+    if wrong := copyleft_in(packages, {"the library": about["dependencies"], **extras}):
+        print(f"expected the GNU GPL in {' and '.join(SEPARATE)} only, found it in {wrong}", file=sys.stderr)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    run_function(supply_chain)

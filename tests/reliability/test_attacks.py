@@ -1,0 +1,278 @@
+"""Input that is made to run code, to read other files, to mislead readers, or to exhaust the server."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections import Counter
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from omegaconf import OmegaConf
+from starlette.testclient import TestClient
+
+import nsrecover
+from conf.targets import TRUSTED, VARIABLE, instantiate, targets_in
+from eval.common.served import Served, served
+from nsrecover import Action, Plan, geometric
+from nsrecover.core.facts import FactScene
+from nsrecover.domains.base import Words
+from nsrecover.domains.service.home_file import load_home
+from nsrecover.errors import InvalidConfiguration, InvalidObservation, NsrecoverError
+from nsrecover.integrations.client import Client
+from nsrecover.integrations.server import Limits, create_app
+from nsrecover.integrations.server.guard import ADDRESSES, Rates
+from nsrecover.integrations.unified_planning.pddl import domain_from_pddl
+from nsrecover.perception.boxes import scene_of_boxes
+from nsrecover.records import boxes_recording
+from nsrecover.records.explain_file import explain_file
+from nsrecover.reports.episodes import report_at
+from nsrecover.reports.page import html_of
+from tests.commands import ROOT, run
+from tests.nsrecover.integrations.server.conftest import BOXES, LOCAL, opened, scene
+from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED
+
+SIZE = (0.04, 0.04, 0.04)
+HOSTILE = (
+    "<img src=x onerror=alert`1`>", "<script>alert`1`</script>", "\"'><svg onload=alert`1`>", "{{ 7 * 7 }}",
+    "{0.__class__}", "%n%s", "[/red]", "[link=https://evil.example]x[/link]", "../../etc/passwd", "`id`", "; rm -rf x",
+    "javascript:alert`1`",
+)  # fmt: skip
+"""Names of objects."""
+
+
+# -- code
+
+
+def test_settings_run_code_of_trusted_packages_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    for target in ("os.system", "builtins.eval", "subprocess.run", "nsrecover.cli.os.system", "sim.common.groups.eval",
+                   "torch.load", "simulator.Evil", "evil", "nsrecover_evil.x"):  # fmt: skip
+        for nested in ({"_target_": target, "_args_": ["true"]}, {"a": [{"b": {"_target_": target}}]}):
+            with pytest.raises(InvalidConfiguration, match="expected a _target_ that is defined in"):
+                instantiate(OmegaConf.create(nested))
+    assert instantiate({"_target_": "torch.optim.SGD", "_partial_": True, "lr": 0.1}).keywords == {"lr": 0.1}
+    with pytest.raises(InvalidConfiguration, match="expected a _target_"):
+        instantiate({"_target_": "collections.OrderedDict"})
+    monkeypatch.setenv(VARIABLE, "collections,decimal")
+    assert instantiate({"_target_": "collections.OrderedDict"}) == {}
+
+
+def test_every_target_of_the_settings_that_ship_is_trusted() -> None:
+    found = {
+        target
+        for path in (ROOT / "conf").rglob("*.yaml")
+        for target in targets_in(OmegaConf.to_container(OmegaConf.load(path), resolve=False))
+        if not target.startswith("hydra")
+    }
+    assert len(found) > 15
+    # the commands' own tests make the objects, which checks the rest
+    assert all(target.startswith(tuple(f"{package}." for package in TRUSTED)) for target in found)
+
+
+def test_a_command_refuses_a_foreign_target_in_one_line(tmp_path: Path) -> None:
+    done = run("eval.demo", "agent._target_=os.system", f"out={tmp_path}", "scenario=collapse")
+    assert done.code == 2
+    assert done.err.count("\n") == 1
+    assert "expected a _target_" in done.err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "!!python/object/apply:os.system ['touch owned']",
+        "!!python/name:os.system",
+        "!!python/object/new:subprocess.check_output [[touch, owned]]",
+        "rooms: !!python/object/apply:os.system ['touch owned']",
+    ],
+)
+def test_yaml_of_a_home_runs_no_code(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "home.yaml").write_text(text)
+    with pytest.raises(InvalidConfiguration):
+        load_home(tmp_path / "home.yaml")
+    assert not (tmp_path / "owned").exists()
+
+
+def test_yaml_that_grows_when_it_is_read_is_refused_quickly(tmp_path: Path) -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
+    (tmp_path / "home.yaml").write_text("\n".join([*lines, "rooms: *a11", "places: *a11"]))
+    with pytest.raises(InvalidConfiguration) as refused:
+        load_home(tmp_path / "home.yaml")
+    assert len(str(refused.value)) < 2000
+
+
+def test_pddl_and_its_words_run_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = """(define (domain d) (:predicates (at ?x))
+      (:action exec :parameters (?x) :precondition (at ?x) :effect (not (at ?x))))"""
+    domain = domain_from_pddl(text, {"exec": "do it to {x}"})
+    assert "exec" in domain.operators
+    for name in ("a');__import__('os').system('touch owned')#", 'a"]', "a\\"):
+        with pytest.raises(NsrecoverError):
+            domain_from_pddl(text.replace("(at ?x)", f"({name} ?x)"))
+    assert not (tmp_path / "owned").exists()
+
+
+@pytest.mark.parametrize(
+    "words", ["{0.__class__.__mro__}", "{x!r}", "{0:>999999999}", "{0[0]}", "{", "put {} on {}", "{0.x:{1}}"]
+)
+def test_words_of_a_domain_fill_in_names_and_nothing_else(words: str) -> None:
+    with pytest.raises(InvalidConfiguration, match="expected braces around the name of a parameter"):
+        Words(words)
+
+
+# -- readers of reports
+
+
+class Tags(HTMLParser):
+    """The tags of a page with their attributes that can run or fetch something, and its texts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found, self.texts = Counter[str](), ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        active = [name for name, _ in attributes if name.startswith("on") or name in ("href", "src", "style")]
+        self.found[" ".join([tag, *active])] += 1
+
+    def handle_data(self, data: str) -> None:
+        self.texts += data
+
+
+def checked(name: str, folder: Path) -> tuple[str, Path]:
+    """What `nsrecover check` prints of a step in which the grey object moves away, and its log."""
+    before = {name: (0.5, 0.0, 0.02, *SIZE), "blue": (0.5, 0.2, 0.02, *SIZE), "grey": (0.5, -0.2, 0.02, *SIZE)}
+    plan, after = Plan((Action("top", (name, "blue")),)), before | {"grey": (0.6, -0.3, 0.02, *SIZE)}
+    boxes_recording.save(boxes_recording.BoxesRecording(plan, (before, after)), folder / "run.json")
+    done = run("nsrecover.cli", "check", str(folder / "run.json"), "--log", str(folder / "log.json"))
+    assert (done.code, done.err) == (0, "")
+    return done.out, folder / "log.json"
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_are_inert_in_pages_logs_and_on_the_terminal(name: str, tmp_path: Path) -> None:
+    _, log = checked("harmless", tmp_path)
+    harmless = Tags(html_of(report_at(str(log))))
+    printed, log = checked(name, tmp_path)
+    assert name in printed.replace("\n", " ")
+    page = Tags(html_of(report_at(str(log))))
+    assert page.found == harmless.found, "the same tags, whatever the name"
+    assert name in page.texts
+    (report,) = explain_file(log)
+    assert name in report["text"]
+
+
+@pytest.mark.parametrize("name", ["\x1b[31mred", "a\nb", "a\x00b", "\u202eder", "", "  "])
+def test_names_that_change_what_a_terminal_shows_are_refused(name: str) -> None:
+    with pytest.raises(InvalidObservation, match="can be printed"):
+        scene_of_boxes({name: (0.5, 0.0, 0.02, *SIZE)})
+
+
+def test_logs_of_others_print_no_control_characters(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps({
+        "task": "boil \x1b]0;owned\x07 water", "plan": ["(put_on, pot, stove burner)"], "success_state": "\x1b[2J",
+        "event_summary": ["00:05. Action: Put pot on stove burner. Visual observation: pot\x1b[31m (empty)."],
+        "subgoal_summary": [], "final_state": "",
+    }))  # fmt: skip
+    done = run("nsrecover.cli", "explain", str(path))
+    assert done.code in (0, 1)
+    assert "\x1b" not in done.out + done.err
+
+
+# -- the server
+
+
+@pytest.fixture(scope="module")
+def http() -> Iterator[TestClient]:
+    with TestClient(
+        create_app({"boxes": geometric()}, Limits(body_bytes=100_000, requests_per_s=1e4)), base_url=LOCAL
+    ) as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"plan": ["top(a, b)"], "plan": ["free(a)"]}', b'{"plan":' + b"[" * 100 + b"]" * 100 + b"}"]
+)
+def test_json_that_parsers_read_differently_is_refused(http: TestClient, body: bytes) -> None:
+    refused = http.post("/v1/sessions", content=body, headers={"Content-Type": "application/json"})
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid_json")
+
+
+def test_an_address_that_asks_too_often_waits_and_others_do_not() -> None:
+    rates = Rates(10.0)
+    allowed = [rates.allow("a", 100.0) for _ in range(30)]
+    assert allowed == [True] * 20 + [False] * 10
+    assert rates.allow("b", 100.0)
+    assert [rates.allow("a", 100.5) for _ in range(7)] == [True] * 5 + [False] * 2
+    for number in range(2 * ADDRESSES):
+        rates.allow(str(number), 101.0)
+    assert len(rates._left) == ADDRESSES
+    with TestClient(create_app({"boxes": geometric()}, Limits(requests_per_s=2)), base_url=LOCAL) as http:
+        statuses = [http.get("/v1/causes").status_code for _ in range(6)]
+        assert statuses[:4] == [200] * 4
+        assert statuses[5] == 429
+        refused = http.get("/v1/causes")
+        assert (refused.json()["code"], refused.headers["retry-after"]) == ("too_many_requests", "1")
+
+
+def test_an_error_of_the_server_shows_no_traceback(http: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = opened(http, ["top(a, b)"])
+
+    def broken(*_: Any) -> None:
+        raise RuntimeError(f"secret of {os.getcwd()}")
+
+    monkeypatch.setattr("nsrecover.integrations.server.convert.scene_of", broken)
+    with TestClient(http.app, base_url=LOCAL, raise_server_exceptions=False) as outside:
+        path = opened(outside, ["top(a, b)"])
+        answer = outside.post(f"{path}/scenes", json=scene(BOXES))
+    assert (answer.status_code, answer.json()["code"]) == (500, "server_error")
+    assert "secret" not in answer.text
+    assert "Traceback" not in answer.text
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Served]:
+    with served("--boxes-only") as running:
+        yield running
+
+
+def test_connections_that_say_nothing_or_nonsense_hold_up_nobody(server: Served) -> None:
+    place = urlsplit(server.url)
+    idle = [socket.create_connection((place.hostname, place.port), timeout=10) for _ in range(50)]
+    for number, each in enumerate(idle):
+        each.sendall(
+            (b"POST /v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n", b"\x16\x03\x01", b"")[
+                number % 3
+            ]
+        )
+    client = Client(["top(a, b)"], server.url, timeout_s=20)
+    assert client.scene(BOXES)["as_expected"]
+    client.close()
+    for each in idle:
+        each.close()
+
+
+# -- paths
+
+
+def test_names_of_checkpoints_and_sessions_are_no_paths(http: TestClient) -> None:
+    for name in ("../tabletop", "/etc/passwd", "tabletop/../tabletop", "\u2025/x"):
+        refused = http.post("/v1/sessions", json={"plan": ["top(a, b)"], "checkpoint": name})
+        assert refused.status_code == 422
+    for name in ("..%2f..%2fetc%2fpasswd", "%2e%2e", "a%00b"):
+        assert http.get(f"/v1/sessions/{name}").status_code == 404
+        assert http.get(f"/docs/{name}").status_code == 404
+
+
+def test_facts_of_a_foreign_scene_are_data() -> None:
+    scene = FactScene(frozenset({("at", "__import__('os')", "sink")}))
+    with pytest.raises(InvalidObservation, match="expected an object"):
+        nsrecover.symbolic(HOME, WATERED).monitor(WATER, scene)

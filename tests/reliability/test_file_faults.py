@@ -1,0 +1,367 @@
+"""Files that are cut off, damaged, of another kind or too large; disks that take nothing; two writers; signals."""
+
+from __future__ import annotations
+
+import functools
+import io
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+import nsrecover
+from nsrecover import Plan, RecoveryAgent, geometric
+from nsrecover.core.atomic_write import atomic_write, atomic_write_bytes
+from nsrecover.domains.service.home_file import load_home
+from nsrecover.errors import CannotWrite, InvalidCheckpoint, InvalidRecording, NsrecoverError
+from nsrecover.models.bundle import CHECKPOINTS, Bundle
+from nsrecover.models.household import HouseholdModels
+from nsrecover.records import boxes_recording, episode_log, recording
+from nsrecover.records.archive import Archive, write_archive
+from nsrecover.records.bag_writing import BagSettings, Storage, write_bag
+from nsrecover.records.bags import read_bag
+from nsrecover.records.explain_file import explain_file
+from nsrecover.records.recording import Recording
+from nsrecover.records.runs import read_runs
+from nsrecover.reports.episodes import report_at
+from nsrecover.reports.page import html_of
+from tests.commands import ROOT, run
+from tests.nsrecover.test_agent_without_cameras import PLAN, Blocks, as_boxes, fall
+
+Read = Callable[[Path], object]
+
+FOREIGN = (
+    b"",
+    bytes(300),
+    b"PK\3\4" + bytes(60),
+    b"\x89HDF\r\n\x1a\n" + bytes(300),
+    b"SQLite format 3\0" + bytes(200),
+    b"\x89MCAP0\r\n" + bytes(100),
+    b"\x80\4\x95cposix\nsystem\n(S'touch owned'\ntR.",
+    b"\x7fELF" + b"\1" * 200,
+    b"\xff\xfe\0",
+    b"null",
+    b"[]",
+    b"[{}]",
+    b'{"format": 1}',
+    b"!!python/object/apply:os.system ['touch owned']",
+    b"a: &a [*a]",
+)
+"""Files of other kinds, some of which run code in readers that trust them."""
+
+
+def small() -> Recording:
+    """One step with small images."""
+    whole = recording.example()
+    images = ("rgb", "depth_m", "instances")
+    seen = [
+        replace(each, **{name: getattr(each, name)[:, ::8, ::8] for name in images}) for each in whole.observations[:2]
+    ]
+    return Recording(Plan(whole.plan.actions[:1]), tuple(seen))
+
+
+def read_archive(path: Path) -> None:
+    with Archive(path) as archive:
+        for number in archive.episodes:
+            archive[number], archive.notes(number), archive.plan(number), archive.observation(number, 0)
+            archive.fingerprint(number), archive.digest(number)
+
+
+def _npz(folder: Path) -> Path:
+    recording.save(small(), folder / "run.npz", check_sensors=False)
+    return folder / "run.npz"
+
+
+def _archive(folder: Path) -> Path:
+    write_archive(folder / "runs.h5", [small()])
+    return folder / "runs.h5"
+
+
+def _bag(storage: Storage, folder: Path) -> Path:
+    write_bag(small(), folder / "bag", BagSettings(storage))
+    return next(each for each in (folder / "bag").iterdir() if each.suffix in (".mcap", ".db3"))
+
+
+def _boxes(folder: Path) -> Path:
+    scene = {"a": (0.5, 0.0, 0.02, 0.04, 0.04, 0.04), "b": (0.5, 0.2, 0.02, 0.04, 0.04, 0.04)}
+    boxes_recording.save(boxes_recording.BoxesRecording(Plan.parse("top(a, b)"), (scene, scene)), folder / "boxes.json")
+    return folder / "boxes.json"
+
+
+def _log(folder: Path) -> Path:
+    episode_log.save(RecoveryAgent(geometric(), Blocks(as_boxes, {1: fall})).run(PLAN), folder / "episode.json")
+    return folder / "episode.json"
+
+
+def _home(folder: Path) -> Path:
+    homes = Path(nsrecover.__file__).parent / "domains" / "service" / "homes"
+    return Path(shutil.copy(next(homes.glob("*.yaml")), folder / "home.yaml"))
+
+
+def _checkpoint(name: str, file: str, folder: Path) -> Path:
+    shutil.copytree(CHECKPOINTS / name, folder / name)
+    return folder / name / file
+
+
+def _explained(path: Path) -> None:
+    explain_file(path, questions=["What happened?"])
+    html_of(report_at(str(path)))
+
+
+KINDS: dict[str, tuple[Callable[[Path], Path], Read]] = {
+    "recording": (_npz, recording.load),
+    "archive": (_archive, read_archive),
+    "bag, MCAP": (functools.partial(_bag, Storage.MCAP), read_bag),
+    "bag, SQLite": (functools.partial(_bag, Storage.SQLITE), read_bag),
+    "boxes": (_boxes, lambda path: (explain_file(path), list(read_runs([path])))),
+    "episode log": (_log, _explained),
+    "home": (_home, load_home),
+    "settings": (
+        functools.partial(_checkpoint, "tabletop", "config.json"), lambda path: Bundle.load(path.parent)
+    ),
+    "sounds": (
+        functools.partial(_checkpoint, "household", "sounds/config.json"),
+        lambda path: HouseholdModels.load(path.parent.parent),
+    ),
+}  # fmt: skip
+"""Kind of file -> how to write one into a folder, and how to read it."""
+
+
+def damaged(data: bytes, rng: random.Random, flips: int) -> Iterator[bytes]:
+    """The file cut off, of another kind, with wrong bits, and with a part replaced."""
+    yield from FOREIGN
+    yield from (data[:size] for size in (1, 10, len(data) // 4, len(data) // 2, len(data) - 1))
+    for number in range(flips):
+        wrong = bytearray(data)
+        for _ in range(rng.choice([1, 1, 2, 5])):
+            # headers, where a bit matters most, and anywhere
+            at = rng.randrange(min(len(data), rng.choice([64, 1000, len(data)])))
+            wrong[at] ^= 1 << rng.randrange(8)
+        if number % 4 == 0:
+            at = rng.randrange(len(data))
+            wrong[at : at + rng.randrange(1, 600)] = rng.randbytes(rng.randrange(200))
+        yield bytes(wrong)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_damaged_file_is_read_or_refused_with_one_error(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, read = KINDS[kind]
+    path = make(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    whole = path.read_bytes()
+    read(path)
+    refused = 0
+    for data in damaged(whole, random.Random(0), flips=30):
+        path.write_bytes(data)
+        try:
+            read(path)
+        except NsrecoverError:
+            refused += 1
+    assert refused > len(FOREIGN), "cut off and foreign files, at least"
+    assert not (tmp_path / "owned").exists()
+    path.write_bytes(whole)
+    read(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "load"),
+    [
+        ("tabletop", "model.safetensors", Bundle.load),
+        ("household", "sounds/model.safetensors", HouseholdModels.load),
+        ("household", "states/model.safetensors", HouseholdModels.load),
+    ],
+)
+def test_one_wrong_bit_in_the_weights_is_noticed(name: str, file: str, load: Read, tmp_path: Path) -> None:
+    path = _checkpoint(name, file, tmp_path)
+    load(tmp_path / name)
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(InvalidCheckpoint, match="by their hash"):
+        load(tmp_path / name)
+
+
+def test_an_archive_that_points_to_another_file_is_not_followed(tmp_path: Path) -> None:
+    secret, path = _archive(tmp_path), tmp_path / "linked.h5"
+    (tmp_path / "secret.raw").write_bytes(bytes(10_000_000))
+    with h5py.File(secret) as other:
+        shape, kind = other["episodes/000000/rgb"].shape, other["episodes/000000/rgb"].dtype
+    for link in ("external link", "external data", "whole episode"):
+        shutil.copy(secret, path)
+        with h5py.File(path, "a") as file:
+            if link == "whole episode":
+                del file["episodes/000000"]
+                file["episodes/000000"] = h5py.ExternalLink(secret, "/episodes/000000")
+            else:
+                del file["episodes/000000/rgb"]
+                if link == "external link":
+                    file["episodes/000000/rgb"] = h5py.ExternalLink(secret, "/episodes/000000/rgb")
+                else:
+                    place = [(str(tmp_path / "secret.raw"), 0, h5py.h5f.UNLIMITED)]
+                    file["episodes/000000"].create_dataset("rgb", shape, kind, external=place)
+        with pytest.raises(InvalidRecording, match="inside the file"):
+            read_archive(path)
+
+
+def test_arrays_that_unpack_to_more_than_a_machine_has_are_not_unpacked(tmp_path: Path) -> None:
+    path = _archive(tmp_path)
+    with h5py.File(path, "a") as file:
+        del file["episodes/000000/rgb"]
+        file["episodes/000000"].create_dataset("rgb", (2, 1, 70_000, 70_000, 3), "u1", chunks=(1, 1, 100, 100, 3))
+    with pytest.raises(InvalidRecording, match="bytes of arrays"), Archive(path) as archive:
+        archive[0]
+    path = _npz(tmp_path)
+    with zipfile.ZipFile(path) as old:
+        members = {name: old.read(name) for name in old.namelist()}
+    header = io.BytesIO()
+    large = {"descr": "|u1", "fortran_order": False, "shape": (2, 1, 70_000, 70_000, 3)}
+    np.lib.format.write_array_header_1_0(header, large)
+    members["rgb.npy"] = header.getvalue()
+    with zipfile.ZipFile(path, "w") as new:
+        for name, data in members.items():
+            new.writestr(name, data)
+    with pytest.raises(InvalidRecording, match="cannot be read"):
+        recording.load(path)
+
+
+def test_an_episode_beyond_the_limit_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = _npz(tmp_path)
+    monkeypatch.setattr(recording, "MAX_BYTES", 1000)
+    with pytest.raises(InvalidRecording, match="bytes of arrays"):
+        recording.load(path)
+
+
+@pytest.mark.parametrize("size", [70_000_000, 5_000_000_000])
+def test_a_log_that_is_too_large_is_not_read(size: int, tmp_path: Path) -> None:
+    path = tmp_path / "episode.json"
+    with path.open("wb") as file:
+        file.truncate(size)  # takes no space
+    with pytest.raises(InvalidRecording, match="more than 64000000 bytes"):
+        episode_log.load(path)
+
+
+# -- writing
+
+
+def test_a_disk_that_is_full_leaves_the_old_file_and_one_error(tmp_path: Path) -> None:
+    path = tmp_path / "old.json"
+    path.write_text("old")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))  # what a full disk does, for this process only
+    try:
+        with pytest.raises(CannotWrite, match=r"old\.json, found: File too large; make room"):
+            atomic_write_bytes(path, bytes(1_000_000))
+        with pytest.raises(CannotWrite, match="make room"):
+            recording.save(small(), path, check_sensors=False)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("place", ["/proc/nsrecover.json", "/dev/null", "FILE/x.json", "FOLDER"])
+def test_a_place_that_cannot_be_written_is_one_line_of_the_command(place: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    place = place.replace("FILE", str(tmp_path / "file")).replace("FOLDER", str(tmp_path))
+    log = _log(tmp_path)
+    done = run("nsrecover.cli", "report", str(log), "--out", place)
+    assert done.code == 2
+    assert done.err.startswith("error: expected ")
+    assert done.err.count("\n") == 1
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+def test_a_link_stays_a_link_and_its_file_is_written(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "link.json").symlink_to(tmp_path / "disk" / "real.json")
+    atomic_write_bytes(tmp_path / "link.json", b"new")
+    assert (tmp_path / "link.json").is_symlink()
+    assert (tmp_path / "disk" / "real.json").read_bytes() == b"new"
+
+
+def test_of_two_writers_one_wins_and_no_reader_sees_a_mixture(tmp_path: Path) -> None:
+    path = tmp_path / "shared.json"
+    texts = [json.dumps({"writer": n, "data": str(n) * 200_000}).encode() for n in (1, 2)]
+    atomic_write_bytes(path, texts[0])
+    over = threading.Event()
+
+    def write(text: bytes) -> None:
+        for _ in range(20):
+            with atomic_write(path) as file:
+                for start in range(0, len(text), 50_000):
+                    file.write(text[start : start + 50_000])
+
+    writers = [threading.Thread(target=write, args=(text,)) for text in texts]
+    for writer in writers:
+        writer.start()
+    seen = set()
+    while not over.is_set():
+        seen.add(path.read_bytes())
+        if not any(writer.is_alive() for writer in writers):
+            over.set()
+    assert seen <= set(texts)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+WRITING = """
+import sys, time
+from pathlib import Path
+from nsrecover.core.atomic_write import atomic_write, atomic_write_bytes
+from nsrecover.errors import cli_errors
+
+folder = Path(sys.argv[1])
+with cli_errors(resumable=True):
+    for number in range(1000):
+        if not (folder / f"{number}.json").exists():
+            with atomic_write(folder / f"{number}.json") as file:
+                file.write(b"whole ")
+                time.sleep(0.02)
+                file.write(b"file")
+"""
+"""A long command: it writes files one by one, and goes on where it was interrupted."""
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "said"),
+    [
+        (signal.SIGTERM, 143, "terminated; start the same command again to go on"),
+        (signal.SIGINT, 130, "interrupted; start the same command again to go on"),
+        (signal.SIGKILL, -9, ""),
+    ],
+)
+def test_a_command_that_is_ended_keeps_what_it_has_finished(
+    number: signal.Signals, code: int, said: str, tmp_path: Path
+) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITING, str(tmp_path)], cwd=ROOT, stderr=subprocess.PIPE, text=True
+    )
+    while not (tmp_path / "2.json").exists():
+        assert process.poll() is None
+        time.sleep(0.005)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=30)
+    assert (process.returncode, err.strip()) == (code, said)
+    finished = sorted(tmp_path.glob("[0-9]*.json"))
+    assert len(finished) >= 3
+    assert {path.read_bytes() for path in finished} == {b"whole file"}
+    unfinished = [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+    assert len(unfinished) <= (1 if number is signal.SIGKILL else 0)
