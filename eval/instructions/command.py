@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -23,10 +24,11 @@ from nsrecover.instructions.planning import TaskPlan
 from nsrecover.instructions.understanding import Understanding
 from sim.home.scenes import drawn_home
 
+OWN_HAND = ("paraphrases.yaml", "sentences/errands.yaml", "sentences/people.yaml")
 PARAPHRASES = {
-    "development": ("paraphrases.yaml", slice(0, None, 2)),
-    "held_out": ("paraphrases.yaml", slice(1, None, 2)),
-    "another_hand": ("another_hand.yaml", slice(None)),
+    "development": (OWN_HAND, slice(0, None, 2)),
+    "held_out": (OWN_HAND, slice(1, None, 2)),
+    "another_hand": (("another_hand.yaml",), slice(None)),
 }
 """Files of paraphrases, and which sentences of each of their groups."""
 MODES = ("M1", "M2", "M3", "all")
@@ -79,33 +81,37 @@ def understood_paraphrases(half: str) -> dict[str, Any]:
     Raises:
         InvalidConfiguration: there are no such paraphrases.
     """
+    understanding = Understanding(load_home("apartment"))
+    right, wrong, examples = list[bool](), list[bool](), list[str]()
+    for want, sentence in paraphrases(half):
+        found = understanding.plan(sentence)
+        good = isinstance(found, TaskPlan) and agrees(found.task, want)
+        right.append(good)
+        wrong.append(isinstance(found, TaskPlan) and not good)
+        if not good and half == "development":
+            examples.append(sentence)
+    return {"half": half, "understood": share_of(right), "wrong_plan": share_of(wrong), "not_understood": examples}
+
+
+def paraphrases(half: str) -> list[tuple[list[str], str]]:
+    """The wanted goals and the sentence of every paraphrase of a half.
+
+    Raises:
+        InvalidConfiguration: there are no such paraphrases.
+    """
     if half not in PARAPHRASES:
         raise InvalidConfiguration(
             f"expected half as one of {', '.join(PARAPHRASES)}, found {half!r}.{did_you_mean(half, PARAPHRASES)}"
         )
-    name, chosen = PARAPHRASES[half]
-    understanding, right, wrong, examples = (
-        Understanding(load_home("apartment")),
-        list[bool](),
-        list[bool](),
-        list[str](),
-    )
-    for group in yaml.safe_load(Path(__file__).with_name(name).read_text(encoding="utf-8")):
-        want = _stages(group["want"])
-        for sentence in group["say"][chosen]:
-            found = understanding.plan(sentence)
-            good = isinstance(found, TaskPlan) and agrees(found.task, want)
-            right.append(good)
-            wrong.append(isinstance(found, TaskPlan) and not good)
-            if not good and half == "development":
-                examples.append(sentence)
-    return {"half": half, "understood": share_of(right), "wrong_plan": share_of(wrong), "not_understood": examples}
+    names, chosen = PARAPHRASES[half]
+    texts = [(Path(__file__).parent / name).read_text(encoding="utf-8") for name in names]
+    groups = [group for text in texts for group in yaml.safe_load(text)]
+    return [(_stages(group["want"]), sentence) for group in groups for sentence in group["say"][chosen]]
 
 
 def _stages(want: str) -> list[str]:
     """The stages of a group; the goals of following and guiding belong to one stage."""
-    parts = want.split("; ")
-    return [want] if parts[0].startswith("at robot") else parts
+    return re.split(r"; (?!followed|guided)", want)
 
 
 def measure(config: InstructionsConfig) -> dict[str, Any]:
