@@ -1,349 +1,579 @@
-"""Sentence → reading: clauses by their verbs, and phrases by the words of the home."""
+"""Sentence → reading: every piece is a command, a statement about what is to be done, or background."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from dataclasses import replace
 
 from nsrecover.domains.service.kinds import OPERATOR
-from nsrecover.instructions.clauses import NAME, RESULT, Said, clauses_of
+from nsrecover.instructions.discourse import NAME, OPERATOR_PHRASE, RESULT, Discourse
+from nsrecover.instructions.elements import Chunker, Element
+from nsrecover.instructions.frames import arguments, clauses_of, state_of, unused
 from nsrecover.instructions.lexing import lexed
-from nsrecover.instructions.phrases import phrases_of
+from nsrecover.instructions.pieces import Piece, pieces_of
+from nsrecover.instructions.questions import question_of
 from nsrecover.instructions.reading import Clause, Phrase, Reading, Sort, Verb
-from nsrecover.instructions.words import Lexeme, Lexicon, tokens
+from nsrecover.instructions.statements import statement_of
+from nsrecover.instructions.words import GRAMMAR, Lexicon, listed, tokens
 
-_ABOUT_PLACES = (Verb.OPEN, Verb.CLOSE, Verb.TURN_ON, Verb.TURN_OFF)
-_END = frozenset(".!?;")
-_WISHES = frozenset(("want", "need", "like", "would", "wish", "have", "could"))
-_STARTS_CONTENT = frozenset(
-    ("that", "if", "whether", "about", ":", '"', "where", "what", "when", "how", "why", "which")
-)
-_CONDITIONAL = frozenset(("when", "once", "after", "if", "while", "as", "because", "since"))
+_CORRECTIONS = frozenset(listed(GRAMMAR["corrections"]))
+_ATTITUDES = frozenset(("mind", "able", "willing", "manage", "possible", "trouble", "like", "that", "ready"))
+_SPEECH = (Verb.TELL, Verb.REPORT, Verb.ASK)
+_DANGER = ("not", "exclusion", "number", "time")
 
 
-@dataclass
 class _Reader:
-    """Reads one sentence from left to right and remembers what pronouns may mean."""
+    """Reads the pieces of one sentence in order.
 
-    lexicon: Lexicon
-    clauses: list[Clause] = field(default_factory=list)
-    verbs: list[Verb] = field(default_factory=list)
-    unknown: list[tuple[str, bool]] = field(default_factory=list)
-    mentioned: list[Phrase] = field(default_factory=list)
-    operator_at: Phrase | None = None
-    thing: Phrase | None = None
-    person: Phrase | None = None
-    place: Phrase | None = None
-    thing_at: tuple[Phrase, Phrase] | None = None
+    Args:
+        lexicon: the words.
+        d: what was said so far.
+        pieces: of the sentence.
+    """
 
-    def segment(self, items: Sequence[Lexeme]) -> None:
-        """Read what stands between full stops."""
-        items = _without_reason(_without_condition(items))
-        first = next((item for item in items if item.sort not in ("filler", "mark", "conjunction")), None)
-        if first is not None and first.text == "i" and not _is_wish(items):
-            comma = next((i for i, item in enumerate(items) if item.text == ","), len(items))
-            self._declared(items[:comma])
-            if any(_is_verb(items, i) for i in range(comma + 1, len(items))):
-                self.segment(items[comma + 1 :])
-            return
-        starts = [i for i in range(len(items)) if _is_verb(items, i)]
-        if not starts:
-            self._without_verb(items)
-            return
-        self._note(items[: starts[0]], mention=True)
-        at = 0
-        while at < len(starts):
-            begin = starts[at]
-            end = starts[at + 1] if at + 1 < len(starts) else len(items)
-            verb = Verb(items[begin].value)
-            self.verbs.append(verb)
-            if verb in (Verb.TELL, Verb.ASK):
-                end = self._speech(items, begin, verb)
-                while at + 1 < len(starts) and starts[at + 1] < end:
-                    at += 1
+    def __init__(self, lexicon: Lexicon, d: Discourse, pieces: list[Piece]) -> None:
+        self.lexicon, self.d, self.pieces = lexicon, d, pieces
+        self.correcting = False
+        self.background: list[Piece] = []
+
+    def read(self) -> None:
+        """Read all pieces."""
+        i = 0
+        while i < len(self.pieces):
+            i = self._piece(i)
+        if not self.d.entries:
+            for piece in self.background:
+                self.d.unknown += [(item.text, False) for item in piece.content if item.kind == "unknown"]
+
+    def _piece(self, i: int) -> int:
+        """Read one piece; returns the index of the next one that is not read yet."""
+        piece, d = self.pieces[i], self.d
+        if d.said(piece.items) in _CORRECTIONS:
+            self.correcting = bool(d.entries)
+            return i + 1
+        if not piece.content:
+            return i + 1
+        ensured = next((k for k, item in enumerate(piece.items) if item.kind == "ensure"), None)
+        if ensured is not None:
+            return self._ensured(i, ensured)
+        verb = self._verb(piece)
+        if verb is not None:
+            before = len(d.entries)
+            if self.correcting and d.entries:
+                d.entries.pop()
+                before -= 1
+            self.correcting = False
+            at, negated = verb
+            end = self._command(i, at, negated)
+            self._ordered(piece, before, end)
+            return end
+        if piece.content[0].kind in ("not", "exclusion") and self._contrast(piece):
+            return i + 1
+        if piece.is_nominal:
+            self._nominal(piece)
+            return i + 1
+        before = len(d.entries)
+        if statement_of(d, piece.items):
+            self._ordered(piece, before, i + 1)
+        else:
+            self._background(piece)
+        d.statement = d.said(piece.items)
+        return i + 1
+
+    def _ordered(self, piece: Piece, before: int, end: int) -> None:
+        """Put what has to be done after something else behind it: "before you go", "after you have opened it"."""
+        d = self.d
+        new = d.entries[before:]
+        if piece.sub == "before":
+            self.later = getattr(self, "later", []) + new
+            following = end < len(self.pieces) and self.pieces[end].mark in ("", ",")
+            if following:
+                rest_from = len(d.entries)
+                self._piece(end)
+                d.entries[before:] = [*d.entries[rest_from:], *new]
+                self.pieces[end] = Piece(())
+        elif piece.sub == "after" and before:
+            d.entries[before - 1 :] = [*new, *d.entries[before - 1 : before]]
+
+    # --- commands
+
+    def _verb(self, piece: Piece) -> tuple[int, bool] | None:
+        """The index of the verb that says what the robot is to do, and whether it is not to; None without one."""
+        items = piece.items
+        for y in range(len(items) - 1, -1, -1):
+            if items[y].kind == "you" and (found := self._told(piece, y)) is not None:
+                return found
+        k, negated = 0, False
+        while k < len(items):
+            item = items[k]
+            if item.kind in ("filler", "that") or (item.is_place and item.prep) or item.text in ("do", "let's"):
+                k += 1
+            elif item.kind == "not" and k + 1 < len(items) and items[k + 1].kind in ("verb", "filler"):
+                negated, k = True, k + 1
             else:
-                self._command(verb, items[begin + 1 : end], _negated(items, begin))
-            at += 1
+                break
+        if k < len(items) and items[k].kind == "verb" and self._is_task(items[k]):
+            if items[k].verb("base") and piece.sub in ("", "reason", "condition", "when", "after", "before"):
+                return k, negated
+            if items[k].verb("ing") and piece.sub in ("after", "before", "when"):
+                return k, negated
+        return self._wrapped(piece)
 
-    def _declared(self, items: Sequence[Lexeme]) -> None:
-        """A statement of the operator: what is mentioned, and where the operator is going to be."""
-        found, _ = phrases_of(items)
-        texts = {item.text for item in items}
-        for prep, phrase in found:
-            if phrase.sort is Sort.PLACE and prep == "at" and texts & {"will", "am", "going"}:
-                self.operator_at = phrase
-        if "there" in texts and "will" in texts and self.place is not None:
-            self.operator_at = self.place
-        self._note(items, mention=True)
+    @staticmethod
+    def _is_task(item: Element) -> bool:
+        return item.lexeme is not None and (bool(item.lexeme.value) or item.may("help"))
 
-    def _without_verb(self, items: Sequence[Lexeme]) -> None:
-        """A question, a wish for a thing, or a statement about someone."""
-        texts = [item.text for item in items]
-        found, unknown = phrases_of(items)
-        things = [phrase for _, phrase in found if phrase.sort in (Sort.THING, Sort.CATEGORY)]
-        wish = _is_wish(items) or any(pair in (("can", "i"), ("may", "i"), ("could", "i")) for pair in pairwise(texts))
-        if things and wish:
-            self._command(Verb.BRING, items, False)
-        elif things and (texts[:1] in (["where"], ["is"], ["are"]) or {"where", "seen"} & set(texts)):
-            self._command(Verb.FIND, items, False)
-            self._add(Clause(Verb.TELL, person=_operator(), content=RESULT))
-        elif things and "belongs" in texts and any(phrase.sort is Sort.PLACE for _, phrase in found):
-            self._command(Verb.PLACE, items, False)
+    def _told(self, piece: Piece, y: int) -> tuple[int, bool] | None:
+        """The verb behind "you": "could you bring", "I want you to bring", "you should bring"."""
+        items = piece.items
+        k, negated, aux, must = y + 1, False, list[str](), False
+        while k < len(items) and (
+            items[k].kind in ("filler", "aux", "must", "not", "to") or items[k].text in _ATTITUDES
+        ):
+            negated = negated or items[k].kind == "not"
+            must = must or items[k].kind in ("must", "to")
+            aux += [items[k].text] if items[k].kind == "aux" else []
+            k += 1
+        if k >= len(items) or items[k].kind != "verb" or not self._is_task(items[k]):
+            return None
+        verb, prefix = items[k], items[:y]
+        if any(item.kind == "np" and not item.is_pronoun and item.phrase is not None and item.phrase.name != OPERATOR for item in prefix):
+            return None
+        inverted = [item.text for item in prefix if item.kind == "aux"]
+        asked = bool(inverted) and not any(item.kind == "i" for item in prefix)
+        if asked and inverted[-1] in ("have", "has", "do", "did", "does") and not must:
+            return None
+        finds = verb.lexeme is not None and verb.lexeme.value in (Verb.FIND, Verb.CHECK, Verb.BRING)
+        if not prefix and finds and set(aux) & {"will", "can", "may", "might", "should"} and verb.lexeme is not None:
+            if verb.lexeme.value == Verb.FIND and not must:
+                return None
+        if piece.sub == "condition" and not (set(aux) & {"could", "would", "can"} or verb.verb("past")):
+            return None
+        if piece.sub in ("when", "reason", "while") and not verb.verb("past"):
+            return None
+        polite = any(item.text in ("would", "could", "can", "why", "will") for item in prefix)
+        refused = any(item.kind == "not" for item in prefix) and not polite
+        return k, (negated and not asked) or refused
+
+    def _wrapped(self, piece: Piece) -> tuple[int, bool] | None:
+        """The verb behind words that only ask politely: "would it be possible to bring", "how about bringing"."""
+        items = piece.items
+        plain = ("aux", "filler", "unknown", "word", "wh", "of", "about", "particle", "not", "that", "possessive", "article", "must")
+        for k, item in enumerate(items):
+            if item.kind == "verb" and self._is_task(item):
+                before = items[:k]
+                to = bool(before) and before[-1].kind == "to"
+                somebody = [each for each in before if each.kind == "np" and each.vague]
+                rest = [each for each in before if each not in somebody and each.kind != "to"]
+                if not all(each.kind in plain or (each.is_pronoun and each.text in ("it", "this")) for each in rest):
+                    return None
+                it = any(each.is_pronoun for each in rest) or any(each.kind in ("wh", "word", "unknown") for each in rest)
+                aux = {each.text for each in before if each.kind == "aux"}
+                must = any(each.kind == "must" for each in before)
+                if somebody and (aux & {"can", "could", "would", "will"} or must or piece.sub == "condition"):
+                    return k, False
+                if to and it and item.verb("base") and not any(each.kind == "not" for each in before):
+                    return k, False
+                if it and item.verb("ing") and not aux & {"is", "are", "am", "was", "were"}:
+                    return k, False
+                return None
+            if item.kind == "verb":
+                return None
+        return None
+
+    def _command(self, i: int, at: int, negated: bool = False, items: Sequence[Element] | None = None) -> int:
+        """Read a command; returns the index of the next piece."""
+        d, items = self.d, list(items if items is not None else self.pieces[i].items)
+        item = items[at]
+        assert item.lexeme is not None
+        lead = [each for each in items[:at] if each.is_place and each.prep]
+        rest = items[at + 1 :]
+        value = item.lexeme.value
+        if item.may("help"):
+            return self._helped(i, rest)
+        verb = Verb(value)
+        d.verbs.append(verb)
+        people = [each for each in rest if each.is_person or (each.is_pronoun and each.text in ("him", "her", "them"))]
+        if verb is Verb.CHECK and item.text == "see" and people and any(each.is_place and each.prep == "to" for each in rest):
+            verb = Verb.GUIDE
+        if verb is Verb.OTHER:
+            d.unexplained.append(item.text)
+            return i + 1
+        if item.text == "let":
+            return self._let(i, rest)
+        if verb is Verb.GO and item.text in ("get back", "report back"):
+            verb = Verb.GO
+        if verb in _SPEECH:
+            return self._speech(i, verb, [*lead, *rest])
+        if verb is Verb.CHECK:
+            return self._check(i, rest, lead)
+        inner = self._inner_verb(rest)
+        more = rest[inner:] if inner is not None else []
+        own = rest[:inner] if inner is not None else rest
+        if verb is Verb.BRING and any(each.text in ("question", "answer") for each in own) and people and not self._things(own):
+            verb = Verb.ANSWER
+        if verb is Verb.BRING and any(each.text in ("message", "news", "word") for each in own) and people:
+            return self._speech(i, Verb.TELL, rest)
+        if verb is Verb.BRING and any(each.text in ("number", "count", "answer", "name", "pose", "total", "amount", "headcount") for each in own):
+            return self._speech(i, Verb.REPORT if not self._named(people) or "answer" not in {e.text for e in own} else Verb.ASK, rest)
+        if verb is Verb.GUIDE and item.text.startswith("show") and not people:
+            pass
+        if not more or any(each.kind not in ("filler", "particle") for each in own):
+            self._act(verb, item, [*lead, *own], negated)
+        if more:
+            more = [each for each in more if each.kind != "to"]
+            if more[0].lexeme is not None and more[0].lexeme.value:
+                return self._command(i, 0, negated, more)
+        return i + 1
+
+    @staticmethod
+    def _things(items: Sequence[Element]) -> list[Element]:
+        return [each for each in items if each.is_thing]
+
+    @staticmethod
+    def _named(people: Sequence[Element]) -> bool:
+        return any(each.phrase is not None and each.phrase.name != OPERATOR for each in people)
+
+    def _act(self, verb: Verb, item: Element, own: Sequence[Element], negated: bool) -> None:
+        """Note the clauses of a verb with its arguments, and what is in none of them."""
+        d = self.d
+        found = arguments(d, verb, own)
+        clauses = clauses_of(d, verb, item.text, found)
+        if item.text == "leave" and not found.places and (found.wh or "alone" in {each.text for each in own}):
+            return  # "leave it where it is"
+        if negated and found.states and clauses:
+            clauses, negated = [replace(each, verb=_OPPOSITE.get(each.verb, each.verb)) for each in clauses], False
+        for clause in clauses:
+            d.add(replace(clause, negated=negated))
+        if not clauses:
+            d.unclear(item)
+        d.unclear(*unused(found, clauses))
+
+    @staticmethod
+    def _inner_verb(rest: Sequence[Element]) -> int | None:
+        """Where another verb follows without a conjunction: "go get", "go to the kitchen to fetch"."""
+        for k, each in enumerate(rest):
+            if each.kind == "verb" and each.lexeme is not None:
+                before = rest[k - 1] if k else None
+                if each.verb("base") and (before is None or before.kind in ("to", "filler")):
+                    return k if before is None or before.kind != "to" else k - 1
+                if each.verb("ing") and before is not None and before.kind == "particle" and before.text == "by":
+                    return k
+        return None
+
+    def _helped(self, i: int, rest: list[Element]) -> int:
+        """ "help me find my watch", "help jordan find the kitchen", "help robin with a question"."""
+        d = self.d
+        people = [each for each in rest if each.is_person]
+        k = next((k for k, each in enumerate(rest) if each.kind == "verb"), None)
+        if self._named(people) and any(each.text in ("question", "questions", "quiz", "riddle") for each in rest):
+            d.add(Clause(Verb.ANSWER, person=next(e.phrase for e in people if e.phrase and e.phrase.name != OPERATOR)))
+            return i + 1
+        if k is None:
+            self.d.unclear(*[each for each in rest if each.kind not in ("filler", "particle")])
+            return i + 1
+        places = [each for each in rest[k:] if each.is_place]
+        if self._named(people[:1]) and places and not self._things(rest):
+            d.verbs.append(Verb.GUIDE)
+            d.add(Clause(Verb.GUIDE, person=people[0].phrase, person_at=people[0].at, target=places[-1].phrase))
+            return i + 1
+        return self._command(i, 0, False, rest[k:]) if rest[k].lexeme and rest[k].lexeme.value else i + 1  # type: ignore[union-attr]
+
+    def _let(self, i: int, rest: list[Element]) -> int:
+        """ "let ashley know that", "let charlie have the cola"."""
+        k = next((k for k, each in enumerate(rest) if each.kind == "verb"), None)
+        person = next((each for each in rest if each.is_person or each.is_pronoun), None)
+        if k is None or person is None:
+            self.d.unclear(*rest[:1])
+            return i + 1
+        if rest[k].may("know"):
+            named = person.phrase is not None and person.phrase.name != OPERATOR
+            return self._speech(i, Verb.TELL if named else Verb.REPORT, [*rest[:k], *rest[k + 1 :]])
+        if rest[k].may("have") or (rest[k].lexeme is not None and rest[k].lexeme.value == Verb.BRING):  # type: ignore[union-attr]
+            self._act(Verb.BRING, rest[k], [*rest[:k], *rest[k + 1 :]], False)
+            return i + 1
+        self.d.unclear(rest[k])
+        return i + 1
+
+    def _check(self, i: int, rest: list[Element], lead: list[Element]) -> int:
+        """ "check how many", "check the fridge for milk", "see if jordan wants tea", "look in the fridge"."""
+        d = self.d
+        items = [*lead, *rest]
+        wh = any(each.kind == "wh" for each in rest)
+        nouns = [each for each in items if each.kind == "np"]
+        looking = next((each for each in items if each.is_thing and each.prep == "for"), None)
+        place = next((each.phrase for each in items if each.is_place), None)
+        if looking is not None:
+            d.add(Clause(Verb.FIND, looking.phrase, looking.at or place))
+            return i + 1
+        clauses = question_of(d, rest) if wh or any(each.kind == "word" for each in rest) else None
+        if clauses:
+            if lead and clauses[0].source is None and clauses[0].thing is not None:
+                clauses[0] = replace(clauses[0], source=lead[0].phrase)
+            for clause in clauses:
+                d.add(clause)
+            return i + 1
+        people = [each for each in nouns if (each.is_person and not each.vague) or (each.is_pronoun and each.text in ("he", "she", "they"))]
+        if wh and people:
+            end = self._content_end(i)
+            content = [*rest, *(each for piece in self.pieces[i + 1 : end] for each in piece.items)]
+            person = d.resolved(people[0], Verb.ASK)
+            d.contents |= {each.start for each in content if each is not people[0]}
+            d.add(Clause(Verb.ASK, person=person, person_at=people[0].at, content=d.said(content)))
+            return end
+        if wh or not nouns:
+            d.unclear(*rest)
+            return i + 1
+        if people:
+            person = d.resolved(people[0], Verb.FIND)
+            d.add(Clause(Verb.FIND, person=person, person_at=people[0].at or place))
+        elif place is not None:
+            d.add(Clause(Verb.CHECK, target=place))
         else:
-            self._note(items, mention=True)
-            if not self.clauses and not things:
-                self.unknown += unknown or [(item.text, True) for item in items if item.sort == "unknown"]
+            thing = next((each for each in nouns if each.is_thing or each.is_pronoun), None)
+            if thing is not None:
+                d.add(Clause(Verb.FIND, d.resolved(thing, Verb.FIND), thing.at))
+        return i + 1
 
-    def _command(self, verb: Verb, items: Sequence[Lexeme], negated: bool) -> None:
-        found, unknown = phrases_of(items)
-        said = Said(verb, [(prep, self._resolved(phrase, verb, prep)) for prep, phrase in found], items)
-        for clause in clauses_of(said, self.thing, self.person):
-            mentioned_at = self.thing_at is not None and clause.thing == self.thing_at[0] and clause.source is None
-            source = self.thing_at[1] if mentioned_at and self.thing_at is not None else clause.source
-            self._add(replace(clause, negated=negated, source=source))
-        self.unknown += unknown
+    # --- telling and asking
 
-    def _speech(self, items: Sequence[Lexeme], begin: int, verb: Verb) -> int:
-        """Read a clause of telling or asking; returns where the next clause starts."""
-        end = _content_end(items, begin + 1)
-        rest = list(items[begin + 1 : end])
-        split = _addressee_end(rest)
-        if split:
-            whom, content = rest[:split], rest[split:]
-        else:
-            cut = next(
-                (i for i in range(len(rest) - 1, -1, -1) if _begins_addressee(rest, i)),
-                None,
-            )
-            whom, content = (rest[cut:], rest[:cut]) if cut is not None else ([], rest)
-        found, unknown = phrases_of(whom)
-        self.unknown += unknown
-        persons = [p for _, p in found if p.sort in (Sort.PERSON, Sort.POSED, Sort.PRONOUN)]
-        places = [p for _, p in found if p.sort is Sort.PLACE]
-        person = self._resolved(persons[0], verb, "") if persons else None
-        person_at = places[0] if places else None
-        self._content(verb, person, person_at, content)
+    def _content_end(self, i: int) -> int:
+        """The index behind the last piece that goes on with what is told or asked."""
+        end = i + 1
+        while end < len(self.pieces):
+            piece = self.pieces[end]
+            if piece.mark in (".", "!", "?", ";") or self._verb(piece) is not None or not piece.content:
+                break
+            if any(each.kind == "ensure" for each in piece.items):
+                break
+            if piece.sub in ("after", "before", "when") and piece.link == "":
+                pass
+            end += 1
         return end
 
-    def _content(self, verb: Verb, person: Phrase | None, person_at: Phrase | None, content: Sequence[Lexeme]) -> None:
-        words = [word for item in content for word in item.text.split()]
-        text = " ".join(item.said for item in content if item.text not in ('"', ":")).strip(" ,.")
-        text = text.removeprefix("that ").removesuffix(" please")
-        found, _ = phrases_of(content)
-        things = [
-            self._resolved(p, Verb.FIND, "")
-            for _, p in found
-            if p.sort in (Sort.THING, Sort.CATEGORY) or p.name == "it"
-        ]
-        people = [self._resolved(p, verb, "") for _, p in found if p.sort in (Sort.PERSON, Sort.POSED)]
-        places = [p for _, p in found if p.sort is Sort.PLACE]
-        place = places[0] if places else None
-        whom = person if person is not None else _operator() if verb is Verb.TELL else self.person
+    def _speech(self, i: int, verb: Verb, rest: list[Element]) -> int:
+        """Read a clause of telling or asking; returns the index of the next piece."""
+        d = self.d
+        end = self._content_end(i)
+        lead = [each for each in rest if each.is_place and each.prep and rest.index(each) == 0]
+        more = [each for piece in self.pieces[i + 1 : end] for each in piece.items]
+        k = self._addressee(rest)
+        person = person_at = None
+        content = list(rest)
+        if k is not None:
+            item = rest[k]
+            person = d.resolved(item, verb)
+            person_at = item.at
+            stop = k + 1
+            if stop < len(rest) and rest[stop].is_place and rest[stop].prep in ("at", "from") and person_at is None:
+                person_at, stop = rest[stop].phrase, stop + 1
+            content = [*rest[:k], *rest[stop:]]
+        if lead and person_at is None and lead[0] in content:
+            person_at = lead[0].phrase
+            content.remove(lead[0])
+        inner = self._inner_content(content)
+        if person is not None and person.sort is Sort.PRONOUN:
+            d.unclear(rest[k or 0])
+            return end
+        self._said(verb, person, person_at, [*content, *more], inner)
+        return end
+
+    def _addressee(self, rest: Sequence[Element]) -> int | None:
+        """The index of the person whom something is said to."""
+        def fits(each: Element, *preps: str) -> bool:
+            named = each.is_person or (each.is_pronoun and each.text in ("him", "her", "them"))
+            return each.kind == "np" and each.prep in preps and named
+
+        for k, each in enumerate(rest):
+            if fits(each, "", "to", "with", "from", "for"):
+                return k
+            if each.kind not in ("filler", "to") and not (each.is_place and k == 0):
+                break
+        return next((k for k in range(len(rest) - 1, -1, -1) if fits(rest[k], "to", "for", "from", "with")), None)
+
+    def _inner_content(self, content: Sequence[Element]) -> str:
+        text = self.d.said(content)
+        for start in ("that ", "about "):
+            text = text.removeprefix(start)
+        return text
+
+    def _said(
+        self, verb: Verb, person: Phrase | None, person_at: Phrase | None, content: Sequence[Element], own: str
+    ) -> None:
+        d = self.d
+        text = self._inner_content(content)
+        d.contents |= {each.start for each in content}
+        words = set(text.split())
         if verb is Verb.ASK:
-            if "where" in words and things and whom is not None:
-                self._add(Clause(Verb.ASK_WHERE, thing=things[0], person=whom, person_at=person_at))
-            elif "name" in words and not any(word in words for word in ("my", "your")):
-                self._add(Clause(Verb.ASK, person=whom, person_at=person_at, content=NAME))
+            whom = person or d.person
+            if whom is None or whom.name == OPERATOR:
+                d.unclear(*content[:1])
+                return
+            things = [each for each in content if each.is_thing or (each.is_pronoun and each.text == "it")]
+            if "where" in words and things:
+                thing = d.resolved(things[0], Verb.FIND)
+                d.add(Clause(Verb.ASK_WHERE, thing=thing, person=whom, person_at=person_at))
+            elif words & {"name", "names", "called"} and not words & {"my", "your"}:
+                d.add(Clause(Verb.ASK, person=whom, person_at=person_at, content=NAME))
             else:
-                self._add(Clause(Verb.ASK, person=whom, person_at=person_at, content=text))
+                d.add(Clause(Verb.ASK, person=whom, person_at=person_at, content=text or d.statement))
             return
-        last = self.clauses[-1].verb if self.clauses else None
-        asks_number = "how" in words and "many" in words
-        if asks_number and last is Verb.COUNT and not things and not people and place is None:
+        clauses = question_of(d, content) if content else None
+        whom = person if person is not None else OPERATOR_PHRASE
+        last = d.entries[-1].clause.verb if d.entries else None
+        found_out = (Verb.COUNT, Verb.ASK, Verb.POSE, Verb.FIND, Verb.ASK_WHERE, Verb.CHECK)
+        if clauses:
+            for clause in clauses[:-1]:
+                d.add(clause)
             text = RESULT
-        elif asks_number or (set(words) & {"number", "amount"} and (things or people)):
-            whom_to_count = people[0] if people and not things else None
-            self._add(Clause(Verb.COUNT, things[0] if things else None, place, person=whom_to_count))
-            text = RESULT
-        elif "where" in words and (things or people):
-            self._command(Verb.FIND, content, False)
-            text = RESULT
-        elif set(words) & {"pose", "posture", "gesture"}:
-            self._add(Clause(Verb.POSE, person=people[0] if people else self.person, person_at=place))
-            text = RESULT
-        elif "name" in words and people:
-            self._add(Clause(Verb.ASK, person=people[0], person_at=place, content=NAME))
-            text = RESULT
-        elif place is not None and (
-            {"what", "which", "biggest", "largest", "smallest", "heaviest", "objects"} & set(words)
-        ):
-            self._add(Clause(Verb.COUNT, thing=things[0] if things else Phrase(Sort.CATEGORY, "object"), source=place))
-            text = RESULT
-        elif last in (Verb.COUNT, Verb.ASK, Verb.POSE, Verb.FIND, Verb.ASK_WHERE) and (
-            not text
-            or set(words) & {"number", "result", "results", "answer", "how", "it", "many", "found", "what", "where"}
+        elif last in found_out and (
+            not text or words & {"number", "result", "results", "answer", "how", "it", "many", "found", "what", "where", "back", "outcome"}
         ):
             text = RESULT
-        self._add(Clause(Verb.TELL, person=whom, person_at=person_at, content=text))
+        elif verb is Verb.REPORT and not text:
+            text = RESULT if last is not None else ""
+        if not text or text in ("so", "it", "this", "that", "about it", "about that"):
+            text = RESULT if text == "" and last in found_out else d.statement
+        if not text and not any(entry.indirect and entry.clause.verb is Verb.TELL for entry in d.entries):
+            d.unexplained.append("tell")
+            return
+        d.add(Clause(Verb.TELL, person=whom, person_at=person_at, content=text))
 
-    def _add(self, clause: Clause) -> None:
-        self.clauses.append(clause)
-        if clause.thing is not None:
-            self.thing = clause.thing
-        if clause.person is not None and clause.person.name != OPERATOR:
-            self.person = clause.person
-        self.place = clause.target or clause.source or self.place
+    # --- other pieces
 
-    def _note(self, items: Sequence[Lexeme], mention: bool) -> None:
-        found, _ = phrases_of(items)
-        for _, phrase in found:
-            if phrase.sort in (Sort.THING, Sort.CATEGORY):
-                self.thing = phrase
-                if mention:
-                    self.mentioned.append(phrase)
-            elif phrase.sort in (Sort.PERSON, Sort.POSED) and phrase.name != OPERATOR:
-                self.person = phrase
-            elif phrase.sort is Sort.PLACE:
-                self.place = phrase
-                if self.thing is not None and mention and (self.thing_at or (None,))[0] != self.thing:
-                    self.thing_at = (self.thing, phrase)
+    def _ensured(self, i: int, k: int) -> int:
+        """ "make sure that the fridge is open": a statement that the robot is to make true, or a command."""
+        piece, d = self.pieces[i], self.d
+        rest = tuple(each for each in piece.items[k + 1 :] if each.kind not in ("that", "filler") or state_of(each))
+        if not rest and i + 1 < len(self.pieces):
+            return i + 1
+        inner = replace(piece, items=rest)
+        if piece.items[k].text == "see that" and not any(each.kind in ("verb", "aux", "must") for each in rest):
+            for each in rest:
+                if each.is_thing and each.phrase is not None:
+                    d.note(each.phrase)
+                    place = each.at or next((other.phrase for other in rest if other.is_place), None)
+                    if place is not None:
+                        d.locate(each.phrase, place)
+            return i + 1
+        verb = self._verb(inner)
+        negated = any(item.kind == "not" for item in piece.items[:k])
+        if verb is not None and rest:
+            self.pieces[i] = inner
+            return self._command(i, verb[0], verb[1] or negated)
+        if not statement_of(d, rest, goal=True):
+            d.unclear(*[each for each in rest if each.kind in ("np", "unknown", "verb")])
+        return i + 1
 
-    def _resolved(self, phrase: Phrase, verb: Verb, prep: str) -> Phrase:
-        """What a pronoun means; other phrases as they are."""
-        if phrase.sort is not Sort.PRONOUN:
-            return phrase
-        if phrase.name == "there":
-            return self.place or phrase
-        if phrase.name == "it" and (prep == "from" or verb in _ABOUT_PLACES) and self.place is not None:
-            return self.place
-        about_people = verb in (Verb.FOLLOW, Verb.GUIDE, Verb.ASK, Verb.TELL, Verb.ANSWER, Verb.POSE) or (
-            prep == "to" and phrase.name != "it"
-        )
-        if about_people or phrase.name == "whom" or (phrase.name == "them" and self.thing is None):
-            return self.person or phrase
-        return self.thing or phrase
+    def _contrast(self, piece: Piece) -> bool:
+        """ "not the blue one", "not on the bed": what is not meant."""
+        items = piece.content
+        if len(items) != 2 or items[1].kind != "np":
+            return False
+        if items[1].is_place and items[1].prep and self.d.thing is not None and items[1].phrase is not None:
+            self.d.locate(self.d.thing, items[1].phrase)
+        return True
+
+    def _nominal(self, piece: Piece) -> None:
+        """Only noun phrases: what is wanted, a closer description, or a correction."""
+        d, items = self.d, piece.content
+        if self.correcting and d.entries and items[0].phrase is not None:
+            self._corrected(items[0])
+            return
+        if items[0].is_pronoun and items[0].phrase is not None and items[0].phrase.words and d.refine(items[0].phrase):
+            return
+        things, places = [e for e in items if e.is_thing], [e for e in items if e.is_place]
+        people = [e for e in items if e.is_person]
+        if piece.sub in ("before", "after") and things:
+            for each in things:
+                d.add(Clause(Verb.BRING, each.phrase, each.at))
+            return
+        if things:
+            self._act(Verb.BRING if not (places and places[-1].prep == "to") else Verb.PLACE, things[0], items, False)
+            d.entries[-1].indirect = True
+        elif people and len(items) == 1 and not piece.sub:
+            d.note(people[0].phrase)
+        else:
+            self._background(piece)
+
+    def _corrected(self, item: Element) -> None:
+        d, clause = self.d, self.d.entries[-1].clause
+        self.correcting = False
+        if item.is_thing:
+            clause = replace(clause, thing=item.phrase)
+        elif item.is_person:
+            clause = replace(clause, person=item.phrase)
+        elif item.is_place and item.prep == "from":
+            clause = replace(clause, source=item.phrase)
+        elif item.is_place and clause.target is not None:
+            clause = replace(clause, target=item.phrase)
+        elif item.is_place:
+            clause = replace(clause, source=item.phrase)
+        d.entries[-1].clause = clause
+        d.note(*clause.phrases)
+
+    def _background(self, piece: Piece) -> None:
+        """A reason or a story: what it mentions may be meant by pronouns."""
+        d = self.d
+        self.background.append(piece)
+        for item in piece.items:
+            if item.kind == "np" and item.phrase is not None and item.phrase.sort is not Sort.PRONOUN:
+                d.note(item.phrase)
+                if item.at is not None and not item.is_place:
+                    d.locate(item.phrase, item.at)
+        if piece.sub == "condition" or (piece.sub == "" and any(item.kind in ("exclusion",) for item in piece.items)):
+            known = [item for item in piece.content if item.kind in ("np", "exclusion") and not item.is_pronoun]
+            found = [item for item in piece.content if item.kind == "verb" and item.may("put")]
+            if piece.sub == "" or (not found and known and not any(item.kind == "you" for item in piece.items)):
+                d.unclear(*known)
+
+
+_OPPOSITE = {Verb.OPEN: Verb.CLOSE, Verb.CLOSE: Verb.OPEN, Verb.TURN_ON: Verb.TURN_OFF, Verb.TURN_OFF: Verb.TURN_ON}
+
+
+def _uncovered(d: Discourse, pieces: Sequence[Piece], clauses: Sequence[Clause]) -> list[str]:
+    """The objects, places and people of a sentence that are in no clause and in nothing that is told or asked."""
+    names = {phrase.name for clause in clauses for phrase in clause.phrases}
+    if d.operator_at is not None:
+        names.add(d.operator_at.name)
+    left = []
+    for piece in pieces:
+        for item in piece.items:
+            if item.kind != "np" or item.phrase is None or item.start in d.contents:
+                continue
+            for phrase in (item.phrase, item.at):
+                if phrase is None or phrase.sort is Sort.PRONOUN or phrase.name in ("person", OPERATOR):
+                    continue
+                if phrase.name not in names:
+                    left.append(d.said([item]))
+    return left
 
 
 def read(sentence: str, lexicon: Lexicon) -> Reading:
     """What a sentence says; words that no rule knows are listed, and nothing is looked up in the home."""
     found = lexed(tokens(sentence), lexicon)
-    reader, segment = _Reader(lexicon), list[Lexeme]()
-    for item in (*found.items, Lexeme("mark", ".")):
-        if item.text in _END or item.text == "so":
-            reader.segment(segment)
-            segment = []
-        else:
-            segment.append(item)
-    unknown = tuple(dict.fromkeys(word for word, _ in reader.unknown))
-    names = tuple(dict.fromkeys(word for word, noun in reader.unknown if noun))
-    mentioned = tuple(reader.mentioned)
+    d = Discourse(lexicon.home, found.items)
+    reader = _Reader(lexicon, d, pieces_of(Chunker(found.items, lexicon).elements()))
+    pieces = list(reader.pieces)
+    reader.read()
+    clauses = list(d.finish())
+    d.unexplained += _uncovered(d, pieces, clauses)
+    for k, clause in enumerate(clauses):
+        if clause.verb is Verb.CHECK:
+            if k + 1 < len(clauses):
+                clauses[k] = replace(clause, verb=Verb.GO)
+            else:
+                d.unexplained.append("check")
+    unknown = tuple(dict.fromkeys(word for word, _ in d.unknown))
+    names = tuple(dict.fromkeys(word for word, noun in d.unknown if noun))
     return Reading(
         sentence,
-        tuple(reader.clauses),
+        tuple(clause for clause in clauses if clause.verb is not Verb.CHECK),
         unknown,
         names,
-        tuple(reader.verbs),
+        tuple(dict.fromkeys(d.unexplained)),
+        tuple(d.verbs),
         found.corrected,
-        reader.operator_at,
-        mentioned,
+        d.operator_at,
+        tuple(d.mentioned),
     )
-
-
-def _operator() -> Phrase:
-    return Phrase(Sort.PERSON, OPERATOR)
-
-
-def _is_wish(items: Sequence[Lexeme]) -> bool:
-    """Whether someone says that something is wanted: "I would like an apple", "I need you to ..."."""
-    texts = [item.text for item in items if item.sort not in ("mark",)]
-    if "i" not in texts[:4]:
-        return False
-    start = texts.index("i")
-    return bool({"want", "need", "like", "wish", "love"} & set(texts[start + 1 : start + 4]))
-
-
-def _without_reason(items: Sequence[Lexeme]) -> Sequence[Lexeme]:
-    """The items before a reason: "..., because I am tired"."""
-    for i, item in enumerate(items):
-        if item.text in ("because", "since") and i > 0:
-            return items[:i]
-        if item.text == "as" and i > 1 and i + 1 < len(items) and items[i + 1].text in ("i", "we"):
-            return items[:i]
-    return items
-
-
-def _without_condition(items: Sequence[Lexeme]) -> Sequence[Lexeme]:
-    """The items after a condition that the robot meets anyway: "when you find it, ..."."""
-    first = next(
-        (i for i, item in enumerate(items) if item.sort not in ("mark",) and item.text not in ("and", "then", "so")),
-        None,
-    )
-    if first is None or items[first].text not in _CONDITIONAL:
-        return items
-    comma = next((i for i in range(first, len(items)) if items[i].text == ","), None)
-    return items[comma + 1 :] if comma is not None else items
-
-
-def _is_verb(items: Sequence[Lexeme], i: int) -> bool:
-    """Whether a word that can be a verb is one here: not behind an article, possessive or preposition."""
-    if items[i].sort != "verb":
-        return False
-    before = items[i - 1] if i else None
-    if before is None:
-        return True
-    if before.sort in ("article", "whose", "unknown", "that") or (before.sort in ("from", "at", "preposition")):
-        return before.sort == "unknown"
-    return before.text != "my"
-
-
-def _negated(items: Sequence[Lexeme], begin: int) -> bool:
-    return any(item.sort == "not" for item in items[max(0, begin - 2) : begin])
-
-
-def _content_end(items: Sequence[Lexeme], begin: int) -> int:
-    """Where what is said ends: before the next "and" or comma that a verb follows."""
-    for i in range(begin, len(items)):
-        if items[i].sort == "conjunction" or items[i].text == ",":
-            after = i + 1
-            while after < len(items) and items[after].sort in ("conjunction", "filler", "mark"):
-                after += 1
-            if after < len(items) and _is_verb(items, after):
-                return i
-    return len(items)
-
-
-def _addressee_end(items: Sequence[Lexeme]) -> int:
-    """How many items from the first on name whom something is said to; 0 if they do not."""
-    i = 0
-    while i < len(items) and items[i].sort in ("to", "article", "pose"):
-        if items[i].text in _STARTS_CONTENT or items[i].text in (
-            "name",
-            "pose",
-            "number",
-            "result",
-            "results",
-            "answer",
-        ):
-            return 0
-        i += 1
-    if i >= len(items) or not (
-        items[i].sort in ("me", "person", "people")
-        or (items[i].sort == "pronoun" and items[i].value in ("them", "whom"))
-    ):
-        return 0
-    i += 1
-    while i < len(items):
-        item = items[i]
-        if (
-            item.sort == "pose"
-            or (item.sort == "that" and i + 1 < len(items) and items[i + 1].text in ("is", "are"))
-            or (item.sort == "filler" and item.text in ("is", "are", "who", "currently"))
-        ):
-            i += 1
-        elif item.sort in ("at", "from") and (end := _place_end(items, i + 1)):
-            i = end
-        else:
-            break
-    return i
-
-
-def _place_end(items: Sequence[Lexeme], i: int) -> int:
-    while i < len(items) and items[i].sort in ("article", "whose", "unknown"):
-        i += 1
-    return i + 1 if i < len(items) and items[i].sort == "place" else 0
-
-
-def _begins_addressee(items: Sequence[Lexeme], i: int) -> bool:
-    """Whether "to" or "for" and whom something is said to stand at an index."""
-    return items[i].text in ("to", "for") and bool(_addressee_end(items[i + 1 :]))

@@ -11,10 +11,10 @@ from nsrecover.domains.base import Fact
 from nsrecover.domains.household.kinds import Trait, traits_of
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR, ROBOT, ServiceTrait
-from nsrecover.instructions.clauses import RESULT
+from nsrecover.instructions.discourse import RESULT
 from nsrecover.instructions.reading import Clause, Phrase, Reading, Sort, Verb
 from nsrecover.instructions.task import Question, Refusal, RefusalCode, Stage, Task
-from nsrecover.instructions.words import HOSTILE
+from nsrecover.instructions.words import hostile
 
 LONGEST = 400
 """Characters that a sentence may have."""
@@ -39,14 +39,14 @@ def plain(text: str) -> str:
     return " ".join(re.sub(r"[,;()]", " ", text).split())
 
 
-def refused(sentence: str) -> Refusal | None:
+def refused(sentence: str, home: Home) -> Refusal | None:
     """Why a sentence is not even read; None if it is."""
     if not any(character.isalnum() for character in sentence):
         return Refusal(RefusalCode.EMPTY, "I heard nothing. Tell me what to do.")
     if len(sentence) > LONGEST:
         text = f"That is too long for me: {len(sentence)} characters. Use at most {LONGEST}, or several commands."
         return Refusal(RefusalCode.TOO_LONG, text)
-    if HOSTILE.search(sentence.lower()):
+    if hostile(frozenset(home.people)).search(sentence.lower()):
         return Refusal(RefusalCode.HOSTILE, "I do not do that: I neither set rules aside nor do harm.")
     return None
 
@@ -79,11 +79,17 @@ class _Grounder:
         reading, clauses = self.reading, _taken_first(_asked_first(_gone_first(self.reading.clauses)))
         if not clauses:
             self._refuse_without_clauses()
+        if Verb.OTHER in reading.verbs:
+            self._refuse(RefusalCode.NO_SKILL, f"I have no skill for that; I cannot {reading.unexplained[0]}.")
         if len(reading.not_understood) > _MOST_UNKNOWN * len(reading.sentence.split()):
             self._refuse(RefusalCode.NOT_UNDERSTOOD, "I understood too little of that. Tell me in English what to do.")
         if reading.unknown_names:
             names = ", ".join(f"'{name}'" for name in reading.unknown_names)
             self._refuse(RefusalCode.UNKNOWN_NAME, f"I do not know {names}. I did nothing; say it in other words.")
+        if reading.unexplained:
+            words = ", ".join(f"'{each}'" for each in reading.unexplained)
+            text = f"I did not understand what {words} means for the task. I did nothing; say it in other words."
+            self._refuse(RefusalCode.NOT_UNDERSTOOD, text)
         self._check_contradictions(clauses)
         stages = [self._stage(clause, i) for i, clause in enumerate(clauses)]
         last = clauses[-1]
@@ -108,6 +114,8 @@ class _Grounder:
 
     def _refuse_without_clauses(self) -> None:
         words, verbs = self.reading.not_understood, self.reading.verbs
+        if Verb.OTHER in verbs:
+            self._refuse(RefusalCode.NO_SKILL, f"I have no skill for that; I cannot {self.reading.unexplained[0]}.")
         listed = ", ".join(f"'{word}'" for word in words)
         if verbs and len(words) in (1, 2):
             self._refuse(RefusalCode.UNKNOWN_NAME, f"I do not know {listed}. I did nothing; say it in other words.")
@@ -342,10 +350,10 @@ def _gone_first(clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
         there = None
         if clause.verb is Verb.GO and not clause.negated:
             if after.verb in (Verb.TAKE, Verb.BRING, Verb.FIND, Verb.COUNT, Verb.PLACE) and (
-                after.thing or not after.person
+                after.thing or not after.person or after.verb is Verb.COUNT
             ):
-                there = replace(after, source=clause.target) if after.source is None else None
-            elif after.person is not None and after.person.name != OPERATOR and after.person_at is None:
+                there = replace(after, source=clause.target) if after.source in (None, clause.target) else None
+            elif after.person is not None and after.person.name != OPERATOR and after.person_at in (None, clause.target):
                 there = replace(after, person_at=clause.target)
             elif after.target == clause.target and after.verb in (*_OPPOSITE,):
                 there = after

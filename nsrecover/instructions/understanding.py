@@ -42,7 +42,7 @@ class Understanding:
             sentence: in English.
             choices: phrase -> what a person has said that it means; answers to earlier questions.
         """
-        return refused(sentence) or ground(self.read(sentence), self.home, choices)
+        return refused(sentence, self.home) or ground(self.read(sentence), self.home, choices)
 
     def plan(self, sentence: str, choices: Mapping[Phrase, str] | None = None) -> TaskPlan | Question | Refusal:
         """The plan for a sentence."""

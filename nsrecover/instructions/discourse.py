@@ -1,0 +1,223 @@
+"""What has been said so far: clauses, places, people and objects that pronouns may mean, and words without a meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from nsrecover.domains.service.home import Home
+from nsrecover.domains.service.kinds import OPERATOR
+from nsrecover.instructions.elements import Element
+from nsrecover.instructions.reading import PEOPLE, THINGS, Clause, Phrase, Sort, Verb
+from nsrecover.instructions.words import Lexeme
+
+RESULT, NAME = "the result", "what is your name?"
+"""Content of a clause that tells what was found out just before, and the question for a name."""
+
+SWITCHED = (Verb.OPEN, Verb.CLOSE, Verb.TURN_ON, Verb.TURN_OFF)
+"""Verbs about places."""
+
+OPERATOR_PHRASE = Phrase(Sort.PERSON, OPERATOR)
+"""Who gives the command."""
+
+_TO_PEOPLE = (Verb.FOLLOW, Verb.GUIDE, Verb.ASK, Verb.TELL, Verb.REPORT, Verb.ANSWER, Verb.POSE)
+
+
+@dataclass
+class Entry:
+    """A clause, and whether it was said only indirectly ("the mug belongs on the desk")."""
+
+    clause: Clause
+    indirect: bool = False
+
+
+@dataclass
+class Discourse:
+    """What has been said so far.
+
+    Attributes:
+        home: where it was said.
+        items: the lexemes of the sentence.
+        entries: what to do, in order.
+        located: objects and people with the place where they are said to be.
+        moving: people with where they are said to go from and to.
+        thing: the object that was mentioned last.
+        person: the person who was mentioned last.
+        place: the place that was mentioned last.
+        mentioned: objects in the order in which they were mentioned.
+        unknown: words that no rule knows, each with whether it stands where a noun should.
+        unexplained: known words that are in no clause and may change what is to be done.
+        verbs: the verbs that were heard.
+        operator_at: where the operator says to be later.
+        statement: the text of the last statement, for "tell her that".
+        contents: where the elements start that are told or asked.
+    """
+
+    home: Home
+    items: Sequence[Lexeme]
+    entries: list[Entry] = field(default_factory=list)
+    located: list[tuple[Phrase, Phrase]] = field(default_factory=list)
+    moving: list[tuple[Phrase, Phrase | None, Phrase | None]] = field(default_factory=list)
+    thing: Phrase | None = None
+    person: Phrase | None = None
+    place: Phrase | None = None
+    mentioned: list[Phrase] = field(default_factory=list)
+    unknown: list[tuple[str, bool]] = field(default_factory=list)
+    unexplained: list[str] = field(default_factory=list)
+    verbs: list[Verb] = field(default_factory=list)
+    operator_at: Phrase | None = None
+    statement: str = ""
+    contents: set[int] = field(default_factory=set)
+
+    # --- what was said
+
+    def said(self, elements: Iterable[Element]) -> str:
+        """The words of some elements."""
+        words = [item.said for each in elements for item in self.items[each.start : each.end]]
+        return " ".join(word for word in words if word not in ('"', ":")).strip(" ,.")
+
+    def add(self, clause: Clause, indirect: bool = False) -> None:
+        """Note something to do."""
+        self.entries.append(Entry(clause, indirect))
+        self.note(*clause.phrases)
+        self.place = clause.target or clause.source or clause.person_at or self.place
+
+    def note(self, *phrases: Phrase | None) -> None:
+        """Remember phrases for pronouns."""
+        for phrase in phrases:
+            if phrase is None:
+                continue
+            if phrase.sort in THINGS:
+                self.thing = phrase
+                self.mentioned.append(phrase)
+            elif phrase.sort in PEOPLE and phrase.name != OPERATOR:
+                self.person = phrase
+            elif phrase.sort is Sort.PLACE:
+                self.place = phrase
+
+    def locate(self, phrase: Phrase, place: Phrase) -> None:
+        """Note where something is said to be."""
+        self.located.append((phrase, place))
+
+    def unclear(self, *elements: Element) -> None:
+        """Note elements that are in no clause and may change what is to be done."""
+        for each in elements:
+            if each.kind == "unknown":
+                self.unknown.append((each.text, False))
+            else:
+                self.unexplained.append(self.said([each]))
+
+    # --- pronouns
+
+    def resolved(self, item: Element, verb: Verb | None, prep: str = "") -> Phrase:
+        """What a pronoun means; other phrases as they are."""
+        phrase = item.phrase
+        assert phrase is not None
+        if phrase.sort is not Sort.PRONOUN:
+            return phrase
+        if phrase.name == "there":
+            return self.place or phrase
+        if phrase.words and self.thing is not None:
+            return replace(self.thing, words=phrase.words, definite=phrase.definite)
+        if phrase.name == "it" and (prep == "from" or verb in SWITCHED) and self.place is not None:
+            return self.place
+        about_people = verb in _TO_PEOPLE or (prep in ("to", "for", "with") and phrase.name != "it")
+        if about_people or phrase.name == "whom" or (phrase.name == "them" and self.thing is None):
+            return self.person or phrase
+        return self.thing or phrase
+
+    def refine(self, phrase: Phrase) -> bool:
+        """Apply "the red one" to the object of the last clause; returns whether there is one."""
+        for entry in reversed(self.entries):
+            if entry.clause.thing is not None:
+                thing = replace(entry.clause.thing, words=phrase.words)
+                entry.clause = replace(entry.clause, thing=thing)
+                self.thing = thing
+                return True
+        return False
+
+    # --- the end
+
+    def finish(self) -> tuple[Clause, ...]:
+        """The clauses with what was said indirectly, where things are, and to whom they go."""
+        entries = list(self.entries)
+        for entry in [each for each in entries if each.indirect]:
+            alike = [other for other in entries if other is not entry and not other.indirect and _alike(entry.clause, other.clause)]
+            same = [other for other in entries if other.indirect and other is not entry and other.clause == entry.clause]
+            if alike:
+                other = alike[-1]
+                filled = _filled(other.clause, entry.clause)
+                if filled is not None:
+                    other.clause = filled
+                    entries.remove(entry)
+                    continue
+                if other.clause.verb in (Verb.FIND, Verb.TAKE, Verb.GO) and entries.index(other) > entries.index(entry):
+                    entries.remove(entry)
+                    entries.insert(entries.index(other) + 1, entry)
+            elif same:
+                entries = [each for each in entries if each is not entry]
+        clauses = [self._completed(entry.clause) for entry in entries]
+        return tuple(clause for i, clause in enumerate(clauses) if i == 0 or clause != clauses[i - 1])
+
+    def _completed(self, clause: Clause) -> Clause:
+        """A clause with the place where its object or person was said to be."""
+        if clause.thing is not None and clause.source is None:
+            place = next((p for thing, p in reversed(self.located) if _same(thing, clause.thing)), None)
+            if place is not None and place != clause.target:
+                clause = replace(clause, source=place)
+        person = clause.person
+        if person is not None and person.name != OPERATOR:
+            place = next((p for who, p in reversed(self.located) if _same(who, person)), None)
+            if place is not None and clause.person_at is None and place != clause.target:
+                clause = replace(clause, person_at=place)
+        if clause.verb is Verb.FOLLOW and person is not None:
+            for who, start, end in self.moving:
+                if _same(who, person):
+                    clause = replace(
+                        clause, target=clause.target or end, person_at=clause.person_at or start
+                    )
+        if clause.verb is Verb.BRING and person is None:
+            clause = replace(clause, person=OPERATOR_PHRASE)
+        return clause
+
+
+def _same(one: Phrase, other: Phrase) -> bool:
+    """Whether two phrases name the same thing or person."""
+    if one.sort in PEOPLE and other.sort in PEOPLE:
+        return one.name == other.name or "person" in (one.name, other.name)
+    return one.name == other.name and one.sort == other.sort and (one.words == other.words or not (one.words and other.words))
+
+
+def _alike(indirect: Clause, direct: Clause) -> bool:
+    """Whether a command may be about what was said indirectly."""
+    if indirect.verb in SWITCHED or direct.verb in SWITCHED:
+        return indirect.verb in SWITCHED and direct.verb in SWITCHED and indirect.target == direct.target
+    if indirect.thing is not None:
+        return direct.thing is not None and _same(indirect.thing, direct.thing)
+    if indirect.person is not None and direct.person is not None:
+        return _same(indirect.person, direct.person)
+    return indirect.verb is direct.verb
+
+
+def _filled(direct: Clause, indirect: Clause) -> Clause | None:
+    """A command with what it leaves out and was said indirectly; None if the two are different things to do."""
+    d, i = direct, indirect
+    if d.verb in SWITCHED:
+        return d
+    if d.verb is i.verb or (i.verb is Verb.PLACE and d.verb in (Verb.TAKE, Verb.BRING) and d.person is None):
+        return replace(
+            d,
+            verb=i.verb if i.verb is Verb.PLACE else d.verb,
+            source=d.source or i.source,
+            target=d.target or i.target,
+            person=d.person or i.person,
+            person_at=d.person_at or i.person_at,
+            content=d.content or i.content,
+        )
+    if i.verb is Verb.BRING and d.verb is Verb.TAKE and d.person is None:
+        return replace(d, verb=Verb.BRING, person=i.person, source=d.source or i.source)
+    if d.verb in (Verb.BRING, Verb.PLACE, Verb.DISCARD) and i.thing is not None:
+        return replace(d, source=d.source or i.source)
+    if d.verb in (Verb.TELL, Verb.ASK, Verb.ANSWER, Verb.GUIDE, Verb.FOLLOW) and i.person is not None and i.thing is None:
+        return replace(d, person_at=d.person_at or i.person_at)
+    return None
