@@ -45,12 +45,13 @@ class Discourse:
         person: the person who was mentioned last.
         place: the place that was mentioned last.
         mentioned: objects in the order in which they were mentioned.
+        places: places in the order in which they were mentioned.
         unknown: words that no rule knows, each with whether it stands where a noun should.
         unexplained: known words that are in no clause and may change what is to be done.
         verbs: the verbs that were heard.
         operator_at: where the operator says to be later.
         statement: the text of the last statement, for "tell her that".
-        contents: where the elements start that are told or asked.
+        settled: where the elements start that are told or asked, or say no more than others.
     """
 
     home: Home
@@ -62,12 +63,13 @@ class Discourse:
     person: Phrase | None = None
     place: Phrase | None = None
     mentioned: list[Phrase] = field(default_factory=list)
+    places: list[Phrase] = field(default_factory=list)
     unknown: list[tuple[str, bool]] = field(default_factory=list)
     unexplained: list[str] = field(default_factory=list)
     verbs: list[Verb] = field(default_factory=list)
     operator_at: Phrase | None = None
     statement: str = ""
-    contents: set[int] = field(default_factory=set)
+    settled: set[int] = field(default_factory=set)
 
     # --- what was said
 
@@ -87,6 +89,8 @@ class Discourse:
         for phrase in phrases:
             if phrase is None:
                 continue
+            if phrase.owner and phrase.owner != OPERATOR:
+                self.person = Phrase(Sort.PERSON, phrase.owner)
             if phrase.sort in THINGS:
                 self.thing = phrase
                 self.mentioned.append(phrase)
@@ -94,6 +98,7 @@ class Discourse:
                 self.person = phrase
             elif phrase.sort is Sort.PLACE:
                 self.place = phrase
+                self.places.append(phrase)
 
     def locate(self, phrase: Phrase, place: Phrase) -> None:
         """Note where something is said to be."""
@@ -116,9 +121,12 @@ class Discourse:
         if phrase.sort is not Sort.PRONOUN:
             return phrase
         if phrase.name == "there":
-            return self.place or phrase
+            sources = [entry.clause.source for entry in self.entries if entry.clause.thing == self.thing]
+            others = [place for place in self.places if place not in sources] if verb is Verb.PLACE else []
+            return (others[-1] if others else self.place) or phrase
         if phrase.words and self.thing is not None:
-            return replace(self.thing, words=phrase.words, definite=phrase.definite)
+            kind = self.home.kind(self.thing.name)
+            return replace(self.thing, name=kind, words=phrase.words, definite=phrase.definite)
         if phrase.name == "it" and (prep == "from" or verb in SWITCHED) and self.place is not None:
             return self.place
         about_people = verb in _TO_PEOPLE or (prep in ("to", "for", "with") and phrase.name != "it")
@@ -149,7 +157,9 @@ class Discourse:
                 filled = _filled(other.clause, entry.clause)
                 if filled is not None:
                     other.clause = filled
-                    entries.remove(entry)
+                    k = entries.index(entry)
+                    reported = k + 1 < len(entries) and entries[k + 1].indirect and entries[k + 1].clause.content == RESULT
+                    del entries[k : k + 1 + reported]
                     continue
                 if other.clause.verb in (Verb.FIND, Verb.TAKE, Verb.GO) and entries.index(other) > entries.index(entry):
                     entries.remove(entry)

@@ -117,7 +117,11 @@ class Chunker:
         if item.sort == "me":
             return Element("np", item.text, i, i + 1, item, Phrase(Sort.PERSON, OPERATOR))
         if item.sort == "whose" and self._np(i) is None:
-            return Element("np", item.text, i, i + 1, item, Phrase(Sort.PERSON, item.value), prep="of")
+            prep = "of" if self._sort(i + 1) in ("word", "unknown") else ""
+            return Element("np", item.text, i, i + 1, item, Phrase(Sort.PERSON, item.value), prep=prep)
+        if item.text == "there" and before and self._sort(i + 1) not in ("aux", "must", "at"):
+            if any(each.kind == "verb" for each in before):
+                return Element("np", "there", i, i + 1, item, Phrase(Sort.PRONOUN, "there"), prep="to")
         found = self._np(i)
         if found is not None:
             return found
@@ -286,7 +290,7 @@ class Chunker:
         if k > i and self._text(k) in ("one", "ones") and self._sort(i) in ("article", "possessive"):
             phrase = Phrase(Sort.PRONOUN, "it", words=tuple(words))
             return self._modified(Element("np", "one", i, k + 1, self.items[k], phrase))
-        if item.text in ("one", "this", "that", "these", "those") and self._sort(i + 1) in (
+        if item.text in ("one", "this", "that", "these", "those", "some", "any") and self._sort(i + 1) in (
             "mark", "conj", "from", "to", "at", "verb", "aux", "must", "for",
         ):  # fmt: skip
             name = "them" if item.text in ("these", "those") else "it"
@@ -338,6 +342,7 @@ class Chunker:
             return None
         that = self._text(k) in ("that", "which", "who")
         k += that
+        that = that or (made.text == "whoever" and self._sort(k) == "aux")
         if that and self._sort(k) == "aux":
             while self._sort(k) in ("aux", "filler"):
                 k += 1

@@ -127,16 +127,22 @@ def _contrasted(d: Discourse, items: Sequence[Element], i: int) -> int:
 
 def _narrower(d: Discourse, found: Arguments, room: Phrase, prep: str) -> bool:
     """Whether a room only says where the furniture before it is: "the table in the kitchen"; then that is noted."""
-    if not found.places or prep not in ("at", "of") or room.name not in d.home.rooms:
+    if not found.places or prep not in ("at", "of"):
         return False
     before_prep, before, what = found.places[-1]
     if found.used[-2][1] != before or before.name in d.home.rooms:
+        return False
+    if room.name in before.name.split():
+        d.settled.add(found.used.pop()[0].start)
+        return True
+    if room.name not in d.home.rooms:
         return False
     named = [name for name, place in d.home.places.items() if name == before.name or name.endswith(before.name)]
     inside = [name for name in named if d.home.inside(name, room.name)]
     if len(inside) != 1:
         return False
     found.places[-1] = (before_prep, replace(before, name=inside[0], words=()), what)
+    d.settled |= {item.start for item, _ in found.used[-2:]}
     found.used[-2:] = []
     return True
 
@@ -162,7 +168,7 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
         case Verb.BRING | Verb.TAKE:
             return _brought(d, verb, found, things)
         case Verb.PLACE:
-            return _put(d, found, things)
+            return _put(d, text, found, things)
         case Verb.DISCARD:
             bin_ = _bin(d)
             target = found.place("to") or bin_
@@ -208,6 +214,7 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
             return []
 
 
+_ALSO_MOTION = frozenset(("move", "move over", "return", "position", "slide", "turn"))
 _DOORS = {Trait.DOOR, ServiceTrait.ROOM_DOOR}
 
 
@@ -239,8 +246,10 @@ def _moves_person(verb: Verb, text: str, found: Arguments) -> bool:
 
 
 def _guided(found: Arguments, person: Phrase) -> Clause:
-    target = found.place("to") or found.places[-1][1]
-    start = _at(found, person) or next((p for prep, p, _ in found.places if prep in ("from", "at") and p != target), None)
+    led = found.place("to")
+    target = led or found.places[-1][1]
+    spare = [p for prep, p, _ in found.places if prep == "from" or (prep == "at" and (led is not None or p != target))]
+    start = _at(found, person) or (spare[0] if spare else None)
     return Clause(Verb.GUIDE, person=person, person_at=start, target=target)
 
 
@@ -279,9 +288,11 @@ def _brought(d: Discourse, verb: Verb, found: Arguments, things: list[Phrase]) -
     return [Clause(Verb.BRING, each, _at(found, each) or source, None, person, person_at) for each in objects]
 
 
-def _put(d: Discourse, found: Arguments, things: list[Phrase]) -> list[Clause]:
+def _put(d: Discourse, text: str, found: Arguments, things: list[Phrase]) -> list[Clause]:
     objects = things or _one(d.thing)
     target = found.place("to")
+    if target is not None and not things and not found.people and text in _ALSO_MOTION:
+        return [Clause(Verb.GO, target=target)]
     spots = [place for prep, place, _ in found.places if prep in ("at", "")]
     source = found.place("from")
     if target is None and spots:

@@ -12,13 +12,18 @@ from nsrecover.instructions.frames import arguments, clauses_of, state_of, unuse
 from nsrecover.instructions.lexing import lexed
 from nsrecover.instructions.pieces import Piece, pieces_of
 from nsrecover.instructions.questions import question_of
-from nsrecover.instructions.reading import Clause, Phrase, Reading, Sort, Verb
+from nsrecover.instructions.reading import THINGS, Clause, Phrase, Reading, Sort, Verb
 from nsrecover.instructions.statements import statement_of
-from nsrecover.instructions.words import GRAMMAR, Lexicon, listed, tokens
+from nsrecover.instructions.words import COMMON, GRAMMAR, Lexicon, listed, tokens
+
+MOST_UNKNOWN = 0.4
+"""Share of words that may be unknown in a sentence that is acted on."""
 
 _CORRECTIONS = frozenset(listed(GRAMMAR["corrections"]))
 _ATTITUDES = frozenset(("mind", "able", "willing", "manage", "possible", "trouble", "like", "that", "ready"))
 _SPEECH = (Verb.TELL, Verb.REPORT, Verb.ASK)
+_ABOUT_RESULTS = frozenset(("number", "result", "results", "answer", "how", "it", "many", "found", "what", "where", "back", "outcome"))
+_REFERRING = ("it", "that", "this", "them", "the result", "the answer", "it back", "so", "about it", "about that")
 _DANGER = ("not", "exclusion", "number", "time")
 
 
@@ -70,10 +75,15 @@ class _Reader:
         if piece.content[0].kind in ("not", "exclusion") and self._contrast(piece):
             return i + 1
         if piece.is_nominal:
-            self._nominal(piece)
+            before = len(d.entries)
+            self._nominal(piece, i)
+            self._ordered(piece, before, i + 1)
             return i + 1
         before = len(d.entries)
-        if statement_of(d, piece.items):
+        for item in piece.items:
+            if item.is_thing and d.thing is None:
+                d.note(item.phrase)
+        if statement_of(d, piece.items, goal=piece.sub in ("when", "after")):
             self._ordered(piece, before, i + 1)
         else:
             self._background(piece)
@@ -115,9 +125,17 @@ class _Reader:
         if k < len(items) and items[k].kind == "verb" and self._is_task(items[k]):
             if items[k].verb("base") and piece.sub in ("", "reason", "condition", "when", "after", "before"):
                 return k, negated
-            if items[k].verb("ing") and piece.sub in ("after", "before", "when"):
+            if items[k].verb("ing") and piece.sub in ("after", "before", "when") and self._beside_task(piece):
                 return k, negated
         return self._wrapped(piece)
+
+    def _beside_task(self, piece: Piece) -> bool:
+        """Whether a command stands before or behind a piece."""
+        k = next((k for k, each in enumerate(self.pieces) if each is piece), None)
+        if k is None:
+            return False
+        others = [each for each in (self.pieces[k - 1] if k else None, *self.pieces[k + 1 : k + 2]) if each is not None]
+        return any(self._verb(each) is not None for each in others if not each.sub)
 
     @staticmethod
     def _is_task(item: Element) -> bool:
@@ -196,6 +214,12 @@ class _Reader:
         people = [each for each in rest if each.is_person or (each.is_pronoun and each.text in ("him", "her", "them"))]
         if verb is Verb.CHECK and item.text == "see" and people and any(each.is_place and each.prep == "to" for each in rest):
             verb = Verb.GUIDE
+        inner = self._inner_verb(rest)
+        if verb is Verb.OTHER and inner is not None and rest[inner].verb("ing"):
+            for each in rest[:inner]:
+                d.note(each.phrase)
+            d.verbs.pop()
+            return self._command(i, 0, negated, rest[inner:])
         if verb is Verb.OTHER:
             d.unexplained.append(item.text)
             return i + 1
@@ -207,7 +231,6 @@ class _Reader:
             return self._speech(i, verb, [*lead, *rest])
         if verb is Verb.CHECK:
             return self._check(i, rest, lead)
-        inner = self._inner_verb(rest)
         more = rest[inner:] if inner is not None else []
         own = rest[:inner] if inner is not None else rest
         if verb is Verb.BRING and any(each.text in ("question", "answer") for each in own) and people and not self._things(own):
@@ -222,6 +245,9 @@ class _Reader:
             self._act(verb, item, [*lead, *own], negated)
         if more:
             more = [each for each in more if each.kind != "to"]
+            if more[0].lexeme is not None and more[0].lexeme.value == Verb.TELL and more[0].verb("ing") and d.person:
+                whom = Element("np", "them", more[0].end, more[0].end, phrase=d.person)
+                return self._speech(i, Verb.TELL, [whom, *more[1:]])
             if more[0].lexeme is not None and more[0].lexeme.value:
                 return self._command(i, 0, negated, more)
         return i + 1
@@ -318,7 +344,7 @@ class _Reader:
             end = self._content_end(i)
             content = [*rest, *(each for piece in self.pieces[i + 1 : end] for each in piece.items)]
             person = d.resolved(people[0], Verb.ASK)
-            d.contents |= {each.start for each in content if each is not people[0]}
+            d.settled |= {each.start for each in content if each is not people[0]}
             d.add(Clause(Verb.ASK, person=person, person_at=people[0].at, content=d.said(content)))
             return end
         if wh or not nouns:
@@ -402,7 +428,7 @@ class _Reader:
     ) -> None:
         d = self.d
         text = self._inner_content(content)
-        d.contents |= {each.start for each in content}
+        d.settled |= {each.start for each in content}
         words = set(text.split())
         if verb is Verb.ASK:
             whom = person or d.person
@@ -425,15 +451,18 @@ class _Reader:
         if clauses:
             for clause in clauses[:-1]:
                 d.add(clause)
+            d.add(Clause(Verb.TELL, person=whom, person_at=person_at, content=RESULT))
+            return
+        refers = not text or text in _REFERRING
+        if refers and last is Verb.TELL and d.entries[-1].clause.content == RESULT:
+            d.entries[-1].clause = replace(d.entries[-1].clause, person=whom, person_at=person_at)
+            return
+        if last in found_out and (refers or words & _ABOUT_RESULTS):
             text = RESULT
-        elif last in found_out and (
-            not text or words & {"number", "result", "results", "answer", "how", "it", "many", "found", "what", "where", "back", "outcome"}
-        ):
+        elif refers and verb is Verb.REPORT and last is not None:
             text = RESULT
-        elif verb is Verb.REPORT and not text:
-            text = RESULT if last is not None else ""
-        if not text or text in ("so", "it", "this", "that", "about it", "about that"):
-            text = RESULT if text == "" and last in found_out else d.statement
+        elif refers:
+            text = d.statement
         if not text and not any(entry.indirect and entry.clause.verb is Verb.TELL for entry in d.entries):
             d.unexplained.append("tell")
             return
@@ -474,7 +503,7 @@ class _Reader:
             self.d.locate(self.d.thing, items[1].phrase)
         return True
 
-    def _nominal(self, piece: Piece) -> None:
+    def _nominal(self, piece: Piece, i: int) -> None:
         """Only noun phrases: what is wanted, a closer description, or a correction."""
         d, items = self.d, piece.content
         if self.correcting and d.entries and items[0].phrase is not None:
@@ -493,6 +522,8 @@ class _Reader:
             d.entries[-1].indirect = True
         elif people and len(items) == 1 and not piece.sub:
             d.note(people[0].phrase)
+        elif places and i and self.pieces[i - 1].is_nominal and d.thing is not None and places[0].phrase is not None:
+            d.locate(d.thing, places[0].phrase)
         else:
             self._background(piece)
 
@@ -539,14 +570,26 @@ def _uncovered(d: Discourse, pieces: Sequence[Piece], clauses: Sequence[Clause])
     left = []
     for piece in pieces:
         for item in piece.items:
-            if item.kind != "np" or item.phrase is None or item.start in d.contents:
+            if item.kind != "np" or item.phrase is None or item.start in d.settled:
                 continue
             for phrase in (item.phrase, item.at):
                 if phrase is None or phrase.sort is Sort.PRONOUN or phrase.name in ("person", OPERATOR):
                     continue
-                if phrase.name not in names:
+                if phrase.name not in names and not _harmless(d, piece, phrase, clauses):
                     left.append(d.said([item]))
     return left
+
+
+def _harmless(d: Discourse, piece: Piece, phrase: Phrase, clauses: Sequence[Clause]) -> bool:
+    """Whether a noun that is in no clause is in a denial about another of its kind, a part of a name, or in a reason."""
+    if phrase.sort is Sort.PLACE:
+        return any(phrase.name in each.name.split() for clause in clauses for each in clause.phrases)
+    denied = any(item.kind == "not" for item in piece.items)
+    things = [clause.thing for clause in clauses if clause.thing is not None]
+    if denied:
+        return any(d.home.kind(each.name) == d.home.kind(phrase.name) and each.words for each in things)
+    story = bool(piece.content) and piece.content[0].kind == "i" and any(item.verb("past") for item in piece.items)
+    return (story or piece.sub == "reason") and phrase.sort in THINGS and not any(item.is_place for item in piece.items)
 
 
 def read(sentence: str, lexicon: Lexicon) -> Reading:
@@ -564,6 +607,9 @@ def read(sentence: str, lexicon: Lexicon) -> Reading:
                 clauses[k] = replace(clause, verb=Verb.GO)
             else:
                 d.unexplained.append("check")
+    strange = [item.text for item in found.items if item.sort == "unknown" and item.text not in COMMON]
+    if len(strange) > MOST_UNKNOWN * sum(item.sort != "mark" for item in found.items):
+        d.unknown = [(word, False) for word in strange]
     unknown = tuple(dict.fromkeys(word for word, _ in d.unknown))
     names = tuple(dict.fromkeys(word for word, noun in d.unknown if noun))
     return Reading(

@@ -12,6 +12,7 @@ from nsrecover.domains.household.kinds import Trait, traits_of
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR, ROBOT, ServiceTrait
 from nsrecover.instructions.discourse import RESULT
+from nsrecover.instructions.grammar import MOST_UNKNOWN
 from nsrecover.instructions.reading import Clause, Phrase, Reading, Sort, Verb
 from nsrecover.instructions.task import Question, Refusal, RefusalCode, Stage, Task
 from nsrecover.instructions.words import hostile
@@ -21,9 +22,6 @@ LONGEST = 400
 
 _OPPOSITE = {Verb.OPEN: Verb.CLOSE, Verb.CLOSE: Verb.OPEN, Verb.TURN_ON: Verb.TURN_OFF, Verb.TURN_OFF: Verb.TURN_ON}
 
-
-_MOST_UNKNOWN = 0.4
-"""Share of words that may be unknown in a sentence that is acted on."""
 
 
 class _StopError(Exception):
@@ -77,12 +75,12 @@ class _Grounder:
 
     def task(self) -> Task:
         reading, clauses = self.reading, _taken_first(_asked_first(_gone_first(self.reading.clauses)))
+        if len(reading.not_understood) > MOST_UNKNOWN * len(reading.sentence.split()):
+            self._refuse(RefusalCode.NOT_UNDERSTOOD, "I understood too little of that. Tell me in English what to do.")
         if not clauses:
             self._refuse_without_clauses()
         if Verb.OTHER in reading.verbs:
             self._refuse(RefusalCode.NO_SKILL, f"I have no skill for that; I cannot {reading.unexplained[0]}.")
-        if len(reading.not_understood) > _MOST_UNKNOWN * len(reading.sentence.split()):
-            self._refuse(RefusalCode.NOT_UNDERSTOOD, "I understood too little of that. Tell me in English what to do.")
         if reading.unknown_names:
             names = ", ".join(f"'{name}'" for name in reading.unknown_names)
             self._refuse(RefusalCode.UNKNOWN_NAME, f"I do not know {names}. I did nothing; say it in other words.")
@@ -356,6 +354,9 @@ def _gone_first(clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
             elif after.person is not None and after.person.name != OPERATOR and after.person_at in (None, clause.target):
                 there = replace(after, person_at=clause.target)
             elif after.target == clause.target and after.verb in (*_OPPOSITE,):
+                there = after
+        elif clause.verb is Verb.OPEN and not clause.negated and clause.target is not None:
+            if clause.target == after.source and after.verb in (Verb.TAKE, Verb.BRING, Verb.FIND, Verb.COUNT, Verb.PLACE):
                 there = after
         if there is not None:
             ordered[i : i + 2] = [there]

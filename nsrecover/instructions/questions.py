@@ -45,7 +45,7 @@ def question_of(d: Discourse, items: Sequence[Element]) -> list[Clause] | None:
         if person.sort is Sort.POSED:
             person = Phrase(Sort.PERSON, "person", person.definite)
         return [Clause(Verb.POSE, person=person, person_at=item.at or place), REPORT]
-    if people and ({"name", "names"} & texts or "called" in texts or "who" in texts and people[0][1].name == "person"):
+    if people and ({"name", "names"} & texts or {"called", "what"} <= texts or "who" in texts and people[0][1].name == "person"):
         item, person = people[0]
         return [Clause(Verb.ASK, person=person, person_at=item.at or place, content=NAME), REPORT]
     if "who" in texts and place is not None and not things:
@@ -55,7 +55,7 @@ def question_of(d: Discourse, items: Sequence[Element]) -> list[Clause] | None:
         return [Clause(Verb.FIND, thing, item.at or place), REPORT]
     if people and "where" in wh:
         return [Clause(Verb.FIND, person=people[0][1], person_at=people[0][0].at or place), REPORT]
-    if things and (({"if", "whether"} & set(wh)) or _asks(items) or not wh) and not people and _located(items):
+    if things and (({"if", "whether"} & set(wh)) or _asks(items)) and not people and _located(items):
         item, thing = things[0]
         return [Clause(Verb.FIND, thing, item.at or place), REPORT]
     if place is not None and not people and ({"what", "which"} & texts or (_THINGS & texts and (wh or _asks(items)))):

@@ -58,8 +58,8 @@ def parsed(d: Discourse, items: Sequence[Element]) -> Parsed:
         found.who, k = "there", k + 1
     while k < len(items) and items[k].kind not in ("aux", "must", "verb", "not", "pose"):
         item = items[k]
-        if item.kind == "i" and not found.subject:
-            found.who = "i"
+        if item.kind == "i":
+            found.who, found.subject = "i", []
         elif item.kind == "you" and not found.subject:
             found.who = "you"
         elif found.who == "there":
@@ -74,7 +74,7 @@ def parsed(d: Discourse, items: Sequence[Element]) -> Parsed:
         elif item.kind in ("word", "unknown", "that", "wh") and not found.who:
             found.who = "other"
             found.subject.append(item)
-        elif item.kind in ("state", "particle") or state_of(item) is not None:
+        elif state_of(item) is not None:
             break
         k += 1
     while k < len(items) and items[k].kind in ("aux", "must", "not", "filler", "to"):
@@ -115,7 +115,8 @@ def statement_of(d: Discourse, items: Sequence[Element], goal: bool = False) -> 
         items: its elements.
         goal: whether the robot is to make it true ("make sure that").
     """
-    first = next((item for item in items if item.kind not in ("filler", "mark", "conj")), None)
+    front = [item for item in items if item.kind not in ("filler", "mark", "conj")]
+    first = next((item for item in front if not (item.is_place and item.prep)), None)
     if first is None:
         return False
     if first.kind in ("wh", "aux") and _asked(d, items):
@@ -146,7 +147,7 @@ def _asked(d: Discourse, items: Sequence[Element]) -> bool:
     clauses = question_of(d, items)
     if clauses:
         for clause in clauses:
-            d.add(clause)
+            d.add(clause, indirect=clauses[0].verb is Verb.FIND)
         return True
     people = [item for item in items if item.is_person and item.phrase is not None and item.phrase.name != OPERATOR]
     wants = any(item.verb() for item in items)
@@ -507,6 +508,9 @@ def _person(d: Discourse, p: Parsed, goal: bool) -> bool:
             p.at = place
         return _wish(d, who, rest, verb, p)
     things = _things(d, rest)
+    if things and "without" in texts and not vague:
+        d.add(Clause(Verb.BRING, things[0][1], things[0][0].at, None, who), indirect=True)
+        return True
     needs = (verb is not None and (verb.may("lose") or verb.text == "forget")) or (p.negated and (verb is None or verb.may("have")))
     if "has" in p.aux and things and p.must is False and verb is None and not p.negated and not goal:
         return False

@@ -111,13 +111,15 @@ class Lexicon:
             if name in home.places:
                 for text in listed(others):
                     self._noun(text, "place", name)
+        for text, lexeme in list(self.entries.items()):
+            if lexeme.sort in ("thing", "category", "place"):
+                for plural in _plurals(text):
+                    self.entries.setdefault(plural, replace(lexeme, plural=True))
 
     def _noun(self, text: str, sort: str, value: str) -> None:
         known = self.entries.setdefault(text, Lexeme(sort, text, value))
         if sort == "place" and value in self.home.places and known.value not in self.home.places:
             self.entries[text] = Lexeme(sort, text, value)
-        for plural in _plurals(text):
-            self.entries.setdefault(plural, replace(self.entries[text], plural=True))
 
     def _add(self, texts: str, sort: str, value: str = "", plural: bool = False) -> None:
         for text in listed(texts):
@@ -163,7 +165,7 @@ class Lexicon:
     def _joined(self) -> dict[str, str]:
         nouns = ("thing", "category", "place", "person", "people", "verb", "pose")
         words = [text for text, lexeme in self.entries.items() if len(text) > 3 and lexeme.sort in nouns]
-        plain = [text for text in self.entries if len(text) > 4 and " " not in text]
+        plain = [text for text in self.entries if len(text) > 3 and " " not in text]
         return {text.replace(" ", ""): text for text in (*plain, *words)}
 
     @cached_property
@@ -270,6 +272,7 @@ _CONTRACTIONS = [
     (re.compile("|".join(rf"(?<![\w'])(?:{each})(?![\w'])" for each in written.split("|\\b"))), plain)
     for written, plain in GRAMMAR["contractions"].items()
 ]
+_REWRITES = [(re.compile(written), plain) for written, plain in GRAMMAR["rewrites"].items()]
 _POLITE = [re.compile(pattern) for pattern in GRAMMAR["politeness"]]
 
 
@@ -278,6 +281,8 @@ def tokens(sentence: str) -> list[str]:
     text = sentence.lower().replace("\u2019", "'").replace("`", "'")
     text = re.sub(r"\s*(?:\.\.+|\u2026|\s[-\u2013\u2014]+\s|\u2014|--)\s*", " , ", text)
     for pattern, plain in _CONTRACTIONS:
+        text = pattern.sub(plain, text)
+    for pattern, plain in _REWRITES:
         text = pattern.sub(plain, text)
     for pattern in _POLITE:
         text = pattern.sub(" ", text)
