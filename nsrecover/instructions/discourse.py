@@ -25,10 +25,11 @@ _TO_PEOPLE = (Verb.FOLLOW, Verb.GUIDE, Verb.ASK, Verb.TELL, Verb.REPORT, Verb.AN
 
 @dataclass
 class Entry:
-    """A clause, and whether it was said only indirectly ("the mug belongs on the desk")."""
+    """A clause, whether it was said only indirectly ("the mug belongs on the desk"), and whether it may be a belief."""
 
     clause: Clause
     indirect: bool = False
+    belief: bool = False
 
 
 @dataclass
@@ -51,6 +52,7 @@ class Discourse:
         verbs: the verbs that were heard.
         operator_at: where the operator says to be later.
         statement: the text of the last statement, for "tell her that".
+        stated: where the elements of the last statement start.
         settled: where the elements start that are told or asked, or say no more than others.
     """
 
@@ -69,6 +71,7 @@ class Discourse:
     verbs: list[Verb] = field(default_factory=list)
     operator_at: Phrase | None = None
     statement: str = ""
+    stated: frozenset[int] = frozenset()
     settled: set[int] = field(default_factory=set)
 
     # --- what was said
@@ -154,6 +157,9 @@ class Discourse:
             same = [other for other in entries if other.indirect and other is not entry and other.clause == entry.clause]
             if alike:
                 other = alike[-1]
+                if entry.belief and other.clause.verb in (Verb.FIND, Verb.BRING, Verb.TAKE) and other.clause.target is None:
+                    entries.remove(entry)
+                    continue
                 filled = _filled(other.clause, entry.clause)
                 if filled is not None:
                     other.clause = filled
@@ -167,6 +173,10 @@ class Discourse:
             elif same:
                 entries = [each for each in entries if each is not entry]
         clauses = [self._completed(entry.clause) for entry in entries]
+        for k in range(len(clauses) - 1, 0, -1):
+            joined = _elaborated(clauses[k - 1], clauses[k])
+            if joined is not None:
+                clauses[k - 1 : k + 1] = [joined]
         return tuple(clause for i, clause in enumerate(clauses) if i == 0 or clause != clauses[i - 1])
 
     def _completed(self, clause: Clause) -> Clause:
@@ -189,6 +199,19 @@ class Discourse:
         if clause.verb is Verb.BRING and person is None:
             clause = replace(clause, person=OPERATOR_PHRASE)
         return clause
+
+
+def _elaborated(one: Clause, other: Clause) -> Clause | None:
+    """One clause for two of the same verb that say no different things: "show robin out, guide him to the entrance"."""
+    if one.verb is not other.verb or one.verb not in (Verb.GUIDE, Verb.FOLLOW, Verb.PLACE, Verb.BRING) or one.negated:
+        return None
+    joined = other
+    for name in ("thing", "source", "target", "person", "person_at"):
+        a, b = getattr(one, name), getattr(other, name)
+        if a is not None and b is not None and a.name != b.name:
+            return None
+        joined = replace(joined, **{name: b or a})
+    return joined
 
 
 def _same(one: Phrase, other: Phrase) -> bool:

@@ -107,6 +107,9 @@ class Chunker:
 
     def _element(self, i: int, before: Sequence[Element]) -> Element:
         item = self.items[i]
+        if self._is_verbal(i):
+            verb = self.lexicon.verbs[item.said]
+            return Element("verb", verb.text, i, i + 1, verb)
         verb = self._as_verb(i, before)
         if verb is not None:
             return Element("verb", verb.text, i, i + 1, verb)
@@ -148,6 +151,16 @@ class Chunker:
         to = bool(before) and before[-1].kind == "to" and item.sort in ("category", "thing")
         return self.lexicon.verbs[item.said] if (first or to) and starts else None
 
+    def _is_verbal(self, i: int) -> bool:
+        """Whether a noun is a verb: "to drink", "I always drink"."""
+        item = self.items[i]
+        if item.sort not in ("category", "thing") or item.said not in self.lexicon.verbs:
+            return False
+        j = i - 1
+        while self._sort(j) == "filler" or self._text(j) in ("always", "usually", "often"):
+            j -= 1
+        return j >= 0 and (self._sort(j) in ("i", "you") or self._text(j) in ("to", "will", "would", "can", "could", "must"))
+
     def _is_auxiliary(self, i: int) -> bool:
         """Whether "have" belongs to another verb: "I have lost it", "have you seen it"."""
         j = i + 1
@@ -188,8 +201,10 @@ class Chunker:
 
     def _np(self, i: int) -> Element | None:
         """The noun phrase that starts at a lexeme; None if none does."""
-        if i >= len(self.items):
+        if i >= len(self.items) or self._is_verbal(i):
             return None
+        if self._text(i) == "her" and self._sort(i + 1) not in (*NOUNS, "unknown", "pose"):
+            return self._pronoun(i, i)
         j, definite, owner, count = i, True, "", ""
         while self._sort(j) in _DETERMINERS or self._sort(j) == "whose" or (
             self._text(j) == "of" and j > i and self._sort(j - 1) in _DETERMINERS
@@ -283,6 +298,8 @@ class Chunker:
         if item.sort == "pronoun" and item.value != "there":
             made = Element("np", item.text, i, i + 1, item, Phrase(Sort.PRONOUN, item.value))
             return self._modified(made) if item.text in ("one", "those") else made
+        if j - 1 > i and self._text(j - 1) == "one":
+            return self._modified(Element("np", "one", i, j, item, Phrase(Sort.PRONOUN, "it")))
         words, k = list[str](), j
         while self._sort(k) == "unknown" and len(words) < 2:
             words.append(self._text(k))

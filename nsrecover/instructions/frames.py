@@ -84,13 +84,17 @@ def arguments(d: Discourse, verb: Verb, items: Sequence[Element]) -> Arguments:
                 found.people.append((item.prep, phrase))
                 last = "person" if phrase.name != OPERATOR else "me"
             else:
+                if found.things and phrase.name.endswith(found.things[-1][1].name) and item.prep == found.things[-1][0]:
+                    d.settled.add(found.used[-2][0].start)
+                    found.things.pop()
+                    found.used.pop(-2)
                 found.things.append((item.prep, phrase))
                 last = "thing"
         elif item.kind == "not":
             i = _contrasted(d, items, i)
         elif item.kind == "exclusion":
-            i = _contrasted(d, items, i) if item.text in ("instead of", "rather than", "but not") else i
-            if item.text not in ("instead of", "rather than", "but not", "instead", "only"):
+            i = _contrasted(d, items, i) if item.text in ("instead of", "rather than", "but not", "than") else i
+            if item.text not in ("instead of", "rather than", "but not", "instead", "only", "than"):
                 d.unclear(item)
         elif (state := state_of(item)) is not None:
             found.states.append(state)
@@ -157,6 +161,9 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
     if found.states and verb in _CARRIED and not places and not things and d.place is not None:
         return [Clause(found.states[-1], target=d.place)]
     if verb in (Verb.BRING, Verb.TAKE, Verb.PLACE, Verb.GO) and others and not things and _moves_person(verb, text, found):
+        if text in _FETCHING and found.place("to") is None:
+            at = _at(found, others[0]) or found.place("at", "from")
+            return [Clause(Verb.FIND, person=others[0], person_at=at)]
         return [_guided(found, others[0])]
     if verb is Verb.BRING and not things and places and places[0][0] == "" and _traits(d, places[0][1]) & _DOORS:
         return [Clause(Verb.OPEN, target=places[0][1])]
@@ -214,6 +221,7 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
             return []
 
 
+_FETCHING = frozenset(("pick up", "pick", "collect", "fetch", "get", "meet"))
 _ALSO_MOTION = frozenset(("move", "move over", "return", "position", "slide", "turn"))
 _DOORS = {Trait.DOOR, ServiceTrait.ROOM_DOOR}
 

@@ -38,7 +38,8 @@ class _Reader:
 
     def __init__(self, lexicon: Lexicon, d: Discourse, pieces: list[Piece]) -> None:
         self.lexicon, self.d, self.pieces = lexicon, d, pieces
-        self.correcting = False
+        self.correcting = self.ensuring = False
+        self.subject: list[Element] = []
         self.background: list[Piece] = []
 
     def read(self) -> None:
@@ -60,8 +61,11 @@ class _Reader:
             return i + 1
         ensured = next((k for k, item in enumerate(piece.items) if item.kind == "ensure"), None)
         if ensured is not None:
+            self.ensuring = True
             return self._ensured(i, ensured)
         verb = self._verb(piece)
+        if piece.mark in (".", "!", "?", ";") or verb is not None:
+            self.ensuring = False
         if verb is not None:
             before = len(d.entries)
             if self.correcting and d.entries:
@@ -83,12 +87,24 @@ class _Reader:
         for item in piece.items:
             if item.is_thing and d.thing is None:
                 d.note(item.phrase)
-        if statement_of(d, piece.items, goal=piece.sub in ("when", "after")):
+        goal = piece.sub in ("when", "after") or (self.ensuring and piece.link == "and")
+        items = self._with_subject(piece)
+        if statement_of(d, items, goal=goal):
             self._ordered(piece, before, i + 1)
         else:
             self._background(piece)
-        d.statement = d.said(piece.items)
+        d.statement, d.stated = d.said(piece.items), frozenset(item.start for item in piece.items)
         return i + 1
+
+    def _with_subject(self, piece: Piece) -> list[Element]:
+        """The elements of a statement, with the subject of the one before if it has none: "... and should know that"."""
+        first = piece.content[0]
+        items = list(piece.items)
+        if piece.link and self.subject and (first.kind == "must" or first.kind == "aux" or first.verb("third", "past")):
+            return [*self.subject, *items]
+        k = next((k for k, item in enumerate(items) if item.kind in ("aux", "must", "verb")), 0)
+        self.subject = [item for item in items[:k] if item.kind == "np" and not item.prep]
+        return items
 
     def _ordered(self, piece: Piece, before: int, end: int) -> None:
         """Put what has to be done after something else behind it: "before you go", "after you have opened it"."""
@@ -241,7 +257,8 @@ class _Reader:
             return self._speech(i, Verb.REPORT if not self._named(people) or "answer" not in {e.text for e in own} else Verb.ASK, rest)
         if verb is Verb.GUIDE and item.text.startswith("show") and not people:
             pass
-        if not more or any(each.kind not in ("filler", "particle") for each in own):
+        manner = bool(more) and more[0].verb("ing") and verb is not Verb.FIND
+        if not manner and (not more or any(each.kind not in ("filler", "particle") for each in own)):
             self._act(verb, item, [*lead, *own], negated)
         if more:
             more = [each for each in more if each.kind != "to"]
@@ -347,6 +364,9 @@ class _Reader:
             d.settled |= {each.start for each in content if each is not people[0]}
             d.add(Clause(Verb.ASK, person=person, person_at=people[0].at, content=d.said(content)))
             return end
+        if not nouns and not wh and d.thing is not None and not any(each.kind == "unknown" for each in rest):
+            d.add(Clause(Verb.FIND, d.thing, place))
+            return i + 1
         if wh or not nouns:
             d.unclear(*rest)
             return i + 1
@@ -463,6 +483,7 @@ class _Reader:
             text = RESULT
         elif refers:
             text = d.statement
+            d.settled |= d.stated
         if not text and not any(entry.indirect and entry.clause.verb is Verb.TELL for entry in d.entries):
             d.unexplained.append("tell")
             return
@@ -517,6 +538,13 @@ class _Reader:
             for each in things:
                 d.add(Clause(Verb.BRING, each.phrase, each.at))
             return
+        if piece.link.startswith("but") and places and not things and d.thing is not None and places[0].prep:
+            d.add(Clause(Verb.PLACE, d.thing, None, places[0].phrase))
+            return
+        pairs = [each for each in self.pieces[max(0, i - 1) : i + 2] if _is_pair(each)]
+        if len(pairs) > 1 and _is_pair(piece):
+            d.add(Clause(Verb.PLACE, things[0].phrase, None, places[-1].phrase))
+            return
         if things:
             self._act(Verb.BRING if not (places and places[-1].prep == "to") else Verb.PLACE, things[0], items, False)
             d.entries[-1].indirect = True
@@ -562,6 +590,12 @@ class _Reader:
 _OPPOSITE = {Verb.OPEN: Verb.CLOSE, Verb.CLOSE: Verb.OPEN, Verb.TURN_ON: Verb.TURN_OFF, Verb.TURN_OFF: Verb.TURN_ON}
 
 
+def _is_pair(piece: Piece) -> bool:
+    """Whether a piece only names a thing and a place: "bread on the counter"."""
+    content = piece.content
+    return piece.is_nominal and len(content) == 2 and content[0].is_thing and content[1].is_place and content[1].prep == "at"
+
+
 def _uncovered(d: Discourse, pieces: Sequence[Piece], clauses: Sequence[Clause]) -> list[str]:
     """The objects, places and people of a sentence that are in no clause and in nothing that is told or asked."""
     names = {phrase.name for clause in clauses for phrase in clause.phrases}
@@ -588,7 +622,7 @@ def _harmless(d: Discourse, piece: Piece, phrase: Phrase, clauses: Sequence[Clau
     things = [clause.thing for clause in clauses if clause.thing is not None]
     if denied:
         return any(d.home.kind(each.name) == d.home.kind(phrase.name) and each.words for each in things)
-    story = bool(piece.content) and piece.content[0].kind == "i" and any(item.verb("past") for item in piece.items)
+    story = any(item.kind == "i" for item in piece.content[:2])
     return (story or piece.sub == "reason") and phrase.sort in THINGS and not any(item.is_place for item in piece.items)
 
 

@@ -267,6 +267,9 @@ class _Grounder:
             return self.choices[phrase], within
         if phrase.name in self.home.items:
             return phrase.name, within
+        if phrase.name not in self.home.nouns and phrase.name not in self.home.categories:
+            options = tuple(noun for noun in self.home.nouns if noun.endswith(phrase.name))
+            raise _StopError(Question(f"Which {phrase.name} do you mean: {_or(options)}?", phrase, options))
         fitting = [item for item in self.home.items.values() if self.home.could_mean(phrase.name, item.name)]
         for word in phrase.words:
             told = [item for item in fitting if word in item.name.split() or word in item.notes]

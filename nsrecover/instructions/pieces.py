@@ -97,6 +97,11 @@ def _joined(pieces: Sequence[Piece]) -> list[Piece]:
         if piece.is_nominal and not piece.sub and "not" not in piece.link:
             first, last = piece.content[0], piece.content[-1]
             before = found[-1] if found else None
+            gapped = before is not None and _gapped(before, piece)
+            if gapped:
+                found.append(gapped)
+                i += 1
+                continue
             if before is not None and _continues(before, piece):
                 found[-1] = replace(before, items=(*before.items, *piece.items))
                 i += 1
@@ -115,6 +120,24 @@ def _joined(pieces: Sequence[Piece]) -> list[Piece]:
         found.append(piece)
         i += 1
     return found
+
+
+def _gapped(before: Piece, piece: Piece) -> Piece | None:
+    """A piece with the verb of the one before: "put the bread on the counter and the milk in the fridge"."""
+    content = piece.content
+    own = [item for item in content if item.is_place and item.prep]
+    others = [item for item in before.content if item.is_place and item.prep]
+    linked = piece.mark in ("", ",") and (piece.link or piece.mark)
+    if not (linked and own and others and content[0].is_thing and not content[0].prep) or before.is_nominal:
+        return None
+    k = next((k for k, item in enumerate(before.items) if item.kind == "verb"), None)
+    if k is None:
+        return None
+    thing = next((j for j, item in enumerate(before.items) if item.is_thing), len(before.items))
+    if thing > k:
+        return replace(piece, items=(before.items[k], *piece.items))
+    middle = [item for item in before.items[thing + 1 :] if item.kind in ("verb", "aux", "must", "to")]
+    return replace(piece, items=(content[0], *middle, *content[1:]))
 
 
 def _continues(before: Piece, piece: Piece) -> bool:

@@ -71,7 +71,11 @@ def _words(d: Discourse, item: Element) -> list[str]:
 def _asks(items: Sequence[Element]) -> bool:
     """Whether a question begins with its verb: "is the key in the study"."""
     first = next((item for item in items if item.kind not in ("filler", "conj")), None)
-    return first is not None and first.kind == "aux"
+    if first is None or first.kind != "aux":
+        return False
+    return first.text not in ("can", "could", "would", "will", "may", "shall") or not any(
+        item.verb("past", "base") and item.lexeme is not None and item.lexeme.value for item in items
+    )
 
 
 def _located(items: Sequence[Element]) -> bool:

@@ -144,6 +144,14 @@ def _inverted(d: Discourse, items: Sequence[Element], goal: bool) -> Parsed | No
 
 def _asked(d: Discourse, items: Sequence[Element]) -> bool:
     """A question that the robot can answer, or a question to another person."""
+    aux = next((item for item in items if item.kind == "aux"), None)
+    asker = next((item for item in items if item.is_person), None)
+    have = next((item for item in items if item.verb("base") and item.may("have")), None)
+    if aux is not None and aux.text in ("can", "could", "may") and asker is not None and have is not None and asker.phrase:
+        things = _things(d, items)
+        if things and not any(item.kind in ("i", "you") for item in items):
+            d.note(asker.phrase)
+            return _wish_thing(d, asker.phrase, things, [item for item in items if item is not asker], Parsed())
     clauses = question_of(d, items)
     if clauses:
         for clause in clauses:
@@ -173,8 +181,14 @@ def _first_place(d: Discourse, items: Sequence[Element], *preps: str) -> Phrase 
     return None
 
 
+_ASPECTS = frozenset(("keep", "start", "stop", "go", "come", "try"))
+
+
 def _predicate(p: Parsed) -> Element | None:
-    return next((item for item in p.rest if item.kind == "verb"), None)
+    verbs = [item for item in p.rest if item.kind == "verb"]
+    if len(verbs) > 1 and verbs[0].text in _ASPECTS and verbs[1].verb("ing"):
+        return verbs[1]
+    return verbs[0] if verbs else None
 
 
 # --- subjects
@@ -186,6 +200,13 @@ def _operator(d: Discourse, p: Parsed, goal: bool) -> bool:
     things = _things(d, rest)
     if _KNOWING & texts or (verb is not None and verb.may("know") and (p.negated or "wonder" in verb.text or "would" in p.aux or p.must)):
         return _asked(d, [item for item in rest if item is not verb]) if things or rest else False
+    if things and p.negated and "without" in texts:
+        d.add(Clause(Verb.BRING, things[0][1], things[0][0].at, None, OPERATOR_PHRASE), indirect=True)
+        return True
+    if things and verb is not None and verb.text == "forget" and not p.negated:
+        place = things[0][0].at or _first_place(d, rest)
+        d.add(Clause(Verb.BRING, things[0][1], place, None, OPERATOR_PHRASE), indirect=True)
+        return True
     if verb is not None and verb.may("lose") and things and not p.negated:
         return _wanted_found(d, things, _first_place(d, rest))
     if p.negated and verb is not None and verb.lexeme is not None and things:
@@ -251,7 +272,7 @@ def _wish(d: Discourse, who: Phrase, rest: Sequence[Element], verb: Element | No
         if who.name != OPERATOR and value == Verb.ASK:
             d.add(Clause(Verb.ANSWER, person=who), indirect=True)
             return True
-        if who.name != OPERATOR and (value in (Verb.GO, Verb.PLACE) or verbs[0].may("move")):
+        if who.name != OPERATOR and not things and (value in (Verb.GO, Verb.PLACE) or verbs[0].may("move")):
             target = _first_place(d, inner)
             if target is not None:
                 d.add(Clause(Verb.GUIDE, person=who, person_at=p.at, target=target), indirect=True)
@@ -379,6 +400,10 @@ def _thing(d: Discourse, p: Parsed, goal: bool) -> bool:
         return False
     d.note(*(phrase for _, phrase in subjects))
     verb, rest = _predicate(p), p.rest
+    if any(item.kind == "i" for item in rest) and verb is not None and verb.may("want"):
+        for item, thing in subjects:
+            d.add(Clause(Verb.BRING, thing, p.at or item.at, None, OPERATOR_PHRASE), indirect=True)
+        return True
     start = p.at or (p.front[0].phrase if p.front and not (p.must or verb is not None and verb.may("belong")) else None)
     said = {item.text for item in rest} | {word for item in rest for word in [d.items[item.start].said]}
     can = bool({"can", "could", "would", "may", "shall"} & set(p.aux))
@@ -400,7 +425,7 @@ def _thing(d: Discourse, p: Parsed, goal: bool) -> bool:
     target = _first_place(d, rest, "at", "to", "from")
     people = [item for item in rest if item.is_person and item.prep in ("to", "for", "with", "")]
     belongs = main is not None and (main.may("belong") or main.may("move") or main.lexeme is not None and main.lexeme.value == Verb.GO)
-    if belongs and main is not None and main.verb("past") and not owes:
+    if belongs and main is not None and not owes and (main.verb("past") or main.text in ("stay", "wait", "rest", "park")):
         return _locate(d, subjects, target)
     if p.negated and target is not None:
         return _locate(d, subjects, target)
@@ -420,8 +445,9 @@ def _thing(d: Discourse, p: Parsed, goal: bool) -> bool:
         for item, thing in subjects:
             source = start or item.at or (sources[0] if sources else None)
             d.add(Clause(Verb.PLACE, thing, source, goals[0]), indirect=True)
-            if belongs is False and not goal and main is None:
-                d.located.append((thing, goals[0]))
+            if not belongs and not goal and main is None:
+                d.entries[-1].belief = True
+                d.locate(thing, goals[0])
         return True
     if target is not None and (main is None or main.may("put") or main.may("see") or main.verb("ing")):
         return _locate(d, subjects, target)
@@ -495,6 +521,8 @@ def _person(d: Discourse, p: Parsed, goal: bool) -> bool:
             return True
     if verb is not None and verb.lexeme is not None and not vague:
         target = _first_place(d, rest, "to") or (_first_place(d, rest, "at") if goal or p.must else None)
+        if verb.lexeme.value == Verb.GUIDE and "where" in texts:
+            target = target or _first_place(d, rest)
         start = _first_place(d, rest, "from")
         moves = verb.may("move") or verb.lexeme.value in (Verb.GO, Verb.GUIDE)
         if moves and (p.must or goal) and target is not None:

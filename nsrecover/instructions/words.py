@@ -111,10 +111,21 @@ class Lexicon:
             if name in home.places:
                 for text in listed(others):
                     self._noun(text, "place", name)
+        self._heads(home)
         for text, lexeme in list(self.entries.items()):
             if lexeme.sort in ("thing", "category", "place"):
                 for plural in _plurals(text):
                     self.entries.setdefault(plural, replace(lexeme, plural=True))
+
+    def _heads(self, home: Home) -> None:
+        """The last words of nouns of several words: "ball" may be a soccer ball or a tennis ball."""
+        heads: dict[str, list[str]] = {}
+        for noun in home.nouns:
+            if " " in noun and noun not in home.categories:
+                heads.setdefault(noun.split()[-1], []).append(noun)
+        for head, nouns in heads.items():
+            if head not in self.verbs and head not in GRAMMAR["fillers"]:
+                self.entries.setdefault(head, Lexeme("thing", head, nouns[0] if len(nouns) == 1 else head))
 
     def _noun(self, text: str, sort: str, value: str) -> None:
         known = self.entries.setdefault(text, Lexeme(sort, text, value))
