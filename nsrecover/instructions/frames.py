@@ -262,9 +262,9 @@ def _guided(found: Arguments, person: Phrase) -> Clause:
 
 
 def _led(d: Discourse, verb: Verb, found: Arguments, person: Phrase | None) -> Clause:
-    target = found.place("to", "for", "") or None
+    target = led = found.place("to", "for", "")
     start = (_at(found, person) if person is not None else None) or found.place("from")
-    spare = [p for prep, p, _ in found.places if prep in ("at", "of") and p != target]
+    spare = [p for prep, p, _ in found.places if prep in ("at", "of") and (led is None or prep == "at" or p != target)]
     if target is None and verb is Verb.GUIDE and spare:
         target, spare = spare[-1], spare[:-1]
     if start is None and spare:

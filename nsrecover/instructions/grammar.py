@@ -257,6 +257,9 @@ class _Reader:
             return self._speech(i, Verb.REPORT if not self._named(people) or "answer" not in {e.text for e in own} else Verb.ASK, rest)
         if verb is Verb.GUIDE and item.text.startswith("show") and not people:
             pass
+        for each in own:
+            if more and each.is_person:
+                d.note(each.phrase)
         manner = bool(more) and more[0].verb("ing") and verb is not Verb.FIND
         if not manner and (not more or any(each.kind not in ("filler", "particle") for each in own)):
             self._act(verb, item, [*lead, *own], negated)

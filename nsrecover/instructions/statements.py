@@ -231,8 +231,9 @@ def _operator(d: Discourse, p: Parsed, goal: bool) -> bool:
             d.place = place
             return True
         return False
-    place = _first_place(d, rest, "at")
-    if verb is None and place is not None and {"am", "be", "will", "are"} & set(p.aux):
+    moves = verb is not None and (verb.may("move") or (verb.lexeme is not None and verb.lexeme.value == Verb.GO))
+    place = _first_place(d, rest, "at", "to") if moves else _first_place(d, rest, "at")
+    if not things and place is not None and {"am", "be", "will", "are"} & set(p.aux) and not p.negated:
         d.operator_at = place
         return True
     if verb is None and place is None and "there" in texts and "will" in p.aux and d.place is not None:

@@ -124,7 +124,7 @@ class Lexicon:
             if " " in noun and noun not in home.categories:
                 heads.setdefault(noun.split()[-1], []).append(noun)
         for head, nouns in heads.items():
-            if head not in self.verbs and head not in GRAMMAR["fillers"]:
+            if head not in self.verbs and head not in listed(GRAMMAR["no heads"]):
                 self.entries.setdefault(head, Lexeme("thing", head, nouns[0] if len(nouns) == 1 else head))
 
     def _noun(self, text: str, sort: str, value: str) -> None:
