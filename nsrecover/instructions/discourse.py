@@ -177,7 +177,12 @@ class Discourse:
             joined = _elaborated(clauses[k - 1], clauses[k])
             if joined is not None:
                 clauses[k - 1 : k + 1] = [joined]
-        return tuple(clause for i, clause in enumerate(clauses) if i == 0 or clause != clauses[i - 1])
+        asked = (Verb.COUNT, Verb.POSE, Verb.FIND, Verb.TELL, Verb.ASK)
+        return tuple(
+            clause
+            for i, clause in enumerate(clauses)
+            if clause not in (clauses[:i] if clause.verb in asked else clauses[max(0, i - 1) : i])
+        )
 
     def _completed(self, clause: Clause) -> Clause:
         """A clause with the place where its object or person was said to be."""

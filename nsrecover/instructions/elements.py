@@ -354,9 +354,9 @@ class Chunker:
         k, comma = made.end, False
         if self._text(k) == "," and self._text(k + 1) in ("who", "which"):
             k, comma = k + 1, True
-        named = made.is_person and made.phrase is not None and made.phrase.name != "person" and not comma
-        if made.phrase is None or (named and made.phrase.sort is not Sort.POSED):
+        if made.phrase is None:
             return None
+        named = made.phrase.sort is Sort.PERSON and made.phrase.name != "person" and not comma
         that = self._text(k) in ("that", "which", "who")
         k += that
         that = that or (made.text == "whoever" and self._sort(k) == "aux")
@@ -364,6 +364,8 @@ class Chunker:
             while self._sort(k) in ("aux", "filler"):
                 k += 1
             placed = self._placed(made, k)
+            if named and (placed is None or self._sort(placed.end) in ("mark", "conj")):
+                return None
             if placed is not None:
                 return self._closed(placed, comma)
             if self._sort(k) == "unknown" and self._sort(k + 1) in ("mark", "conj", "at", "from", "to") and not comma:
@@ -371,6 +373,8 @@ class Chunker:
                 return replace(made, phrase=phrase, end=k + 1)
             if self._sort(k) == "not" and (there := self._np(k + 1)) is not None and not there.prep:
                 return None
+            return None
+        if named:
             return None
         if that:
             placed = self._placed(made, k)

@@ -29,6 +29,8 @@ def state_of(item: Element) -> Verb | None:
     """The verb that leads to the state that a word names; None if it names none."""
     if item.kind in ("particle", "from", "at", "to", "filler", "verb", "unknown", "word"):
         said = item.lexeme.said if item.lexeme is not None else item.text
+        if item.verb("past") and item.lexeme is not None and item.lexeme.value in SWITCHED:
+            return Verb(item.lexeme.value)
         return STATES.get(said) or (STATES.get(item.text) if item.kind != "verb" else None)
     return None
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.instructions.discourse import NAME, OPERATOR_PHRASE, RESULT, Discourse
-from nsrecover.instructions.elements import Chunker, Element
+from nsrecover.instructions.elements import PREPOSITIONS, Chunker, Element
 from nsrecover.instructions.frames import arguments, clauses_of, state_of, unused
 from nsrecover.instructions.lexing import lexed
 from nsrecover.instructions.pieces import Piece, pieces_of
@@ -132,7 +132,7 @@ class _Reader:
         k, negated = 0, False
         while k < len(items):
             item = items[k]
-            if item.kind in ("filler", "that") or (item.is_place and item.prep) or item.text in ("do", "let's"):
+            if item.kind in ("filler", "that") or (item.kind == "np" and item.prep in PREPOSITIONS) or item.text in ("do", "let's"):
                 k += 1
             elif item.kind == "not" and k + 1 < len(items) and items[k + 1].kind in ("verb", "filler"):
                 negated, k = True, k + 1
@@ -220,12 +220,15 @@ class _Reader:
         d, items = self.d, list(items if items is not None else self.pieces[i].items)
         item = items[at]
         assert item.lexeme is not None
-        lead = [each for each in items[:at] if each.is_place and each.prep]
+        lead = [each for each in items[:at] if (each.is_place or each.is_person or each.is_thing) and each.prep]
         rest = items[at + 1 :]
         value = item.lexeme.value
         if item.may("help"):
             return self._helped(i, rest)
         verb = Verb(value)
+        parts = [self.lexicon.verbs.get(f"{item.text} {each.text}") for each in rest if each.kind in ("filler", "particle")]
+        whole = next((each for each in parts if each is not None and each.value), None)
+        verb = Verb(whole.value) if whole is not None else verb
         d.verbs.append(verb)
         people = [each for each in rest if each.is_person or (each.is_pronoun and each.text in ("him", "her", "them"))]
         if verb is Verb.CHECK and item.text == "see" and people and any(each.is_place and each.prep == "to" for each in rest):
@@ -251,6 +254,8 @@ class _Reader:
         own = rest[:inner] if inner is not None else rest
         if verb is Verb.BRING and any(each.text in ("question", "answer") for each in own) and people and not self._things(own):
             verb = Verb.ANSWER
+        if verb is Verb.PLACE and any(each.text in ("question", "questions") for each in own) and people:
+            return self._speech(i, Verb.ASK, rest)
         if verb is Verb.BRING and any(each.text in ("message", "news", "word") for each in own) and people:
             return self._speech(i, Verb.TELL, rest)
         if verb is Verb.BRING and any(each.text in ("number", "count", "answer", "name", "pose", "total", "amount", "headcount") for each in own):
@@ -329,6 +334,10 @@ class _Reader:
         """ "let ashley know that", "let charlie have the cola"."""
         k = next((k for k, each in enumerate(rest) if each.kind == "verb"), None)
         person = next((each for each in rest if each.is_person or each.is_pronoun), None)
+        place = next((each for each in rest if each.is_place and not each.prep), None)
+        if k is not None and place is not None and person is None and rest[k].text in ("run", "go", "start"):
+            self.d.add(Clause(Verb.TURN_ON, target=place.phrase))
+            return i + 1
         if k is None or person is None:
             self.d.unclear(*rest[:1])
             return i + 1
@@ -349,6 +358,9 @@ class _Reader:
         nouns = [each for each in items if each.kind == "np"]
         looking = next((each for each in items if each.is_thing and each.prep == "for"), None)
         place = next((each.phrase for each in items if each.is_place), None)
+        things = [each for each in nouns if each.is_thing]
+        if looking is None and things and not wh and not any(each.kind in ("word", "pose") for each in rest):
+            looking = things[0]
         if looking is not None:
             d.add(Clause(Verb.FIND, looking.phrase, looking.at or place))
             return i + 1
@@ -550,7 +562,14 @@ class _Reader:
             return
         if things:
             self._act(Verb.BRING if not (places and places[-1].prep == "to") else Verb.PLACE, things[0], items, False)
-            d.entries[-1].indirect = True
+            for each in things:
+                at = each.at or next((other.phrase for other in places if other.prep in ("at", "from")), None)
+                if at is not None and each.phrase is not None:
+                    d.locate(each.phrase, at)
+            for entry in d.entries[-len(things) :]:
+                entry.indirect = entry.belief = True
+        elif places and places[0].prep == "to" and len(items) == 1 and not piece.sub:
+            d.add(Clause(Verb.GO, target=places[0].phrase), indirect=True)
         elif people and len(items) == 1 and not piece.sub:
             d.note(people[0].phrase)
         elif places and i and self.pieces[i - 1].is_nominal and d.thing is not None and places[0].phrase is not None:

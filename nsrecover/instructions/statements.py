@@ -119,6 +119,8 @@ def statement_of(d: Discourse, items: Sequence[Element], goal: bool = False) -> 
     first = next((item for item in front if not (item.is_place and item.prep)), None)
     if first is None:
         return False
+    if first.kind == "aux" and front[0] is not first and first.text in ("is", "are", "was", "were", "lies", "stands"):
+        return _there(d, Parsed(front=[front[0]], rest=[item for item in front[1:] if item is not first]), goal)
     if first.kind in ("wh", "aux") and _asked(d, items):
         return True
     p = parsed(d, items)
@@ -145,6 +147,9 @@ def _inverted(d: Discourse, items: Sequence[Element], goal: bool) -> Parsed | No
 def _asked(d: Discourse, items: Sequence[Element]) -> bool:
     """A question that the robot can answer, or a question to another person."""
     aux = next((item for item in items if item.kind == "aux"), None)
+    if aux is not None and any(item.kind == "you" for item in items) and not any(item.kind == "wh" for item in items):
+        if _robot(d, parsed(d, [item for item in items if item is not aux]), True) and d.entries and d.entries[-1].clause.verb is Verb.GO:
+            return True
     asker = next((item for item in items if item.is_person), None)
     have = next((item for item in items if item.verb("base") and item.may("have")), None)
     if aux is not None and aux.text in ("can", "could", "may") and asker is not None and have is not None and asker.phrase:
@@ -233,7 +238,8 @@ def _operator(d: Discourse, p: Parsed, goal: bool) -> bool:
         return False
     moves = verb is not None and (verb.may("move") or (verb.lexeme is not None and verb.lexeme.value == Verb.GO))
     place = _first_place(d, rest, "at", "to") if moves else _first_place(d, rest, "at")
-    if not things and place is not None and {"am", "be", "will", "are"} & set(p.aux) and not p.negated:
+    own = [item for item, _ in things if item.prep not in ("from", "of")]
+    if not own and place is not None and {"am", "be", "will", "are"} & set(p.aux) and not p.negated:
         d.operator_at = place
         return True
     if verb is None and place is None and "there" in texts and "will" in p.aux and d.place is not None:
@@ -283,7 +289,8 @@ def _wish(d: Discourse, who: Phrase, rest: Sequence[Element], verb: Element | No
         if things and after.index(verbs[0]) > after.index(things[0][0]) and (verbs[0].verb("base") or verbs[0].verb("third")):
             return statement_of(d, after, goal=True)
         if verbs[0].may("consume") and things and not value or verbs[0].may("have"):
-            return _wish_thing(d, who, _things(d, inner), inner, p)
+            given = [item for item in after[: after.index(verbs[0])] if item.is_person and item.phrase is not None]
+            return _wish_thing(d, given[0].phrase or who if given else who, _things(d, inner), inner, p)
         return False
     if question is not None and who.name != OPERATOR:
         d.add(Clause(Verb.ANSWER, person=who, person_at=p.at), indirect=True)
@@ -307,7 +314,7 @@ def _wish_thing(
     if any(item.text in _LOST for item in after):
         return False
     target = next((item for item in after if item.is_place and item.prep in ("at", "to")), None)
-    source = _first_place(d, after, "from")
+    source = _first_place(d, after, "from") or (p.front[0].phrase if p.front else None)
     found = arguments(d, Verb.BRING, [item for item in after if item.kind not in ("verb", "aux", "must", "to", "i")])
     people = found.others
     for item, thing in things:
@@ -341,7 +348,13 @@ def _passive(d: Discourse, things: Sequence[tuple[Element, Phrase]], verb: Eleme
 
 
 def _robot(d: Discourse, p: Parsed, goal: bool) -> bool:
-    """ "you will find robin in the study"."""
+    """ "you will find robin in the study", "could you be in the study", "you are needed in the study"."""
+    verb = _predicate(p)
+    there = _first_place(d, p.rest, "at", "to")
+    needed = verb is not None and verb.may("want") and verb.verb("past")
+    if there is not None and (needed or verb is None) and (p.must or needed or "be" in p.aux) and not p.negated:
+        d.add(Clause(Verb.GO, target=there))
+        return True
     things = _things(d, p.rest)
     place = _first_place(d, p.rest) or (p.front[0].phrase if p.front else None)
     people = [item for item in p.rest if item.is_person and item.phrase is not None and item.phrase.name != OPERATOR]
@@ -487,7 +500,7 @@ def _place(d: Discourse, p: Parsed, goal: bool) -> bool:
         return False
     opposite = {Verb.OPEN: Verb.CLOSE, Verb.CLOSE: Verb.OPEN, Verb.TURN_ON: Verb.TURN_OFF, Verb.TURN_OFF: Verb.TURN_ON}
     wants = p.must or goal or (verb is not None and verb.may("want")) or {"can", "could"} & set(p.aux)
-    if not p.aux and not p.must and verb is None:
+    if not p.aux and not p.must and (verb is None or (verb.verb("base") and verb is p.rest[-1])):
         wants = True  # "lamp off"
     if wants:
         d.add(Clause(opposite[state] if p.negated else state, target=phrase), indirect=True)
@@ -518,6 +531,9 @@ def _person(d: Discourse, p: Parsed, goal: bool) -> bool:
             d.add(Clause(Verb.GUIDE, person=who, person_at=p.at, target=places[0].phrase), indirect=True)
             return True
         if p.negated or p.must:
+            if after and after[0].is_place and after[0].prep == "at":
+                p.at, after = p.at or after[0].phrase, after[1:]
+            d.settled |= {each.start for each in after}
             d.add(Clause(Verb.TELL, person=who, person_at=p.at, content=d.said(after).removeprefix("that ")), indirect=True)
             return True
     if verb is not None and verb.lexeme is not None and not vague:
@@ -556,7 +572,8 @@ def _person(d: Discourse, p: Parsed, goal: bool) -> bool:
         if "without" in texts or p.negated or verb is not None:
             d.add(Clause(Verb.BRING, thing, each.at, None, who), indirect=True)
         return True
-    if place is not None and not p.negated and (verb is None or verb.verb("ing") or not verb.lexeme.value if verb is not None and verb.lexeme is not None else True):
+    resting = verb is None or verb.verb("ing") or (verb.lexeme is not None and verb.lexeme.value in ("", Verb.GO) and not verb.may("move"))
+    if place is not None and not p.negated and resting:
         d.locate(who, place)
         d.place = place
         return True
@@ -570,6 +587,9 @@ def _general(d: Discourse, items: Sequence[Element], p: Parsed) -> bool:
     if (_KNOWING & texts or any(item.may("see") or item.may("know") for item in items)) and _things(d, content):
         if any(item.kind in ("wh", "you") for item in items):
             return _asked(d, [item for item in content if not item.verb()])
+    have = next((item for item in content if item.kind == "verb" and item.may("have") and item.verb("base")), None)
+    if have is not None and content.index(have) and content[content.index(have) - 1].kind == "to" and "it" in texts:
+        return _wish(d, OPERATOR_PHRASE, content[content.index(have) :], have, Parsed())
     if p.who in ("you", "other", "") and any(item.kind == "wh" or item.text == "number" for item in content):
         return _asked(d, content)
     return False

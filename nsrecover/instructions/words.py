@@ -101,7 +101,8 @@ class Lexicon:
             for text in (name, *place.also):
                 self._noun(text, "place", name)
         for word in (*home.furniture_words, *FURNITURE.split(", ")):
-            self._noun(word, "place", word)
+            if word != "stand":
+                self._noun(word, "place", word)
         for noun, others in GRAMMAR["nouns"].items():
             known = self.entries.get(noun)
             if known is not None and known.sort in ("thing", "category"):
