@@ -85,6 +85,8 @@ class Discourse:
         """Note something to do."""
         self.entries.append(Entry(clause, indirect))
         self.note(*clause.phrases)
+        if clause.verb in (Verb.POSE, Verb.ASK, Verb.TELL) and clause.person is not None and clause.person_at is not None:
+            self.locate(clause.person, clause.person_at)
         self.place = clause.target or clause.source or clause.person_at or self.place
 
     def note(self, *phrases: Phrase | None) -> None:
@@ -155,7 +157,10 @@ class Discourse:
         for entry in [each for each in entries if each.indirect]:
             alike = [other for other in entries if other is not entry and not other.indirect and _alike(entry.clause, other.clause)]
             same = [other for other in entries if other.indirect and other is not entry and other.clause == entry.clause]
-            if alike:
+            mentioned = [other for other in entries if other is not entry and not other.belief and _alike(entry.clause, other.clause)]
+            if entry.belief and not alike and mentioned:
+                entries.remove(entry)
+            elif alike:
                 other = alike[-1]
                 if entry.belief and other.clause.verb in (Verb.FIND, Verb.BRING, Verb.TAKE) and other.clause.target is None:
                     entries.remove(entry)
@@ -172,7 +177,8 @@ class Discourse:
                     entries.insert(entries.index(other) + 1, entry)
             elif same:
                 entries = [each for each in entries if each is not entry]
-        clauses = [self._completed(entry.clause) for entry in entries]
+        clauses = _come_back([self._completed(entry.clause) for entry in entries])
+        clauses = self._opened(clauses)
         for k in range(len(clauses) - 1, 0, -1):
             joined = _elaborated(clauses[k - 1], clauses[k])
             if joined is not None:
@@ -183,6 +189,24 @@ class Discourse:
             for i, clause in enumerate(clauses)
             if clause not in (clauses[:i] if clause.verb in asked else clauses[max(0, i - 1) : i])
         )
+
+    def _opened(self, clauses: list[Clause]) -> list[Clause]:
+        """The clauses with what was opened just before as the place of what is taken: "open it and bring me a cola"."""
+        for k in range(1, len(clauses)):
+            before, clause = clauses[k - 1], clauses[k]
+            inside = before.verb is Verb.OPEN and before.target is not None and not self._is_room_door(before.target)
+            if inside and clause.verb in (Verb.BRING, Verb.TAKE) and clause.source is None and clause.thing is not None:
+                clauses[k] = replace(clause, source=before.target)
+        for k in range(len(clauses) - 2):
+            taken, closed, put = clauses[k : k + 3]
+            moved = taken.verb in (Verb.TAKE, Verb.BRING) and put.thing is not None and put.thing == taken.thing
+            if moved and closed.verb is Verb.CLOSE:
+                clauses[k + 1 : k + 3] = [put, closed]
+        return clauses
+
+    def _is_room_door(self, phrase: Phrase) -> bool:
+        place = self.home.places.get(phrase.name)
+        return place is not None and bool(place.leads_to)
 
     def _completed(self, clause: Clause) -> Clause:
         """A clause with the place where its object or person was said to be."""
@@ -204,6 +228,21 @@ class Discourse:
         if clause.verb is Verb.BRING and person is None:
             clause = replace(clause, person=OPERATOR_PHRASE)
         return clause
+
+
+def _come_back(clauses: list[Clause]) -> list[Clause]:
+    """The clauses without coming back to the operator where something is brought or told there anyway."""
+    for k in range(len(clauses) - 1, -1, -1):
+        clause = clauses[k]
+        if clause.verb is not Verb.FIND or clause.person != OPERATOR_PHRASE or clause.negated:
+            continue
+        before, after = clauses[:k], clauses[k + 1 :]
+        taken = before[-1] if before else None
+        if taken is not None and taken.verb is Verb.TAKE:
+            clauses[k - 1 : k + 1] = [replace(taken, verb=Verb.BRING, person=OPERATOR_PHRASE)]
+        elif any(each.person == OPERATOR_PHRASE and each.verb in (Verb.BRING, Verb.TELL) for each in (*before[-1:], *after[:1])):
+            del clauses[k]
+    return clauses
 
 
 def _elaborated(one: Clause, other: Clause) -> Clause | None:

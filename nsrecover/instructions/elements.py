@@ -331,8 +331,7 @@ class Chunker:
         if self._sort(k) == "pose" and made.phrase is not None and made.phrase.sort is Sort.PERSON:
             if made.phrase.name != "person":
                 end = k + 1
-                there = self._placed(replace(made, end=end), end)
-                return there if there is not None else replace(made, end=end)
+                return self._placed(replace(made, end=end), end)
             posed = Phrase(Sort.POSED, self.items[k].value, made.phrase.definite, plural=made.phrase.plural)
             return replace(made, phrase=posed, end=k + 1)
         while self._sort(k) == "pose" or self._text(k) in _RESTING or self._said(k) in _RESTING or self._sort(k) == "filler":

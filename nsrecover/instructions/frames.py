@@ -45,7 +45,10 @@ class Arguments:
         places: places with their preposition, and what stood before each: a thing, a person, or nothing.
         states: verbs that lead to the states that are named.
         words: general nouns.
+        particles: prepositions without a noun phrase.
+        wh: question words.
         used: the elements of the phrases, to say which of them are in no clause.
+        at: phrase -> where what it names is said to be.
     """
 
     things: list[tuple[str, Phrase]] = field(default_factory=list)
@@ -53,6 +56,7 @@ class Arguments:
     places: list[tuple[str, Phrase, str]] = field(default_factory=list)
     states: list[Verb] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
+    particles: list[str] = field(default_factory=list)
     wh: list[str] = field(default_factory=list)
     used: list[tuple[Element, Phrase]] = field(default_factory=list)
     at: dict[Phrase, Phrase] = field(default_factory=dict)
@@ -100,6 +104,8 @@ def arguments(d: Discourse, verb: Verb, items: Sequence[Element]) -> Arguments:
                 d.unclear(item)
         elif (state := state_of(item)) is not None:
             found.states.append(state)
+        elif item.kind == "particle":
+            found.particles.append(item.text)
         elif item.kind == "word":
             found.words.append(item.text)
         elif item.kind == "wh":
@@ -169,7 +175,7 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
         return [_guided(found, others[0])]
     if verb is Verb.BRING and not things and places and places[0][0] == "" and _traits(d, places[0][1]) & _DOORS:
         return [Clause(Verb.OPEN, target=places[0][1])]
-    if verb is Verb.GO and things and (others or whom):
+    if verb is Verb.GO and things and (others or whom or text in _COMING):
         verb = Verb.BRING
     if verb is Verb.GO and things and any(prep == "" for prep, _ in found.things):
         verb = Verb.BRING
@@ -207,7 +213,9 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
             target = found.place("to", "at", "", "for", "with")
             if target is not None:
                 return [Clause(verb, target=target)]
-            return [Clause(Verb.FIND, person=whom)] if whom is not None else []
+            if whom is not None or text in _COMING:
+                return [Clause(Verb.FIND, person=OPERATOR_PHRASE)]
+            return [Clause(verb, target=d.place)] if {"in", "inside"} & set(found.particles) and d.place is not None else []
         case Verb.ANSWER:
             person = (others[0] if others else whom) or d.person or OPERATOR_PHRASE
             return [Clause(verb, person=person, person_at=_at(found, person) or found.place("at", "from", "of"))]
@@ -224,6 +232,7 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
 
 
 _FETCHING = frozenset(("pick up", "pick", "collect", "fetch", "get", "meet"))
+_COMING = frozenset(("come", "come back", "return", "get back", "go back", "head back", "get over", "come over"))
 _ALSO_MOTION = frozenset(("move", "move over", "return", "position", "slide", "turn"))
 _DOORS = {Trait.DOOR, ServiceTrait.ROOM_DOOR}
 
@@ -303,6 +312,10 @@ def _put(d: Discourse, text: str, found: Arguments, things: list[Phrase]) -> lis
     target = found.place("to")
     if target is not None and not things and not found.people and text in _ALSO_MOTION:
         return [Clause(Verb.GO, target=target)]
+    if text in _ALSO_MOTION and not things and found.people and not found.others:
+        return [Clause(Verb.FIND, person=OPERATOR_PHRASE)]
+    if target is None and not found.places and {"in", "inside", "on", "there"} & set(found.particles) and d.place is not None:
+        target = d.place
     spots = [place for prep, place, _ in found.places if prep in ("at", "")]
     source = found.place("from")
     if target is None and spots:

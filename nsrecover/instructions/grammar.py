@@ -420,23 +420,28 @@ class _Reader:
         more = [each for piece in self.pieces[i + 1 : end] for each in piece.items]
         k = self._addressee(rest)
         person = person_at = None
+        also: list[Element] = []
         content = list(rest)
         if k is not None:
             item = rest[k]
             person = d.resolved(item, verb)
             person_at = item.at
             stop = k + 1
+            while stop < len(rest) and rest[stop].is_person and rest[stop].prep in ("", item.prep):
+                also, stop = [*also, rest[stop]], stop + 1
             if stop < len(rest) and rest[stop].is_place and rest[stop].prep in ("at", "from") and person_at is None:
                 person_at, stop = rest[stop].phrase, stop + 1
             content = [*rest[:k], *rest[stop:]]
         if lead and person_at is None and lead[0] in content:
             person_at = lead[0].phrase
             content.remove(lead[0])
-        inner = self._inner_content(content)
         if person is not None and person.sort is Sort.PRONOUN:
             d.unclear(rest[k or 0])
             return end
-        self._said(verb, person, person_at, [*content, *more], inner)
+        self._said(verb, person, person_at, [*content, *more])
+        for each in also:
+            if d.entries:
+                d.add(replace(d.entries[-1].clause, person=each.phrase, person_at=each.at))
         return end
 
     def _addressee(self, rest: Sequence[Element]) -> int | None:
@@ -459,7 +464,7 @@ class _Reader:
         return text
 
     def _said(
-        self, verb: Verb, person: Phrase | None, person_at: Phrase | None, content: Sequence[Element], own: str
+        self, verb: Verb, person: Phrase | None, person_at: Phrase | None, content: Sequence[Element]
     ) -> None:
         d = self.d
         text = self._inner_content(content)
@@ -471,7 +476,7 @@ class _Reader:
                 d.unclear(*content[:1])
                 return
             things = [each for each in content if each.is_thing or (each.is_pronoun and each.text == "it")]
-            if "where" in words and things:
+            if things and (words & {"where", "seen", "whereabouts", "location"}):
                 thing = d.resolved(things[0], Verb.FIND)
                 d.add(Clause(Verb.ASK_WHERE, thing=thing, person=whom, person_at=person_at))
             elif words & {"name", "names", "called"} and not words & {"my", "your"}:
@@ -638,6 +643,10 @@ def _uncovered(d: Discourse, pieces: Sequence[Piece], clauses: Sequence[Clause])
 
 def _harmless(d: Discourse, piece: Piece, phrase: Phrase, clauses: Sequence[Clause]) -> bool:
     """Whether a noun that is in no clause is in a denial about another of its kind, a part of a name, or in a reason."""
+    if phrase.name in d.home.rooms and len(clauses) and not d.home.places[phrase.name].leads_to:
+        inside = [each.name for clause in clauses for each in clause.phrases if each.name in d.home.places]
+        if any(d.home.inside(name, phrase.name) for name in inside):
+            return True
     if phrase.sort is Sort.PLACE:
         return any(phrase.name in each.name.split() for clause in clauses for each in clause.phrases)
     denied = any(item.kind == "not" for item in piece.items)

@@ -74,7 +74,7 @@ class _Grounder:
     notes: list[str] = field(default_factory=list)
 
     def task(self) -> Task:
-        reading, clauses = self.reading, _taken_first(_asked_first(_gone_first(self.reading.clauses)))
+        reading, clauses = self.reading, _taken_first(_asked_first(_gone_first(self.reading.clauses, self.home)))
         if len(reading.not_understood) > MOST_UNKNOWN * len(reading.sentence.split()):
             self._refuse(RefusalCode.NOT_UNDERSTOOD, "I understood too little of that. Tell me in English what to do.")
         if not clauses:
@@ -343,12 +343,22 @@ class _Grounder:
         raise AssertionError
 
 
-def _gone_first(clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
+def _within(home: Home, clause: Clause, after: Clause) -> bool:
+    """Whether the room that is gone to holds the place of what is done next."""
+    room = clause.target.name if clause.target is not None else ""
+    places = [each.name for each in (after.source, after.target, after.person_at) if each is not None]
+    return room in home.rooms and any(place in home.places and place != room and home.inside(place, room) for place in places)
+
+
+def _gone_first(clauses: tuple[Clause, ...], home: Home) -> tuple[Clause, ...]:
     """The clauses with the place of going as the place of what is done next: "go to the table and count the cups"."""
     ordered, i = list(clauses), 0
     while i + 1 < len(ordered):
         clause, after = ordered[i], ordered[i + 1]
         there = None
+        if clause.verb is Verb.GO and not clause.negated and _within(home, clause, after):
+            del ordered[i]
+            continue
         if clause.verb is Verb.GO and not clause.negated:
             if after.verb in (Verb.TAKE, Verb.BRING, Verb.FIND, Verb.COUNT, Verb.PLACE) and (
                 after.thing or not after.person or after.verb is Verb.COUNT
@@ -359,7 +369,7 @@ def _gone_first(clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
             elif after.target == clause.target and after.verb in (*_OPPOSITE,):
                 there = after
         elif clause.verb is Verb.OPEN and not clause.negated and clause.target is not None:
-            if clause.target == after.source and after.verb in (Verb.TAKE, Verb.BRING, Verb.FIND, Verb.COUNT, Verb.PLACE):
+            if clause.target in (after.source, after.target) and after.verb in (Verb.TAKE, Verb.BRING, Verb.FIND, Verb.COUNT, Verb.PLACE):
                 there = after
         if there is not None:
             ordered[i : i + 2] = [there]

@@ -59,6 +59,8 @@ def pieces_of(elements: Sequence[Element]) -> list[Piece]:
                 continue
             flush()
             mark = each.text if each.text != "," or not mark else mark
+        elif each.kind == "conj" and each.text == "or" and items and items[-1].kind in ("pose", "np") and _posed(elements, each):
+            continue
         elif each.kind == "conj":
             flush()
             link = f"{link} {each.text}".strip()
@@ -73,6 +75,11 @@ def pieces_of(elements: Sequence[Element]) -> list[Piece]:
             items.append(each)
     flush()
     return _joined(found)
+
+
+def _posed(elements: Sequence[Element], conj: Element) -> bool:
+    """Whether a pose stands behind a conjunction."""
+    return any(each.start == conj.end and each.kind == "pose" for each in elements)
 
 
 def _embedded(items: Sequence[Element]) -> bool:
@@ -94,6 +101,10 @@ def _joined(pieces: Sequence[Piece]) -> list[Piece]:
     while i < len(pieces):
         piece = pieces[i]
         after = pieces[i + 1] if i + 1 < len(pieces) else None
+        if found and _also_whom(found[-1], piece):
+            found[-1] = replace(found[-1], items=(*found[-1].items, *piece.items))
+            i += 1
+            continue
         if piece.is_nominal and not piece.sub and "not" not in piece.link:
             first, last = piece.content[0], piece.content[-1]
             before = found[-1] if found else None
@@ -122,13 +133,29 @@ def _joined(pieces: Sequence[Piece]) -> list[Piece]:
     return found
 
 
+def _also_whom(before: Piece, piece: Piece) -> bool:
+    """Whether a piece begins with another person to whom something is said: "tell ashley and charlie that"."""
+    if piece.link not in ("and", "then", "and then") or not before.content or not piece.content:
+        return False
+    last, first = before.content[-1], piece.content[0]
+    says = any(item.lexeme is not None and item.lexeme.value in (*_ASKING, Verb.GUIDE, Verb.FOLLOW) for item in before.content if item.verb())
+    named = last.is_person and first.is_person and not first.prep and not last.vague
+    after = piece.content[1] if len(piece.content) > 1 else None
+    return says and named and (after is None or after.kind in ("that", "wh", "to", "np", "particle") or after.may("know"))
+
+
 def _gapped(before: Piece, piece: Piece) -> Piece | None:
     """A piece with the verb of the one before: "put the bread on the counter and the milk in the fridge"."""
     content = piece.content
     own = [item for item in content if item.is_place and item.prep]
     others = [item for item in before.content if item.is_place and item.prep]
     linked = piece.mark in ("", ",") and (piece.link or piece.mark)
-    if not (linked and own and others and content[0].is_thing and not content[0].prep) or before.is_nominal:
+    if before.is_nominal or not linked or content[0].prep:
+        return None
+    to_people = {"thing", "person"} <= {_family(item) for item in content} and {"thing", "person"} <= {
+        _family(item) for item in before.content
+    }
+    if not to_people and not (own and others and content[0].is_thing):
         return None
     k = next((k for k, item in enumerate(before.items) if item.kind == "verb"), None)
     if k is None:

@@ -53,7 +53,12 @@ def question_of(d: Discourse, items: Sequence[Element]) -> list[Clause] | None:
     if things and ("where" in texts or _LOST & texts or "whereabouts" in texts):
         item, thing = things[0]
         return [Clause(Verb.FIND, thing, item.at or place), REPORT]
-    if people and "where" in wh:
+    if people and place is None and "there" in texts and ({"if", "whether"} & set(wh) or _asks(items)):
+        place = d.place
+    still = not any(item.kind in ("verb", "unknown", "word") for item in items)
+    if people and place is not None and not things and still and ({"if", "whether"} & set(wh) or _asks(items)):
+        return [Clause(Verb.FIND, person=people[0][1], person_at=place), REPORT]
+    if people and ("where" in wh or ("room" in texts and {"which", "what"} & texts) or {"whereabouts", "location"} & texts):
         return [Clause(Verb.FIND, person=people[0][1], person_at=people[0][0].at or place), REPORT]
     if things and (({"if", "whether"} & set(wh)) or _asks(items)) and not people and _located(items):
         item, thing = things[0]

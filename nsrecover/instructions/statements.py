@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from nsrecover.domains.service.kinds import OPERATOR
-from nsrecover.instructions.discourse import OPERATOR_PHRASE, Discourse
+from nsrecover.instructions.discourse import OPERATOR_PHRASE, RESULT, Discourse
 from nsrecover.instructions.elements import Element
 from nsrecover.instructions.frames import arguments, clauses_of, state_of, unused
 from nsrecover.instructions.questions import REPORT, question_of
@@ -274,6 +274,12 @@ def _wish(d: Discourse, who: Phrase, rest: Sequence[Element], verb: Element | No
         if verbs[0].may("know") or verbs[0].text in ("know", "find out", "see", "check") and any(i.kind == "wh" for i in inner):
             if who.name == OPERATOR:
                 return _asked(d, inner)
+            clauses = question_of(d, inner)
+            if clauses:
+                for clause in clauses[:-1]:
+                    d.add(clause)
+                d.add(Clause(Verb.TELL, person=who, content=RESULT), indirect=True)
+                return True
             d.add(Clause(Verb.TELL, person=who, content=d.said(inner)), indirect=True)
             return True
         if who.name != OPERATOR and value == Verb.ASK:
@@ -299,6 +305,9 @@ def _wish(d: Discourse, who: Phrase, rest: Sequence[Element], verb: Element | No
     target = _first_place(d, after, "at", "to")
     if people and target is not None and not things:
         d.add(Clause(Verb.GUIDE, person=people[0].phrase, person_at=people[0].at, target=target))
+        return True
+    if any(item.kind == "you" for item in after) and target is None and any(item.text == "here" for item in rest):
+        d.add(Clause(Verb.FIND, person=OPERATOR_PHRASE))
         return True
     if any(item.kind == "you" for item in after) and target is not None and not things:
         d.add(Clause(Verb.GO, target=target))
@@ -382,6 +391,12 @@ def _there(d: Discourse, p: Parsed, goal: bool) -> bool:
             if where is not None:
                 d.locate(phrase, where)
                 d.place = where
+    spot = next((item for item in p.rest if item.is_place and item.prep == ""), None)
+    inside = [phrase for item, phrase in things if item.prep == "with"]
+    if spot is not None and inside and spot.phrase is not None:
+        d.note(inside[0])
+        d.locate(inside[0], spot.phrase)
+        return True
     verb = _predicate(p)
     if things and verb is not None and (verb.may("want") or verb.text == "belong" or any(i.kind == "must" for i in p.rest)):
         k = p.rest.index(things[0][0])
@@ -536,6 +551,15 @@ def _person(d: Discourse, p: Parsed, goal: bool) -> bool:
             d.settled |= {each.start for each in after}
             d.add(Clause(Verb.TELL, person=who, person_at=p.at, content=d.said(after).removeprefix("that ")), indirect=True)
             return True
+    if verb is not None and verb.lexeme is not None and verb.lexeme.value == Verb.ASK and verb.verb("third"):
+        clauses = question_of(d, rest[rest.index(verb) + 1 :])
+        if clauses:
+            for clause in clauses[:-1]:
+                d.add(clause)
+            d.add(Clause(Verb.TELL, person=who, content=RESULT), indirect=True)
+            return True
+    if verb is not None and verb.text == "get" and verb.verb("third") and _things(d, rest) and not vague:
+        return _wish_thing(d, who, _things(d, rest), rest[rest.index(verb) + 1 :], p)
     if verb is not None and verb.lexeme is not None and not vague:
         target = _first_place(d, rest, "to") or (_first_place(d, rest, "at") if goal or p.must else None)
         if verb.lexeme.value == Verb.GUIDE and "where" in texts:
