@@ -24,7 +24,7 @@ from nsrecover.instructions.planning import TaskPlan
 from nsrecover.instructions.understanding import Understanding
 from sim.home.scenes import drawn_home
 
-OWN_HAND = ("paraphrases.yaml", *(f"sentences/{name}.yaml" for name in ("errands", "people", "stories", "careless", "mixed", "long")))
+OWN_HAND = ("paraphrases.yaml", *(f"sentences/{name}.yaml" for name in ("errands", "people", "stories", "careless", "mixed", "long", "operator")))
 PARAPHRASES = {
     "development": (OWN_HAND, slice(0, None, 2)),
     "held_out": (OWN_HAND, slice(1, None, 2)),

@@ -211,8 +211,9 @@ class Discourse:
     def _completed(self, clause: Clause) -> Clause:
         """A clause with the place where its object or person was said to be."""
         if clause.thing is not None and clause.source is None:
-            place = next((p for thing, p in reversed(self.located) if _same(thing, clause.thing)), None)
-            if place is not None and place != clause.target:
+            spots = [p for thing, p in reversed(self.located) if _same(thing, clause.thing) and p != clause.target]
+            place = spots[0] if spots else None
+            if place is not None:
                 clause = replace(clause, source=place)
         person = clause.person
         if person is not None and person.name != OPERATOR:
@@ -225,6 +226,9 @@ class Discourse:
                     clause = replace(
                         clause, target=clause.target or end, person_at=clause.person_at or start
                     )
+        if clause.verb is Verb.GUIDE and clause.target is None:
+            others = [place for place in self.places if place != clause.person_at]
+            clause = replace(clause, target=others[-1] if others else None)
         if clause.verb is Verb.BRING and person is None:
             clause = replace(clause, person=OPERATOR_PHRASE)
         return clause

@@ -168,6 +168,8 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
         return [Clause(found.states[-1], target=places[0][1])]
     if found.states and verb in _CARRIED and not places and not things and d.place is not None:
         return [Clause(found.states[-1], target=d.place)]
+    if verb in (Verb.BRING, Verb.TAKE) and whom is not None and not others and not things and found.place("to") is not None:
+        return [Clause(Verb.GUIDE, person=whom, target=found.place("to"))]
     if verb in (Verb.BRING, Verb.TAKE, Verb.PLACE, Verb.GO) and others and not things and _moves_person(verb, text, found):
         if text in _FETCHING and found.place("to") is None:
             at = _at(found, others[0]) or found.place("at", "from")

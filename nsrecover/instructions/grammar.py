@@ -38,7 +38,7 @@ class _Reader:
 
     def __init__(self, lexicon: Lexicon, d: Discourse, pieces: list[Piece]) -> None:
         self.lexicon, self.d, self.pieces = lexicon, d, pieces
-        self.correcting = self.ensuring = False
+        self.correcting = self.ensuring = self.last = False
         self.subject: list[Element] = []
         self.background: list[Piece] = []
 
@@ -54,6 +54,7 @@ class _Reader:
     def _piece(self, i: int) -> int:
         """Read one piece; returns the index of the next one that is not read yet."""
         piece, d = self.pieces[i], self.d
+        self.last = i + 1 >= len(self.pieces)
         if d.said(piece.items) in _CORRECTIONS:
             self.correcting = bool(d.entries)
             return i + 1
@@ -295,7 +296,9 @@ class _Reader:
         if negated and found.states and clauses:
             clauses, negated = [replace(each, verb=_OPPOSITE.get(each.verb, each.verb)) for each in clauses], False
         for clause in clauses:
-            d.add(replace(clause, negated=negated))
+            greets = item.text in ("greet", "welcome") and clause.person is not None and self.last
+            told = Clause(Verb.TELL, person=clause.person, person_at=clause.person_at, content="hello")
+            d.add(told if greets else replace(clause, negated=negated))
         if not clauses:
             d.unclear(item)
         d.unclear(*unused(found, clauses))
@@ -607,7 +610,7 @@ class _Reader:
                 d.note(item.phrase)
                 if item.at is not None and not item.is_place:
                     d.locate(item.phrase, item.at)
-        if piece.sub == "condition" or (piece.sub == "" and any(item.kind in ("exclusion",) for item in piece.items)):
+        if piece.sub == "condition" or (piece.sub == "" and any(item.kind == "exclusion" and item.text != "without" for item in piece.items)):
             known = [item for item in piece.content if item.kind in ("np", "exclusion") and not item.is_pronoun]
             found = [item for item in piece.content if item.kind == "verb" and item.may("put")]
             if piece.sub == "" or (not found and known and not any(item.kind == "you" for item in piece.items)):
@@ -654,6 +657,9 @@ def _harmless(d: Discourse, piece: Piece, phrase: Phrase, clauses: Sequence[Clau
     if denied:
         return any(d.home.kind(each.name) == d.home.kind(phrase.name) and each.words for each in things)
     story = any(item.kind == "i" for item in piece.content[:2])
+    past = any(item.verb("past") and not item.may("put") and not item.may("lose") for item in piece.items)
+    if story and past and phrase.sort is Sort.PLACE:
+        return True
     return (story or piece.sub == "reason") and phrase.sort in THINGS and not any(item.is_place for item in piece.items)
 
 

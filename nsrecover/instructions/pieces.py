@@ -71,6 +71,9 @@ def pieces_of(elements: Sequence[Element]) -> list[Piece]:
             flush()
             sub = each.lexeme.value if each.lexeme is not None and each.kind == "sub" else "when"
             sub = "condition" if each.text == "if" else sub
+        elif each.kind == "i" and sub and any(item.verb() for item in items) and not items[-1].verb():
+            flush()
+            items.append(each)
         else:
             items.append(each)
     flush()

@@ -88,7 +88,7 @@ def _located(items: Sequence[Element]) -> bool:
     verbs = [item for item in items if item.kind == "verb"]
     unknown = [item for item in items if item.kind == "unknown"]
     return not unknown and all(
-        item.verb("past") or item.may("see") or item.may("put") or item.may("have") or item.may("know") for item in verbs
+        (item.verb("past") and item.lexeme is not None and item.lexeme.value != Verb.OTHER) or item.may("see") or item.may("put") or item.may("have") or item.may("know") for item in verbs
     )
 
 

@@ -208,6 +208,17 @@ def _operator(d: Discourse, p: Parsed, goal: bool) -> bool:
     if things and p.negated and "without" in texts:
         d.add(Clause(Verb.BRING, things[0][1], things[0][0].at, None, OPERATOR_PHRASE), indirect=True)
         return True
+    if verb is not None and verb.text == "forget" and verb in rest:
+        inner = rest[rest.index(verb) + 1 :]
+        task = next((k for k, item in enumerate(inner) if item.verb("base")), None)
+        if task and inner[task - 1].kind == "to" and inner[task].lexeme is not None and inner[task].lexeme.value:  # type: ignore[union-attr]
+            value = Verb(inner[task].lexeme.value)  # type: ignore[union-attr]
+            for clause in clauses_of(d, value, inner[task].text, arguments(d, value, inner[task + 1 :])):
+                d.add(clause, indirect=True)
+            return True
+    if question_word(rest) and verb is not None and (verb.may("have") or verb.lexeme is not None and verb.lexeme.value == Verb.ASK):
+        d.add(Clause(Verb.ANSWER, person=OPERATOR_PHRASE), indirect=True)
+        return True
     if things and verb is not None and verb.text == "forget" and not p.negated:
         place = things[0][0].at or _first_place(d, rest)
         d.add(Clause(Verb.BRING, things[0][1], place, None, OPERATOR_PHRASE), indirect=True)
@@ -246,6 +257,12 @@ def _operator(d: Discourse, p: Parsed, goal: bool) -> bool:
         d.operator_at = d.place
         return True
     return False
+
+
+def question_word(items: Sequence[Element]) -> bool:
+    """Whether a question is spoken of: "I have a question", "may I ask you something"."""
+    texts = {item.text for item in items}
+    return bool(texts & set(_ASKED)) or ("something" in texts and any(item.text in ("ask", "request") for item in items))
 
 
 def _wanted_found(d: Discourse, things: Sequence[tuple[Element, Phrase]], place: Phrase | None) -> bool:
@@ -367,6 +384,9 @@ def _robot(d: Discourse, p: Parsed, goal: bool) -> bool:
     things = _things(d, p.rest)
     place = _first_place(d, p.rest) or (p.front[0].phrase if p.front else None)
     people = [item for item in p.rest if item.is_person and item.phrase is not None and item.phrase.name != OPERATOR]
+    pronoun = next((item for item in p.rest if item.is_pronoun and item.text in ("him", "her", "them")), None)
+    if pronoun is not None and d.person is not None:
+        people = [replace(pronoun, phrase=d.person)]
     for item, phrase in [*things, *((item, item.phrase) for item in people if item.phrase is not None)]:
         d.note(phrase)
         where = item.at or place or d.place
@@ -457,6 +477,9 @@ def _thing(d: Discourse, p: Parsed, goal: bool) -> bool:
     if belongs and main is not None and not owes and (main.verb("past") or main.text in ("stay", "wait", "rest", "park")):
         return _locate(d, subjects, target)
     if p.negated and target is not None:
+        if not p.must:
+            d.settled |= {item.start for item in rest}
+            return False
         return _locate(d, subjects, target)
     if people and (belongs or owes or main is None) and people[0].phrase is not None:
         if people[0].prep or belongs:
@@ -464,7 +487,8 @@ def _thing(d: Discourse, p: Parsed, goal: bool) -> bool:
                 d.add(Clause(Verb.BRING, thing, start or item.at, None, people[0].phrase), indirect=True)
             return True
     if target is not None and (belongs or owes):
-        found = arguments(d, Verb.PLACE, [item for item in rest if item.kind not in ("verb", "aux", "must", "to")])
+        start_of = next((k for k, item in enumerate(rest) if item.kind != "unknown"), 0)
+        found = arguments(d, Verb.PLACE, [item for item in rest[start_of:] if item.kind not in ("verb", "aux", "must", "to")])
         goals = [place for prep, place, _ in found.places if prep in ("to", "at")]
         sources = [place for prep, place, _ in found.places if prep == "from"]
         if main is not None and main.text == "come" and sources and not goals:
