@@ -94,7 +94,7 @@ class Discourse:
         for phrase in phrases:
             if phrase is None:
                 continue
-            if phrase.owner and phrase.owner != OPERATOR:
+            if phrase.owner in self.home.people and phrase.owner != OPERATOR:
                 self.person = Phrase(Sort.PERSON, phrase.owner)
             if phrase.sort in THINGS:
                 self.thing = phrase
@@ -123,11 +123,16 @@ class Discourse:
         """What a pronoun means; other phrases as they are."""
         phrase = item.phrase
         assert phrase is not None
+        if phrase.owner == "whom":
+            named = self.person is not None and self.person.sort is Sort.PERSON and self.person.name in self.home.people
+            phrase = replace(phrase, owner=self.person.name if named and self.person is not None else "")
         if phrase.sort is not Sort.PRONOUN:
             return phrase
         if phrase.name == "there":
+            moved = verb in (Verb.PLACE, Verb.BRING, Verb.TAKE)
             sources = [entry.clause.source for entry in self.entries if entry.clause.thing == self.thing]
-            others = [place for place in self.places if place not in sources] if verb is Verb.PLACE else []
+            sources += [place for thing, place in self.located if thing == self.thing]
+            others = [place for place in self.places if place not in sources] if moved else []
             return (others[-1] if others else self.place) or phrase
         if phrase.words and self.thing is not None:
             kind = self.home.kind(self.thing.name)
@@ -154,6 +159,14 @@ class Discourse:
     def finish(self) -> tuple[Clause, ...]:
         """The clauses with what was said indirectly, where things are, and to whom they go."""
         entries = list(self.entries)
+        for k, entry in reversed(list(enumerate(entries))):
+            later = [other.clause for other in entries[k + 1 :]]
+            told = any(each.verb is Verb.TELL and each.content == RESULT for each in later)
+            greeted = entry.clause.content == "hello" and any(
+                each.verb is Verb.TELL and each.person == entry.clause.person for each in later
+            )
+            if (entry.belief and entry.clause.verb is Verb.TELL and told) or greeted:
+                del entries[k]
         for entry in [each for each in entries if each.indirect]:
             alike = [other for other in entries if other is not entry and not other.indirect and _alike(entry.clause, other.clause)]
             same = [other for other in entries if other.indirect and other is not entry and other.clause == entry.clause]
@@ -251,7 +264,7 @@ def _come_back(clauses: list[Clause]) -> list[Clause]:
 
 def _elaborated(one: Clause, other: Clause) -> Clause | None:
     """One clause for two of the same verb that say no different things: "show robin out, guide him to the entrance"."""
-    if one.verb is not other.verb or one.verb not in (Verb.GUIDE, Verb.FOLLOW, Verb.PLACE, Verb.BRING) or one.negated:
+    if one.verb is not other.verb or one.verb not in (Verb.GUIDE, Verb.FOLLOW, Verb.PLACE, Verb.BRING) or one.negated or other.negated:
         return None
     joined = other
     for name in ("thing", "source", "target", "person", "person_at"):

@@ -212,8 +212,8 @@ class Chunker:
             item = self.items[j]
             if item.sort == "article":
                 definite = item.value == "definite"
-            elif item.sort == "possessive" and item.text != "her":
-                owner = item.value
+            elif item.sort == "possessive":
+                owner = item.value or ("whom" if item.text in ("her", "his", "their") else "")
             elif item.sort == "whose":
                 owner = item.value
             elif item.sort == "number":

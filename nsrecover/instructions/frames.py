@@ -88,6 +88,7 @@ def arguments(d: Discourse, verb: Verb, items: Sequence[Element]) -> Arguments:
                     found.places.append((item.prep, phrase, last))
             elif phrase.sort in PEOPLE:
                 found.people.append((item.prep, phrase))
+                d.note(phrase)
                 last = "person" if phrase.name != OPERATOR else "me"
             else:
                 if found.things and phrase.name.endswith(found.things[-1][1].name) and item.prep == found.things[-1][0]:

@@ -257,7 +257,7 @@ class _Reader:
             verb = Verb.ANSWER
         if verb is Verb.PLACE and any(each.text in ("question", "questions") for each in own) and people:
             return self._speech(i, Verb.ASK, rest)
-        if verb is Verb.BRING and any(each.text in ("message", "news", "word") for each in own) and people:
+        if verb is Verb.BRING and any(each.text in ("message", "news", "word", "regards", "greetings", "love") for each in own) and people:
             return self._speech(i, Verb.TELL, rest)
         if verb is Verb.BRING and any(each.text in ("number", "count", "answer", "name", "pose", "total", "amount", "headcount") for each in own):
             return self._speech(i, Verb.REPORT if not self._named(people) or "answer" not in {e.text for e in own} else Verb.ASK, rest)
@@ -373,6 +373,7 @@ class _Reader:
                 clauses[0] = replace(clauses[0], source=lead[0].phrase)
             for clause in clauses:
                 d.add(clause)
+            d.entries[-1].belief = True
             return i + 1
         people = [each for each in nouns if (each.is_person and not each.vague) or (each.is_pronoun and each.text in ("he", "she", "they"))]
         if wh and people:
@@ -497,10 +498,11 @@ class _Reader:
             d.add(Clause(Verb.TELL, person=whom, person_at=person_at, content=RESULT))
             return
         refers = not text or text in _REFERRING
-        if refers and last is Verb.TELL and d.entries[-1].clause.content == RESULT:
+        about = d.entries[-1].clause.content == RESULT if d.entries else False
+        if refers and last is Verb.TELL and about and (d.entries[-1].belief or whom == OPERATOR_PHRASE):
             d.entries[-1].clause = replace(d.entries[-1].clause, person=whom, person_at=person_at)
             return
-        if last in found_out and (refers or words & _ABOUT_RESULTS):
+        if (last in found_out or (last is Verb.TELL and about)) and (refers or words & _ABOUT_RESULTS):
             text = RESULT
         elif refers and verb is Verb.REPORT and last is not None:
             text = RESULT

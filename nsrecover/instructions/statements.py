@@ -250,6 +250,13 @@ def _operator(d: Discourse, p: Parsed, goal: bool) -> bool:
     moves = verb is not None and (verb.may("move") or (verb.lexeme is not None and verb.lexeme.value == Verb.GO))
     place = _first_place(d, rest, "at", "to") if moves else _first_place(d, rest, "at")
     own = [item for item, _ in things if item.prep not in ("from", "of")]
+    if moves and place is not None and not p.negated:
+        d.moving.append((OPERATOR_PHRASE, None, place))
+    if verb is not None and verb.lexeme is not None and verb.lexeme.value == Verb.GUIDE and not p.negated:
+        target = _first_place(d, rest)
+        if target is not None:
+            d.moving.append((OPERATOR_PHRASE, None, target))
+            return True
     if not own and place is not None and {"am", "be", "will", "are"} & set(p.aux) and not p.negated:
         d.operator_at = place
         return True
@@ -463,6 +470,8 @@ def _thing(d: Discourse, p: Parsed, goal: bool) -> bool:
     verbs = [item for item in rest if item.kind == "verb" and item.lexeme is not None]
     bearing = [item for item in verbs if not item.may("want") and item.text not in ("need", "have")]
     main = bearing[0] if bearing else verb
+    if main is not None and main.lexeme is not None and main.lexeme.value == Verb.OTHER:
+        return _locate(d, subjects, start or _first_place(d, rest, "at"))
     owes = p.must or goal or can or (verb is not None and (verb.may("want")))
     if main is not None and main.verb("past") and main.lexeme is not None and main.lexeme.value and not (main.may("belong")):
         if owes:
@@ -539,7 +548,7 @@ def _place(d: Discourse, p: Parsed, goal: bool) -> bool:
         return False
     opposite = {Verb.OPEN: Verb.CLOSE, Verb.CLOSE: Verb.OPEN, Verb.TURN_ON: Verb.TURN_OFF, Verb.TURN_OFF: Verb.TURN_ON}
     wants = p.must or goal or (verb is not None and verb.may("want")) or {"can", "could"} & set(p.aux)
-    if not p.aux and not p.must and (verb is None or (verb.verb("base") and verb is p.rest[-1])):
+    if not p.aux and not p.must and (verb is None or (verb.verb("base") and verb is p.rest[0])):
         wants = True  # "lamp off"
     if wants:
         d.add(Clause(opposite[state] if p.negated else state, target=phrase), indirect=True)
