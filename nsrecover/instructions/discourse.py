@@ -23,7 +23,7 @@ OPERATOR_PHRASE = Phrase(Sort.PERSON, OPERATOR)
 _TO_PEOPLE = (Verb.FOLLOW, Verb.GUIDE, Verb.ASK, Verb.TELL, Verb.REPORT, Verb.ANSWER, Verb.POSE)
 
 
-@dataclass
+@dataclass(eq=False)
 class Entry:
     """A clause, whether it was said only indirectly ("the mug belongs on the desk"), and whether it may be a belief."""
 
@@ -53,6 +53,8 @@ class Discourse:
         operator_at: where the operator says to be later.
         statement: the text of the last statement, for "tell her that".
         stated: where the elements of the last statement start.
+        flips: the doubts of which the less usual side is taken.
+        doubts: where a sentence may mean two things, each with a number.
         settled: where the elements start that are told or asked, or say no more than others.
     """
 
@@ -73,6 +75,8 @@ class Discourse:
     statement: str = ""
     stated: frozenset[int] = frozenset()
     settled: set[int] = field(default_factory=set)
+    flips: frozenset[str] = frozenset()
+    doubts: list[str] = field(default_factory=list)
 
     # --- what was said
 
@@ -117,6 +121,12 @@ class Discourse:
             else:
                 self.unexplained.append(self.said([each]))
 
+    def doubt(self, kind: str, usual: bool) -> bool:
+        """Which side is taken where a sentence may mean two things: the usual one unless it is flipped."""
+        name = f"{kind} {sum(each.startswith(kind) for each in self.doubts)}"
+        self.doubts.append(name)
+        return usual != (name in self.flips)
+
     # --- pronouns
 
     def resolved(self, item: Element, verb: Verb | None, prep: str = "") -> Phrase:
@@ -142,6 +152,9 @@ class Discourse:
         about_people = verb in _TO_PEOPLE or (prep in ("to", "for", "with") and phrase.name != "it")
         if about_people or phrase.name == "whom" or (phrase.name == "them" and self.thing is None):
             return self.person or phrase
+        others = [thing for thing in dict.fromkeys(self.mentioned) if self.thing is not None and thing.name != self.thing.name]
+        if others and phrase.name == "it" and verb is not None and not self.doubt("pronoun", True):
+            return others[-1]
         return self.thing or phrase
 
     def refine(self, phrase: Phrase) -> bool:
@@ -168,6 +181,8 @@ class Discourse:
             if (entry.belief and entry.clause.verb is Verb.TELL and told) or greeted:
                 del entries[k]
         for entry in [each for each in entries if each.indirect]:
+            if entry not in entries:
+                continue
             alike = [other for other in entries if other is not entry and not other.indirect and _alike(entry.clause, other.clause)]
             same = [other for other in entries if other.indirect and other is not entry and other.clause == entry.clause]
             mentioned = [other for other in entries if other is not entry and not other.belief and _alike(entry.clause, other.clause)]
@@ -196,6 +211,8 @@ class Discourse:
             joined = _elaborated(clauses[k - 1], clauses[k])
             if joined is not None:
                 clauses[k - 1 : k + 1] = [joined]
+        if clauses and clauses[-1].verb is Verb.TAKE and not self.doubt("holding", True):
+            clauses[-1] = replace(clauses[-1], verb=Verb.BRING, person=OPERATOR_PHRASE)
         asked = (Verb.COUNT, Verb.POSE, Verb.FIND, Verb.TELL, Verb.ASK)
         return tuple(
             clause
@@ -298,6 +315,8 @@ def _filled(direct: Clause, indirect: Clause) -> Clause | None:
     d, i = direct, indirect
     if d.verb in SWITCHED:
         return d
+    if d.verb is Verb.COUNT and i.verb is Verb.FIND:
+        return replace(d, source=d.source or i.source)
     if d.verb is i.verb or (i.verb is Verb.PLACE and d.verb in (Verb.TAKE, Verb.BRING) and d.person is None):
         return replace(
             d,

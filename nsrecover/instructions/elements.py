@@ -125,6 +125,8 @@ class Chunker:
         if item.text == "there" and before and self._sort(i + 1) not in ("aux", "must", "at"):
             if any(each.kind == "verb" for each in before):
                 return Element("np", "there", i, i + 1, item, Phrase(Sort.PRONOUN, "there"), prep="to")
+        if item.text in ("his", "her", "their") and self._sort(i + 1) == "word":
+            return Element("np", item.text, i, i + 1, item, Phrase(Sort.PRONOUN, "whom"), prep="of")
         found = self._np(i)
         if found is not None:
             return found
@@ -177,6 +179,8 @@ class Chunker:
         j = i - 1
         while j >= 0 and self._sort(j) == "unknown":
             j -= 1
+        if self._text(j) == "her":
+            return False
         if self._sort(j) in ("possessive", "whose") or self._text(j) in ("a", "an", "the", "any", "another", "some", "no"):
             return True
         return False
@@ -307,9 +311,11 @@ class Chunker:
         if k > i and self._text(k) in ("one", "ones") and self._sort(i) in ("article", "possessive"):
             phrase = Phrase(Sort.PRONOUN, "it", words=tuple(words))
             return self._modified(Element("np", "one", i, k + 1, self.items[k], phrase))
-        if item.text in ("one", "this", "that", "these", "those", "some", "any") and self._sort(i + 1) in (
-            "mark", "conj", "from", "to", "at", "verb", "aux", "must", "for",
-        ):  # fmt: skip
+        ends = ("mark", "conj", "from", "to", "at", "aux", "must", "for")
+        quantity = item.text in ("some", "any") and self._sort(i + 1) in ends
+        if quantity or (
+            item.text in ("one", "this", "that", "these", "those") and self._sort(i + 1) in (*ends, "verb")
+        ):
             name = "them" if item.text in ("these", "those") else "it"
             made = Element("np", item.text, i, i + 1, item, Phrase(Sort.PRONOUN, name))
             return self._modified(made) if item.text in ("one", "those") else made
@@ -390,6 +396,8 @@ class Chunker:
         words, place, end = list[str](), None, k
         verb = False
         while end < len(self.items) and self._sort(end) not in ("mark", "conj", "sub"):
+            if place is not None and self._sort(end) in ("from", "to", "for", "with"):
+                break
             if self._sort(end) in ("at", "from", "to"):
                 there = self._np(end + 1)
                 if there is not None and there.is_place:

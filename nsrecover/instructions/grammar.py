@@ -318,18 +318,18 @@ class _Reader:
     def _helped(self, i: int, rest: list[Element]) -> int:
         """ "help me find my watch", "help jordan find the kitchen", "help robin with a question"."""
         d = self.d
-        people = [each for each in rest if each.is_person]
+        people = [each for each in rest if each.is_person or (each.is_pronoun and each.text in ("him", "her", "them"))]
         k = next((k for k, each in enumerate(rest) if each.kind == "verb"), None)
-        if self._named(people) and any(each.text in ("question", "questions", "quiz", "riddle") for each in rest):
-            d.add(Clause(Verb.ANSWER, person=next(e.phrase for e in people if e.phrase and e.phrase.name != OPERATOR)))
+        if people and any(each.text in ("question", "questions", "quiz", "riddle") for each in rest):
+            self._act(Verb.ANSWER, rest[0], rest, False)
             return i + 1
         if k is None:
             self.d.unclear(*[each for each in rest if each.kind not in ("filler", "particle")])
             return i + 1
         places = [each for each in rest[k:] if each.is_place]
-        if self._named(people[:1]) and places and not self._things(rest):
+        if people and (people[0].is_pronoun or rest[k].text in ("get", "go") or self._named(people[:1])) and places and not self._things(rest):
             d.verbs.append(Verb.GUIDE)
-            d.add(Clause(Verb.GUIDE, person=people[0].phrase, person_at=people[0].at, target=places[-1].phrase))
+            self._act(Verb.GUIDE, rest[k], [*rest[:k], *rest[k + 1 :]], False)
             return i + 1
         return self._command(i, 0, False, rest[k:]) if rest[k].lexeme and rest[k].lexeme.value else i + 1  # type: ignore[union-attr]
 
@@ -587,6 +587,11 @@ class _Reader:
         else:
             self._background(piece)
 
+    def _told_later(self, thing: Element) -> bool:
+        """Whether a pronoun stands for a thing in a later command."""
+        after = [item for piece in self.pieces for item in piece.items if item.start > thing.end]
+        return any(item.is_pronoun for item in after)
+
     def _corrected(self, item: Element) -> None:
         d, clause = self.d, self.d.entries[-1].clause
         self.correcting = False
@@ -665,10 +670,16 @@ def _harmless(d: Discourse, piece: Piece, phrase: Phrase, clauses: Sequence[Clau
     return (story or piece.sub == "reason") and phrase.sort in THINGS and not any(item.is_place for item in piece.items)
 
 
-def read(sentence: str, lexicon: Lexicon) -> Reading:
-    """What a sentence says; words that no rule knows are listed, and nothing is looked up in the home."""
+def read(sentence: str, lexicon: Lexicon, flips: frozenset[str] = frozenset()) -> Reading:
+    """What a sentence says; words that no rule knows are listed, and nothing is looked up in the home.
+
+    Args:
+        sentence: in English.
+        lexicon: the words.
+        flips: the doubts of which the less usual side is taken.
+    """
     found = lexed(tokens(sentence), lexicon)
-    d = Discourse(lexicon.home, found.items)
+    d = Discourse(lexicon.home, found.items, flips=flips)
     reader = _Reader(lexicon, d, pieces_of(Chunker(found.items, lexicon).elements()))
     pieces = list(reader.pieces)
     reader.read()
@@ -695,4 +706,5 @@ def read(sentence: str, lexicon: Lexicon) -> Reading:
         found.corrected,
         d.operator_at,
         tuple(d.mentioned),
+        tuple(dict.fromkeys(d.doubts)),
     )

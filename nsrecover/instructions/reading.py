@@ -118,6 +118,7 @@ class Reading:
         corrected: pairs of words and what they were taken for.
         operator_at: where the operator says to be later ("I will be at the sofa"); None if nothing is said.
         mentioned: objects that are mentioned without a command ("I lost my mug").
+        doubts: where the sentence may mean two things.
     """
 
     sentence: str
@@ -129,3 +130,4 @@ class Reading:
     corrected: tuple[tuple[str, str], ...] = ()
     operator_at: Phrase | None = None
     mentioned: tuple[Phrase, ...] = ()
+    doubts: tuple[str, ...] = ()

@@ -121,7 +121,9 @@ def statement_of(d: Discourse, items: Sequence[Element], goal: bool = False) -> 
         return False
     if first.kind == "aux" and front[0] is not first and first.text in ("is", "are", "was", "were", "lies", "stands"):
         return _there(d, Parsed(front=[front[0]], rest=[item for item in front[1:] if item is not first]), goal)
-    if first.kind in ("wh", "aux") and _asked(d, items):
+    begged = first.text in ("can", "could", "may", "might") and any(item.kind == "i" for item in front[:3])
+    begged = begged and any(item.may("have") for item in front)
+    if first.kind in ("wh", "aux") and not begged and _asked(d, items):
         return True
     p = parsed(d, items)
     p.must = p.must or goal
@@ -238,6 +240,13 @@ def _operator(d: Discourse, p: Parsed, goal: bool) -> bool:
         return _wish_thing(d, OPERATOR_PHRASE, things, rest, p)
     if verb is not None and verb.may("want") or {"could", "can", "may", "might"} & set(p.aux) and verb is not None and verb.may("have"):
         return _wish(d, OPERATOR_PHRASE, rest, verb, p)
+    seen = [item for item in rest if item.is_person and item.phrase is not None and item.phrase.name != OPERATOR]
+    if verb is not None and verb.may("see") and verb.verb("past") and seen and not things and seen[0].phrase is not None:
+        where = seen[0].at or _first_place(d, rest)
+        d.note(seen[0].phrase)
+        if where is not None:
+            d.locate(seen[0].phrase, where)
+        return where is not None
     if verb is not None and (verb.may("put") or verb.may("see")) and verb.verb("past") and things:
         item, thing = things[0]
         place = item.at or _first_place(d, rest) or (p.front[0].phrase if p.front else None)
@@ -336,12 +345,18 @@ def _wish(d: Discourse, who: Phrase, rest: Sequence[Element], verb: Element | No
     if any(item.kind == "you" for item in after) and target is not None and not things:
         d.add(Clause(Verb.GO, target=target))
         return True
-    return _wish_thing(d, who, things, after, p)
+    return _wish_thing(d, who, things, after, p, verb is None or verb.text in ("want", "need", "like", "prefer", "have"))
 
 
 def _wish_thing(
-    d: Discourse, who: Phrase, things: Sequence[tuple[Element, Phrase]], after: Sequence[Element], p: Parsed
+    d: Discourse,
+    who: Phrase,
+    things: Sequence[tuple[Element, Phrase]],
+    after: Sequence[Element],
+    p: Parsed,
+    states: bool = False,
 ) -> bool:
+    """Note that somebody is to get a thing, or that it is to be somewhere if the verb may wish for a state."""
     if not things:
         return False
     if any(item.text in _LOST for item in after):
@@ -355,7 +370,10 @@ def _wish_thing(
         place = source
         if target is not None and item.at is None and target.phrase is not None:
             direct = after.index(target) == after.index(item) + 1
-            if target.prep == "to" or (item.phrase is not None and item.phrase.definite and direct and who.name == OPERATOR):
+            certain = target.prep == "to" or not direct or who.name != OPERATOR or source is not None or not states
+            definite = item.phrase is not None and item.phrase.definite
+            wished = definite if certain else d.doubt("wish " + ("definite" if definite else "any"), definite)
+            if target.prep == "to" or (wished and direct and states and who.name == OPERATOR):
                 d.add(Clause(Verb.PLACE, thing, source or item.at, target.phrase))
                 continue
             place = source or target.phrase
@@ -643,7 +661,7 @@ def _general(d: Discourse, items: Sequence[Element], p: Parsed) -> bool:
     content = [item for item in items if item.kind not in ("filler", "mark", "conj")]
     if (_KNOWING & texts or any(item.may("see") or item.may("know") for item in items)) and _things(d, content):
         if any(item.kind in ("wh", "you") for item in items):
-            return _asked(d, [item for item in content if not item.verb()])
+            return _asked(d, [item for item in content if not (item.may("see") or item.may("know"))])
     have = next((item for item in content if item.kind == "verb" and item.may("have") and item.verb("base")), None)
     if have is not None and content.index(have) and content[content.index(have) - 1].kind == "to" and "it" in texts:
         return _wish(d, OPERATOR_PHRASE, content[content.index(have) :], have, Parsed())
