@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR
@@ -25,11 +26,13 @@ _TO_PEOPLE = (Verb.FOLLOW, Verb.GUIDE, Verb.ASK, Verb.TELL, Verb.REPORT, Verb.AN
 
 @dataclass(eq=False)
 class Entry:
-    """A clause, whether it was said only indirectly ("the mug belongs on the desk"), and whether it may be a belief."""
+    """A clause, whether it was said only indirectly ("the mug belongs on the desk"), whether it may be a belief, and whether it
+    goes on with what was said just before ("open the fridge and get me a cola", without "then")."""
 
     clause: Clause
     indirect: bool = False
     belief: bool = False
+    close: bool = True
 
 
 @dataclass
@@ -205,8 +208,14 @@ class Discourse:
                     entries.insert(entries.index(other) + 1, entry)
             elif same:
                 entries = [each for each in entries if each is not entry]
+        left = [entry for entry in entries if entry.clause.verb is Verb.PLACE and entry.clause.negated]
+        for entry in left:
+            if any(other.clause.thing == entry.clause.thing and not other.clause.negated for other in entries):
+                entries.remove(entry)
+        for before, entry in pairwise(entries):
+            entry.clause = self._taken_out(before.clause, entry)
         clauses = _come_back([self._completed(entry.clause) for entry in entries])
-        clauses = self._opened(clauses)
+        clauses = _closed_later(clauses)
         for k in range(len(clauses) - 1, 0, -1):
             joined = _elaborated(clauses[k - 1], clauses[k])
             if joined is not None:
@@ -220,19 +229,12 @@ class Discourse:
             if clause not in (clauses[:i] if clause.verb in asked else clauses[max(0, i - 1) : i])
         )
 
-    def _opened(self, clauses: list[Clause]) -> list[Clause]:
-        """The clauses with what was opened just before as the place of what is taken: "open it and bring me a cola"."""
-        for k in range(1, len(clauses)):
-            before, clause = clauses[k - 1], clauses[k]
-            inside = before.verb is Verb.OPEN and before.target is not None and not self._is_room_door(before.target)
-            if inside and clause.verb in (Verb.BRING, Verb.TAKE) and clause.source is None and clause.thing is not None:
-                clauses[k] = replace(clause, source=before.target)
-        for k in range(len(clauses) - 2):
-            taken, closed, put = clauses[k : k + 3]
-            moved = taken.verb in (Verb.TAKE, Verb.BRING) and put.thing is not None and put.thing == taken.thing
-            if moved and closed.verb is Verb.CLOSE:
-                clauses[k + 1 : k + 3] = [put, closed]
-        return clauses
+    def _taken_out(self, before: Clause, entry: Entry) -> Clause:
+        """A clause with what was opened just before as the place of what is taken: "open it and bring me a cola"."""
+        clause = entry.clause
+        inside = before.verb is Verb.OPEN and before.target is not None and not self._is_room_door(before.target)
+        taken = clause.verb in (Verb.BRING, Verb.TAKE) and clause.source is None and clause.thing is not None
+        return replace(clause, source=before.target) if inside and taken and entry.close else clause
 
     def _is_room_door(self, phrase: Phrase) -> bool:
         place = self.home.places.get(phrase.name)
@@ -262,6 +264,16 @@ class Discourse:
         if clause.verb is Verb.BRING and person is None:
             clause = replace(clause, person=OPERATOR_PHRASE)
         return clause
+
+
+def _closed_later(clauses: list[Clause]) -> list[Clause]:
+    """The clauses with what is taken put down before something is closed: the robot has one hand."""
+    for k in range(len(clauses) - 2):
+        taken, closed, put = clauses[k : k + 3]
+        moved = taken.verb in (Verb.TAKE, Verb.BRING) and put.thing is not None and put.thing == taken.thing
+        if moved and closed.verb is Verb.CLOSE:
+            clauses[k + 1 : k + 3] = [put, closed]
+    return clauses
 
 
 def _come_back(clauses: list[Clause]) -> list[Clause]:

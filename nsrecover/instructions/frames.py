@@ -204,6 +204,8 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
             return [Clause(verb, each, _at(found, each) or place) for each in things or _one(d.thing)]
         case Verb.COUNT:
             thing = things[0] if things else None
+            if thing is None and not others and set(found.words) & {"object", "objects", "thing", "things", "item", "items", "everything"}:
+                thing = Phrase(Sort.CATEGORY, "object")
             person = others[0] if others and thing is None else None
             subject = thing or person
             place = (subject and _at(found, subject)) or found.place("at", "from", "to", "", "of") or None

@@ -75,6 +75,9 @@ class _Reader:
             self.correcting = False
             at, negated = verb
             end = self._command(i, at, negated)
+            for entry in d.entries[before:]:
+                given = piece.items[at].text in ("give", "hand", "deliver", "pass")
+                entry.close = piece.link in ("", "and") and piece.mark in ("", ",") and not piece.sub and not given
             self._ordered(piece, before, end)
             return end
         if piece.content[0].kind in ("not", "exclusion") and self._contrast(piece):
@@ -88,7 +91,10 @@ class _Reader:
         for item in piece.items:
             if item.is_thing and d.thing is None:
                 d.note(item.phrase)
-        goal = piece.sub in ("when", "after") or (self.ensuring and piece.link == "and")
+        person = next((item for item in piece.content if item.kind == "np"), None)
+        wished = piece.sub == "condition" and any(item.text == "were" for item in piece.items)
+        goal = piece.sub in ("when", "after") and not (person is not None and person.is_person)
+        goal = goal or wished or (self.ensuring and piece.link == "and")
         items = self._with_subject(piece)
         if statement_of(d, items, goal=goal):
             self._ordered(piece, before, i + 1)
@@ -176,7 +182,8 @@ class _Reader:
             return None
         inverted = [item.text for item in prefix if item.kind == "aux"]
         asked = bool(inverted) and not any(item.kind == "i" for item in prefix)
-        if asked and inverted[-1] in ("have", "has", "do", "did", "does") and not must:
+        begged = bool(set(aux) & {"could", "can", "would"}) or any(item.text == "why" for item in prefix)
+        if asked and inverted[-1] in ("have", "has", "do", "did", "does") and not must and not begged:
             return None
         finds = verb.lexeme is not None and verb.lexeme.value in (Verb.FIND, Verb.CHECK, Verb.BRING)
         if not prefix and finds and set(aux) & {"will", "can", "may", "might", "should"} and verb.lexeme is not None:
@@ -197,7 +204,7 @@ class _Reader:
         for k, item in enumerate(items):
             if item.kind == "verb" and self._is_task(item):
                 before = items[:k]
-                to = bool(before) and before[-1].kind == "to"
+                to = bool(before) and (before[-1].kind == "to" or (before[-1].kind == "must" and before[-1].text.endswith("to")))
                 somebody = [each for each in before if each.kind == "np" and each.vague]
                 rest = [each for each in before if each not in somebody and each.kind != "to"]
                 if not all(each.kind in plain or (each.is_pronoun and each.text in ("it", "this")) for each in rest):
@@ -224,6 +231,8 @@ class _Reader:
         lead = [each for each in items[:at] if (each.is_place or each.is_person or each.is_thing) and each.prep]
         rest = items[at + 1 :]
         value = item.lexeme.value
+        if item.text in ("keep", "start", "continue", "begin") and rest and rest[0].verb("ing") and self._is_task(rest[0]):
+            return self._command(i, 0, negated, rest)
         if item.may("help"):
             return self._helped(i, rest)
         verb = Verb(value)
@@ -253,7 +262,7 @@ class _Reader:
             return self._check(i, rest, lead)
         more = rest[inner:] if inner is not None else []
         own = rest[:inner] if inner is not None else rest
-        if verb is Verb.BRING and any(each.text in ("question", "answer") for each in own) and people and not self._things(own):
+        if verb in (Verb.BRING, Verb.TAKE) and any(each.text in ("question", "answer") for each in own) and people and not self._things(own):
             verb = Verb.ANSWER
         if verb is Verb.PLACE and any(each.text in ("question", "questions") for each in own) and people:
             return self._speech(i, Verb.ASK, rest)
@@ -347,6 +356,9 @@ class _Reader:
         if rest[k].may("know"):
             named = person.phrase is not None and person.phrase.name != OPERATOR
             return self._speech(i, Verb.TELL if named else Verb.REPORT, [*rest[:k], *rest[k + 1 :]])
+        if rest[k].lexeme is not None and rest[k].lexeme.value == Verb.GUIDE and any(each.kind == "you" for each in rest[k:]):  # type: ignore[union-attr]
+            self._act(Verb.FOLLOW, rest[k], [*rest[:k], *rest[k + 1 :]], False)
+            return i + 1
         if rest[k].may("have") or (rest[k].lexeme is not None and rest[k].lexeme.value == Verb.BRING):  # type: ignore[union-attr]
             self._act(Verb.BRING, rest[k], [*rest[:k], *rest[k + 1 :]], False)
             return i + 1
@@ -357,6 +369,9 @@ class _Reader:
         """ "check how many", "check the fridge for milk", "see if jordan wants tea", "look in the fridge"."""
         d = self.d
         items = [*lead, *rest]
+        if rest and rest[0].kind in ("that", "article") and any(state_of(each) is not None for each in rest):
+            if statement_of(d, rest[1:], goal=True):
+                return i + 1
         wh = any(each.kind == "wh" for each in rest)
         nouns = [each for each in items if each.kind == "np"]
         looking = next((each for each in items if each.is_thing and each.prep == "for"), None)
@@ -455,7 +470,7 @@ class _Reader:
             return each.kind == "np" and each.prep in preps and named
 
         for k, each in enumerate(rest):
-            if fits(each, "", "to", "with", "from", "for"):
+            if fits(each, "", "to", "with", "from", "for", "of"):
                 return k
             if each.kind not in ("filler", "to") and not (each.is_place and k == 0):
                 break

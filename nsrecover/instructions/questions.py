@@ -48,7 +48,8 @@ def question_of(d: Discourse, items: Sequence[Element]) -> list[Clause] | None:
     if people and ({"name", "names"} & texts or {"called", "what"} <= texts or "who" in texts and people[0][1].name == "person"):
         item, person = people[0]
         return [Clause(Verb.ASK, person=person, person_at=item.at or place, content=NAME), REPORT]
-    if "who" in texts and place is not None and not things:
+    asks_who = any(item.text == "who" and (k + 1 >= len(items) or items[k + 1].kind == "aux") for k, item in enumerate(items))
+    if asks_who and place is not None and not things:
         return [Clause(Verb.ASK, person=Phrase(Sort.PERSON, "person"), person_at=place, content=NAME), REPORT]
     if things and ("where" in texts or _LOST & texts or "whereabouts" in texts):
         item, thing = things[0]

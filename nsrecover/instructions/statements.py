@@ -123,6 +123,15 @@ def statement_of(d: Discourse, items: Sequence[Element], goal: bool = False) -> 
         return _there(d, Parsed(front=[front[0]], rest=[item for item in front[1:] if item is not first]), goal)
     begged = first.text in ("can", "could", "may", "might") and any(item.kind == "i" for item in front[:3])
     begged = begged and any(item.may("have") for item in front)
+    if first.text == "be" and len(front) > 1 and front[1].is_place and front[1].phrase is not None:
+        d.add(Clause(Verb.GO, target=front[1].phrase))
+        return True
+    wanting = next((item for item in front if item.may("want")), None)
+    if first.text == "what" and wanting is not None and any(item.kind == "i" for item in front[:2]):
+        return _wish(d, OPERATOR_PHRASE, front[front.index(wanting) :], wanting, Parsed())
+    made = next((item for item in front if item.verb("past") and item.lexeme is not None and item.lexeme.value), None)
+    if first.text == "have" and made is not None and _things(d, front):
+        return _passive(d, _things(d, front), made, [item for item in front if item not in (first, made)], Parsed())
     if first.kind in ("wh", "aux") and not begged and _asked(d, items):
         return True
     p = parsed(d, items)
@@ -205,6 +214,15 @@ def _operator(d: Discourse, p: Parsed, goal: bool) -> bool:
     verb, rest = _predicate(p), p.rest
     texts = {item.text for item in rest} | {item.text for item in p.subject}
     things = _things(d, rest)
+    source = next((item for item in rest if item.is_person and item.prep == "from"), None)
+    if source is not None and verb is not None and any(item.may("know") for item in rest):
+        d.settled |= {item.start for item in rest if item is not source}
+        d.add(Clause(Verb.ASK, person=source.phrase, person_at=source.at, content=d.said(rest[rest.index(source) + 1 :])))
+        return True
+    if verb is not None and verb.may("promise") and things:
+        whom = next((item for item in rest if item.is_person and item.phrase is not None and item.phrase.name != OPERATOR), None)
+        if whom is not None and whom.phrase is not None:
+            return _wish_thing(d, whom.phrase, things, [item for item in rest if item not in (whom, verb)], p)
     if _KNOWING & texts or (verb is not None and verb.may("know") and (p.negated or "wonder" in verb.text or "would" in p.aux or p.must)):
         return _asked(d, [item for item in rest if item is not verb]) if things or rest else False
     if things and p.negated and "without" in texts:
@@ -296,6 +314,8 @@ def _wish(d: Discourse, who: Phrase, rest: Sequence[Element], verb: Element | No
     verbs = [item for item in after if item.kind == "verb"]
     things = _things(d, after)
     question = next((item for item in after if item.kind == "word" and item.text in _ASKED), None)
+    if things and any(item.kind == "aux" and item.text == "be" for item in after):
+        return statement_of(d, after, goal=True)
     states = [item for item in after if state_of(item) is not None and item.kind != "np"]
     place = _first_place(d, after, "")
     if states and place is not None and not things and not any(item.kind == "you" for item in after):
@@ -368,6 +388,9 @@ def _wish_thing(
     for item, thing in things:
         owner = people[0] if people and who.name == OPERATOR else who
         place = source
+        if target is not None and item.at is not None and states and who.name == OPERATOR and target.phrase != item.at:
+            d.add(Clause(Verb.PLACE, thing, item.at, target.phrase), indirect=True)
+            continue
         if target is not None and item.at is None and target.phrase is not None:
             direct = after.index(target) == after.index(item) + 1
             certain = target.prep == "to" or not direct or who.name != OPERATOR or source is not None or not states
@@ -609,10 +632,21 @@ def _person(d: Discourse, p: Parsed, goal: bool) -> bool:
                 d.add(clause)
             d.add(Clause(Verb.TELL, person=who, content=RESULT), indirect=True)
             return True
+    asked_for = [(item, phrase) for item, phrase in _things(d, rest) if item.prep == "for"]
+    if verb is not None and verb.lexeme is not None and verb.lexeme.value == Verb.ASK and asked_for and not vague:
+        return _wish_thing(d, who, asked_for, [item for item in rest if not item.is_person], p)
+    if verb is not None and verb.text == "forget" and vague:
+        return _operator(d, replace(p, who="i"), goal)
+    if verb is not None and verb.lexeme is not None and verb.verb("past") and p.must and not p.negated and not vague:
+        target = _first_place(d, rest, "to")
+        if verb.lexeme.value in (Verb.BRING, Verb.TAKE, Verb.GUIDE) and target is not None:
+            start = p.at or _first_place(d, rest, "from")
+            d.add(Clause(Verb.GUIDE, person=who, person_at=start, target=target), indirect=True)
+            return True
     if verb is not None and verb.text == "get" and verb.verb("third") and _things(d, rest) and not vague:
         return _wish_thing(d, who, _things(d, rest), rest[rest.index(verb) + 1 :], p)
     if verb is not None and verb.lexeme is not None and not vague:
-        target = _first_place(d, rest, "to") or (_first_place(d, rest, "at") if goal or p.must else None)
+        target = _first_place(d, rest, "to", "for") or (_first_place(d, rest, "at") if goal or p.must else None)
         if verb.lexeme.value == Verb.GUIDE and "where" in texts:
             target = target or _first_place(d, rest)
         start = _first_place(d, rest, "from")
