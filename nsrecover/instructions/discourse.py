@@ -144,7 +144,7 @@ class Discourse:
         if phrase.name == "there":
             moved = verb in (Verb.PLACE, Verb.BRING, Verb.TAKE)
             sources = [entry.clause.source for entry in self.entries if entry.clause.thing == self.thing]
-            sources += [place for thing, place in self.located if thing == self.thing]
+            sources += [place for thing, place in self.located if self.thing is not None and thing.name == self.thing.name]
             others = [place for place in self.places if place not in sources] if moved else []
             return (others[-1] if others else self.place) or phrase
         if phrase.words and self.thing is not None:
@@ -210,7 +210,11 @@ class Discourse:
                 entries = [each for each in entries if each is not entry]
         left = [entry for entry in entries if entry.clause.verb is Verb.PLACE and entry.clause.negated]
         for entry in left:
-            if any(other.clause.thing == entry.clause.thing and not other.clause.negated for other in entries):
+            others = [each for each in entries if each.clause.thing == entry.clause.thing and not each.clause.negated]
+            if others:
+                where = entry.clause.source or entry.clause.target
+                if others[0].clause.source is None and where != others[0].clause.target:
+                    others[0].clause = replace(others[0].clause, source=where)
                 entries.remove(entry)
         for before, entry in pairwise(entries):
             entry.clause = self._taken_out(before.clause, entry)

@@ -180,7 +180,7 @@ class Chunker:
         while j >= 0 and self._sort(j) == "unknown":
             j -= 1
         if self._text(j) == "her":
-            return False
+            return self._sort(i) == "word"
         if self._sort(j) in ("possessive", "whose") or self._text(j) in ("a", "an", "the", "any", "another", "some", "no"):
             return True
         return False

@@ -169,6 +169,8 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
         return [Clause(found.states[-1], target=places[0][1])]
     if found.states and verb in _CARRIED and not places and not things and d.place is not None:
         return [Clause(found.states[-1], target=d.place)]
+    if verb in (Verb.BRING, Verb.TAKE) and text in _FETCHING and others and not things and not places:
+        return [Clause(Verb.FIND, person=others[0], person_at=_at(found, others[0]))]
     if verb in (Verb.BRING, Verb.TAKE) and whom is not None and not others and not things and found.place("to") is not None:
         return [Clause(Verb.GUIDE, person=whom, target=found.place("to"))]
     if verb in (Verb.BRING, Verb.TAKE, Verb.PLACE, Verb.GO) and others and not things and _moves_person(verb, text, found):
@@ -236,6 +238,7 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
             return []
 
 
+_CLEARING = frozenset(("clear", "clear away", "put away", "tidy away", "tidy up", "tidy", "stow"))
 _FETCHING = frozenset(("pick up", "pick", "collect", "fetch", "get", "meet"))
 _COMING = frozenset(("come", "come back", "return", "get back", "go back", "head back", "get over", "come over"))
 _ALSO_MOTION = frozenset(("move", "move over", "return", "position", "slide", "turn"))
@@ -323,6 +326,8 @@ def _put(d: Discourse, text: str, found: Arguments, things: list[Phrase]) -> lis
         target = d.place
     spots = [place for prep, place, _ in found.places if prep in ("at", "")]
     source = found.place("from")
+    if target is None and spots and text in _CLEARING:
+        source = source or spots.pop(0)
     if target is None and spots:
         target = spots.pop()
     if source is None and spots:

@@ -364,6 +364,7 @@ def _gone_first(clauses: tuple[Clause, ...], home: Home) -> tuple[Clause, ...]:
                 after.thing or not after.person or after.verb is Verb.COUNT
             ):
                 there = replace(after, source=clause.target) if after.source in (None, clause.target) else None
+                there = after if after.verb is Verb.PLACE and after.target == clause.target else there
             elif after.person is not None and after.person.name != OPERATOR and after.person_at in (None, clause.target):
                 there = replace(after, person_at=clause.target)
             elif after.target == clause.target and after.verb in (*_OPPOSITE,):

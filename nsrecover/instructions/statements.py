@@ -130,7 +130,7 @@ def statement_of(d: Discourse, items: Sequence[Element], goal: bool = False) -> 
     if first.text == "what" and wanting is not None and any(item.kind == "i" for item in front[:2]):
         return _wish(d, OPERATOR_PHRASE, front[front.index(wanting) :], wanting, Parsed())
     made = next((item for item in front if item.verb("past") and item.lexeme is not None and item.lexeme.value), None)
-    if first.text == "have" and made is not None and _things(d, front):
+    if first.verb("base") and first.text == "have" and made is not None and not any(i.kind == "you" for i in front) and _things(d, front):
         return _passive(d, _things(d, front), made, [item for item in front if item not in (first, made)], Parsed())
     if first.kind in ("wh", "aux") and not begged and _asked(d, items):
         return True
@@ -204,6 +204,8 @@ def _predicate(p: Parsed) -> Element | None:
     verbs = [item for item in p.rest if item.kind == "verb"]
     if len(verbs) > 1 and verbs[0].text in _ASPECTS and verbs[1].verb("ing"):
         return verbs[1]
+    if len(verbs) > 1 and verbs[0].text == "go" and verbs[0].verb("ing") and verbs[1].may("want"):
+        return verbs[1]
     return verbs[0] if verbs else None
 
 
@@ -217,7 +219,8 @@ def _operator(d: Discourse, p: Parsed, goal: bool) -> bool:
     source = next((item for item in rest if item.is_person and item.prep == "from"), None)
     if source is not None and verb is not None and any(item.may("know") for item in rest):
         d.settled |= {item.start for item in rest if item is not source}
-        d.add(Clause(Verb.ASK, person=source.phrase, person_at=source.at, content=d.said(rest[rest.index(source) + 1 :])))
+        at = source.at or _first_place(d, rest[rest.index(source) + 1 : rest.index(source) + 2], "at")
+        d.add(Clause(Verb.ASK, person=source.phrase, person_at=at, content=d.said(rest[rest.index(source) + 1 :])))
         return True
     if verb is not None and verb.may("promise") and things:
         whom = next((item for item in rest if item.is_person and item.phrase is not None and item.phrase.name != OPERATOR), None)
@@ -254,6 +257,9 @@ def _operator(d: Discourse, p: Parsed, goal: bool) -> bool:
             return _wanted_found(d, things, _first_place(d, rest) or things[0][0].at)
     if verb is not None and verb.may("think"):
         return statement_of(d, rest[rest.index(verb) + 1 :], goal)
+    rather = verb is not None and verb.text == "have" and "would" in p.aux
+    if rather and not p.negated:
+        return _wish(d, OPERATOR_PHRASE, rest, verb, p)
     if p.must and verb is not None and not p.negated and (verb.may("have") or verb.may("consume")):
         return _wish_thing(d, OPERATOR_PHRASE, things, rest, p)
     if verb is not None and verb.may("want") or {"could", "can", "may", "might"} & set(p.aux) and verb is not None and verb.may("have"):
@@ -349,6 +355,8 @@ def _wish(d: Discourse, who: Phrase, rest: Sequence[Element], verb: Element | No
             return statement_of(d, after, goal=True)
         if verbs[0].may("consume") and things and not value or verbs[0].may("have"):
             given = [item for item in after[: after.index(verbs[0])] if item.is_person and item.phrase is not None]
+            if verbs[0].may("consume"):
+                inner = [item for item in inner if not (item.is_place and item.prep == "at")]
             return _wish_thing(d, given[0].phrase or who if given else who, _things(d, inner), inner, p)
         return False
     if question is not None and who.name != OPERATOR:
@@ -396,6 +404,9 @@ def _wish_thing(
             certain = target.prep == "to" or not direct or who.name != OPERATOR or source is not None or not states
             definite = item.phrase is not None and item.phrase.definite
             wished = definite if certain else d.doubt("wish " + ("definite" if definite else "any"), definite)
+            if source is not None and target.phrase != source and states and who.name == OPERATOR:
+                d.add(Clause(Verb.PLACE, thing, source, target.phrase), indirect=True)
+                continue
             if target.prep == "to" or (wished and direct and states and who.name == OPERATOR):
                 d.add(Clause(Verb.PLACE, thing, source or item.at, target.phrase))
                 continue
