@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
-
 from eval.common.output import write_results
 from eval.common.statistics import share_of
 from eval.common.tables import markdown_table, percent_of
 from eval.instructions.episodes import PAPER, episode, paper_command
 from eval.instructions.generator import KINDS, Generator
+from eval.instructions.sentences import paraphrases
 from eval.instructions.wanted import agrees
 from nsrecover.domains.service.home_file import load_home
-from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.instructions.planning import TaskPlan
 from nsrecover.instructions.understanding import Understanding
 from sim.home.scenes import drawn_home
 
-OWN_HAND = ("paraphrases.yaml", *(f"sentences/{name}.yaml" for name in ("errands", "people", "stories", "careless", "mixed", "long", "operator")))
-PARAPHRASES = {
-    "development": (OWN_HAND, slice(0, None, 2)),
-    "held_out": (OWN_HAND, slice(1, None, 2)),
-    "another_hand": (("another_hand.yaml",), slice(None)),
-}
-"""Files of paraphrases, and which sentences of each of their groups."""
 MODES = ("M1", "M2", "M3", "all")
 
 
@@ -91,27 +80,6 @@ def understood_paraphrases(half: str) -> dict[str, Any]:
         if not good and half == "development":
             examples.append(sentence)
     return {"half": half, "understood": share_of(right), "wrong_plan": share_of(wrong), "not_understood": examples}
-
-
-def paraphrases(half: str) -> list[tuple[list[str], str]]:
-    """The wanted goals and the sentence of every paraphrase of a half.
-
-    Raises:
-        InvalidConfiguration: there are no such paraphrases.
-    """
-    if half not in PARAPHRASES:
-        raise InvalidConfiguration(
-            f"expected half as one of {', '.join(PARAPHRASES)}, found {half!r}.{did_you_mean(half, PARAPHRASES)}"
-        )
-    names, chosen = PARAPHRASES[half]
-    texts = [(Path(__file__).parent / name).read_text(encoding="utf-8") for name in names]
-    groups = [group for text in texts for group in yaml.safe_load(text)]
-    return [(_stages(group["want"]), sentence) for group in groups for sentence in group["say"][chosen]]
-
-
-def _stages(want: str) -> list[str]:
-    """The stages of a group; the goals of following and guiding belong to one stage."""
-    return re.split(r"; (?!followed|guided)", want)
 
 
 def measure(config: InstructionsConfig) -> dict[str, Any]:

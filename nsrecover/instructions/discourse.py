@@ -238,7 +238,9 @@ class Discourse:
         clause = entry.clause
         inside = before.verb is Verb.OPEN and before.target is not None and not self._is_room_door(before.target)
         taken = clause.verb in (Verb.BRING, Verb.TAKE) and clause.source is None and clause.thing is not None
-        return replace(clause, source=before.target) if inside and taken and entry.close else clause
+        if not (inside and taken):
+            return clause
+        return replace(clause, source=before.target) if self.doubt("opened", entry.close) else clause
 
     def _is_room_door(self, phrase: Phrase) -> bool:
         place = self.home.places.get(phrase.name)

@@ -232,6 +232,9 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
                 place = places[0][1]
             if place is None and things:
                 return [Clause(verb, thing=things[0])]
+            bare = place is None and {"door", "doors"} & set(found.words)
+            if bare and (d.place is None or not _traits(d, d.place) & _DOORS):
+                return [Clause(verb, target=Phrase(Sort.PLACE, "door"))]
             place = place or d.place
             return [Clause(verb, target=place)] if place is not None else []
         case _:
