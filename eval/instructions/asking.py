@@ -48,26 +48,32 @@ def sentences(half: str) -> list[Said]:
 
 
 def calibrated() -> Trust:
-    """The trust that fits the development half: probabilities from one half of it, the threshold from the other."""
+    """The trust that fits the development half.
+
+    The score of each sentence is computed from probabilities that were counted without it.
+    """
     understanding = Understanding(load_home("apartment"), Trust({}, 0.0))
-    sides: dict[str, list[bool]] = defaultdict(list)
-    doubtful = []
+    sides: dict[str, list[tuple[int, bool]]] = defaultdict(list)
+    doubtful: list[Said] = []
     for said in sentences("development"):
         found, _ = understanding.candidates(said.text)
-        if len(found) > 1:
-            doubtful.append((said, found))
-    for said, found in doubtful[::2]:
+        if len(found) < 2:
+            continue
         for want in said.means:
             meant = next((each for each in found if agrees(each.task, want)), None)
             for doubt in meant.reading.doubts if meant is not None else ():
-                sides[kind_of(doubt)].append(meant is not None and doubt not in meant.flips)
-    usual = {kind: round((sum(right) + 1) / (len(right) + 2), 3) for kind, right in sorted(sides.items())}
-    trusting = Understanding(load_home("apartment"), Trust(usual, 0.0))
+                sides[kind_of(doubt)].append((len(doubtful), meant is not None and doubt not in meant.flips))
+        doubtful.append(said)
+
+    def usual(without: int) -> dict[str, float]:
+        counted = {kind: [right for i, right in found if i != without] for kind, found in sorted(sides.items())}
+        return {kind: round((sum(right) + 1) / (len(right) + 2), 3) for kind, right in counted.items()}
+
     scores = []
-    for said, _ in doubtful[1::2]:
-        found, _ = trusting.candidates(said.text)
+    for i, said in enumerate(doubtful):
+        found, _ = Understanding(understanding.home, Trust(usual(i), 0.0)).candidates(said.text)
         scores += [max((each.score for each in found if agrees(each.task, want)), default=0.0) for want in said.means]
-    return Trust(usual, round(_lowest(scores), 3))
+    return Trust(usual(-1), round(_lowest(scores), 3))
 
 
 def _lowest(scores: Sequence[float]) -> float:

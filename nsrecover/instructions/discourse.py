@@ -56,6 +56,7 @@ class Discourse:
         operator_at: where the operator says to be later.
         statement: the text of the last statement, for "tell her that".
         stated: where the elements of the last statement start.
+        taking: whether the last command was to take something, not to pick it up.
         flips: the doubts of which the less usual side is taken.
         doubts: where a sentence may mean two things, each with a number.
         settled: where the elements start that are told or asked, or say no more than others.
@@ -78,6 +79,7 @@ class Discourse:
     statement: str = ""
     stated: frozenset[int] = frozenset()
     settled: set[int] = field(default_factory=set)
+    taking: bool = False
     flips: frozenset[str] = frozenset()
     doubts: list[str] = field(default_factory=list)
 
@@ -224,7 +226,7 @@ class Discourse:
             joined = _elaborated(clauses[k - 1], clauses[k])
             if joined is not None:
                 clauses[k - 1 : k + 1] = [joined]
-        if clauses and clauses[-1].verb is Verb.TAKE and not self.doubt("holding", True):
+        if clauses and clauses[-1].verb is Verb.TAKE and self.taking and not self.doubt("holding", True):
             clauses[-1] = replace(clauses[-1], verb=Verb.BRING, person=OPERATOR_PHRASE)
         asked = (Verb.COUNT, Verb.POSE, Verb.FIND, Verb.TELL, Verb.ASK)
         return tuple(

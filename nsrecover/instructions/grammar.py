@@ -299,6 +299,7 @@ class _Reader:
         """Note the clauses of a verb with its arguments, and what is in none of them."""
         d = self.d
         found = arguments(d, verb, own)
+        d.taking = item.text in ("take", "take out", "get out")
         clauses = clauses_of(d, verb, item.text, found)
         if item.text == "leave" and not found.places and (found.wh or "alone" in {each.text for each in own}):
             return  # "leave it where it is"
@@ -584,6 +585,10 @@ class _Reader:
         pairs = [each for each in self.pieces[max(0, i - 1) : i + 2] if _is_pair(each)]
         if len(pairs) > 1 and _is_pair(piece):
             d.add(Clause(Verb.PLACE, things[0].phrase, None, places[-1].phrase))
+            return
+        single = len(things) == 1 and len(places) == 1 and len(items) == 2 and places[0].prep == "at"
+        if single and not piece.sub and not self._told_later(things[0]) and d.doubt("fragment", False):
+            d.add(Clause(Verb.PLACE, things[0].phrase, None, places[0].phrase), indirect=True)
             return
         if things:
             self._act(Verb.BRING if not (places and places[-1].prep == "to") else Verb.PLACE, things[0], items, False)

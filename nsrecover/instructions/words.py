@@ -212,7 +212,8 @@ class Lexicon:
         ):
             return self._joined[close[0]]
         heard = sound(words)
-        return self._by_sound.get(heard) if len(joined) > 4 and len(heard) > 2 else None
+        alike = self._by_sound.get(heard) if len(joined) > 4 and len(heard) > 2 else None
+        return alike if alike is not None and abs(len(alike.replace(" ", "")) - len(joined)) < 3 else None
 
 
 COMMON = frozenset(GRAMMAR["common"].split())
