@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
 from eval.common.output import write_results
 from eval.common.statistics import share_of
 from eval.common.tables import markdown_table, percent_of

@@ -9,7 +9,10 @@ import yaml
 
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 
-OWN_HAND = ("paraphrases.yaml", *(f"texts/{name}.yaml" for name in ("errands", "people", "stories", "careless", "mixed", "long", "operator")))
+OWN_HAND = (
+    "paraphrases.yaml",
+    *(f"texts/{name}.yaml" for name in ("errands", "people", "stories", "careless", "mixed", "long", "operator")),
+)
 PARAPHRASES = {
     "development": (OWN_HAND, slice(0, None, 2)),
     "held_out": (OWN_HAND, slice(1, None, 2)),

@@ -84,7 +84,9 @@ def candidates(
             reading = read(flips) if flips else usual
             task = ground(reading) if flips else first
             if isinstance(task, Task):
-                key = tuple((stage.goal, tuple(stage.things.items()), tuple(stage.people.items())) for stage in task.stages)
+                key = tuple(
+                    (stage.goal, tuple(stage.things.items()), tuple(stage.people.items())) for stage in task.stages
+                )
                 candidate = Candidate(reading, task, trust.score(usual, flips), flips)
                 if key not in found or found[key].score < candidate.score:
                     found[key] = candidate

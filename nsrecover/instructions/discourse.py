@@ -27,7 +27,8 @@ _TO_PEOPLE = (Verb.FOLLOW, Verb.GUIDE, Verb.ASK, Verb.TELL, Verb.REPORT, Verb.AN
 @dataclass(eq=False)
 class Entry:
     """A clause, whether it was said only indirectly ("the mug belongs on the desk"), whether it may be a belief, and whether it
-    goes on with what was said just before ("open the fridge and get me a cola", without "then")."""
+    goes on with what was said just before ("open the fridge and get me a cola", without "then").
+    """
 
     clause: Clause
     indirect: bool = False
@@ -94,7 +95,11 @@ class Discourse:
         """Note something to do."""
         self.entries.append(Entry(clause, indirect))
         self.note(*clause.phrases)
-        if clause.verb in (Verb.POSE, Verb.ASK, Verb.TELL) and clause.person is not None and clause.person_at is not None:
+        if (
+            clause.verb in (Verb.POSE, Verb.ASK, Verb.TELL)
+            and clause.person is not None
+            and clause.person_at is not None
+        ):
             self.locate(clause.person, clause.person_at)
         self.place = clause.target or clause.source or clause.person_at or self.place
 
@@ -146,7 +151,9 @@ class Discourse:
         if phrase.name == "there":
             moved = verb in (Verb.PLACE, Verb.BRING, Verb.TAKE)
             sources = [entry.clause.source for entry in self.entries if entry.clause.thing == self.thing]
-            sources += [place for thing, place in self.located if self.thing is not None and thing.name == self.thing.name]
+            sources += [
+                place for thing, place in self.located if self.thing is not None and thing.name == self.thing.name
+            ]
             others = [place for place in self.places if place not in sources] if moved else []
             return (others[-1] if others else self.place) or phrase
         if phrase.words and self.thing is not None:
@@ -157,7 +164,9 @@ class Discourse:
         about_people = verb in _TO_PEOPLE or (prep in ("to", "for", "with") and phrase.name != "it")
         if about_people or phrase.name == "whom" or (phrase.name == "them" and self.thing is None):
             return self.person or phrase
-        others = [thing for thing in dict.fromkeys(self.mentioned) if self.thing is not None and thing.name != self.thing.name]
+        others = [
+            thing for thing in dict.fromkeys(self.mentioned) if self.thing is not None and thing.name != self.thing.name
+        ]
         if others and phrase.name == "it" and verb is not None and not self.doubt("pronoun", True):
             return others[-1]
         return self.thing or phrase
@@ -188,21 +197,37 @@ class Discourse:
         for entry in [each for each in entries if each.indirect]:
             if entry not in entries:
                 continue
-            alike = [other for other in entries if other is not entry and not other.indirect and _alike(entry.clause, other.clause)]
-            same = [other for other in entries if other.indirect and other is not entry and other.clause == entry.clause]
-            mentioned = [other for other in entries if other is not entry and not other.belief and _alike(entry.clause, other.clause)]
+            alike = [
+                other
+                for other in entries
+                if other is not entry and not other.indirect and _alike(entry.clause, other.clause)
+            ]
+            same = [
+                other for other in entries if other.indirect and other is not entry and other.clause == entry.clause
+            ]
+            mentioned = [
+                other
+                for other in entries
+                if other is not entry and not other.belief and _alike(entry.clause, other.clause)
+            ]
             if entry.belief and not alike and mentioned:
                 entries.remove(entry)
             elif alike:
                 other = alike[-1]
-                if entry.belief and other.clause.verb in (Verb.FIND, Verb.BRING, Verb.TAKE) and other.clause.target is None:
+                if (
+                    entry.belief
+                    and other.clause.verb in (Verb.FIND, Verb.BRING, Verb.TAKE)
+                    and other.clause.target is None
+                ):
                     entries.remove(entry)
                     continue
                 filled = _filled(other.clause, entry.clause)
                 if filled is not None:
                     other.clause = filled
                     k = entries.index(entry)
-                    reported = k + 1 < len(entries) and entries[k + 1].indirect and entries[k + 1].clause.content == RESULT
+                    reported = (
+                        k + 1 < len(entries) and entries[k + 1].indirect and entries[k + 1].clause.content == RESULT
+                    )
                     del entries[k : k + 1 + reported]
                     continue
                 if other.clause.verb in (Verb.FIND, Verb.TAKE, Verb.GO) and entries.index(other) > entries.index(entry):
@@ -263,9 +288,7 @@ class Discourse:
         if clause.verb is Verb.FOLLOW and person is not None:
             for who, start, end in self.moving:
                 if _same(who, person):
-                    clause = replace(
-                        clause, target=clause.target or end, person_at=clause.person_at or start
-                    )
+                    clause = replace(clause, target=clause.target or end, person_at=clause.person_at or start)
         if clause.verb is Verb.GUIDE and clause.target is None:
             others = [place for place in self.places if place != clause.person_at]
             clause = replace(clause, target=others[-1] if others else None)
@@ -294,14 +317,22 @@ def _come_back(clauses: list[Clause]) -> list[Clause]:
         taken = before[-1] if before else None
         if taken is not None and taken.verb is Verb.TAKE:
             clauses[k - 1 : k + 1] = [replace(taken, verb=Verb.BRING, person=OPERATOR_PHRASE)]
-        elif any(each.person == OPERATOR_PHRASE and each.verb in (Verb.BRING, Verb.TELL) for each in (*before[-1:], *after[:1])):
+        elif any(
+            each.person == OPERATOR_PHRASE and each.verb in (Verb.BRING, Verb.TELL)
+            for each in (*before[-1:], *after[:1])
+        ):
             del clauses[k]
     return clauses
 
 
 def _elaborated(one: Clause, other: Clause) -> Clause | None:
     """One clause for two of the same verb that say no different things: "show robin out, guide him to the entrance"."""
-    if one.verb is not other.verb or one.verb not in (Verb.GUIDE, Verb.FOLLOW, Verb.PLACE, Verb.BRING) or one.negated or other.negated:
+    if (
+        one.verb is not other.verb
+        or one.verb not in (Verb.GUIDE, Verb.FOLLOW, Verb.PLACE, Verb.BRING)
+        or one.negated
+        or other.negated
+    ):
         return None
     joined = other
     for name in ("thing", "source", "target", "person", "person_at"):
@@ -316,7 +347,11 @@ def _same(one: Phrase, other: Phrase) -> bool:
     """Whether two phrases name the same thing or person."""
     if one.sort in PEOPLE and other.sort in PEOPLE:
         return one.name == other.name or "person" in (one.name, other.name)
-    return one.name == other.name and one.sort == other.sort and (one.words == other.words or not (one.words and other.words))
+    return (
+        one.name == other.name
+        and one.sort == other.sort
+        and (one.words == other.words or not (one.words and other.words))
+    )
 
 
 def _alike(indirect: Clause, direct: Clause) -> bool:
@@ -351,6 +386,10 @@ def _filled(direct: Clause, indirect: Clause) -> Clause | None:
         return replace(d, verb=Verb.BRING, person=i.person, source=d.source or i.source)
     if d.verb in (Verb.BRING, Verb.PLACE, Verb.DISCARD) and i.thing is not None:
         return replace(d, source=d.source or i.source)
-    if d.verb in (Verb.TELL, Verb.ASK, Verb.ANSWER, Verb.GUIDE, Verb.FOLLOW) and i.person is not None and i.thing is None:
+    if (
+        d.verb in (Verb.TELL, Verb.ASK, Verb.ANSWER, Verb.GUIDE, Verb.FOLLOW)
+        and i.person is not None
+        and i.thing is None
+    ):
         return replace(d, person_at=d.person_at or i.person_at)
     return None

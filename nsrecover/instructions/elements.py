@@ -15,10 +15,9 @@ _DETERMINERS = ("article", "possessive", "number")
 _CONTAINERS = frozenset(listed(GRAMMAR["containers"]))
 _ANYONE = frozenset(listed(GRAMMAR["anyone"]))
 _RESTING = frozenset(
-    "lying laying sitting standing resting hanging placed located kept left waiting stored found put stuck is are over there "
-    "still currently right somewhere down up just that's visible".split()
+    ["lying", "laying", "sitting", "standing", "resting", "hanging", "placed", "located", "kept", "left", "waiting", "stored", "found", "put", "stuck", "is", "are", "over", "there", "still", "currently", "right", "somewhere", "down", "up", "just", "that's", "visible"]
 )
-_DEGREES = frozenset("very really so too quite pretty rather more most".split())
+_DEGREES = frozenset(["very", "really", "so", "too", "quite", "pretty", "rather", "more", "most"])
 
 
 @dataclass(frozen=True)
@@ -145,7 +144,12 @@ class Chunker:
             return None
         first = all(each.kind in ("filler", "conj", "aux", "you", "mark") for each in before[-2:])
         after = self._sort(i + 1)
-        if first and before and before[-1].kind == "aux" and before[-1].text in ("is", "are", "am", "was", "were", "be"):
+        if (
+            first
+            and before
+            and before[-1].kind == "aux"
+            and before[-1].text in ("is", "are", "am", "was", "were", "be")
+        ):
             return None
         starts = after in ("article", "possessive", "me", "whose") or (
             after == "pronoun" and self._text(i + 1) in ("it", "them", "him", "her")
@@ -161,7 +165,9 @@ class Chunker:
         j = i - 1
         while self._sort(j) == "filler" or self._text(j) in ("always", "usually", "often"):
             j -= 1
-        return j >= 0 and (self._sort(j) in ("i", "you") or self._text(j) in ("to", "will", "would", "can", "could", "must"))
+        return j >= 0 and (
+            self._sort(j) in ("i", "you") or self._text(j) in ("to", "will", "would", "can", "could", "must")
+        )
 
     def _is_auxiliary(self, i: int) -> bool:
         """Whether "have" belongs to another verb: "I have lost it", "have you seen it"."""
@@ -181,7 +187,15 @@ class Chunker:
             j -= 1
         if self._text(j) == "her":
             return self._sort(i) == "word"
-        if self._sort(j) in ("possessive", "whose") or self._text(j) in ("a", "an", "the", "any", "another", "some", "no"):
+        if self._sort(j) in ("possessive", "whose") or self._text(j) in (
+            "a",
+            "an",
+            "the",
+            "any",
+            "another",
+            "some",
+            "no",
+        ):
             return True
         return False
 
@@ -210,8 +224,10 @@ class Chunker:
         if self._text(i) == "her" and self._sort(i + 1) not in (*NOUNS, "unknown", "pose"):
             return self._pronoun(i, i)
         j, definite, owner, count = i, True, "", ""
-        while self._sort(j) in _DETERMINERS or self._sort(j) == "whose" or (
-            self._text(j) == "of" and j > i and self._sort(j - 1) in _DETERMINERS
+        while (
+            self._sort(j) in _DETERMINERS
+            or self._sort(j) == "whose"
+            or (self._text(j) == "of" and j > i and self._sort(j - 1) in _DETERMINERS)
         ):
             item = self.items[j]
             if item.sort == "article":
@@ -340,7 +356,12 @@ class Chunker:
                 return self._placed(replace(made, end=end), end)
             posed = Phrase(Sort.POSED, self.items[k].value, made.phrase.definite, plural=made.phrase.plural)
             return replace(made, phrase=posed, end=k + 1)
-        while self._sort(k) == "pose" or self._text(k) in _RESTING or self._said(k) in _RESTING or self._sort(k) == "filler":
+        while (
+            self._sort(k) == "pose"
+            or self._text(k) in _RESTING
+            or self._said(k) in _RESTING
+            or self._sort(k) == "filler"
+        ):
             k += 1
         if self._sort(k) not in ("at", "from"):
             return None
@@ -429,7 +450,12 @@ class Chunker:
             return self._placed(made, k + 1)
         if made.is_thing and (self._sort(k) == "pose" or self._said(k) in _RESTING - {"is", "are", "put"}):
             return self._placed(made, k)
-        if made.is_person and made.at is None and self._said(k) in ("waiting", "currently", "over") and not self._sort(k) == "mark":
+        if (
+            made.is_person
+            and made.at is None
+            and self._said(k) in ("waiting", "currently", "over")
+            and not self._sort(k) == "mark"
+        ):
             return self._placed(made, k)
         return None
 

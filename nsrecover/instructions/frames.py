@@ -171,9 +171,20 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
         return [Clause(found.states[-1], target=d.place)]
     if verb in (Verb.BRING, Verb.TAKE) and text in _FETCHING and others and not things and not places:
         return [Clause(Verb.FIND, person=others[0], person_at=_at(found, others[0]))]
-    if verb in (Verb.BRING, Verb.TAKE) and whom is not None and not others and not things and found.place("to") is not None:
+    if (
+        verb in (Verb.BRING, Verb.TAKE)
+        and whom is not None
+        and not others
+        and not things
+        and found.place("to") is not None
+    ):
         return [Clause(Verb.GUIDE, person=whom, target=found.place("to"))]
-    if verb in (Verb.BRING, Verb.TAKE, Verb.PLACE, Verb.GO) and others and not things and _moves_person(verb, text, found):
+    if (
+        verb in (Verb.BRING, Verb.TAKE, Verb.PLACE, Verb.GO)
+        and others
+        and not things
+        and _moves_person(verb, text, found)
+    ):
         if text in _FETCHING and found.place("to") is None:
             at = _at(found, others[0]) or found.place("at", "from")
             return [Clause(Verb.FIND, person=others[0], person_at=at)]
@@ -199,14 +210,20 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
             ]
         case Verb.FIND:
             if others and not things:
-                return [Clause(verb, person=others[0], person_at=_at(found, others[0]) or found.place("at", "to", "from"))]
+                return [
+                    Clause(verb, person=others[0], person_at=_at(found, others[0]) or found.place("at", "to", "from"))
+                ]
             if places and places[0][0] == "" and (prep := [p for w, p in found.things if w == "for"]):
                 return [Clause(verb, prep[0], places[0][1])]
             place = found.place("at", "from", "to", "")
             return [Clause(verb, each, _at(found, each) or place) for each in things or _one(d.thing)]
         case Verb.COUNT:
             thing = things[0] if things else None
-            if thing is None and not others and set(found.words) & {"object", "objects", "thing", "things", "item", "items", "everything"}:
+            if (
+                thing is None
+                and not others
+                and set(found.words) & {"object", "objects", "thing", "things", "item", "items", "everything"}
+            ):
                 thing = Phrase(Sort.CATEGORY, "object")
             person = others[0] if others and thing is None else None
             subject = thing or person
@@ -222,7 +239,11 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
                 return [Clause(verb, target=target)]
             if whom is not None or text in _COMING:
                 return [Clause(Verb.FIND, person=OPERATOR_PHRASE)]
-            return [Clause(verb, target=d.place)] if {"in", "inside"} & set(found.particles) and d.place is not None else []
+            return (
+                [Clause(verb, target=d.place)]
+                if {"in", "inside"} & set(found.particles) and d.place is not None
+                else []
+            )
         case Verb.ANSWER:
             person = (others[0] if others else whom) or d.person or OPERATOR_PHRASE
             return [Clause(verb, person=person, person_at=_at(found, person) or found.place("at", "from", "of"))]
@@ -303,9 +324,7 @@ def _brought(d: Discourse, verb: Verb, found: Arguments, things: list[Phrase]) -
     for prep, place, what in found.places:
         if prep not in ("at", "of", "for"):
             continue
-        if what in ("person", "me") and source is not None and person_at is None and person is not None:
-            person_at = place
-        elif what == "person" and person_at is None and not any(p == "" for p, q in found.people if q == person):
+        if (what in ("person", "me") and source is not None and person_at is None and person is not None) or (what == "person" and person_at is None and not any(p == "" for p, q in found.people if q == person)):
             person_at = place
         elif source is None and place != target:
             source = place
@@ -325,7 +344,12 @@ def _put(d: Discourse, text: str, found: Arguments, things: list[Phrase]) -> lis
         return [Clause(Verb.GO, target=target)]
     if text in _ALSO_MOTION and not things and found.people and not found.others:
         return [Clause(Verb.FIND, person=OPERATOR_PHRASE)]
-    if target is None and not found.places and {"in", "inside", "on", "there"} & set(found.particles) and d.place is not None:
+    if (
+        target is None
+        and not found.places
+        and {"in", "inside", "on", "there"} & set(found.particles)
+        and d.place is not None
+    ):
         target = d.place
     spots = [place for prep, place, _ in found.places if prep in ("at", "")]
     source = found.place("from")

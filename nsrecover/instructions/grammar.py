@@ -22,7 +22,9 @@ MOST_UNKNOWN = 0.4
 _CORRECTIONS = frozenset(listed(GRAMMAR["corrections"]))
 _ATTITUDES = frozenset(("mind", "able", "willing", "manage", "possible", "trouble", "like", "that", "ready"))
 _SPEECH = (Verb.TELL, Verb.REPORT, Verb.ASK)
-_ABOUT_RESULTS = frozenset(("number", "result", "results", "answer", "how", "it", "many", "found", "what", "where", "back", "outcome"))
+_ABOUT_RESULTS = frozenset(
+    ("number", "result", "results", "answer", "how", "it", "many", "found", "what", "where", "back", "outcome")
+)
 _REFERRING = ("it", "that", "this", "them", "the result", "the answer", "it back", "so", "about it", "about that")
 _DANGER = ("not", "exclusion", "number", "time")
 
@@ -139,7 +141,11 @@ class _Reader:
         k, negated = 0, False
         while k < len(items):
             item = items[k]
-            if item.kind in ("filler", "that") or (item.kind == "np" and item.prep in PREPOSITIONS) or item.text in ("do", "let's"):
+            if (
+                item.kind in ("filler", "that")
+                or (item.kind == "np" and item.prep in PREPOSITIONS)
+                or item.text in ("do", "let's")
+            ):
                 k += 1
             elif item.kind == "not" and k + 1 < len(items) and items[k + 1].kind in ("verb", "filler"):
                 negated, k = True, k + 1
@@ -178,7 +184,10 @@ class _Reader:
         if k >= len(items) or items[k].kind != "verb" or not self._is_task(items[k]):
             return None
         verb, prefix = items[k], items[:y]
-        if any(item.kind == "np" and not item.is_pronoun and item.phrase is not None and item.phrase.name != OPERATOR for item in prefix):
+        if any(
+            item.kind == "np" and not item.is_pronoun and item.phrase is not None and item.phrase.name != OPERATOR
+            for item in prefix
+        ):
             return None
         inverted = [item.text for item in prefix if item.kind == "aux"]
         asked = bool(inverted) and not any(item.kind == "i" for item in prefix)
@@ -200,16 +209,34 @@ class _Reader:
     def _wrapped(self, piece: Piece) -> tuple[int, bool] | None:
         """The verb behind words that only ask politely: "would it be possible to bring", "how about bringing"."""
         items = piece.items
-        plain = ("aux", "filler", "unknown", "word", "wh", "of", "about", "particle", "not", "that", "possessive", "article", "must")
+        plain = (
+            "aux",
+            "filler",
+            "unknown",
+            "word",
+            "wh",
+            "of",
+            "about",
+            "particle",
+            "not",
+            "that",
+            "possessive",
+            "article",
+            "must",
+        )
         for k, item in enumerate(items):
             if item.kind == "verb" and self._is_task(item):
                 before = items[:k]
-                to = bool(before) and (before[-1].kind == "to" or (before[-1].kind == "must" and before[-1].text.endswith("to")))
+                to = bool(before) and (
+                    before[-1].kind == "to" or (before[-1].kind == "must" and before[-1].text.endswith("to"))
+                )
                 somebody = [each for each in before if each.kind == "np" and each.vague]
                 rest = [each for each in before if each not in somebody and each.kind != "to"]
                 if not all(each.kind in plain or (each.is_pronoun and each.text in ("it", "this")) for each in rest):
                     return None
-                it = any(each.is_pronoun for each in rest) or any(each.kind in ("wh", "word", "unknown") for each in rest)
+                it = any(each.is_pronoun for each in rest) or any(
+                    each.kind in ("wh", "word", "unknown") for each in rest
+                )
                 aux = {each.text for each in before if each.kind == "aux"}
                 must = any(each.kind == "must" for each in before)
                 if somebody and (aux & {"can", "could", "would", "will"} or must or piece.sub == "condition"):
@@ -231,17 +258,29 @@ class _Reader:
         lead = [each for each in items[:at] if (each.is_place or each.is_person or each.is_thing) and each.prep]
         rest = items[at + 1 :]
         value = item.lexeme.value
-        if item.text in ("keep", "start", "continue", "begin") and rest and rest[0].verb("ing") and self._is_task(rest[0]):
+        if (
+            item.text in ("keep", "start", "continue", "begin")
+            and rest
+            and rest[0].verb("ing")
+            and self._is_task(rest[0])
+        ):
             return self._command(i, 0, negated, rest)
         if item.may("help"):
             return self._helped(i, rest)
         verb = Verb(value)
-        parts = [self.lexicon.verbs.get(f"{item.text} {each.text}") for each in rest if each.kind in ("filler", "particle")]
+        parts = [
+            self.lexicon.verbs.get(f"{item.text} {each.text}") for each in rest if each.kind in ("filler", "particle")
+        ]
         whole = next((each for each in parts if each is not None and each.value), None)
         verb = Verb(whole.value) if whole is not None else verb
         d.verbs.append(verb)
         people = [each for each in rest if each.is_person or (each.is_pronoun and each.text in ("him", "her", "them"))]
-        if verb is Verb.CHECK and item.text == "see" and people and any(each.is_place and each.prep == "to" for each in rest):
+        if (
+            verb is Verb.CHECK
+            and item.text == "see"
+            and people
+            and any(each.is_place and each.prep == "to" for each in rest)
+        ):
             verb = Verb.GUIDE
         inner = self._inner_verb(rest)
         if verb is Verb.OTHER and inner is not None and rest[inner].verb("ing"):
@@ -262,14 +301,27 @@ class _Reader:
             return self._check(i, rest, lead)
         more = rest[inner:] if inner is not None else []
         own = rest[:inner] if inner is not None else rest
-        if verb in (Verb.BRING, Verb.TAKE) and any(each.text in ("question", "answer") for each in own) and people and not self._things(own):
+        if (
+            verb in (Verb.BRING, Verb.TAKE)
+            and any(each.text in ("question", "answer") for each in own)
+            and people
+            and not self._things(own)
+        ):
             verb = Verb.ANSWER
         if verb is Verb.PLACE and any(each.text in ("question", "questions") for each in own) and people:
             return self._speech(i, Verb.ASK, rest)
-        if verb is Verb.BRING and any(each.text in ("message", "news", "word", "regards", "greetings", "love") for each in own) and people:
+        if (
+            verb is Verb.BRING
+            and any(each.text in ("message", "news", "word", "regards", "greetings", "love") for each in own)
+            and people
+        ):
             return self._speech(i, Verb.TELL, rest)
-        if verb is Verb.BRING and any(each.text in ("number", "count", "answer", "name", "pose", "total", "amount", "headcount") for each in own):
-            return self._speech(i, Verb.REPORT if not self._named(people) or "answer" not in {e.text for e in own} else Verb.ASK, rest)
+        if verb is Verb.BRING and any(
+            each.text in ("number", "count", "answer", "name", "pose", "total", "amount", "headcount") for each in own
+        ):
+            return self._speech(
+                i, Verb.REPORT if not self._named(people) or "answer" not in {e.text for e in own} else Verb.ASK, rest
+            )
         if verb is Verb.GUIDE and item.text.startswith("show") and not people:
             pass
         for each in own:
@@ -337,7 +389,12 @@ class _Reader:
             self.d.unclear(*[each for each in rest if each.kind not in ("filler", "particle")])
             return i + 1
         places = [each for each in rest[k:] if each.is_place]
-        if people and (people[0].is_pronoun or rest[k].text in ("get", "go") or self._named(people[:1])) and places and not self._things(rest):
+        if (
+            people
+            and (people[0].is_pronoun or rest[k].text in ("get", "go") or self._named(people[:1]))
+            and places
+            and not self._things(rest)
+        ):
             d.verbs.append(Verb.GUIDE)
             self._act(Verb.GUIDE, rest[k], [*rest[:k], *rest[k + 1 :]], False)
             return i + 1
@@ -357,7 +414,11 @@ class _Reader:
         if rest[k].may("know"):
             named = person.phrase is not None and person.phrase.name != OPERATOR
             return self._speech(i, Verb.TELL if named else Verb.REPORT, [*rest[:k], *rest[k + 1 :]])
-        if rest[k].lexeme is not None and rest[k].lexeme.value == Verb.GUIDE and any(each.kind == "you" for each in rest[k:]):  # type: ignore[union-attr]
+        if (
+            rest[k].lexeme is not None
+            and rest[k].lexeme.value == Verb.GUIDE
+            and any(each.kind == "you" for each in rest[k:])
+        ):  # type: ignore[union-attr]
             self._act(Verb.FOLLOW, rest[k], [*rest[:k], *rest[k + 1 :]], False)
             return i + 1
         if rest[k].may("have") or (rest[k].lexeme is not None and rest[k].lexeme.value == Verb.BRING):  # type: ignore[union-attr]
@@ -391,7 +452,11 @@ class _Reader:
                 d.add(clause)
             d.entries[-1].belief = True
             return i + 1
-        people = [each for each in nouns if (each.is_person and not each.vague) or (each.is_pronoun and each.text in ("he", "she", "they"))]
+        people = [
+            each
+            for each in nouns
+            if (each.is_person and not each.vague) or (each.is_pronoun and each.text in ("he", "she", "they"))
+        ]
         if wh and people:
             end = self._content_end(i)
             content = [*rest, *(each for piece in self.pieces[i + 1 : end] for each in piece.items)]
@@ -466,6 +531,7 @@ class _Reader:
 
     def _addressee(self, rest: Sequence[Element]) -> int | None:
         """The index of the person whom something is said to."""
+
         def fits(each: Element, *preps: str) -> bool:
             named = each.is_person or (each.is_pronoun and each.text in ("him", "her", "them"))
             return each.kind == "np" and each.prep in preps and named
@@ -483,9 +549,7 @@ class _Reader:
             text = text.removeprefix(start)
         return text
 
-    def _said(
-        self, verb: Verb, person: Phrase | None, person_at: Phrase | None, content: Sequence[Element]
-    ) -> None:
+    def _said(self, verb: Verb, person: Phrase | None, person_at: Phrase | None, content: Sequence[Element]) -> None:
         d = self.d
         text = self._inner_content(content)
         d.settled |= {each.start for each in content}
@@ -518,9 +582,7 @@ class _Reader:
         if refers and last is Verb.TELL and about and (d.entries[-1].belief or whom == OPERATOR_PHRASE):
             d.entries[-1].clause = replace(d.entries[-1].clause, person=whom, person_at=person_at)
             return
-        if (last in found_out or (last is Verb.TELL and about)) and (refers or words & _ABOUT_RESULTS):
-            text = RESULT
-        elif refers and verb is Verb.REPORT and last is not None:
+        if ((last in found_out or (last is Verb.TELL and about)) and (refers or words & _ABOUT_RESULTS)) or (refers and verb is Verb.REPORT and last is not None):
             text = RESULT
         elif refers:
             text = d.statement
@@ -637,7 +699,9 @@ class _Reader:
                 d.note(item.phrase)
                 if item.at is not None and not item.is_place:
                     d.locate(item.phrase, item.at)
-        if piece.sub == "condition" or (piece.sub == "" and any(item.kind == "exclusion" and item.text != "without" for item in piece.items)):
+        if piece.sub == "condition" or (
+            piece.sub == "" and any(item.kind == "exclusion" and item.text != "without" for item in piece.items)
+        ):
             known = [item for item in piece.content if item.kind in ("np", "exclusion") and not item.is_pronoun]
             found = [item for item in piece.content if item.kind == "verb" and item.may("put")]
             if piece.sub == "" or (not found and known and not any(item.kind == "you" for item in piece.items)):
@@ -650,7 +714,13 @@ _OPPOSITE = {Verb.OPEN: Verb.CLOSE, Verb.CLOSE: Verb.OPEN, Verb.TURN_ON: Verb.TU
 def _is_pair(piece: Piece) -> bool:
     """Whether a piece only names a thing and a place: "bread on the counter"."""
     content = piece.content
-    return piece.is_nominal and len(content) == 2 and content[0].is_thing and content[1].is_place and content[1].prep == "at"
+    return (
+        piece.is_nominal
+        and len(content) == 2
+        and content[0].is_thing
+        and content[1].is_place
+        and content[1].prep == "at"
+    )
 
 
 def _uncovered(d: Discourse, pieces: Sequence[Piece], clauses: Sequence[Clause]) -> list[str]:

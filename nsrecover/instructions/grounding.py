@@ -23,7 +23,6 @@ LONGEST = 400
 _OPPOSITE = {Verb.OPEN: Verb.CLOSE, Verb.CLOSE: Verb.OPEN, Verb.TURN_ON: Verb.TURN_OFF, Verb.TURN_OFF: Verb.TURN_ON}
 
 
-
 class _StopError(Exception):
     """Grounding ends with a question or a refusal."""
 
@@ -347,7 +346,9 @@ def _within(home: Home, clause: Clause, after: Clause) -> bool:
     """Whether the room that is gone to holds the place of what is done next."""
     room = clause.target.name if clause.target is not None else ""
     places = [each.name for each in (after.source, after.target, after.person_at) if each is not None]
-    return room in home.rooms and any(place in home.places and place != room and home.inside(place, room) for place in places)
+    return room in home.rooms and any(
+        place in home.places and place != room and home.inside(place, room) for place in places
+    )
 
 
 def _gone_first(clauses: tuple[Clause, ...], home: Home) -> tuple[Clause, ...]:
@@ -365,12 +366,20 @@ def _gone_first(clauses: tuple[Clause, ...], home: Home) -> tuple[Clause, ...]:
             ):
                 there = replace(after, source=clause.target) if after.source in (None, clause.target) else None
                 there = after if after.verb is Verb.PLACE and after.target == clause.target else there
-            elif after.person is not None and after.person.name != OPERATOR and after.person_at in (None, clause.target):
+            elif (
+                after.person is not None and after.person.name != OPERATOR and after.person_at in (None, clause.target)
+            ):
                 there = replace(after, person_at=clause.target)
             elif after.target == clause.target and after.verb in (*_OPPOSITE,):
                 there = after
         elif clause.verb is Verb.OPEN and not clause.negated and clause.target is not None:
-            if clause.target in (after.source, after.target) and after.verb in (Verb.TAKE, Verb.BRING, Verb.FIND, Verb.COUNT, Verb.PLACE):
+            if clause.target in (after.source, after.target) and after.verb in (
+                Verb.TAKE,
+                Verb.BRING,
+                Verb.FIND,
+                Verb.COUNT,
+                Verb.PLACE,
+            ):
                 there = after
         if there is not None:
             ordered[i : i + 2] = [there]

@@ -59,7 +59,13 @@ def pieces_of(elements: Sequence[Element]) -> list[Piece]:
                 continue
             flush()
             mark = each.text if each.text != "," or not mark else mark
-        elif each.kind == "conj" and each.text == "or" and items and items[-1].kind in ("pose", "np") and _posed(elements, each):
+        elif (
+            each.kind == "conj"
+            and each.text == "or"
+            and items
+            and items[-1].kind in ("pose", "np")
+            and _posed(elements, each)
+        ):
             continue
         elif each.kind == "conj":
             flush()
@@ -124,8 +130,10 @@ def _joined(pieces: Sequence[Piece]) -> list[Piece]:
                 start = after.content[0]
                 listed = _family(first) and _family(start) == _family(first) and not start.prep and not first.prep
                 adverbial = all(item.is_place and item.prep for item in piece.content)
-                if (listed and len(after.content) > 1 and not after.is_nominal) or adverbial or (
-                    after.is_nominal and listed and last.prep == ""
+                if (
+                    (listed and len(after.content) > 1 and not after.is_nominal)
+                    or adverbial
+                    or (after.is_nominal and listed and last.prep == "")
                 ):
                     joined = replace(after, items=(*piece.items, *after.items), link=piece.link, mark=piece.mark)
                     pieces = [*pieces[: i + 1], joined, *pieces[i + 2 :]]
@@ -141,10 +149,16 @@ def _also_whom(before: Piece, piece: Piece) -> bool:
     if piece.link not in ("and", "then", "and then") or not before.content or not piece.content:
         return False
     last, first = before.content[-1], piece.content[0]
-    says = any(item.lexeme is not None and item.lexeme.value in (*_ASKING, Verb.GUIDE, Verb.FOLLOW) for item in before.content if item.verb())
+    says = any(
+        item.lexeme is not None and item.lexeme.value in (*_ASKING, Verb.GUIDE, Verb.FOLLOW)
+        for item in before.content
+        if item.verb()
+    )
     named = last.is_person and first.is_person and not first.prep and not last.vague
     after = piece.content[1] if len(piece.content) > 1 else None
-    return says and named and (after is None or after.kind in ("that", "wh", "to", "np", "particle") or after.may("know"))
+    return (
+        says and named and (after is None or after.kind in ("that", "wh", "to", "np", "particle") or after.may("know"))
+    )
 
 
 def _gapped(before: Piece, piece: Piece) -> Piece | None:
@@ -172,7 +186,7 @@ def _gapped(before: Piece, piece: Piece) -> Piece | None:
 
 def _continues(before: Piece, piece: Piece) -> bool:
     """Whether noun phrases go on with what was said before: "and the banana", ", from the fridge"."""
-    if piece.mark not in ("", ",") or not before.content or before.is_nominal != piece.is_nominal and before.sub:
+    if piece.mark not in ("", ",") or not before.content or (before.is_nominal != piece.is_nominal and before.sub):
         return False
     first, last = piece.content[0], before.content[-1]
     if first.prep:

@@ -12,7 +12,9 @@ from nsrecover.instructions.words import GRAMMAR, listed
 
 _NUMBER = frozenset(("number", "amount", "quantity", "headcount", "count", "total"))
 _POSE = frozenset(("pose", "posture", "gesture", "position", "posed", "positioned"))
-_THINGS = frozenset(("object", "objects", "thing", "things", "item", "items", "stuff", "something", "anything", "everything"))
+_THINGS = frozenset(
+    ("object", "objects", "thing", "things", "item", "items", "stuff", "something", "anything", "everything")
+)
 _LOST = frozenset(listed(GRAMMAR["lost"]))
 REPORT = Clause(Verb.TELL, person=OPERATOR_PHRASE, content=RESULT)
 """Telling the operator what was found out."""
@@ -29,7 +31,9 @@ def question_of(d: Discourse, items: Sequence[Element]) -> list[Clause] | None:
     texts = {text for item in items for text in (item.text, *_words(d, item))}
     nouns = [item for item in items if item.kind == "np" and item.phrase is not None]
     phrases = [(item, d.resolved(item, Verb.FIND, item.prep)) for item in nouns]
-    things = [(item, p) for item, p in phrases if item.is_thing or (item.is_pronoun and p.sort in (Sort.THING, Sort.CATEGORY))]
+    things = [
+        (item, p) for item, p in phrases if item.is_thing or (item.is_pronoun and p.sort in (Sort.THING, Sort.CATEGORY))
+    ]
     people = [(item, p) for item, p in phrases if p.sort in (Sort.PERSON, Sort.POSED) and p.name != OPERATOR]
     places = [p for item, p in phrases if p.sort is Sort.PLACE]
     place = places[0] if places else next((item.at for item in nouns if item.at is not None), None)
@@ -39,16 +43,27 @@ def question_of(d: Discourse, items: Sequence[Element]) -> list[Clause] | None:
     if _POSE & texts and (people or d.person is not None):
         person, at = _who(d, people)
         return [Clause(Verb.POSE, person=person, person_at=at or place), REPORT]
-    poses = [item for item in items if item.kind == "pose" or (item.kind == "np" and item.phrase and item.phrase.sort is Sort.POSED)]
-    if people and (len([i for i in items if i.kind == "pose"]) > 1 or (poses and ({"how", "if", "whether"} & set(wh) or _asks(items)))):
+    poses = [
+        item
+        for item in items
+        if item.kind == "pose" or (item.kind == "np" and item.phrase and item.phrase.sort is Sort.POSED)
+    ]
+    if people and (
+        len([i for i in items if i.kind == "pose"]) > 1
+        or (poses and ({"how", "if", "whether"} & set(wh) or _asks(items)))
+    ):
         item, person = people[0]
         if person.sort is Sort.POSED:
             person = Phrase(Sort.PERSON, "person", person.definite)
         return [Clause(Verb.POSE, person=person, person_at=item.at or place), REPORT]
-    if people and ({"name", "names"} & texts or {"called", "what"} <= texts or "who" in texts and people[0][1].name == "person"):
+    if people and (
+        {"name", "names"} & texts or {"called", "what"} <= texts or ("who" in texts and people[0][1].name == "person")
+    ):
         item, person = people[0]
         return [Clause(Verb.ASK, person=person, person_at=item.at or place, content=NAME), REPORT]
-    asks_who = any(item.text == "who" and (k + 1 >= len(items) or items[k + 1].kind == "aux") for k, item in enumerate(items))
+    asks_who = any(
+        item.text == "who" and (k + 1 >= len(items) or items[k + 1].kind == "aux") for k, item in enumerate(items)
+    )
     if asks_who and place is not None and not things:
         return [Clause(Verb.ASK, person=Phrase(Sort.PERSON, "person"), person_at=place, content=NAME), REPORT]
     if things and ("where" in texts or _LOST & texts or "whereabouts" in texts):
@@ -59,7 +74,9 @@ def question_of(d: Discourse, items: Sequence[Element]) -> list[Clause] | None:
     still = not any(item.kind in ("verb", "unknown", "word") for item in items)
     if people and place is not None and not things and still and ({"if", "whether"} & set(wh) or _asks(items)):
         return [Clause(Verb.FIND, person=people[0][1], person_at=place), REPORT]
-    if people and ("where" in wh or ("room" in texts and {"which", "what"} & texts) or {"whereabouts", "location"} & texts):
+    if people and (
+        "where" in wh or ("room" in texts and {"which", "what"} & texts) or {"whereabouts", "location"} & texts
+    ):
         return [Clause(Verb.FIND, person=people[0][1], person_at=people[0][0].at or place), REPORT]
     if things and (({"if", "whether"} & set(wh)) or _asks(items)) and not people and _located(items):
         item, thing = things[0]
@@ -89,7 +106,12 @@ def _located(items: Sequence[Element]) -> bool:
     verbs = [item for item in items if item.kind == "verb"]
     unknown = [item for item in items if item.kind == "unknown"]
     return not unknown and all(
-        (item.verb("past") and item.lexeme is not None and item.lexeme.value != Verb.OTHER) or item.may("see") or item.may("put") or item.may("have") or item.may("know") for item in verbs
+        (item.verb("past") and item.lexeme is not None and item.lexeme.value != Verb.OTHER)
+        or item.may("see")
+        or item.may("put")
+        or item.may("have")
+        or item.may("know")
+        for item in verbs
     )
 
 

@@ -64,10 +64,14 @@ def parsed(d: Discourse, items: Sequence[Element]) -> Parsed:
             found.who = "you"
         elif found.who == "there":
             break
-        elif item.kind == "np" and item.prep in ("", "of", "for") and found.who in ("", "other", "thing", "person", "place"):
+        elif (
+            item.kind == "np"
+            and item.prep in ("", "of", "for")
+            and found.who in ("", "other", "thing", "person", "place")
+        ):
             if item.prep == "" or not found.subject:
                 found.subject.append(item)
-            if item.phrase is not None and (not found.who or found.who == "other" and item.prep == ""):
+            if item.phrase is not None and (not found.who or (found.who == "other" and item.prep == "")):
                 found.who = _who(d, item)
         elif item.is_place and item.prep and found.subject:
             found.at = item.phrase
@@ -130,7 +134,13 @@ def statement_of(d: Discourse, items: Sequence[Element], goal: bool = False) -> 
     if first.text == "what" and wanting is not None and any(item.kind == "i" for item in front[:2]):
         return _wish(d, OPERATOR_PHRASE, front[front.index(wanting) :], wanting, Parsed())
     made = next((item for item in front if item.verb("past") and item.lexeme is not None and item.lexeme.value), None)
-    if first.verb("base") and first.text == "have" and made is not None and not any(i.kind == "you" for i in front) and _things(d, front):
+    if (
+        first.verb("base")
+        and first.text == "have"
+        and made is not None
+        and not any(i.kind == "you" for i in front)
+        and _things(d, front)
+    ):
         return _passive(d, _things(d, front), made, [item for item in front if item not in (first, made)], Parsed())
     if first.kind in ("wh", "aux") and not begged and _asked(d, items):
         return True
@@ -138,7 +148,15 @@ def statement_of(d: Discourse, items: Sequence[Element], goal: bool = False) -> 
     p.must = p.must or goal
     if first.kind == "aux" and not p.subject and p.who == "":
         p = _inverted(d, items, goal) or p
-    handlers = {"i": _operator, "you": _robot, "there": _there, "thing": _thing, "place": _place, "person": _person, "it": _it}
+    handlers = {
+        "i": _operator,
+        "you": _robot,
+        "there": _there,
+        "thing": _thing,
+        "place": _place,
+        "person": _person,
+        "it": _it,
+    }
     handler = handlers.get(p.who)
     if handler is not None and handler(d, p, goal):
         return True
@@ -159,11 +177,21 @@ def _asked(d: Discourse, items: Sequence[Element]) -> bool:
     """A question that the robot can answer, or a question to another person."""
     aux = next((item for item in items if item.kind == "aux"), None)
     if aux is not None and any(item.kind == "you" for item in items) and not any(item.kind == "wh" for item in items):
-        if _robot(d, parsed(d, [item for item in items if item is not aux]), True) and d.entries and d.entries[-1].clause.verb is Verb.GO:
+        if (
+            _robot(d, parsed(d, [item for item in items if item is not aux]), True)
+            and d.entries
+            and d.entries[-1].clause.verb is Verb.GO
+        ):
             return True
     asker = next((item for item in items if item.is_person), None)
     have = next((item for item in items if item.verb("base") and item.may("have")), None)
-    if aux is not None and aux.text in ("can", "could", "may") and asker is not None and have is not None and asker.phrase:
+    if (
+        aux is not None
+        and aux.text in ("can", "could", "may")
+        and asker is not None
+        and have is not None
+        and asker.phrase
+    ):
         things = _things(d, items)
         if things and not any(item.kind in ("i", "you") for item in items):
             d.note(asker.phrase)
@@ -178,7 +206,9 @@ def _asked(d: Discourse, items: Sequence[Element]) -> bool:
     if people and wants and people[0].phrase is not None and not people[0].vague and people[0].prep == "":
         robot = any(item.kind in ("i", "you") for item in items)
         if not robot:
-            d.add(Clause(Verb.ASK, person=people[0].phrase, person_at=people[0].at, content=d.said(items)), indirect=True)
+            d.add(
+                Clause(Verb.ASK, person=people[0].phrase, person_at=people[0].at, content=d.said(items)), indirect=True
+            )
             return True
     return False
 
@@ -223,10 +253,14 @@ def _operator(d: Discourse, p: Parsed, goal: bool) -> bool:
         d.add(Clause(Verb.ASK, person=source.phrase, person_at=at, content=d.said(rest[rest.index(source) + 1 :])))
         return True
     if verb is not None and verb.may("promise") and things:
-        whom = next((item for item in rest if item.is_person and item.phrase is not None and item.phrase.name != OPERATOR), None)
+        whom = next(
+            (item for item in rest if item.is_person and item.phrase is not None and item.phrase.name != OPERATOR), None
+        )
         if whom is not None and whom.phrase is not None:
             return _wish_thing(d, whom.phrase, things, [item for item in rest if item not in (whom, verb)], p)
-    if _KNOWING & texts or (verb is not None and verb.may("know") and (p.negated or "wonder" in verb.text or "would" in p.aux or p.must)):
+    if _KNOWING & texts or (
+        verb is not None and verb.may("know") and (p.negated or "wonder" in verb.text or "would" in p.aux or p.must)
+    ):
         return _asked(d, [item for item in rest if item is not verb]) if things or rest else False
     if things and p.negated and "without" in texts:
         d.add(Clause(Verb.BRING, things[0][1], things[0][0].at, None, OPERATOR_PHRASE), indirect=True)
@@ -239,7 +273,11 @@ def _operator(d: Discourse, p: Parsed, goal: bool) -> bool:
             for clause in clauses_of(d, value, inner[task].text, arguments(d, value, inner[task + 1 :])):
                 d.add(clause, indirect=True)
             return True
-    if question_word(rest) and verb is not None and (verb.may("have") or verb.lexeme is not None and verb.lexeme.value == Verb.ASK):
+    if (
+        question_word(rest)
+        and verb is not None
+        and (verb.may("have") or (verb.lexeme is not None and verb.lexeme.value == Verb.ASK))
+    ):
         d.add(Clause(Verb.ANSWER, person=OPERATOR_PHRASE), indirect=True)
         return True
     if things and verb is not None and verb.text == "forget" and not p.negated:
@@ -262,10 +300,23 @@ def _operator(d: Discourse, p: Parsed, goal: bool) -> bool:
         return _wish(d, OPERATOR_PHRASE, rest, verb, p)
     if p.must and verb is not None and not p.negated and (verb.may("have") or verb.may("consume")):
         return _wish_thing(d, OPERATOR_PHRASE, things, rest, p)
-    if verb is not None and verb.may("want") or {"could", "can", "may", "might"} & set(p.aux) and verb is not None and verb.may("have"):
+    if (
+        (verb is not None
+        and verb.may("want"))
+        or ({"could", "can", "may", "might"} & set(p.aux)
+        and verb is not None
+        and verb.may("have"))
+    ):
         return _wish(d, OPERATOR_PHRASE, rest, verb, p)
     seen = [item for item in rest if item.is_person and item.phrase is not None and item.phrase.name != OPERATOR]
-    if verb is not None and verb.may("see") and verb.verb("past") and seen and not things and seen[0].phrase is not None:
+    if (
+        verb is not None
+        and verb.may("see")
+        and verb.verb("past")
+        and seen
+        and not things
+        and seen[0].phrase is not None
+    ):
         where = seen[0].at or _first_place(d, rest)
         d.note(seen[0].phrase)
         if where is not None:
@@ -302,7 +353,9 @@ def _operator(d: Discourse, p: Parsed, goal: bool) -> bool:
 def question_word(items: Sequence[Element]) -> bool:
     """Whether a question is spoken of: "I have a question", "may I ask you something"."""
     texts = {item.text for item in items}
-    return bool(texts & set(_ASKED)) or ("something" in texts and any(item.text in ("ask", "request") for item in items))
+    return bool(texts & set(_ASKED)) or (
+        "something" in texts and any(item.text in ("ask", "request") for item in items)
+    )
 
 
 def _wanted_found(d: Discourse, things: Sequence[tuple[Element, Phrase]], place: Phrase | None) -> bool:
@@ -330,7 +383,11 @@ def _wish(d: Discourse, who: Phrase, rest: Sequence[Element], verb: Element | No
     if verbs and verbs[0].lexeme is not None:
         value = verbs[0].lexeme.value
         inner = after[after.index(verbs[0]) + 1 :]
-        if verbs[0].may("know") or verbs[0].text in ("know", "find out", "see", "check") and any(i.kind == "wh" for i in inner):
+        if (
+            verbs[0].may("know")
+            or (verbs[0].text in ("know", "find out", "see", "check")
+            and any(i.kind == "wh" for i in inner))
+        ):
             if who.name == OPERATOR:
                 return _asked(d, inner)
             clauses = question_of(d, inner)
@@ -351,9 +408,13 @@ def _wish(d: Discourse, who: Phrase, rest: Sequence[Element], verb: Element | No
                 return True
         if verbs[0].verb("past") and things and value:
             return _passive(d, things, verbs[0], [*after[: after.index(verbs[0])], *inner], p)
-        if things and after.index(verbs[0]) > after.index(things[0][0]) and (verbs[0].verb("base") or verbs[0].verb("third")):
+        if (
+            things
+            and after.index(verbs[0]) > after.index(things[0][0])
+            and (verbs[0].verb("base") or verbs[0].verb("third"))
+        ):
             return statement_of(d, after, goal=True)
-        if verbs[0].may("consume") and things and not value or verbs[0].may("have"):
+        if (verbs[0].may("consume") and things and not value) or verbs[0].may("have"):
             given = [item for item in after[: after.index(verbs[0])] if item.is_person and item.phrase is not None]
             if verbs[0].may("consume"):
                 inner = [item for item in inner if not (item.is_place and item.prep == "at")]
@@ -362,7 +423,11 @@ def _wish(d: Discourse, who: Phrase, rest: Sequence[Element], verb: Element | No
     if question is not None and who.name != OPERATOR:
         d.add(Clause(Verb.ANSWER, person=who, person_at=p.at), indirect=True)
         return True
-    people = [item for item in after if item.is_person and item.phrase is not None and item.phrase.name != OPERATOR and item.prep == ""]
+    people = [
+        item
+        for item in after
+        if item.is_person and item.phrase is not None and item.phrase.name != OPERATOR and item.prep == ""
+    ]
     target = _first_place(d, after, "at", "to")
     if people and target is not None and not things:
         d.add(Clause(Verb.GUIDE, person=people[0].phrase, person_at=people[0].at, target=target))
@@ -373,7 +438,9 @@ def _wish(d: Discourse, who: Phrase, rest: Sequence[Element], verb: Element | No
     if any(item.kind == "you" for item in after) and target is not None and not things:
         d.add(Clause(Verb.GO, target=target))
         return True
-    return _wish_thing(d, who, things, after, p, verb is None or verb.text in ("want", "need", "like", "prefer", "have"))
+    return _wish_thing(
+        d, who, things, after, p, verb is None or verb.text in ("want", "need", "like", "prefer", "have")
+    )
 
 
 def _wish_thing(
@@ -416,7 +483,9 @@ def _wish_thing(
     return True
 
 
-def _passive(d: Discourse, things: Sequence[tuple[Element, Phrase]], verb: Element, rest: Sequence[Element], p: Parsed) -> bool:
+def _passive(
+    d: Discourse, things: Sequence[tuple[Element, Phrase]], verb: Element, rest: Sequence[Element], p: Parsed
+) -> bool:
     """ "could the mug be brought to me", "the plate needs to be moved to the sink"."""
     assert verb.lexeme is not None
     value = Verb(verb.lexeme.value)
@@ -477,7 +546,11 @@ def _there(d: Discourse, p: Parsed, goal: bool) -> bool:
         d.locate(inside[0], spot.phrase)
         return True
     verb = _predicate(p)
-    if things and verb is not None and (verb.may("want") or verb.text == "belong" or any(i.kind == "must" for i in p.rest)):
+    if (
+        things
+        and verb is not None
+        and (verb.may("want") or verb.text == "belong" or any(i.kind == "must" for i in p.rest))
+    ):
         k = p.rest.index(things[0][0])
         return statement_of(d, [things[0][0], *[i for i in p.rest[k + 1 :] if i.kind != "that"]], goal) or True
     that = next((i for i, item in enumerate(p.rest) if item.kind == "that"), None)
@@ -512,7 +585,7 @@ def _thing(d: Discourse, p: Parsed, goal: bool) -> bool:
         for item, thing in subjects:
             d.add(Clause(Verb.BRING, thing, p.at or item.at, None, OPERATOR_PHRASE), indirect=True)
         return True
-    start = p.at or (p.front[0].phrase if p.front and not (p.must or verb is not None and verb.may("belong")) else None)
+    start = p.at or (p.front[0].phrase if p.front and not (p.must or (verb is not None and verb.may("belong"))) else None)
     said = {item.text for item in rest} | {word for item in rest for word in [d.items[item.start].said]}
     can = bool({"can", "could", "would", "may", "shall"} & set(p.aux))
     if (_LOST & said) and not p.negated:
@@ -525,7 +598,13 @@ def _thing(d: Discourse, p: Parsed, goal: bool) -> bool:
     if main is not None and main.lexeme is not None and main.lexeme.value == Verb.OTHER:
         return _locate(d, subjects, start or _first_place(d, rest, "at"))
     owes = p.must or goal or can or (verb is not None and (verb.may("want")))
-    if main is not None and main.verb("past") and main.lexeme is not None and main.lexeme.value and not (main.may("belong")):
+    if (
+        main is not None
+        and main.verb("past")
+        and main.lexeme is not None
+        and main.lexeme.value
+        and not (main.may("belong"))
+    ):
         if owes:
             after = [item for item in rest if item is not main and item is not verb]
             p.at = start
@@ -534,8 +613,15 @@ def _thing(d: Discourse, p: Parsed, goal: bool) -> bool:
         return _locate(d, subjects, place)
     target = _first_place(d, rest, "at", "to", "from")
     people = [item for item in rest if item.is_person and item.prep in ("to", "for", "with", "")]
-    belongs = main is not None and (main.may("belong") or main.may("move") or main.lexeme is not None and main.lexeme.value == Verb.GO)
-    if belongs and main is not None and not owes and (main.verb("past") or main.text in ("stay", "wait", "rest", "park")):
+    belongs = main is not None and (
+        main.may("belong") or main.may("move") or (main.lexeme is not None and main.lexeme.value == Verb.GO)
+    )
+    if (
+        belongs
+        and main is not None
+        and not owes
+        and (main.verb("past") or main.text in ("stay", "wait", "rest", "park"))
+    ):
         return _locate(d, subjects, target)
     if p.negated and target is not None:
         if not p.must:
@@ -549,7 +635,9 @@ def _thing(d: Discourse, p: Parsed, goal: bool) -> bool:
             return True
     if target is not None and (belongs or owes):
         start_of = next((k for k, item in enumerate(rest) if item.kind != "unknown"), 0)
-        found = arguments(d, Verb.PLACE, [item for item in rest[start_of:] if item.kind not in ("verb", "aux", "must", "to")])
+        found = arguments(
+            d, Verb.PLACE, [item for item in rest[start_of:] if item.kind not in ("verb", "aux", "must", "to")]
+        )
         goals = [place for prep, place, _ in found.places if prep in ("to", "at")]
         sources = [place for prep, place, _ in found.places if prep == "from"]
         if main is not None and main.text == "come" and sources and not goals:
@@ -593,8 +681,14 @@ def _place(d: Discourse, p: Parsed, goal: bool) -> bool:
             d.note(thing)
             d.locate(thing, phrase)
         return True
-    state = next((state_of(each) for each in reversed(p.rest) if each.kind != "np" and state_of(each) is not None), None)
-    if verb is not None and verb.lexeme is not None and verb.lexeme.value in (Verb.OPEN, Verb.CLOSE, Verb.TURN_ON, Verb.TURN_OFF):
+    state = next(
+        (state_of(each) for each in reversed(p.rest) if each.kind != "np" and state_of(each) is not None), None
+    )
+    if (
+        verb is not None
+        and verb.lexeme is not None
+        and verb.lexeme.value in (Verb.OPEN, Verb.CLOSE, Verb.TURN_ON, Verb.TURN_OFF)
+    ):
         state = Verb(verb.lexeme.value)
     if state is None:
         return False
@@ -634,7 +728,10 @@ def _person(d: Discourse, p: Parsed, goal: bool) -> bool:
             if after and after[0].is_place and after[0].prep == "at":
                 p.at, after = p.at or after[0].phrase, after[1:]
             d.settled |= {each.start for each in after}
-            d.add(Clause(Verb.TELL, person=who, person_at=p.at, content=d.said(after).removeprefix("that ")), indirect=True)
+            d.add(
+                Clause(Verb.TELL, person=who, person_at=p.at, content=d.said(after).removeprefix("that ")),
+                indirect=True,
+            )
             return True
     if verb is not None and verb.lexeme is not None and verb.lexeme.value == Verb.ASK and verb.verb("third"):
         clauses = question_of(d, rest[rest.index(verb) + 1 :])
@@ -668,7 +765,7 @@ def _person(d: Discourse, p: Parsed, goal: bool) -> bool:
         if moves and target is not None and not verb.may("want") and not p.negated:
             d.moving.append((who, start or p.at, target))
             return True
-    if verb is not None and (verb.may("want") or verb.may("have") and (goal or p.must)) and not vague:
+    if verb is not None and (verb.may("want") or (verb.may("have") and (goal or p.must))) and not vague:
         if p.at is None and place is not None and False:
             p.at = place
         return _wish(d, who, rest, verb, p)
@@ -676,7 +773,9 @@ def _person(d: Discourse, p: Parsed, goal: bool) -> bool:
     if things and "without" in texts and not vague:
         d.add(Clause(Verb.BRING, things[0][1], things[0][0].at, None, who), indirect=True)
         return True
-    needs = (verb is not None and (verb.may("lose") or verb.text == "forget")) or (p.negated and (verb is None or verb.may("have")))
+    needs = (verb is not None and (verb.may("lose") or verb.text == "forget")) or (
+        p.negated and (verb is None or verb.may("have"))
+    )
     if "has" in p.aux and things and p.must is False and verb is None and not p.negated and not goal:
         return False
     if things and goal and ({"has", "have"} & set(p.aux)):
@@ -692,7 +791,11 @@ def _person(d: Discourse, p: Parsed, goal: bool) -> bool:
         if "without" in texts or p.negated or verb is not None:
             d.add(Clause(Verb.BRING, thing, each.at, None, who), indirect=True)
         return True
-    resting = verb is None or verb.verb("ing") or (verb.lexeme is not None and verb.lexeme.value in ("", Verb.GO) and not verb.may("move"))
+    resting = (
+        verb is None
+        or verb.verb("ing")
+        or (verb.lexeme is not None and verb.lexeme.value in ("", Verb.GO) and not verb.may("move"))
+    )
     if place is not None and not p.negated and resting:
         d.locate(who, place)
         d.place = place
