@@ -324,7 +324,9 @@ def _brought(d: Discourse, verb: Verb, found: Arguments, things: list[Phrase]) -
     for prep, place, what in found.places:
         if prep not in ("at", "of", "for"):
             continue
-        if (what in ("person", "me") and source is not None and person_at is None and person is not None) or (what == "person" and person_at is None and not any(p == "" for p, q in found.people if q == person)):
+        if (what in ("person", "me") and source is not None and person_at is None and person is not None) or (
+            what == "person" and person_at is None and not any(p == "" for p, q in found.people if q == person)
+        ):
             person_at = place
         elif source is None and place != target:
             source = place

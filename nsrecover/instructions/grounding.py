@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from dataclasses import dataclass, field
 
 from nsrecover.domains.base import Fact
 from nsrecover.domains.household.kinds import Trait, traits_of
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR, ROBOT, ServiceTrait
+from nsrecover.instructions.coverage import MOST_UNKNOWN
 from nsrecover.instructions.discourse import RESULT
-from nsrecover.instructions.grammar import MOST_UNKNOWN
+from nsrecover.instructions.ordering import OPPOSITE, asked_first, gone_first, taken_first
 from nsrecover.instructions.reading import Clause, Phrase, Reading, Sort, Verb
 from nsrecover.instructions.task import Question, Refusal, RefusalCode, Stage, Task
 from nsrecover.instructions.words import hostile
 
 LONGEST = 400
 """Characters that a sentence may have."""
-
-_OPPOSITE = {Verb.OPEN: Verb.CLOSE, Verb.CLOSE: Verb.OPEN, Verb.TURN_ON: Verb.TURN_OFF, Verb.TURN_OFF: Verb.TURN_ON}
 
 
 class _StopError(Exception):
@@ -73,7 +71,7 @@ class _Grounder:
     notes: list[str] = field(default_factory=list)
 
     def task(self) -> Task:
-        reading, clauses = self.reading, _taken_first(_asked_first(_gone_first(self.reading.clauses, self.home)))
+        reading, clauses = self.reading, taken_first(asked_first(gone_first(self.reading.clauses, self.home)))
         if len(reading.not_understood) > MOST_UNKNOWN * len(reading.sentence.split()):
             self._refuse(RefusalCode.NOT_UNDERSTOOD, "I understood too little of that. Tell me in English what to do.")
         if not clauses:
@@ -136,7 +134,7 @@ class _Grounder:
                 )
                 self._refuse(code, f"{why} I did nothing.")
             after = clauses[i + 1] if i + 1 < len(clauses) else None
-            if after is not None and _OPPOSITE.get(clause.verb) is after.verb and clause.target == after.target:
+            if after is not None and OPPOSITE.get(clause.verb) is after.verb and clause.target == after.target:
                 self._refuse(
                     RefusalCode.CONTRADICTION, f"You want it to {clause.verb} and to {after.verb}. I did nothing."
                 )
@@ -340,76 +338,6 @@ class _Grounder:
                 return each
         self._refuse(RefusalCode.IMPOSSIBLE, f"There is nothing in the {place} to put it on.")
         raise AssertionError
-
-
-def _within(home: Home, clause: Clause, after: Clause) -> bool:
-    """Whether the room that is gone to holds the place of what is done next."""
-    room = clause.target.name if clause.target is not None else ""
-    places = [each.name for each in (after.source, after.target, after.person_at) if each is not None]
-    return room in home.rooms and any(
-        place in home.places and place != room and home.inside(place, room) for place in places
-    )
-
-
-def _gone_first(clauses: tuple[Clause, ...], home: Home) -> tuple[Clause, ...]:
-    """The clauses with the place of going as the place of what is done next: "go to the table and count the cups"."""
-    ordered, i = list(clauses), 0
-    while i + 1 < len(ordered):
-        clause, after = ordered[i], ordered[i + 1]
-        there = None
-        if clause.verb is Verb.GO and not clause.negated and _within(home, clause, after):
-            del ordered[i]
-            continue
-        if clause.verb is Verb.GO and not clause.negated:
-            if after.verb in (Verb.TAKE, Verb.BRING, Verb.FIND, Verb.COUNT, Verb.PLACE) and (
-                after.thing or not after.person or after.verb is Verb.COUNT
-            ):
-                there = replace(after, source=clause.target) if after.source in (None, clause.target) else None
-                there = after if after.verb is Verb.PLACE and after.target == clause.target else there
-            elif (
-                after.person is not None and after.person.name != OPERATOR and after.person_at in (None, clause.target)
-            ):
-                there = replace(after, person_at=clause.target)
-            elif after.target == clause.target and after.verb in (*_OPPOSITE,):
-                there = after
-        elif clause.verb is Verb.OPEN and not clause.negated and clause.target is not None:
-            if clause.target in (after.source, after.target) and after.verb in (
-                Verb.TAKE,
-                Verb.BRING,
-                Verb.FIND,
-                Verb.COUNT,
-                Verb.PLACE,
-            ):
-                there = after
-        if there is not None:
-            ordered[i : i + 2] = [there]
-        else:
-            i += 1
-    return tuple(ordered)
-
-
-def _asked_first(clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
-    """The clauses with a question where something is before the search for it."""
-    ordered = list(clauses)
-    for i in range(1, len(ordered)):
-        before, clause = ordered[i - 1], ordered[i]
-        if clause.verb is Verb.ASK_WHERE and before.thing == clause.thing and before.verb in (Verb.FIND, Verb.BRING):
-            ordered[i - 1 : i + 1] = [clause, before]
-    return tuple(ordered)
-
-
-def _taken_first(clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
-    """The clauses without bringing the operator what goes elsewhere next: "fetch the cola and give it to Alex"."""
-    ordered = list(clauses)
-    for i, (clause, after) in enumerate(pairwise(clauses)):
-        moved = (
-            after.verb in (Verb.BRING, Verb.PLACE)
-            and after.thing == clause.thing
-            and not (after.source or after.negated)
-        )
-        if clause.verb is Verb.BRING and moved and clause.person is not None and clause.person.name == OPERATOR:
-            ordered[i] = replace(clause, verb=Verb.TAKE, person=None)
-    return tuple(ordered)
 
 
 def _or(options: tuple[str, ...] | list[str]) -> str:
