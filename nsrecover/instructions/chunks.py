@@ -64,8 +64,8 @@ class Chunker(Homographs):
     def _element(self, i: int, before: Sequence[Element]) -> Element:
         item = self.items[i]
         if self._is_verbal(i):
-            verb = self.lexicon.verbs[item.said]
-            return Element("verb", verb.text, i, i + 1, verb)
+            meant = self.lexicon.verbs[item.said]
+            return Element("verb", meant.text, i, i + 1, meant)
         verb = self._as_verb(i, before)
         if verb is not None:
             return Element("verb", verb.text, i, i + 1, verb)
@@ -78,9 +78,9 @@ class Chunker(Homographs):
         if item.sort == "whose" and self._np(i) is None:
             prep = "of" if self._sort(i + 1) in ("word", "unknown") else ""
             return Element("np", item.text, i, i + 1, item, Phrase(Sort.PERSON, item.value), prep=prep)
-        if item.text == "there" and before and self._sort(i + 1) not in ("aux", "must", "at"):
-            if any(each.kind == "verb" for each in before):
-                return Element("np", "there", i, i + 1, item, Phrase(Sort.PRONOUN, "there"), prep="to")
+        there = item.text == "there" and self._sort(i + 1) not in ("aux", "must", "at")
+        if there and any(each.kind == "verb" for each in before):
+            return Element("np", "there", i, i + 1, item, Phrase(Sort.PRONOUN, "there"), prep="to")
         if item.text in ("his", "her", "their") and self._sort(i + 1) == "word":
             return Element("np", item.text, i, i + 1, item, Phrase(Sort.PRONOUN, "whom"), prep="of")
         found = self._np(i)
@@ -138,7 +138,7 @@ class Chunker(Homographs):
         head = self._head(j, determined)
         if head is None:
             return self._pronoun(i, j)
-        at, words, pose, containers = head
+        at, words, pose, _containers = head
         item = self.items[at]
         if count == "both":
             count = ""
@@ -264,7 +264,7 @@ class Chunker(Homographs):
         return None
 
     def _relative(self, made: Element) -> Element | None:
-        """ "that is on the table", "who is sitting", "which I bought", "I left on the desk"."""
+        """As in "that is on the table", "who is sitting", "which I bought", "I left on the desk"."""
         k, comma = made.end, False
         if self._text(k) == "," and self._text(k + 1) in ("who", "which"):
             k, comma = k + 1, True
@@ -330,7 +330,7 @@ class Chunker(Homographs):
         return replace(made, phrase=phrase, at=place or made.at, end=end)
 
     def _reduced(self, made: Element) -> Element | None:
-        """ "lying on the table", "sitting in the kitchen", "waving"."""
+        """As in "lying on the table", "sitting in the kitchen", "waving"."""
         k = made.end
         if self._sort(k) == "pose" and made.is_person and made.phrase is not None and made.phrase.sort is Sort.PERSON:
             return self._placed(made, k)
@@ -342,7 +342,7 @@ class Chunker(Homographs):
             made.is_person
             and made.at is None
             and self._said(k) in ("waiting", "currently", "over")
-            and not self._sort(k) == "mark"
+            and self._sort(k) != "mark"
         ):
             return self._placed(made, k)
         return None

@@ -27,7 +27,7 @@ class Commands(Speech):
         assert item.lexeme is not None
         lead = [each for each in items[:at] if (each.is_place or each.is_person or each.is_thing) and each.prep]
         rest = items[at + 1 :]
-        value = item.lexeme.value
+        value = item.value
         if (
             item.text in ("keep", "start", "continue", "begin")
             and rest
@@ -102,10 +102,10 @@ class Commands(Speech):
             self._act(verb, item, [*lead, *own], negated)
         if more:
             more = [each for each in more if each.kind != "to"]
-            if more[0].lexeme is not None and more[0].lexeme.value == Verb.TELL and more[0].verb("ing") and d.person:
+            if more[0].value == Verb.TELL and more[0].verb("ing") and d.person:
                 whom = Element("np", "them", more[0].end, more[0].end, phrase=d.person)
                 return self._speech(i, Verb.TELL, [whom, *more[1:]])
-            if more[0].lexeme is not None and more[0].lexeme.value:
+            if more[0].value:
                 return self._command(i, 0, negated, more)
         return i + 1
 
@@ -148,7 +148,7 @@ class Commands(Speech):
         return None
 
     def _helped(self, i: int, rest: list[Element]) -> int:
-        """ "help me find my watch", "help jordan find the kitchen", "help robin with a question"."""
+        """As in "help me find my watch", "help jordan find the kitchen", "help robin with a question"."""
         d = self.d
         people = [each for each in rest if each.is_person or (each.is_pronoun and each.text in ("him", "her", "them"))]
         k = next((k for k, each in enumerate(rest) if each.kind == "verb"), None)
@@ -168,10 +168,10 @@ class Commands(Speech):
             d.verbs.append(Verb.GUIDE)
             self._act(Verb.GUIDE, rest[k], [*rest[:k], *rest[k + 1 :]], False)
             return i + 1
-        return self._command(i, 0, False, rest[k:]) if rest[k].lexeme and rest[k].lexeme.value else i + 1
+        return self._command(i, 0, False, rest[k:]) if rest[k].value else i + 1
 
     def _let(self, i: int, rest: list[Element]) -> int:
-        """ "let ashley know that", "let charlie have the cola"."""
+        """As in "let ashley know that", "let charlie have the cola"."""
         k = next((k for k, each in enumerate(rest) if each.kind == "verb"), None)
         person = next((each for each in rest if each.is_person or each.is_pronoun), None)
         place = next((each for each in rest if each.is_place and not each.prep), None)
@@ -184,25 +184,22 @@ class Commands(Speech):
         if rest[k].may("know"):
             named = person.phrase is not None and person.phrase.name != OPERATOR
             return self._speech(i, Verb.TELL if named else Verb.REPORT, [*rest[:k], *rest[k + 1 :]])
-        if (
-            rest[k].lexeme is not None
-            and rest[k].lexeme.value == Verb.GUIDE
-            and any(each.kind == "you" for each in rest[k:])
-        ):
+        if rest[k].lexeme is not None and rest[k].value == Verb.GUIDE and any(each.kind == "you" for each in rest[k:]):
             self._act(Verb.FOLLOW, rest[k], [*rest[:k], *rest[k + 1 :]], False)
             return i + 1
-        if rest[k].may("have") or (rest[k].lexeme is not None and rest[k].lexeme.value == Verb.BRING):
+        if rest[k].may("have") or (rest[k].value == Verb.BRING):
             self._act(Verb.BRING, rest[k], [*rest[:k], *rest[k + 1 :]], False)
             return i + 1
         self.d.unclear(rest[k])
         return i + 1
 
     def _check(self, i: int, rest: list[Element], lead: list[Element]) -> int:
-        """ "check how many", "check the fridge for milk", "see if jordan wants tea", "look in the fridge"."""
+        """As in "check how many", "check the fridge for milk", "see if jordan wants tea", "look in the fridge"."""
         d = self.d
         items = [*lead, *rest]
         if rest and rest[0].kind in ("that", "article") and any(state_of(each) is not None for each in rest):
-            if statement_of(d, rest[1:], goal=True):
+            stated = statement_of(d, rest[1:], goal=True)
+            if stated:
                 return i + 1
         wh = any(each.kind == "wh" for each in rest)
         nouns = [each for each in items if each.kind == "np"]

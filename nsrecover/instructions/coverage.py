@@ -32,19 +32,19 @@ def uncovered(d: Discourse, pieces: Sequence[Piece], clauses: Sequence[Clause]) 
 
 
 def _harmless(d: Discourse, piece: Piece, phrase: Phrase, clauses: Sequence[Clause]) -> bool:
-    """Whether a noun that is in no clause is in a denial about another of its kind, a part of a name, or in a reason."""
+    """Whether a noun that is in no clause is in a denial of its like, a part of a name, or in a reason."""
     if phrase.name in d.home.rooms and len(clauses) and not d.home.places[phrase.name].leads_to:
         inside = [each.name for clause in clauses for each in clause.phrases if each.name in d.home.places]
         if any(d.home.inside(name, phrase.name) for name in inside):
             return True
+    story = any(item.kind == "i" for item in piece.content[:2])
+    past = any(item.verb("past") and not item.may("put") and not item.may("lose") for item in piece.items)
     if phrase.sort is Sort.PLACE:
-        return any(phrase.name in each.name.split() for clause in clauses for each in clause.phrases)
+        return (story and past) or any(
+            phrase.name in each.name.split() for clause in clauses for each in clause.phrases
+        )
     denied = any(item.kind == "not" for item in piece.items)
     things = [clause.thing for clause in clauses if clause.thing is not None]
     if denied:
         return any(d.home.kind(each.name) == d.home.kind(phrase.name) and each.words for each in things)
-    story = any(item.kind == "i" for item in piece.content[:2])
-    past = any(item.verb("past") and not item.may("put") and not item.may("lose") for item in piece.items)
-    if story and past and phrase.sort is Sort.PLACE:
-        return True
     return (story or piece.sub == "reason") and phrase.sort in THINGS and not any(item.is_place for item in piece.items)

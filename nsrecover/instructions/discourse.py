@@ -1,4 +1,4 @@
-"""What has been said so far: clauses, places, people and objects that pronouns may mean, and words without a meaning."""
+"""What has been said so far: clauses, places, people and objects for pronouns, and words without a meaning."""
 
 from __future__ import annotations
 
@@ -26,8 +26,13 @@ _TO_PEOPLE = (Verb.FOLLOW, Verb.GUIDE, Verb.ASK, Verb.TELL, Verb.REPORT, Verb.AN
 
 @dataclass(eq=False)
 class Entry:
-    """A clause, whether it was said only indirectly ("the mug belongs on the desk"), whether it may be a belief, and whether it
-    goes on with what was said just before ("open the fridge and get me a cola", without "then").
+    """Something to do.
+
+    Attributes:
+        clause: what.
+        indirect: whether it was said only indirectly ("the mug belongs on the desk").
+        belief: whether it may be a belief, or only a mention.
+        close: whether it goes on with what was said just before ("open it and get me a cola", without "then").
     """
 
     clause: Clause

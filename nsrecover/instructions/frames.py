@@ -9,7 +9,7 @@ from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.service.kinds import OPERATOR, ServiceTrait
 from nsrecover.instructions.discourse import OPERATOR_PHRASE, SWITCHED, Discourse
 from nsrecover.instructions.elements import Element
-from nsrecover.instructions.reading import PEOPLE, THINGS, Clause, Phrase, Sort, Verb
+from nsrecover.instructions.reading import PEOPLE, Clause, Phrase, Sort, Verb
 from nsrecover.instructions.words import GRAMMAR, listed
 
 STATES: dict[str, Verb] = {
@@ -29,8 +29,8 @@ def state_of(item: Element) -> Verb | None:
     """The verb that leads to the state that a word names; None if it names none."""
     if item.kind in ("particle", "from", "at", "to", "filler", "verb", "unknown", "word"):
         said = item.lexeme.said if item.lexeme is not None else item.text
-        if item.verb("past") and item.lexeme is not None and item.lexeme.value in SWITCHED:
-            return Verb(item.lexeme.value)
+        if item.verb("past") and item.value in SWITCHED:
+            return Verb(item.value)
         return STATES.get(said) or (STATES.get(item.text) if item.kind != "verb" else None)
     return None
 
@@ -370,14 +370,12 @@ def _put(d: Discourse, text: str, found: Arguments, things: list[Phrase]) -> lis
 def unused(found: Arguments, clauses: Sequence[Clause]) -> list[Element]:
     """The elements whose phrases are in no clause."""
     in_clauses = {phrase for clause in clauses for phrase in clause.phrases}
-    means = any(clause.verb in SWITCHED or clause.verb is Verb.ANSWER for clause in clauses)
     left = []
     for item, phrase in found.used:
         known = phrase in in_clauses or phrase.name in {each.name for each in in_clauses}
         at = found.at.get(phrase)
         if known and (at is None or at in in_clauses):
             continue
-        if phrase.name == OPERATOR or (phrase.sort in THINGS and means and False):
-            continue
-        left.append(item)
+        if phrase.name != OPERATOR:
+            left.append(item)
     return left

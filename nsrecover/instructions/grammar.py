@@ -84,7 +84,7 @@ class _Reader(Commands):
         return i + 1
 
     def _with_subject(self, piece: Piece) -> list[Element]:
-        """The elements of a statement, with the subject of the one before if it has none: "... and should know that"."""
+        """The elements of a statement, with the subject of the one before if it has none: "and should know it"."""
         first = piece.content[0]
         items = list(piece.items)
         if piece.link and self.subject and (first.kind == "must" or first.kind == "aux" or first.verb("third", "past")):
@@ -109,7 +109,7 @@ class _Reader(Commands):
             d.entries[before - 1 :] = [*new, *d.entries[before - 1 : before]]
 
     def _ensured(self, i: int, k: int) -> int:
-        """ "make sure that the fridge is open": a statement that the robot is to make true, or a command."""
+        """As in "make sure that the fridge is open": a statement that the robot is to make true, or a command."""
         piece, d = self.pieces[i], self.d
         rest = tuple(each for each in piece.items[k + 1 :] if each.kind not in ("that", "filler") or state_of(each))
         if not rest and i + 1 < len(self.pieces):
@@ -133,7 +133,7 @@ class _Reader(Commands):
         return i + 1
 
     def _contrast(self, piece: Piece) -> bool:
-        """ "not the blue one", "not on the bed": what is not meant."""
+        """As in "not the blue one", "not on the bed": what is not meant."""
         items = piece.content
         if len(items) != 2 or items[1].kind != "np":
             return False

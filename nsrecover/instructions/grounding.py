@@ -86,12 +86,12 @@ class _Grounder:
             text = f"I did not understand what {words} means for the task. I did nothing; say it in other words."
             self._refuse(RefusalCode.NOT_UNDERSTOOD, text)
         self._check_contradictions(clauses)
-        stages = [self._stage(clause, i) for i, clause in enumerate(clauses)]
-        last = clauses[-1]
-        if last.verb in (Verb.FIND, Verb.COUNT) and (last.thing is not None or last.verb is Verb.COUNT):
-            stages.append(
-                self._speech(Clause(Verb.TELL, person=Phrase(Sort.PERSON, OPERATOR), content=RESULT), len(clauses))
-            )
+        stages = list[Stage]()
+        for i, clause in enumerate(clauses):
+            stages.append(self._stage(clause, i))
+            if _unreported(clause, clauses[i + 1 :]):
+                report = Clause(Verb.TELL, person=Phrase(Sort.PERSON, OPERATOR), content=RESULT)
+                stages.append(self._speech(report, len(clauses) + i))
         at = self._place(reading.operator_at) if reading.operator_at is not None else ""
         left_out = [word for word in reading.not_understood if word not in reading.unknown_names]
         if left_out:
@@ -338,6 +338,16 @@ class _Grounder:
                 return each
         self._refuse(RefusalCode.IMPOSSIBLE, f"There is nothing in the {place} to put it on.")
         raise AssertionError
+
+
+def _unreported(clause: Clause, later: tuple[Clause, ...]) -> bool:
+    """Whether what a clause finds out is neither told nor used afterwards."""
+    if any(each.verb is Verb.TELL and each.content == RESULT for each in later):
+        return False
+    found = (
+        clause.verb is Verb.FIND and clause.thing is not None and not any(each.thing == clause.thing for each in later)
+    )
+    return found or clause.verb is Verb.COUNT
 
 
 def _or(options: tuple[str, ...] | list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Words of several classes: whether a noun is a verb, a verb a noun, and "have" an auxiliary verb, by their neighbours."""
+"""Words of several classes, told apart by their neighbours: nouns, verbs, and "have" as an auxiliary verb."""
 
 from __future__ import annotations
 
@@ -78,14 +78,7 @@ class Homographs:
             j -= 1
         if self._text(j) == "her":
             return self._sort(i) == "word"
-        if self._sort(j) in ("possessive", "whose") or self._text(j) in (
-            "a",
-            "an",
-            "the",
-            "any",
-            "another",
-            "some",
-            "no",
-        ):
-            return True
-        return False
+        return bool(
+            self._sort(j) in ("possessive", "whose")
+            or self._text(j) in ("a", "an", "the", "any", "another", "some", "no")
+        )

@@ -44,14 +44,8 @@ def gone_first(clauses: tuple[Clause, ...], home: Home) -> tuple[Clause, ...]:
             elif after.target == clause.target and after.verb in (*OPPOSITE,):
                 there = after
         elif clause.verb is Verb.OPEN and not clause.negated and clause.target is not None:
-            if clause.target in (after.source, after.target) and after.verb in (
-                Verb.TAKE,
-                Verb.BRING,
-                Verb.FIND,
-                Verb.COUNT,
-                Verb.PLACE,
-            ):
-                there = after
+            taken = after.verb in (Verb.TAKE, Verb.BRING, Verb.FIND, Verb.COUNT, Verb.PLACE)
+            there = after if taken and clause.target in (after.source, after.target) else None
         if there is not None:
             ordered[i : i + 2] = [there]
         else:

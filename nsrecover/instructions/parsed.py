@@ -125,11 +125,13 @@ def _who(d: Discourse, item: Element) -> str:
 
 
 def things_in(d: Discourse, items: Sequence[Element], verb: Verb | None = None) -> list[tuple[Element, Phrase]]:
+    """The objects among some elements, pronouns resolved."""
     found = [(item, d.resolved(item, verb, item.prep)) for item in items if item.kind == "np"]
     return [(item, phrase) for item, phrase in found if phrase.sort in (Sort.THING, Sort.CATEGORY)]
 
 
 def first_place(d: Discourse, items: Sequence[Element], *preps: str) -> Phrase | None:
+    """The first place among some elements, with one of some prepositions if any are given."""
     for item in items:
         if item.kind == "np" and (not preps or item.prep in preps):
             phrase = d.resolved(item, None, item.prep)
@@ -139,6 +141,7 @@ def first_place(d: Discourse, items: Sequence[Element], *preps: str) -> Phrase |
 
 
 def predicate(p: Parsed) -> Element | None:
+    """The verb of a statement, without those that only say that it begins or goes on."""
     verbs = [item for item in p.rest if item.kind == "verb"]
     if len(verbs) > 1 and verbs[0].text in _ASPECTS and verbs[1].verb("ing"):
         return verbs[1]

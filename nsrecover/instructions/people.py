@@ -14,6 +14,7 @@ from nsrecover.instructions.wishes import wish, wish_thing
 
 
 def of_person(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
+    """Note what is said about a person; returns whether it says something about what to do."""
     item = next(each for each in p.subject if each.is_person or each.is_pronoun)
     who = d.resolved(item, Verb.TELL)
     if who.sort not in (Sort.PERSON, Sort.POSED) or who.name == OPERATOR:
@@ -44,7 +45,7 @@ def of_person(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
                 indirect=True,
             )
             return True
-    if verb is not None and verb.lexeme is not None and verb.lexeme.value == Verb.ASK and verb.verb("third"):
+    if verb is not None and verb.value == Verb.ASK and verb.verb("third"):
         clauses = question_of(d, rest[rest.index(verb) + 1 :])
         if clauses:
             for clause in clauses[:-1]:
@@ -52,13 +53,13 @@ def of_person(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
             d.add(Clause(Verb.TELL, person=who, content=RESULT), indirect=True)
             return True
     asked_for = [(item, phrase) for item, phrase in things_in(d, rest) if item.prep == "for"]
-    if verb is not None and verb.lexeme is not None and verb.lexeme.value == Verb.ASK and asked_for and not vague:
+    if verb is not None and verb.value == Verb.ASK and asked_for and not vague:
         return wish_thing(d, who, asked_for, [item for item in rest if not item.is_person], p)
     if verb is not None and verb.text == "forget" and vague:
         return by_operator(d, replace(p, who="i"), goal)
     if verb is not None and verb.lexeme is not None and verb.verb("past") and p.must and not p.negated and not vague:
         target = first_place(d, rest, "to")
-        if verb.lexeme.value in (Verb.BRING, Verb.TAKE, Verb.GUIDE) and target is not None:
+        if verb.value in (Verb.BRING, Verb.TAKE, Verb.GUIDE) and target is not None:
             start = p.at or first_place(d, rest, "from")
             d.add(Clause(Verb.GUIDE, person=who, person_at=start, target=target), indirect=True)
             return True
@@ -66,10 +67,10 @@ def of_person(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
         return wish_thing(d, who, things_in(d, rest), rest[rest.index(verb) + 1 :], p)
     if verb is not None and verb.lexeme is not None and not vague:
         target = first_place(d, rest, "to", "for") or (first_place(d, rest, "at") if goal or p.must else None)
-        if verb.lexeme.value == Verb.GUIDE and "where" in texts:
+        if verb.value == Verb.GUIDE and "where" in texts:
             target = target or first_place(d, rest)
         start = first_place(d, rest, "from")
-        moves = verb.may("move") or verb.lexeme.value in (Verb.GO, Verb.GUIDE)
+        moves = verb.may("move") or verb.value in (Verb.GO, Verb.GUIDE)
         if moves and (p.must or goal) and target is not None:
             d.add(Clause(Verb.GUIDE, person=who, person_at=p.at or start, target=target), indirect=True)
             return True
@@ -77,7 +78,7 @@ def of_person(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
             d.moving.append((who, start or p.at, target))
             return True
     if verb is not None and (verb.may("want") or (verb.may("have") and (goal or p.must))) and not vague:
-        if p.at is None and place is not None and False:
+        if False:
             p.at = place
         return wish(d, who, rest, verb, p)
     things = things_in(d, rest)
@@ -102,11 +103,7 @@ def of_person(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
         if "without" in texts or p.negated or verb is not None:
             d.add(Clause(Verb.BRING, thing, each.at, None, who), indirect=True)
         return True
-    resting = (
-        verb is None
-        or verb.verb("ing")
-        or (verb.lexeme is not None and verb.lexeme.value in ("", Verb.GO) and not verb.may("move"))
-    )
+    resting = verb is None or verb.verb("ing") or (verb.value in ("", Verb.GO) and not verb.may("move"))
     if place is not None and not p.negated and resting:
         d.locate(who, place)
         d.place = place

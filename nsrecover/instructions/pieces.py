@@ -97,7 +97,7 @@ def _embedded(items: Sequence[Element]) -> bool:
     if not verbs:
         return False
     last = verbs[-1]
-    return (last.lexeme is not None and last.lexeme.value in _ASKING) or last.may("know")
+    return (last.value in _ASKING) or last.may("know")
 
 
 def _family(item: Element) -> str:
@@ -149,11 +149,7 @@ def _also_whom(before: Piece, piece: Piece) -> bool:
     if piece.link not in ("and", "then", "and then") or not before.content or not piece.content:
         return False
     last, first = before.content[-1], piece.content[0]
-    says = any(
-        item.lexeme is not None and item.lexeme.value in (*_ASKING, Verb.GUIDE, Verb.FOLLOW)
-        for item in before.content
-        if item.verb()
-    )
+    says = any(item.value in (*_ASKING, Verb.GUIDE, Verb.FOLLOW) for item in before.content if item.verb())
     named = last.is_person and first.is_person and not first.prep and not last.vague
     after = piece.content[1] if len(piece.content) > 1 else None
     return (

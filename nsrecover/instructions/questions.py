@@ -97,7 +97,7 @@ def _asks(items: Sequence[Element]) -> bool:
     if first is None or first.kind != "aux":
         return False
     return first.text not in ("can", "could", "would", "will", "may", "shall") or not any(
-        item.verb("past", "base") and item.lexeme is not None and item.lexeme.value for item in items
+        item.verb("past", "base") and item.value for item in items
     )
 
 
@@ -106,7 +106,7 @@ def _located(items: Sequence[Element]) -> bool:
     verbs = [item for item in items if item.kind == "verb"]
     unknown = [item for item in items if item.kind == "unknown"]
     return not unknown and all(
-        (item.verb("past") and item.lexeme is not None and item.lexeme.value != Verb.OTHER)
+        (item.verb("past") and item.value != Verb.OTHER)
         or item.may("see")
         or item.may("put")
         or item.may("have")

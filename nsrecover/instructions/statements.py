@@ -64,7 +64,7 @@ def _read(d: Discourse, items: Sequence[Element], goal: bool) -> bool | Again:
     wanting = next((item for item in front if item.may("want")), None)
     if first.text == "what" and wanting is not None and any(item.kind == "i" for item in front[:2]):
         return wish(d, OPERATOR_PHRASE, front[front.index(wanting) :], wanting, Parsed())
-    made = next((item for item in front if item.verb("past") and item.lexeme is not None and item.lexeme.value), None)
+    made = next((item for item in front if item.verb("past") and item.value), None)
     if (
         first.verb("base")
         and first.text == "have"
@@ -98,12 +98,10 @@ def _inverted(d: Discourse, items: Sequence[Element], goal: bool) -> Parsed | No
 def _asked(d: Discourse, items: Sequence[Element]) -> bool:
     """A question that the robot can answer, or a question to another person."""
     aux = next((item for item in items if item.kind == "aux"), None)
-    if aux is not None and any(item.kind == "you" for item in items) and not any(item.kind == "wh" for item in items):
-        if (
-            to_robot(d, parsed(d, [item for item in items if item is not aux]), True)
-            and d.entries
-            and d.entries[-1].clause.verb is Verb.GO
-        ):
+    to_you = any(item.kind == "you" for item in items) and not any(item.kind == "wh" for item in items)
+    if aux is not None and to_you:
+        said = to_robot(d, parsed(d, [item for item in items if item is not aux]), True)
+        if said and d.entries and d.entries[-1].clause.verb is Verb.GO:
             return True
     asker = next((item for item in items if item.is_person), None)
     have = next((item for item in items if item.verb("base") and item.may("have")), None)
@@ -139,9 +137,9 @@ def _general(d: Discourse, items: Sequence[Element], p: Parsed) -> bool:
     """What no subject decides: a wish without verb, or "any idea where my watch is"."""
     texts = {item.text for item in items}
     content = [item for item in items if item.kind not in ("filler", "mark", "conj")]
-    if (_KNOWING & texts or any(item.may("see") or item.may("know") for item in items)) and things_in(d, content):
-        if any(item.kind in ("wh", "you") for item in items):
-            return _asked(d, [item for item in content if not (item.may("see") or item.may("know"))])
+    knowing = bool(_KNOWING & texts) or any(item.may("see") or item.may("know") for item in items)
+    if knowing and things_in(d, content) and any(item.kind in ("wh", "you") for item in items):
+        return _asked(d, [item for item in content if not (item.may("see") or item.may("know"))])
     have = next((item for item in content if item.kind == "verb" and item.may("have") and item.verb("base")), None)
     if have is not None and content.index(have) and content[content.index(have) - 1].kind == "to" and "it" in texts:
         return _settled(d, wish(d, OPERATOR_PHRASE, content[content.index(have) :], have, Parsed()))

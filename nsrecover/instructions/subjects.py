@@ -17,6 +17,7 @@ _KNOWING = frozenset(("idea", "clue"))
 
 
 def by_operator(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
+    """Note what the operator says about himself; returns whether it says something about what to do."""
     verb, rest = predicate(p), p.rest
     texts = {item.text for item in rest} | {item.text for item in p.subject}
     things = things_in(d, rest)
@@ -42,16 +43,12 @@ def by_operator(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     if verb is not None and verb.text == "forget" and verb in rest:
         inner = rest[rest.index(verb) + 1 :]
         task = next((k for k, item in enumerate(inner) if item.verb("base")), None)
-        if task and inner[task - 1].kind == "to" and inner[task].lexeme is not None and inner[task].lexeme.value:
-            value = Verb(inner[task].lexeme.value)
+        if task and inner[task - 1].kind == "to" and inner[task].value:
+            value = Verb(inner[task].value)
             for clause in clauses_of(d, value, inner[task].text, arguments(d, value, inner[task + 1 :])):
                 d.add(clause, indirect=True)
             return True
-    if (
-        question_word(rest)
-        and verb is not None
-        and (verb.may("have") or (verb.lexeme is not None and verb.lexeme.value == Verb.ASK))
-    ):
+    if question_word(rest) and verb is not None and (verb.may("have") or (verb.value == Verb.ASK)):
         d.add(Clause(Verb.ANSWER, person=OPERATOR_PHRASE), indirect=True)
         return True
     if things and verb is not None and verb.text == "forget" and not p.negated:
@@ -61,12 +58,11 @@ def by_operator(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     if verb is not None and verb.may("lose") and things and not p.negated:
         return looked_for(d, things, first_place(d, rest))
     if p.negated and verb is not None and verb.lexeme is not None and things:
-        if verb.lexeme.value in (Verb.FIND, Verb.CHECK) or verb.may("see"):
+        if verb.value in (Verb.FIND, Verb.CHECK) or verb.may("see"):
             return looked_for(d, things, first_place(d, rest) or things[0][0].at)
         return False
-    if verb is not None and verb.lexeme is not None and verb.lexeme.value is not None and things and not p.negated:
-        if verb.lexeme.value == Verb.FIND and verb.verb("ing"):
-            return looked_for(d, things, first_place(d, rest) or things[0][0].at)
+    if verb is not None and things and not p.negated and verb.value == Verb.FIND and verb.verb("ing"):
+        return looked_for(d, things, first_place(d, rest) or things[0][0].at)
     if verb is not None and verb.may("think"):
         return Again(rest[rest.index(verb) + 1 :], goal)
     rather = verb is not None and verb.text == "have" and "would" in p.aux
@@ -101,12 +97,12 @@ def by_operator(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
             d.place = place
             return True
         return False
-    moves = verb is not None and (verb.may("move") or (verb.lexeme is not None and verb.lexeme.value == Verb.GO))
+    moves = verb is not None and (verb.may("move") or (verb.value == Verb.GO))
     place = first_place(d, rest, "at", "to") if moves else first_place(d, rest, "at")
     own = [item for item, _ in things if item.prep not in ("from", "of")]
     if moves and place is not None and not p.negated:
         d.moving.append((OPERATOR_PHRASE, None, place))
-    if verb is not None and verb.lexeme is not None and verb.lexeme.value == Verb.GUIDE and not p.negated:
+    if verb is not None and verb.value == Verb.GUIDE and not p.negated:
         target = first_place(d, rest)
         if target is not None:
             d.moving.append((OPERATOR_PHRASE, None, target))
@@ -121,7 +117,7 @@ def by_operator(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
 
 
 def to_robot(d: Discourse, p: Parsed, goal: bool) -> bool:
-    """ "you will find robin in the study", "could you be in the study", "you are needed in the study"."""
+    """As in "you will find robin in the study", "could you be in the study", "you are needed in the study"."""
     verb = predicate(p)
     there = first_place(d, p.rest, "at", "to")
     needed = verb is not None and verb.may("want") and verb.verb("past")
@@ -143,6 +139,7 @@ def to_robot(d: Discourse, p: Parsed, goal: bool) -> bool:
 
 
 def existence(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
+    """Note what is said to be somewhere, as in "there is a cola in the fridge"."""
     things = things_in(d, p.rest)
     place = first_place(d, p.rest) or (p.front[0].phrase if p.front else None)
     people = [item for item in p.rest if item.is_person and item.phrase is not None and item.phrase.name != OPERATOR]
@@ -183,6 +180,7 @@ def existence(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
 
 
 def of_place(d: Discourse, p: Parsed, goal: bool) -> bool:
+    """Note what is said about a place: what it holds, and whether it is or should be open, closed, on or off."""
     item = next(each for each in p.subject if each.kind == "np")
     phrase = d.resolved(item, None)
     last = [each for each in p.subject if each.is_place]
@@ -194,7 +192,7 @@ def of_place(d: Discourse, p: Parsed, goal: bool) -> bool:
     if verb is None and "has" not in p.aux and "have" not in p.aux:
         things = []
     if things and ({"has", "have"} & set(p.aux) or (verb is not None and verb.may("have"))):
-        for each, thing in things:
+        for _each, thing in things:
             d.note(thing)
             d.locate(thing, phrase)
         return True
@@ -204,9 +202,9 @@ def of_place(d: Discourse, p: Parsed, goal: bool) -> bool:
     if (
         verb is not None
         and verb.lexeme is not None
-        and verb.lexeme.value in (Verb.OPEN, Verb.CLOSE, Verb.TURN_ON, Verb.TURN_OFF)
+        and verb.value in (Verb.OPEN, Verb.CLOSE, Verb.TURN_ON, Verb.TURN_OFF)
     ):
-        state = Verb(verb.lexeme.value)
+        state = Verb(verb.value)
     if state is None:
         return False
     opposite = {Verb.OPEN: Verb.CLOSE, Verb.CLOSE: Verb.OPEN, Verb.TURN_ON: Verb.TURN_OFF, Verb.TURN_OFF: Verb.TURN_ON}

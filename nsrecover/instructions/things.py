@@ -18,7 +18,7 @@ _LOST = frozenset(listed(GRAMMAR["lost"]))
 
 
 def of_pronoun(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
-    """ "it is in the fridge", "it belongs on the desk", "he is in the kitchen"."""
+    """As in "it is in the fridge", "it belongs on the desk", "he is in the kitchen"."""
     item = next(each for each in p.subject if each.is_pronoun)
     pronoun = item.text
     meant = (d.person if pronoun in ("he", "she", "they") and d.person is not None else d.thing) or d.person
@@ -29,6 +29,7 @@ def of_pronoun(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
 
 
 def of_thing(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
+    """Note what is said about things; returns whether it says something about what to do."""
     subjects = [(item, d.resolved(item, None)) for item in p.subject if item.kind == "np"]
     subjects = [(item, phrase) for item, phrase in subjects if phrase.sort in (Sort.THING, Sort.CATEGORY)]
     if not subjects:
@@ -51,16 +52,10 @@ def of_thing(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     verbs = [item for item in rest if item.kind == "verb" and item.lexeme is not None]
     bearing = [item for item in verbs if not item.may("want") and item.text not in ("need", "have")]
     main = bearing[0] if bearing else verb
-    if main is not None and main.lexeme is not None and main.lexeme.value == Verb.OTHER:
+    if main is not None and main.value == Verb.OTHER:
         return _locate(d, subjects, start or first_place(d, rest, "at"))
     owes = p.must or goal or can or (verb is not None and (verb.may("want")))
-    if (
-        main is not None
-        and main.verb("past")
-        and main.lexeme is not None
-        and main.lexeme.value
-        and not (main.may("belong"))
-    ):
+    if main is not None and main.verb("past") and main.lexeme is not None and main.value and not (main.may("belong")):
         if owes:
             after = [item for item in rest if item is not main and item is not verb]
             p.at = start
@@ -69,9 +64,7 @@ def of_thing(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
         return _locate(d, subjects, place)
     target = first_place(d, rest, "at", "to", "from")
     people = [item for item in rest if item.is_person and item.prep in ("to", "for", "with", "")]
-    belongs = main is not None and (
-        main.may("belong") or main.may("move") or (main.lexeme is not None and main.lexeme.value == Verb.GO)
-    )
+    belongs = main is not None and (main.may("belong") or main.may("move") or (main.value == Verb.GO))
     if (
         belongs
         and main is not None
@@ -84,11 +77,11 @@ def of_thing(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
             d.settled |= {item.start for item in rest}
             return False
         return _locate(d, subjects, target)
-    if people and (belongs or owes or main is None) and people[0].phrase is not None:
-        if people[0].prep or belongs:
-            for item, thing in subjects:
-                d.add(Clause(Verb.BRING, thing, start or item.at, None, people[0].phrase), indirect=True)
-            return True
+    given = bool(people) and (belongs or ((owes or main is None) and bool(people[0].prep)))
+    if given:
+        for item, thing in subjects:
+            d.add(Clause(Verb.BRING, thing, start or item.at, None, people[0].phrase), indirect=True)
+        return True
     if target is not None and (belongs or owes):
         start_of = next((k for k, item in enumerate(rest) if item.kind != "unknown"), 0)
         found = arguments(

@@ -63,7 +63,7 @@ class TaskVerbs:
 
     @staticmethod
     def _is_task(item: Element) -> bool:
-        return item.lexeme is not None and (bool(item.lexeme.value) or item.may("help"))
+        return item.lexeme is not None and (bool(item.value) or item.may("help"))
 
     def _told(self, piece: Piece, y: int) -> tuple[int, bool] | None:
         """The verb behind "you": "could you bring", "I want you to bring", "you should bring"."""
@@ -89,10 +89,9 @@ class TaskVerbs:
         begged = bool(set(aux) & {"could", "can", "would"}) or any(item.text == "why" for item in prefix)
         if asked and inverted[-1] in ("have", "has", "do", "did", "does") and not must and not begged:
             return None
-        finds = verb.lexeme is not None and verb.lexeme.value in (Verb.FIND, Verb.CHECK, Verb.BRING)
-        if not prefix and finds and set(aux) & {"will", "can", "may", "might", "should"} and verb.lexeme is not None:
-            if verb.lexeme.value == Verb.FIND and not must:
-                return None
+        located = not prefix and bool(set(aux) & {"will", "can", "may", "might", "should"}) and not must
+        if located and verb.value == Verb.FIND:
+            return None
         if piece.sub == "condition" and not (set(aux) & {"could", "would", "can"} or verb.verb("past")):
             return None
         if piece.sub in ("when", "reason", "while") and not verb.verb("past"):

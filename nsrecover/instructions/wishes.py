@@ -18,6 +18,7 @@ _LOST = frozenset(listed(GRAMMAR["lost"]))
 
 
 def looked_for(d: Discourse, things: Sequence[tuple[Element, Phrase]], place: Phrase | None) -> bool:
+    """Note that somebody looks for a thing."""
     for item, thing in things[:1]:
         d.add(Clause(Verb.FIND, thing, item.at or place), indirect=True)
     return True
@@ -40,7 +41,7 @@ def wish(d: Discourse, who: Phrase, rest: Sequence[Element], verb: Element | Non
         d.add(Clause(state_of(states[-1]) or Verb.OPEN, target=place), indirect=True)
         return True
     if verbs and verbs[0].lexeme is not None:
-        value = verbs[0].lexeme.value
+        value = verbs[0].value
         inner = after[after.index(verbs[0]) + 1 :]
         if verbs[0].may("know") or (
             verbs[0].text in ("know", "find out", "see", "check") and any(i.kind == "wh" for i in inner)
@@ -141,9 +142,9 @@ def wish_thing(
 def passive(
     d: Discourse, things: Sequence[tuple[Element, Phrase]], verb: Element, rest: Sequence[Element], p: Parsed
 ) -> bool:
-    """ "could the mug be brought to me", "the plate needs to be moved to the sink"."""
+    """As in "could the mug be brought to me", "the plate needs to be moved to the sink"."""
     assert verb.lexeme is not None
-    value = Verb(verb.lexeme.value)
+    value = Verb(verb.value)
     subjects = [item for item, _ in things]
     others = [item for item in rest if item not in subjects]
     front = [item for item in p.front if item not in others]
