@@ -16,6 +16,7 @@ from eval.common.statistics import share_of
 from eval.instructions.sentences import paraphrases, stages_of
 from eval.instructions.wanted import agrees
 from nsrecover.domains.service.home_file import load_home
+from nsrecover.instructions import choosing
 from nsrecover.instructions.choosing import Trust, kind_of
 from nsrecover.instructions.reading import Phrase
 from nsrecover.instructions.task import Question, Refusal, RefusalCode, Task
@@ -74,6 +75,13 @@ def calibrated() -> Trust:
         found, _ = Understanding(understanding.home, Trust(usual(i), 0.0)).candidates(said.text)
         scores += [max((each.score for each in found if agrees(each.task, want)), default=0.0) for want in said.means]
     return Trust(usual(-1), round(_lowest(scores), 3))
+
+
+def write_trust(trust: Trust) -> None:
+    """Write the trust that the library ships."""
+    head = "# Written by python -m eval.instructions calibrate=true: how often the usual side of a doubt is meant\n"
+    text = yaml.safe_dump({"usual": dict(trust.usual), "threshold": trust.threshold})
+    Path(choosing.__file__).with_name("trust.yaml").write_text(head + text, encoding="utf-8")
 
 
 def _lowest(scores: Sequence[float]) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 from eval.common.output import write_results
 from eval.common.statistics import share_of
 from eval.common.tables import markdown_table, percent_of
+from eval.instructions.asking import asked, calibrated, write_trust
 from eval.instructions.episodes import PAPER, episode, paper_command
 from eval.instructions.generator import KINDS, Generator
 from eval.instructions.sentences import paraphrases
@@ -32,6 +33,7 @@ class InstructionsConfig:
     episodes: int = 20
     homes: int = 5
     half: str = "development"
+    calibrate: bool = False
     seed: int = 0
     out: str = "outputs/instructions"
 
@@ -85,11 +87,14 @@ def understood_paraphrases(half: str) -> dict[str, Any]:
 
 def measure(config: InstructionsConfig) -> dict[str, Any]:
     """Measure everything and write the results."""
+    if config.calibrate:
+        write_trust(calibrated())
     metrics: dict[str, Any] = {"seed": config.seed, "commands": config.commands, "episodes": config.episodes}
     if config.commands:
         generated = understood_commands(config.commands, config.seed)
         metrics |= {"understood": generated["understood"]["value"], "generated": generated}
     metrics["paraphrases"] = understood_paraphrases(config.half)
+    metrics["asking"] = asked(config.half)
     if config.episodes:
         runs = {mode: [episode(mode, i, config.seed) for i in range(config.episodes)] for mode in MODES}
         done = {mode: share_of(each.done for each in group) for mode, group in runs.items()}
@@ -125,6 +130,17 @@ def markdown(metrics: dict[str, Any]) -> str:
     """The main numbers as a table."""
     rows = [["paraphrases understood", percent_of(metrics["paraphrases"]["understood"])],
             ["paraphrases with a wrong plan", percent_of(metrics["paraphrases"]["wrong_plan"])]]  # fmt: skip
+    asking = metrics["asking"]
+    for kind, name in (
+        ("ambiguous", "ambiguous sentences asked about"),
+        ("twin", "their unambiguous twins asked about"),
+    ):
+        if kind in asking["asked"]:
+            rows.append([name, percent_of(asking["asked"][kind])])
+    for policy, name in (("calibrated", "calibrated"), ("always", "always asking"), ("never", "never asking")):
+        found = asking["policies"][policy]
+        numbers = f"{100 * found['wrongly_unasked']:.1f} % and {found['questions_per_task']:.2f}"
+        rows.append([f"wrongly not asked, and questions per task: {name}", numbers])
     if "generated" in metrics:
         generated = metrics["generated"]
         rows += [["generated commands understood", percent_of(generated["understood"])],

@@ -164,7 +164,7 @@ class Discourse:
         if phrase.words and self.thing is not None:
             kind = self.home.kind(self.thing.name)
             return replace(self.thing, name=kind, words=phrase.words, definite=phrase.definite)
-        if phrase.name == "it" and (prep == "from" or verb in SWITCHED) and self.place is not None:
+        if phrase.name == "it" and (prep in ("from", "at") or verb in SWITCHED) and self.place is not None:
             return self.place
         about_people = verb in _TO_PEOPLE or (prep in ("to", "for", "with") and phrase.name != "it")
         if about_people or phrase.name == "whom" or (phrase.name == "them" and self.thing is None):

@@ -145,7 +145,9 @@ class _Reader(Commands):
         """Only noun phrases: what is wanted, a closer description, or a correction."""
         d, items = self.d, piece.content
         if self.correcting and d.entries and items[0].phrase is not None:
-            self._corrected(items[0])
+            for item in items:
+                self._corrected(item)
+            self.correcting = False
             return
         if items[0].is_pronoun and items[0].phrase is not None and items[0].phrase.words and d.refine(items[0].phrase):
             return
@@ -190,7 +192,15 @@ class _Reader(Commands):
 
     def _corrected(self, item: Element) -> None:
         d, clause = self.d, self.d.entries[-1].clause
-        self.correcting = False
+        before = [
+            each for piece in self.pieces for each in piece.items if each.kind == "np" and each.start < item.start
+        ]
+        same = [
+            each
+            for each in before
+            if (each.is_thing, each.is_person, each.prep) == (item.is_thing, item.is_person, item.prep)
+        ]
+        d.settled |= {each.start for each in same}
         if item.is_thing:
             clause = replace(clause, thing=item.phrase)
         elif item.is_person:
