@@ -131,6 +131,7 @@ def _contrasted(d: Discourse, items: Sequence[Element], i: int) -> int:
     """Read "not the blue one" behind what is meant; returns the index of the last element that belongs to it."""
     if i + 1 < len(items) and items[i + 1].kind == "np" and i > 0:
         item = items[i + 1]
+        d.settled.add(item.start)
         if item.is_place and d.thing is not None and item.phrase is not None and item.prep:
             d.locate(d.thing, item.phrase)
         return i + 1
@@ -216,6 +217,8 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
             if places and places[0][0] == "" and (prep := [p for w, p in found.things if w == "for"]):
                 return [Clause(verb, prep[0], places[0][1])]
             place = found.place("at", "from", "to", "")
+            if whom is not None and not things and place is not None:
+                return [Clause(Verb.GO, target=place)]
             return [Clause(verb, each, _at(found, each) or place) for each in things or _one(d.thing)]
         case Verb.COUNT:
             thing = things[0] if things else None
@@ -316,8 +319,9 @@ def _led(d: Discourse, verb: Verb, found: Arguments, person: Phrase | None) -> C
 
 
 def _brought(d: Discourse, verb: Verb, found: Arguments, things: list[Phrase]) -> list[Clause]:
-    others, objects = found.others, things or _one(d.thing)
-    person = others[0] if others else OPERATOR_PHRASE if found.people else None
+    to_whom = [phrase for prep, phrase in found.people if prep != "from"]
+    others, objects = [each for each in to_whom if each.name != OPERATOR], things or _one(d.thing)
+    person = others[0] if others else OPERATOR_PHRASE if to_whom else None
     person_at = _at(found, person) if person is not None else None
     source = found.place("from") or found.place("", after="")
     target = found.place("to")

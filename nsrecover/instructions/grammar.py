@@ -105,7 +105,7 @@ class _Reader(Commands):
                 self._piece(end)
                 d.entries[before:] = [*d.entries[rest_from:], *new]
                 self.pieces[end] = Piece(())
-        elif piece.sub == "after" and before:
+        elif before and (piece.sub == "after" or piece.link == "but first"):
             d.entries[before - 1 :] = [*new, *d.entries[before - 1 : before]]
 
     def _ensured(self, i: int, k: int) -> int:
@@ -137,6 +137,7 @@ class _Reader(Commands):
         items = piece.content
         if len(items) != 2 or items[1].kind != "np":
             return False
+        self.d.settled.add(items[1].start)
         if items[1].is_place and items[1].prep and self.d.thing is not None and items[1].phrase is not None:
             self.d.locate(self.d.thing, items[1].phrase)
         return True

@@ -30,6 +30,12 @@ def of_person(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     if texts & set(ASKED) and (verb is None or verb.may("have") or verb.may("want")):
         d.add(Clause(Verb.ANSWER, person=who, person_at=p.at or place), indirect=True)
         return True
+    spot = next((each for each in rest if each.is_place), None)
+    lost = {"idea", "clue"} & texts and p.negated and "where" in texts
+    seeks = verb is not None and verb.value == Verb.FIND and verb.verb("ing") and not things_in(d, rest)
+    if spot is not None and (lost or seeks) and not vague:
+        d.add(Clause(Verb.GUIDE, person=who, person_at=p.at, target=spot.phrase), indirect=True)
+        return True
     if verb is not None and verb.may("know"):
         after = rest[rest.index(verb) + 1 :]
         places = [each for each in after if each.is_place]

@@ -38,7 +38,13 @@ def question_of(d: Discourse, items: Sequence[Element]) -> list[Clause] | None:
     places = [p for item, p in phrases if p.sort is Sort.PLACE]
     place = places[0] if places else next((item.at for item in nouns if item.at is not None), None)
     wh = [item.text for item in items if item.kind == "wh"]
-    if "how many" in texts or "how much" in wh or _NUMBER & texts or "what number of" in wh:
+    if (
+        "how many" in texts
+        or (things and any(item.count or item.kind == "number" for item in items))
+        or "how much" in wh
+        or _NUMBER & texts
+        or "what number of" in wh
+    ):
         return _counted(d, items, things, people, place)
     if _POSE & texts and (people or d.person is not None):
         person, at = _who(d, people)
@@ -132,6 +138,15 @@ def _counted(
     last = d.entries[-1].clause.verb if d.entries else None
     if not things and not people and place is None and last is Verb.COUNT:
         return [REPORT]
+    if (
+        not things
+        and not people
+        and place is None
+        and d.thing is not None
+        and d.entries
+        and d.entries[-1].clause == REPORT
+    ):
+        return [Clause(Verb.COUNT, d.thing, d.place), REPORT]
     if things:
         item, thing = things[0]
         return [Clause(Verb.COUNT, thing, item.at or place or d.place), REPORT]

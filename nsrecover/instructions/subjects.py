@@ -144,7 +144,7 @@ def existence(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     place = first_place(d, p.rest) or (p.front[0].phrase if p.front else None)
     people = [item for item in p.rest if item.is_person and item.phrase is not None and item.phrase.name != OPERATOR]
     if people and any(item.text in ASKED for item in p.rest):
-        d.add(Clause(Verb.ANSWER, person=people[0].phrase, person_at=people[0].at), indirect=True)
+        d.add(Clause(Verb.ANSWER, person=people[0].phrase, person_at=people[0].at or place), indirect=True)
         return True
     if p.negated:
         return False
