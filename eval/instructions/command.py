@@ -5,30 +5,23 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from eval.common.output import write_results
 from eval.common.statistics import share_of
 from eval.common.tables import markdown_table, percent_of
+from eval.instructions.asking import asked, calibrated, write_trust
 from eval.instructions.episodes import PAPER, episode, paper_command
 from eval.instructions.generator import KINDS, Generator
+from eval.instructions.sentences import paraphrases
 from eval.instructions.wanted import agrees
 from nsrecover.domains.service.home_file import load_home
-from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.instructions.planning import TaskPlan
 from nsrecover.instructions.understanding import Understanding
 from sim.home.scenes import drawn_home
 
-PARAPHRASES = {
-    "development": ("paraphrases.yaml", slice(0, None, 2)),
-    "held_out": ("paraphrases.yaml", slice(1, None, 2)),
-    "another_hand": ("another_hand.yaml", slice(None)),
-}
-"""Files of paraphrases, and which sentences of each of their groups."""
 MODES = ("M1", "M2", "M3", "all")
 
 
@@ -40,6 +33,7 @@ class InstructionsConfig:
     episodes: int = 20
     homes: int = 5
     half: str = "development"
+    calibrate: bool = False
     seed: int = 0
     out: str = "outputs/instructions"
 
@@ -79,42 +73,28 @@ def understood_paraphrases(half: str) -> dict[str, Any]:
     Raises:
         InvalidConfiguration: there are no such paraphrases.
     """
-    if half not in PARAPHRASES:
-        raise InvalidConfiguration(
-            f"expected half as one of {', '.join(PARAPHRASES)}, found {half!r}.{did_you_mean(half, PARAPHRASES)}"
-        )
-    name, chosen = PARAPHRASES[half]
-    understanding, right, wrong, examples = (
-        Understanding(load_home("apartment")),
-        list[bool](),
-        list[bool](),
-        list[str](),
-    )
-    for group in yaml.safe_load(Path(__file__).with_name(name).read_text(encoding="utf-8")):
-        want = _stages(group["want"])
-        for sentence in group["say"][chosen]:
-            found = understanding.plan(sentence)
-            good = isinstance(found, TaskPlan) and agrees(found.task, want)
-            right.append(good)
-            wrong.append(isinstance(found, TaskPlan) and not good)
-            if not good and half == "development":
-                examples.append(sentence)
+    understanding = Understanding(load_home("apartment"))
+    right, wrong, examples = list[bool](), list[bool](), list[str]()
+    for want, sentence in paraphrases(half):
+        found = understanding.plan(sentence)
+        good = isinstance(found, TaskPlan) and agrees(found.task, want)
+        right.append(good)
+        wrong.append(isinstance(found, TaskPlan) and not good)
+        if not good and half == "development":
+            examples.append(sentence)
     return {"half": half, "understood": share_of(right), "wrong_plan": share_of(wrong), "not_understood": examples}
-
-
-def _stages(want: str) -> list[str]:
-    """The stages of a group; the goals of following and guiding belong to one stage."""
-    parts = want.split("; ")
-    return [want] if parts[0].startswith("at robot") else parts
 
 
 def measure(config: InstructionsConfig) -> dict[str, Any]:
     """Measure everything and write the results."""
+    if config.calibrate:
+        write_trust(calibrated())
     metrics: dict[str, Any] = {"seed": config.seed, "commands": config.commands, "episodes": config.episodes}
     if config.commands:
         generated = understood_commands(config.commands, config.seed)
         metrics |= {"understood": generated["understood"]["value"], "generated": generated}
     metrics["paraphrases"] = understood_paraphrases(config.half)
+    metrics["asking"] = asked(config.half)
     if config.episodes:
         runs = {mode: [episode(mode, i, config.seed) for i in range(config.episodes)] for mode in MODES}
         done = {mode: share_of(each.done for each in group) for mode, group in runs.items()}
@@ -150,6 +130,17 @@ def markdown(metrics: dict[str, Any]) -> str:
     """The main numbers as a table."""
     rows = [["paraphrases understood", percent_of(metrics["paraphrases"]["understood"])],
             ["paraphrases with a wrong plan", percent_of(metrics["paraphrases"]["wrong_plan"])]]  # fmt: skip
+    asking = metrics["asking"]
+    for kind, name in (
+        ("ambiguous", "ambiguous sentences asked about"),
+        ("twin", "their unambiguous twins asked about"),
+    ):
+        if kind in asking["asked"]:
+            rows.append([name, percent_of(asking["asked"][kind])])
+    for policy, name in (("calibrated", "calibrated"), ("always", "always asking"), ("never", "never asking")):
+        found = asking["policies"][policy]
+        numbers = f"{100 * found['wrongly_unasked']:.1f} % and {found['questions_per_task']:.2f}"
+        rows.append([f"wrongly not asked, and questions per task: {name}", numbers])
     if "generated" in metrics:
         generated = metrics["generated"]
         rows += [["generated commands understood", percent_of(generated["understood"])],

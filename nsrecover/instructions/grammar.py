@@ -1,349 +1,285 @@
-"""Sentence → reading: clauses by their verbs, and phrases by the words of the home."""
+"""Sentence → reading: every piece is a command, a statement about what is to be done, or background."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from dataclasses import replace
 
-from nsrecover.domains.service.kinds import OPERATOR
-from nsrecover.instructions.clauses import NAME, RESULT, Said, clauses_of
+from nsrecover.instructions.chunks import Chunker
+from nsrecover.instructions.commands import Commands
+from nsrecover.instructions.coverage import MOST_UNKNOWN, uncovered
+from nsrecover.instructions.discourse import Discourse
+from nsrecover.instructions.elements import Element
+from nsrecover.instructions.frames import state_of
 from nsrecover.instructions.lexing import lexed
-from nsrecover.instructions.phrases import phrases_of
-from nsrecover.instructions.reading import Clause, Phrase, Reading, Sort, Verb
-from nsrecover.instructions.words import Lexeme, Lexicon, tokens
+from nsrecover.instructions.pieces import Piece, pieces_of
+from nsrecover.instructions.reading import Clause, Reading, Sort, Verb
+from nsrecover.instructions.statements import statement_of
+from nsrecover.instructions.words import COMMON, GRAMMAR, Lexicon, listed, tokens
 
-_ABOUT_PLACES = (Verb.OPEN, Verb.CLOSE, Verb.TURN_ON, Verb.TURN_OFF)
-_END = frozenset(".!?;")
-_WISHES = frozenset(("want", "need", "like", "would", "wish", "have", "could"))
-_STARTS_CONTENT = frozenset(
-    ("that", "if", "whether", "about", ":", '"', "where", "what", "when", "how", "why", "which")
-)
-_CONDITIONAL = frozenset(("when", "once", "after", "if", "while", "as", "because", "since"))
+_CORRECTIONS = frozenset(listed(GRAMMAR["corrections"]))
 
 
-@dataclass
-class _Reader:
-    """Reads one sentence from left to right and remembers what pronouns may mean."""
+class _Reader(Commands):
+    """Reads the pieces of one sentence in order."""
 
-    lexicon: Lexicon
-    clauses: list[Clause] = field(default_factory=list)
-    verbs: list[Verb] = field(default_factory=list)
-    unknown: list[tuple[str, bool]] = field(default_factory=list)
-    mentioned: list[Phrase] = field(default_factory=list)
-    operator_at: Phrase | None = None
-    thing: Phrase | None = None
-    person: Phrase | None = None
-    place: Phrase | None = None
-    thing_at: tuple[Phrase, Phrase] | None = None
+    def read(self) -> None:
+        """Read all pieces."""
+        i = 0
+        while i < len(self.pieces):
+            i = self._piece(i)
+        if not self.d.entries:
+            for piece in self.background:
+                self.d.unknown += [(item.text, False) for item in piece.content if item.kind == "unknown"]
 
-    def segment(self, items: Sequence[Lexeme]) -> None:
-        """Read what stands between full stops."""
-        items = _without_reason(_without_condition(items))
-        first = next((item for item in items if item.sort not in ("filler", "mark", "conjunction")), None)
-        if first is not None and first.text == "i" and not _is_wish(items):
-            comma = next((i for i, item in enumerate(items) if item.text == ","), len(items))
-            self._declared(items[:comma])
-            if any(_is_verb(items, i) for i in range(comma + 1, len(items))):
-                self.segment(items[comma + 1 :])
-            return
-        starts = [i for i in range(len(items)) if _is_verb(items, i)]
-        if not starts:
-            self._without_verb(items)
-            return
-        self._note(items[: starts[0]], mention=True)
-        at = 0
-        while at < len(starts):
-            begin = starts[at]
-            end = starts[at + 1] if at + 1 < len(starts) else len(items)
-            verb = Verb(items[begin].value)
-            self.verbs.append(verb)
-            if verb in (Verb.TELL, Verb.ASK):
-                end = self._speech(items, begin, verb)
-                while at + 1 < len(starts) and starts[at + 1] < end:
-                    at += 1
-            else:
-                self._command(verb, items[begin + 1 : end], _negated(items, begin))
-            at += 1
-
-    def _declared(self, items: Sequence[Lexeme]) -> None:
-        """A statement of the operator: what is mentioned, and where the operator is going to be."""
-        found, _ = phrases_of(items)
-        texts = {item.text for item in items}
-        for prep, phrase in found:
-            if phrase.sort is Sort.PLACE and prep == "at" and texts & {"will", "am", "going"}:
-                self.operator_at = phrase
-        if "there" in texts and "will" in texts and self.place is not None:
-            self.operator_at = self.place
-        self._note(items, mention=True)
-
-    def _without_verb(self, items: Sequence[Lexeme]) -> None:
-        """A question, a wish for a thing, or a statement about someone."""
-        texts = [item.text for item in items]
-        found, unknown = phrases_of(items)
-        things = [phrase for _, phrase in found if phrase.sort in (Sort.THING, Sort.CATEGORY)]
-        wish = _is_wish(items) or any(pair in (("can", "i"), ("may", "i"), ("could", "i")) for pair in pairwise(texts))
-        if things and wish:
-            self._command(Verb.BRING, items, False)
-        elif things and (texts[:1] in (["where"], ["is"], ["are"]) or {"where", "seen"} & set(texts)):
-            self._command(Verb.FIND, items, False)
-            self._add(Clause(Verb.TELL, person=_operator(), content=RESULT))
-        elif things and "belongs" in texts and any(phrase.sort is Sort.PLACE for _, phrase in found):
-            self._command(Verb.PLACE, items, False)
+    def _piece(self, i: int) -> int:
+        """Read one piece; returns the index of the next one that is not read yet."""
+        piece, d = self.pieces[i], self.d
+        self.last = i + 1 >= len(self.pieces)
+        if d.said(piece.items) in _CORRECTIONS:
+            self.correcting = bool(d.entries)
+            return i + 1
+        if not piece.content:
+            return i + 1
+        ensured = next((k for k, item in enumerate(piece.items) if item.kind == "ensure"), None)
+        if ensured is not None:
+            self.ensuring = True
+            return self._ensured(i, ensured)
+        verb = self._verb(piece)
+        if piece.mark in (".", "!", "?", ";") or verb is not None:
+            self.ensuring = False
+        if verb is not None:
+            before = len(d.entries)
+            if self.correcting and d.entries:
+                d.entries.pop()
+                before -= 1
+            self.correcting = False
+            at, negated = verb
+            end = self._command(i, at, negated)
+            for entry in d.entries[before:]:
+                given = piece.items[at].text in ("give", "hand", "deliver", "pass")
+                entry.close = piece.link in ("", "and") and piece.mark in ("", ",") and not piece.sub and not given
+            self._ordered(piece, before, end)
+            return end
+        if piece.content[0].kind in ("not", "exclusion") and self._contrast(piece):
+            return i + 1
+        if piece.is_nominal:
+            before = len(d.entries)
+            self._nominal(piece, i)
+            self._ordered(piece, before, i + 1)
+            return i + 1
+        before = len(d.entries)
+        for item in piece.items:
+            if item.is_thing and d.thing is None:
+                d.note(item.phrase)
+        person = next((item for item in piece.content if item.kind == "np"), None)
+        wished = piece.sub == "condition" and any(item.text == "were" for item in piece.items)
+        goal = piece.sub in ("when", "after") and not (person is not None and person.is_person)
+        goal = goal or wished or (self.ensuring and piece.link == "and")
+        items = self._with_subject(piece)
+        if statement_of(d, items, goal=goal):
+            self._ordered(piece, before, i + 1)
         else:
-            self._note(items, mention=True)
-            if not self.clauses and not things:
-                self.unknown += unknown or [(item.text, True) for item in items if item.sort == "unknown"]
+            self._background(piece)
+        d.statement, d.stated = d.said(piece.items), frozenset(item.start for item in piece.items)
+        return i + 1
 
-    def _command(self, verb: Verb, items: Sequence[Lexeme], negated: bool) -> None:
-        found, unknown = phrases_of(items)
-        said = Said(verb, [(prep, self._resolved(phrase, verb, prep)) for prep, phrase in found], items)
-        for clause in clauses_of(said, self.thing, self.person):
-            mentioned_at = self.thing_at is not None and clause.thing == self.thing_at[0] and clause.source is None
-            source = self.thing_at[1] if mentioned_at and self.thing_at is not None else clause.source
-            self._add(replace(clause, negated=negated, source=source))
-        self.unknown += unknown
+    def _with_subject(self, piece: Piece) -> list[Element]:
+        """The elements of a statement, with the subject of the one before if it has none: "and should know it"."""
+        first = piece.content[0]
+        items = list(piece.items)
+        if piece.link and self.subject and (first.kind == "must" or first.kind == "aux" or first.verb("third", "past")):
+            return [*self.subject, *items]
+        k = next((k for k, item in enumerate(items) if item.kind in ("aux", "must", "verb")), 0)
+        self.subject = [item for item in items[:k] if item.kind == "np" and not item.prep]
+        return items
 
-    def _speech(self, items: Sequence[Lexeme], begin: int, verb: Verb) -> int:
-        """Read a clause of telling or asking; returns where the next clause starts."""
-        end = _content_end(items, begin + 1)
-        rest = list(items[begin + 1 : end])
-        split = _addressee_end(rest)
-        if split:
-            whom, content = rest[:split], rest[split:]
+    def _ordered(self, piece: Piece, before: int, end: int) -> None:
+        """Put what has to be done after something else behind it: "before you go", "after you have opened it"."""
+        d = self.d
+        new = d.entries[before:]
+        if piece.sub == "before":
+            self.later = getattr(self, "later", []) + new
+            following = end < len(self.pieces) and self.pieces[end].mark in ("", ",")
+            if following:
+                rest_from = len(d.entries)
+                self._piece(end)
+                d.entries[before:] = [*d.entries[rest_from:], *new]
+                self.pieces[end] = Piece(())
+        elif before and (piece.sub == "after" or piece.link == "but first"):
+            d.entries[before - 1 :] = [*new, *d.entries[before - 1 : before]]
+
+    def _ensured(self, i: int, k: int) -> int:
+        """As in "make sure that the fridge is open": a statement that the robot is to make true, or a command."""
+        piece, d = self.pieces[i], self.d
+        rest = tuple(each for each in piece.items[k + 1 :] if each.kind not in ("that", "filler") or state_of(each))
+        if not rest and i + 1 < len(self.pieces):
+            return i + 1
+        inner = replace(piece, items=rest)
+        if piece.items[k].text == "see that" and not any(each.kind in ("verb", "aux", "must") for each in rest):
+            for each in rest:
+                if each.is_thing and each.phrase is not None:
+                    d.note(each.phrase)
+                    place = each.at or next((other.phrase for other in rest if other.is_place), None)
+                    if place is not None:
+                        d.locate(each.phrase, place)
+            return i + 1
+        verb = self._verb(inner)
+        negated = any(item.kind == "not" for item in piece.items[:k])
+        if verb is not None and rest:
+            self.pieces[i] = inner
+            return self._command(i, verb[0], verb[1] or negated)
+        if not statement_of(d, rest, goal=True):
+            d.unclear(*[each for each in rest if each.kind in ("np", "unknown", "verb")])
+        return i + 1
+
+    def _contrast(self, piece: Piece) -> bool:
+        """As in "not the blue one", "not on the bed": what is not meant."""
+        items = piece.content
+        if len(items) != 2 or items[1].kind != "np":
+            return False
+        self.d.settled.add(items[1].start)
+        if items[1].is_place and items[1].prep and self.d.thing is not None and items[1].phrase is not None:
+            self.d.locate(self.d.thing, items[1].phrase)
+        return True
+
+    def _nominal(self, piece: Piece, i: int) -> None:
+        """Only noun phrases: what is wanted, a closer description, or a correction."""
+        d, items = self.d, piece.content
+        if self.correcting and d.entries and items[0].phrase is not None:
+            for item in items:
+                self._corrected(item)
+            self.correcting = False
+            return
+        if items[0].is_pronoun and items[0].phrase is not None and items[0].phrase.words and d.refine(items[0].phrase):
+            return
+        things, places = [e for e in items if e.is_thing], [e for e in items if e.is_place]
+        people = [e for e in items if e.is_person]
+        if piece.sub in ("before", "after") and things:
+            for each in things:
+                d.add(Clause(Verb.BRING, each.phrase, each.at))
+            return
+        if piece.link.startswith("but") and places and not things and d.thing is not None and places[0].prep:
+            d.add(Clause(Verb.PLACE, d.thing, None, places[0].phrase))
+            return
+        pairs = [each for each in self.pieces[max(0, i - 1) : i + 2] if _is_pair(each)]
+        if len(pairs) > 1 and _is_pair(piece):
+            d.add(Clause(Verb.PLACE, things[0].phrase, None, places[-1].phrase))
+            return
+        single = len(things) == 1 and len(places) == 1 and len(items) == 2 and places[0].prep == "at"
+        if single and not piece.sub and not self._told_later(things[0]) and d.doubt("fragment", False):
+            d.add(Clause(Verb.PLACE, things[0].phrase, None, places[0].phrase), indirect=True)
+            return
+        if things:
+            self._act(Verb.BRING if not (places and places[-1].prep == "to") else Verb.PLACE, things[0], items, False)
+            for each in things:
+                at = each.at or next((other.phrase for other in places if other.prep in ("at", "from")), None)
+                if at is not None and each.phrase is not None:
+                    d.locate(each.phrase, at)
+            for entry in d.entries[-len(things) :]:
+                entry.indirect = entry.belief = True
+        elif places and places[0].prep == "to" and len(items) == 1 and not piece.sub:
+            d.add(Clause(Verb.GO, target=places[0].phrase), indirect=True)
+        elif people and len(items) == 1 and not piece.sub:
+            d.note(people[0].phrase)
+        elif places and i and self.pieces[i - 1].is_nominal and d.thing is not None and places[0].phrase is not None:
+            d.locate(d.thing, places[0].phrase)
         else:
-            cut = next(
-                (i for i in range(len(rest) - 1, -1, -1) if _begins_addressee(rest, i)),
-                None,
-            )
-            whom, content = (rest[cut:], rest[:cut]) if cut is not None else ([], rest)
-        found, unknown = phrases_of(whom)
-        self.unknown += unknown
-        persons = [p for _, p in found if p.sort in (Sort.PERSON, Sort.POSED, Sort.PRONOUN)]
-        places = [p for _, p in found if p.sort is Sort.PLACE]
-        person = self._resolved(persons[0], verb, "") if persons else None
-        person_at = places[0] if places else None
-        self._content(verb, person, person_at, content)
-        return end
+            self._background(piece)
 
-    def _content(self, verb: Verb, person: Phrase | None, person_at: Phrase | None, content: Sequence[Lexeme]) -> None:
-        words = [word for item in content for word in item.text.split()]
-        text = " ".join(item.said for item in content if item.text not in ('"', ":")).strip(" ,.")
-        text = text.removeprefix("that ").removesuffix(" please")
-        found, _ = phrases_of(content)
-        things = [
-            self._resolved(p, Verb.FIND, "")
-            for _, p in found
-            if p.sort in (Sort.THING, Sort.CATEGORY) or p.name == "it"
+    def _told_later(self, thing: Element) -> bool:
+        """Whether a pronoun stands for a thing in a later command."""
+        after = [item for piece in self.pieces for item in piece.items if item.start > thing.end]
+        return any(item.is_pronoun for item in after)
+
+    def _corrected(self, item: Element) -> None:
+        d, clause = self.d, self.d.entries[-1].clause
+        before = [
+            each for piece in self.pieces for each in piece.items if each.kind == "np" and each.start < item.start
         ]
-        people = [self._resolved(p, verb, "") for _, p in found if p.sort in (Sort.PERSON, Sort.POSED)]
-        places = [p for _, p in found if p.sort is Sort.PLACE]
-        place = places[0] if places else None
-        whom = person if person is not None else _operator() if verb is Verb.TELL else self.person
-        if verb is Verb.ASK:
-            if "where" in words and things and whom is not None:
-                self._add(Clause(Verb.ASK_WHERE, thing=things[0], person=whom, person_at=person_at))
-            elif "name" in words and not any(word in words for word in ("my", "your")):
-                self._add(Clause(Verb.ASK, person=whom, person_at=person_at, content=NAME))
-            else:
-                self._add(Clause(Verb.ASK, person=whom, person_at=person_at, content=text))
-            return
-        last = self.clauses[-1].verb if self.clauses else None
-        asks_number = "how" in words and "many" in words
-        if asks_number and last is Verb.COUNT and not things and not people and place is None:
-            text = RESULT
-        elif asks_number or (set(words) & {"number", "amount"} and (things or people)):
-            whom_to_count = people[0] if people and not things else None
-            self._add(Clause(Verb.COUNT, things[0] if things else None, place, person=whom_to_count))
-            text = RESULT
-        elif "where" in words and (things or people):
-            self._command(Verb.FIND, content, False)
-            text = RESULT
-        elif set(words) & {"pose", "posture", "gesture"}:
-            self._add(Clause(Verb.POSE, person=people[0] if people else self.person, person_at=place))
-            text = RESULT
-        elif "name" in words and people:
-            self._add(Clause(Verb.ASK, person=people[0], person_at=place, content=NAME))
-            text = RESULT
-        elif place is not None and (
-            {"what", "which", "biggest", "largest", "smallest", "heaviest", "objects"} & set(words)
+        same = [
+            each
+            for each in before
+            if (each.is_thing, each.is_person, each.prep) == (item.is_thing, item.is_person, item.prep)
+        ]
+        d.settled |= {each.start for each in same}
+        if item.is_thing:
+            clause = replace(clause, thing=item.phrase)
+        elif item.is_person:
+            clause = replace(clause, person=item.phrase)
+        elif item.is_place and item.prep == "from":
+            clause = replace(clause, source=item.phrase)
+        elif item.is_place and clause.target is not None:
+            clause = replace(clause, target=item.phrase)
+        elif item.is_place:
+            clause = replace(clause, source=item.phrase)
+        d.entries[-1].clause = clause
+        d.note(*clause.phrases)
+
+    def _background(self, piece: Piece) -> None:
+        """A reason or a story: what it mentions may be meant by pronouns."""
+        d = self.d
+        self.background.append(piece)
+        for item in piece.items:
+            if item.kind == "np" and item.phrase is not None and item.phrase.sort is not Sort.PRONOUN:
+                d.note(item.phrase)
+                if item.at is not None and not item.is_place:
+                    d.locate(item.phrase, item.at)
+        if piece.sub == "condition" or (
+            piece.sub == "" and any(item.kind == "exclusion" and item.text != "without" for item in piece.items)
         ):
-            self._add(Clause(Verb.COUNT, thing=things[0] if things else Phrase(Sort.CATEGORY, "object"), source=place))
-            text = RESULT
-        elif last in (Verb.COUNT, Verb.ASK, Verb.POSE, Verb.FIND, Verb.ASK_WHERE) and (
-            not text
-            or set(words) & {"number", "result", "results", "answer", "how", "it", "many", "found", "what", "where"}
-        ):
-            text = RESULT
-        self._add(Clause(Verb.TELL, person=whom, person_at=person_at, content=text))
-
-    def _add(self, clause: Clause) -> None:
-        self.clauses.append(clause)
-        if clause.thing is not None:
-            self.thing = clause.thing
-        if clause.person is not None and clause.person.name != OPERATOR:
-            self.person = clause.person
-        self.place = clause.target or clause.source or self.place
-
-    def _note(self, items: Sequence[Lexeme], mention: bool) -> None:
-        found, _ = phrases_of(items)
-        for _, phrase in found:
-            if phrase.sort in (Sort.THING, Sort.CATEGORY):
-                self.thing = phrase
-                if mention:
-                    self.mentioned.append(phrase)
-            elif phrase.sort in (Sort.PERSON, Sort.POSED) and phrase.name != OPERATOR:
-                self.person = phrase
-            elif phrase.sort is Sort.PLACE:
-                self.place = phrase
-                if self.thing is not None and mention and (self.thing_at or (None,))[0] != self.thing:
-                    self.thing_at = (self.thing, phrase)
-
-    def _resolved(self, phrase: Phrase, verb: Verb, prep: str) -> Phrase:
-        """What a pronoun means; other phrases as they are."""
-        if phrase.sort is not Sort.PRONOUN:
-            return phrase
-        if phrase.name == "there":
-            return self.place or phrase
-        if phrase.name == "it" and (prep == "from" or verb in _ABOUT_PLACES) and self.place is not None:
-            return self.place
-        about_people = verb in (Verb.FOLLOW, Verb.GUIDE, Verb.ASK, Verb.TELL, Verb.ANSWER, Verb.POSE) or (
-            prep == "to" and phrase.name != "it"
-        )
-        if about_people or phrase.name == "whom" or (phrase.name == "them" and self.thing is None):
-            return self.person or phrase
-        return self.thing or phrase
+            known = [item for item in piece.content if item.kind in ("np", "exclusion") and not item.is_pronoun]
+            found = [item for item in piece.content if item.kind == "verb" and item.may("put")]
+            if piece.sub == "" or (not found and known and not any(item.kind == "you" for item in piece.items)):
+                d.unclear(*known)
 
 
-def read(sentence: str, lexicon: Lexicon) -> Reading:
-    """What a sentence says; words that no rule knows are listed, and nothing is looked up in the home."""
+def _is_pair(piece: Piece) -> bool:
+    """Whether a piece only names a thing and a place: "bread on the counter"."""
+    content = piece.content
+    return (
+        piece.is_nominal
+        and len(content) == 2
+        and content[0].is_thing
+        and content[1].is_place
+        and content[1].prep == "at"
+    )
+
+
+def read(sentence: str, lexicon: Lexicon, flips: frozenset[str] = frozenset()) -> Reading:
+    """What a sentence says; words that no rule knows are listed, and nothing is looked up in the home.
+
+    Args:
+        sentence: in English.
+        lexicon: the words.
+        flips: the doubts of which the less usual side is taken.
+    """
     found = lexed(tokens(sentence), lexicon)
-    reader, segment = _Reader(lexicon), list[Lexeme]()
-    for item in (*found.items, Lexeme("mark", ".")):
-        if item.text in _END or item.text == "so":
-            reader.segment(segment)
-            segment = []
-        else:
-            segment.append(item)
-    unknown = tuple(dict.fromkeys(word for word, _ in reader.unknown))
-    names = tuple(dict.fromkeys(word for word, noun in reader.unknown if noun))
-    mentioned = tuple(reader.mentioned)
+    d = Discourse(lexicon.home, found.items, flips=flips)
+    reader = _Reader(lexicon, d, pieces_of(Chunker(found.items, lexicon).elements()))
+    pieces = list(reader.pieces)
+    reader.read()
+    clauses = list(d.finish())
+    d.unexplained += uncovered(d, pieces, clauses)
+    for k, clause in enumerate(clauses):
+        if clause.verb is Verb.CHECK:
+            if k + 1 < len(clauses):
+                clauses[k] = replace(clause, verb=Verb.GO)
+            else:
+                d.unexplained.append("check")
+    strange = [item.text for item in found.items if item.sort == "unknown" and item.text not in COMMON]
+    if len(strange) > MOST_UNKNOWN * sum(item.sort != "mark" for item in found.items):
+        d.unknown = [(word, False) for word in strange]
+    unknown = tuple(dict.fromkeys(word for word, _ in d.unknown))
+    names = tuple(dict.fromkeys(word for word, noun in d.unknown if noun))
     return Reading(
         sentence,
-        tuple(reader.clauses),
+        tuple(clause for clause in clauses if clause.verb is not Verb.CHECK),
         unknown,
         names,
-        tuple(reader.verbs),
+        tuple(dict.fromkeys(d.unexplained)),
+        tuple(d.verbs),
         found.corrected,
-        reader.operator_at,
-        mentioned,
+        d.operator_at,
+        tuple(d.mentioned),
+        tuple(dict.fromkeys(d.doubts)),
     )
-
-
-def _operator() -> Phrase:
-    return Phrase(Sort.PERSON, OPERATOR)
-
-
-def _is_wish(items: Sequence[Lexeme]) -> bool:
-    """Whether someone says that something is wanted: "I would like an apple", "I need you to ..."."""
-    texts = [item.text for item in items if item.sort not in ("mark",)]
-    if "i" not in texts[:4]:
-        return False
-    start = texts.index("i")
-    return bool({"want", "need", "like", "wish", "love"} & set(texts[start + 1 : start + 4]))
-
-
-def _without_reason(items: Sequence[Lexeme]) -> Sequence[Lexeme]:
-    """The items before a reason: "..., because I am tired"."""
-    for i, item in enumerate(items):
-        if item.text in ("because", "since") and i > 0:
-            return items[:i]
-        if item.text == "as" and i > 1 and i + 1 < len(items) and items[i + 1].text in ("i", "we"):
-            return items[:i]
-    return items
-
-
-def _without_condition(items: Sequence[Lexeme]) -> Sequence[Lexeme]:
-    """The items after a condition that the robot meets anyway: "when you find it, ..."."""
-    first = next(
-        (i for i, item in enumerate(items) if item.sort not in ("mark",) and item.text not in ("and", "then", "so")),
-        None,
-    )
-    if first is None or items[first].text not in _CONDITIONAL:
-        return items
-    comma = next((i for i in range(first, len(items)) if items[i].text == ","), None)
-    return items[comma + 1 :] if comma is not None else items
-
-
-def _is_verb(items: Sequence[Lexeme], i: int) -> bool:
-    """Whether a word that can be a verb is one here: not behind an article, possessive or preposition."""
-    if items[i].sort != "verb":
-        return False
-    before = items[i - 1] if i else None
-    if before is None:
-        return True
-    if before.sort in ("article", "whose", "unknown", "that") or (before.sort in ("from", "at", "preposition")):
-        return before.sort == "unknown"
-    return before.text != "my"
-
-
-def _negated(items: Sequence[Lexeme], begin: int) -> bool:
-    return any(item.sort == "not" for item in items[max(0, begin - 2) : begin])
-
-
-def _content_end(items: Sequence[Lexeme], begin: int) -> int:
-    """Where what is said ends: before the next "and" or comma that a verb follows."""
-    for i in range(begin, len(items)):
-        if items[i].sort == "conjunction" or items[i].text == ",":
-            after = i + 1
-            while after < len(items) and items[after].sort in ("conjunction", "filler", "mark"):
-                after += 1
-            if after < len(items) and _is_verb(items, after):
-                return i
-    return len(items)
-
-
-def _addressee_end(items: Sequence[Lexeme]) -> int:
-    """How many items from the first on name whom something is said to; 0 if they do not."""
-    i = 0
-    while i < len(items) and items[i].sort in ("to", "article", "pose"):
-        if items[i].text in _STARTS_CONTENT or items[i].text in (
-            "name",
-            "pose",
-            "number",
-            "result",
-            "results",
-            "answer",
-        ):
-            return 0
-        i += 1
-    if i >= len(items) or not (
-        items[i].sort in ("me", "person", "people")
-        or (items[i].sort == "pronoun" and items[i].value in ("them", "whom"))
-    ):
-        return 0
-    i += 1
-    while i < len(items):
-        item = items[i]
-        if (
-            item.sort == "pose"
-            or (item.sort == "that" and i + 1 < len(items) and items[i + 1].text in ("is", "are"))
-            or (item.sort == "filler" and item.text in ("is", "are", "who", "currently"))
-        ):
-            i += 1
-        elif item.sort in ("at", "from") and (end := _place_end(items, i + 1)):
-            i = end
-        else:
-            break
-    return i
-
-
-def _place_end(items: Sequence[Lexeme], i: int) -> int:
-    while i < len(items) and items[i].sort in ("article", "whose", "unknown"):
-        i += 1
-    return i + 1 if i < len(items) and items[i].sort == "place" else 0
-
-
-def _begins_addressee(items: Sequence[Lexeme], i: int) -> bool:
-    """Whether "to" or "for" and whom something is said to stand at an index."""
-    return items[i].text in ("to", "for") and bool(_addressee_end(items[i + 1 :]))

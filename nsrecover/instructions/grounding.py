@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from dataclasses import dataclass, field
 
 from nsrecover.domains.base import Fact
 from nsrecover.domains.household.kinds import Trait, traits_of
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR, ROBOT, ServiceTrait
-from nsrecover.instructions.clauses import RESULT
+from nsrecover.instructions.coverage import MOST_UNKNOWN
+from nsrecover.instructions.discourse import RESULT
+from nsrecover.instructions.ordering import OPPOSITE, asked_first, gone_first, taken_first
 from nsrecover.instructions.reading import Clause, Phrase, Reading, Sort, Verb
 from nsrecover.instructions.task import Question, Refusal, RefusalCode, Stage, Task
-from nsrecover.instructions.words import HOSTILE
+from nsrecover.instructions.words import hostile
 
 LONGEST = 400
 """Characters that a sentence may have."""
-
-_OPPOSITE = {Verb.OPEN: Verb.CLOSE, Verb.CLOSE: Verb.OPEN, Verb.TURN_ON: Verb.TURN_OFF, Verb.TURN_OFF: Verb.TURN_ON}
-
-
-_MOST_UNKNOWN = 0.4
-"""Share of words that may be unknown in a sentence that is acted on."""
 
 
 class _StopError(Exception):
@@ -39,14 +34,14 @@ def plain(text: str) -> str:
     return " ".join(re.sub(r"[,;()]", " ", text).split())
 
 
-def refused(sentence: str) -> Refusal | None:
+def refused(sentence: str, home: Home) -> Refusal | None:
     """Why a sentence is not even read; None if it is."""
     if not any(character.isalnum() for character in sentence):
         return Refusal(RefusalCode.EMPTY, "I heard nothing. Tell me what to do.")
     if len(sentence) > LONGEST:
         text = f"That is too long for me: {len(sentence)} characters. Use at most {LONGEST}, or several commands."
         return Refusal(RefusalCode.TOO_LONG, text)
-    if HOSTILE.search(sentence.lower()):
+    if hostile(frozenset(home.people)).search(sentence.lower()):
         return Refusal(RefusalCode.HOSTILE, "I do not do that: I neither set rules aside nor do harm.")
     return None
 
@@ -76,21 +71,27 @@ class _Grounder:
     notes: list[str] = field(default_factory=list)
 
     def task(self) -> Task:
-        reading, clauses = self.reading, _taken_first(_asked_first(_gone_first(self.reading.clauses)))
+        reading, clauses = self.reading, taken_first(asked_first(gone_first(self.reading.clauses, self.home)))
+        if len(reading.not_understood) > MOST_UNKNOWN * len(reading.sentence.split()):
+            self._refuse(RefusalCode.NOT_UNDERSTOOD, "I understood too little of that. Tell me in English what to do.")
         if not clauses:
             self._refuse_without_clauses()
-        if len(reading.not_understood) > _MOST_UNKNOWN * len(reading.sentence.split()):
-            self._refuse(RefusalCode.NOT_UNDERSTOOD, "I understood too little of that. Tell me in English what to do.")
+        if Verb.OTHER in reading.verbs:
+            self._refuse(RefusalCode.NO_SKILL, f"I have no skill for that; I cannot {reading.unexplained[0]}.")
         if reading.unknown_names:
             names = ", ".join(f"'{name}'" for name in reading.unknown_names)
             self._refuse(RefusalCode.UNKNOWN_NAME, f"I do not know {names}. I did nothing; say it in other words.")
+        if reading.unexplained:
+            words = ", ".join(f"'{each}'" for each in reading.unexplained)
+            text = f"I did not understand what {words} means for the task. I did nothing; say it in other words."
+            self._refuse(RefusalCode.NOT_UNDERSTOOD, text)
         self._check_contradictions(clauses)
-        stages = [self._stage(clause, i) for i, clause in enumerate(clauses)]
-        last = clauses[-1]
-        if last.verb in (Verb.FIND, Verb.COUNT) and (last.thing is not None or last.verb is Verb.COUNT):
-            stages.append(
-                self._speech(Clause(Verb.TELL, person=Phrase(Sort.PERSON, OPERATOR), content=RESULT), len(clauses))
-            )
+        stages = list[Stage]()
+        for i, clause in enumerate(clauses):
+            stages.append(self._stage(clause, i))
+            if _unreported(clause, clauses[i + 1 :]):
+                report = Clause(Verb.TELL, person=Phrase(Sort.PERSON, OPERATOR), content=RESULT)
+                stages.append(self._speech(report, len(clauses) + i))
         at = self._place(reading.operator_at) if reading.operator_at is not None else ""
         left_out = [word for word in reading.not_understood if word not in reading.unknown_names]
         if left_out:
@@ -108,6 +109,8 @@ class _Grounder:
 
     def _refuse_without_clauses(self) -> None:
         words, verbs = self.reading.not_understood, self.reading.verbs
+        if Verb.OTHER in verbs:
+            self._refuse(RefusalCode.NO_SKILL, f"I have no skill for that; I cannot {self.reading.unexplained[0]}.")
         listed = ", ".join(f"'{word}'" for word in words)
         if verbs and len(words) in (1, 2):
             self._refuse(RefusalCode.UNKNOWN_NAME, f"I do not know {listed}. I did nothing; say it in other words.")
@@ -131,7 +134,7 @@ class _Grounder:
                 )
                 self._refuse(code, f"{why} I did nothing.")
             after = clauses[i + 1] if i + 1 < len(clauses) else None
-            if after is not None and _OPPOSITE.get(clause.verb) is after.verb and clause.target == after.target:
+            if after is not None and OPPOSITE.get(clause.verb) is after.verb and clause.target == after.target:
                 self._refuse(
                     RefusalCode.CONTRADICTION, f"You want it to {clause.verb} and to {after.verb}. I did nothing."
                 )
@@ -261,6 +264,9 @@ class _Grounder:
             return self.choices[phrase], within
         if phrase.name in self.home.items:
             return phrase.name, within
+        if phrase.name not in self.home.nouns and phrase.name not in self.home.categories:
+            options = tuple(noun for noun in self.home.nouns if noun.endswith(phrase.name))
+            raise _StopError(Question(f"Which {phrase.name} do you mean: {_or(options)}?", phrase, options))
         fitting = [item for item in self.home.items.values() if self.home.could_mean(phrase.name, item.name)]
         for word in phrase.words:
             told = [item for item in fitting if word in item.name.split() or word in item.notes]
@@ -334,50 +340,14 @@ class _Grounder:
         raise AssertionError
 
 
-def _gone_first(clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
-    """The clauses with the place of going as the place of what is done next: "go to the table and count the cups"."""
-    ordered, i = list(clauses), 0
-    while i + 1 < len(ordered):
-        clause, after = ordered[i], ordered[i + 1]
-        there = None
-        if clause.verb is Verb.GO and not clause.negated:
-            if after.verb in (Verb.TAKE, Verb.BRING, Verb.FIND, Verb.COUNT, Verb.PLACE) and (
-                after.thing or not after.person
-            ):
-                there = replace(after, source=clause.target) if after.source is None else None
-            elif after.person is not None and after.person.name != OPERATOR and after.person_at is None:
-                there = replace(after, person_at=clause.target)
-            elif after.target == clause.target and after.verb in (*_OPPOSITE,):
-                there = after
-        if there is not None:
-            ordered[i : i + 2] = [there]
-        else:
-            i += 1
-    return tuple(ordered)
-
-
-def _asked_first(clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
-    """The clauses with a question where something is before the search for it."""
-    ordered = list(clauses)
-    for i in range(1, len(ordered)):
-        before, clause = ordered[i - 1], ordered[i]
-        if clause.verb is Verb.ASK_WHERE and before.thing == clause.thing and before.verb in (Verb.FIND, Verb.BRING):
-            ordered[i - 1 : i + 1] = [clause, before]
-    return tuple(ordered)
-
-
-def _taken_first(clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
-    """The clauses without bringing the operator what goes elsewhere next: "fetch the cola and give it to Alex"."""
-    ordered = list(clauses)
-    for i, (clause, after) in enumerate(pairwise(clauses)):
-        moved = (
-            after.verb in (Verb.BRING, Verb.PLACE)
-            and after.thing == clause.thing
-            and not (after.source or after.negated)
-        )
-        if clause.verb is Verb.BRING and moved and clause.person is not None and clause.person.name == OPERATOR:
-            ordered[i] = replace(clause, verb=Verb.TAKE, person=None)
-    return tuple(ordered)
+def _unreported(clause: Clause, later: tuple[Clause, ...]) -> bool:
+    """Whether what a clause finds out is neither told nor used afterwards."""
+    if any(each.verb is Verb.TELL and each.content == RESULT for each in later):
+        return False
+    found = (
+        clause.verb is Verb.FIND and clause.thing is not None and not any(each.thing == clause.thing for each in later)
+    )
+    return found or clause.verb is Verb.COUNT
 
 
 def _or(options: tuple[str, ...] | list[str]) -> str:

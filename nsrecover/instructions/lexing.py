@@ -5,21 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from nsrecover.instructions.words import (
-    ARTICLES,
-    AT,
-    FILLERS,
-    FROM,
-    ME,
-    POSSESSIVE,
-    PREPOSITIONS,
-    PRONOUNS,
-    TO,
-    Lexeme,
-    Lexicon,
-)
+from nsrecover.instructions.words import Lexeme, Lexicon
 
 MARKS = frozenset('.,;:!?"')
+_NO_PART = ("article", "from", "to", "at", "for", "with", "me", "i", "possessive", "verb", "aux", "of", "conj")
 
 
 @dataclass(frozen=True)
@@ -40,10 +29,10 @@ def lexed(words: Sequence[str], lexicon: Lexicon) -> Lexed:
     items, corrected, i = list[Lexeme](), list[tuple[str, str]](), 0
     while i < len(words):
         found, used = _longest(words, i, lexicon)
-        if found is None and not lexicon.known(words[i]) and words[i] not in MARKS:
+        if found is None and words[i] not in MARKS:
             found, used = _repaired(words, i, lexicon, corrected)
         used = used if found else 1
-        items.append(replace(found or _function_word(words[i]), said=" ".join(words[i : i + used])))
+        items.append(replace(found or _other(words[i]), said=" ".join(words[i : i + used])))
         i += used
     return Lexed(tuple(items), tuple(corrected))
 
@@ -69,25 +58,20 @@ def _repaired(
             return owner, 1
     for size in (3, 2, 1):
         part = words[i : i + size]
-        if len(part) < size or any(each in MARKS for each in part):
+        if len(part) < size or any(each in MARKS for each in part) or (size == 1 and lexicon.known(word)):
             continue
-        if size > 1 and any(each in ARTICLES or each in PREPOSITIONS or each in ME for each in part):
+        sorts = [lexicon.entries[each].sort for each in part if each in lexicon.entries]
+        if size > 1 and any(sort in _NO_PART for sort in sorts):
             continue
         close = lexicon.repaired(" ".join(part))
         if close is not None and (size == 1 or size - 1 <= close.count(" ") + 1):
             corrected.append((" ".join(part), close))
-            return lexicon.entries.get(close) or _function_word(close), size
+            return lexicon.entries[close], size
     return None, 1
 
 
-def _function_word(word: str) -> Lexeme:
-    """A word that no entry has: an article, preposition, pronoun, mark, filler, or unknown."""
-    for sort, known in (
-        ("mark", MARKS), ("conjunction", ("and", "then", "so", "because", "since", "but")), ("not", ("not", "never")),
-        ("whose", POSSESSIVE), ("me", ME), ("from", FROM), ("to", TO), ("at", AT), ("that", ("that", "which", "who")),
-        ("article", ARTICLES), ("pronoun", PRONOUNS), ("preposition", PREPOSITIONS), ("filler", FILLERS),
-    ):  # fmt: skip
-        if word in known:
-            value = POSSESSIVE.get(word, "") or PRONOUNS.get(word, "") or str(ARTICLES.get(word, ""))
-            return Lexeme(sort, word, value)
-    return Lexeme("filler" if word.isdigit() else "unknown", word)
+def _other(word: str) -> Lexeme:
+    """A word that no entry has: a mark, a number, or unknown."""
+    if word in MARKS:
+        return Lexeme("mark", word)
+    return Lexeme("number" if word[0].isdigit() else "unknown", word)

@@ -12,11 +12,13 @@ class Verb(StrEnum):
     BRING = "bring"
     TAKE = "take"
     PLACE = "place"
+    DISCARD = "discard"
     FIND = "find"
     COUNT = "count"
     FOLLOW = "follow"
     GUIDE = "guide"
     TELL = "tell"
+    REPORT = "report"
     ASK = "ask"
     ANSWER = "answer"
     GO = "go"
@@ -24,8 +26,10 @@ class Verb(StrEnum):
     CLOSE = "close"
     TURN_ON = "turn on"
     TURN_OFF = "turn off"
+    CHECK = "check"
     POSE = "see the pose of"
     ASK_WHERE = "ask where"
+    OTHER = "other"
 
 
 class Sort(StrEnum):
@@ -37,6 +41,10 @@ class Sort(StrEnum):
     PERSON = "person"
     POSED = "posed person"
     PRONOUN = "pronoun"
+
+
+THINGS = (Sort.THING, Sort.CATEGORY)
+PEOPLE = (Sort.PERSON, Sort.POSED)
 
 
 @dataclass(frozen=True)
@@ -89,6 +97,12 @@ class Clause:
     content: str = ""
     negated: bool = False
 
+    @property
+    def phrases(self) -> tuple[Phrase, ...]:
+        """The phrases of the clause."""
+        found = (self.thing, self.source, self.target, self.person, self.person_at)
+        return tuple(phrase for phrase in found if phrase is not None)
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -99,17 +113,21 @@ class Reading:
         clauses: what to do, in order.
         not_understood: words that no rule knows, in order.
         unknown_names: those of them that stand where a name or a noun should.
+        unexplained: words that are known and may change what is to be done, but are in no clause, in order.
         verbs: the verbs that were heard, those without a clause included.
         corrected: pairs of words and what they were taken for.
         operator_at: where the operator says to be later ("I will be at the sofa"); None if nothing is said.
         mentioned: objects that are mentioned without a command ("I lost my mug").
+        doubts: where the sentence may mean two things.
     """
 
     sentence: str
     clauses: tuple[Clause, ...]
     not_understood: tuple[str, ...] = ()
     unknown_names: tuple[str, ...] = ()
+    unexplained: tuple[str, ...] = ()
     verbs: tuple[Verb, ...] = ()
     corrected: tuple[tuple[str, str], ...] = ()
     operator_at: Phrase | None = None
     mentioned: tuple[Phrase, ...] = ()
+    doubts: tuple[str, ...] = ()

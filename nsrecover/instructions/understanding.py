@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from nsrecover.domains.service.home import Home
+from nsrecover.instructions.choosing import MEANING, Candidate, Trust, candidates, chosen_of
 from nsrecover.instructions.grammar import read
 from nsrecover.instructions.grounding import ground, refused
 from nsrecover.instructions.lexing import lexed
@@ -21,10 +22,12 @@ class Understanding:
 
     Args:
         home: where the sentences are said.
+        trust: how far the usual reading is trusted; as shipped if None.
     """
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Home, trust: Trust | None = None) -> None:
         self.home = home
+        self.trust = Trust.shipped() if trust is None else trust
 
     @cached_property
     def lexicon(self) -> Lexicon:
@@ -42,7 +45,21 @@ class Understanding:
             sentence: in English.
             choices: phrase -> what a person has said that it means; answers to earlier questions.
         """
-        return refused(sentence) or ground(self.read(sentence), self.home, choices)
+        refusal = refused(sentence, self.home)
+        if refusal is not None:
+            return refusal
+        found, first = self.candidates(sentence, choices)
+        return chosen_of(found, self.trust, (choices or {}).get(MEANING)) if found else first
+
+    def candidates(
+        self, sentence: str, choices: Mapping[Phrase, str] | None = None
+    ) -> tuple[list[Candidate], Task | Question | Refusal]:
+        """The tasks that a sentence may mean, the most probable first, and what its usual reading leads to."""
+        return candidates(
+            lambda flips: read(sentence, self.lexicon, flips),
+            lambda reading: ground(reading, self.home, choices),
+            self.trust,
+        )
 
     def plan(self, sentence: str, choices: Mapping[Phrase, str] | None = None) -> TaskPlan | Question | Refusal:
         """The plan for a sentence."""

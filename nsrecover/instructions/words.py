@@ -4,87 +4,42 @@ from __future__ import annotations
 
 import difflib
 import re
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from importlib import resources
+from typing import Any
+
+import yaml
 
 from nsrecover.domains.service.home import Home
-from nsrecover.domains.service.kinds import FURNITURE, OPERATOR, POSES
+from nsrecover.domains.service.kinds import FURNITURE, OPERATOR
 from nsrecover.instructions.reading import Verb
 
-VERBS: dict[Verb, str] = {
-    Verb.BRING: "bring, bring over, fetch, get, deliver, give, hand, hand over, pass, retrieve, carry, provide",
-    Verb.TAKE: "take, grab, pick, pick up, grasp, collect, take out",
-    Verb.PLACE: "put, place, set, set down, leave, store, prepare, move, put down, lay, drop off, put away, put back",
-    Verb.FIND: "find, look for, locate, search for, search, seek, meet, greet, look up, spot, track down, check for",
-    Verb.COUNT: "count, how many, count up",
-    Verb.FOLLOW: "follow, go after, go along with, walk behind, come after",
-    Verb.GUIDE: "guide, lead, escort, accompany, show the way, show, walk, usher",
-    Verb.TELL: "tell, say, report, inform, let, notify, announce, speak, describe, mention, state, introduce",
-    Verb.ASK: "ask, question, inquire, enquire, find out from",
-    Verb.ANSWER: "answer, reply, respond",
-    Verb.GO: "go, navigate, drive, come, head, enter, return, go back, come back, proceed, visit",
-    Verb.OPEN: "open, open up",
-    Verb.CLOSE: "close, shut",
-    Verb.TURN_ON: "turn on, switch on, activate, start",
-    Verb.TURN_OFF: "turn off, switch off, deactivate, stop",
-}
-"""Verb -> how it is said."""
+GRAMMAR: dict[str, Any] = yaml.safe_load(resources.files(__package__).joinpath("words.yaml").read_text("utf-8"))
+"""The word lists of words.yaml."""
 
-_IRREGULAR = {"get": "getting", "put": "putting", "set": "setting", "grab": "grabbing", "shut": "shutting"}
 
-POSE_WORDS = {
-    "sitting": "sitting", "seated": "sitting", "sits": "sitting", "standing": "standing", "stands": "standing",
-    "lying": "lying", "lying down": "lying", "laying": "lying", "lies": "lying", "waving": "waving", "waves": "waving",
-    "raising an arm": "raising an arm", "raising their arm": "raising an arm",
-    "raising their left arm": "raising an arm",
-    "raising their right arm": "raising an arm", "raising a hand": "raising an arm", "pointing": "pointing",
-    "pointing to the left": "pointing", "pointing to the right": "pointing",
-}  # fmt: skip
-"""How a pose is said -> the pose."""
+def listed(text: str) -> list[str]:
+    """The entries of a list that is separated by commas."""
+    return [each for each in (part.strip() for part in text.split(",")) if each]
 
-_PEOPLE = "person, man, woman, boy, girl, guest, someone, somebody, anyone, anybody, child, kid, visitor, friend"
-_MANY_PEOPLE = "people, persons, guests, men, women, everybody, everyone, children"
-PLURAL_PEOPLE = frozenset(_MANY_PEOPLE.split(", "))
-PEOPLE_WORDS = (*_PEOPLE.split(", "), *PLURAL_PEOPLE)
-PRONOUNS = {
-    **dict.fromkeys(("it", "one", "that", "this", "these", "those"), "it"),
-    **dict.fromkeys(("him", "her", "he", "she", "they"), "whom"),
-    "them": "them",
-    **dict.fromkeys(("there", "here"), "there"),
-}
-ME = {"me", "i", "myself", "us"}
-FROM, TO, AT = {"from", "off"}, {"to", "into", "onto", "for", "towards"}, {"on", "in", "at", "inside", "by", "near"}
-PREPOSITIONS = FROM | TO | AT | {"of", "with", "under", "out", "next", "over", "beside", "around", "about"}
-POSSESSIVE = {"my": OPERATOR, "our": OPERATOR, "mine": OPERATOR}
-ARTICLES = {
-    **dict.fromkeys(("the", "that", "this", "those", "these"), True),
-    **dict.fromkeys(("a", "an", "some", "any", "another", "one", "all", "every", "each", "two", "three"), False),
-}
 
-_FILLERS = """
-please could can would will you kindly hi hello hey hsr robot thanks thank maybe perhaps just now then and so
-also afterwards finally first next after that is are was were be been being who which what do does did not if
-whether able like want need wish help me to your yourself
-belongs belong moment minute second quickly carefully right away as
-well too good morning afternoon evening dear okay ok um uh er there up down back again everything anything
-something still currently located lying placed standing found available visible possible time day today tonight
-go ahead try trying out when once while because since have has had wanted feel feeling got am im i we he she
-they his its in of for with or but than very really bit little let know knows known number amount total pose
-name gesture lost misplaced posture might must should may seems looks think thought sure soon later already
-around nearby looking mind favor favour through where how many much get it them one us our mine all every each
-both way along result results answer question questions quiz come home house apartment flat near by arm hand
-left side side's until reached reach reaches arrives arrive anywhere somewhere kind sort piece object objects
-thing things item items stuff person's fast slow slowly gently bitte whole entire different other others
-"""
-FILLERS = frozenset(_FILLERS.split())
-"""Words that say nothing by themselves about what to do."""
+IGNORED = ("filler", "mark", "conj", "aux", "article", "that", "possessive", "of")
+"""Sorts of words that say nothing by themselves about what to do."""
 
 HOSTILE = re.compile(
     r"\b(ignore|disregard|override|bypass|disable|forget)\b.{0,30}\b(plan|instruction|instructions|rules?|commands?|"
-    r"safety|previous|everything|above|laws?|prompt|told)\b|\b(hurt|kill|attack|hit|stab|burn|poison|destroy|smash|"
-    r"throw|bomb|hack|steal)\b"
+    r"safety|previous|everything|above|laws?|prompt|told)\b|\b(hurt|attack|stab|poison|smash|destroy|bomb|hack|steal)\b|"
+    r"\b(kill|hit|burn|throw (?:\w+ ){1,4}at|punch|kick|slap|push) (?:\w+ )?(him|her|them|me|someone|somebody|person|"
+    r"people|man|woman|child|kid|guest|guests|cat|dog|{names})\b"
 )
-"""Sentences that want rules broken, or harm."""
+"""Sentences that want rules broken, or harm; "{names}" stands for the names of a home's people."""
+
+
+@cache
+def hostile(names: frozenset[str]) -> re.Pattern[str]:
+    """The pattern of sentences that want rules broken, or harm, in a home with some people."""
+    return re.compile(HOSTILE.pattern.replace("{names}", "|".join(sorted(map(re.escape, names))) or "nobody"))
 
 
 @dataclass(frozen=True)
@@ -92,11 +47,13 @@ class Lexeme:
     """A word or several that mean something.
 
     Attributes:
-        sort: verb, thing, category, place, person, whose, pose, people, pronoun, article, a preposition's sort.
-        text: as the lexicon writes it.
+        sort: verb, thing, category, place, person, whose, pose, people, pronoun, article, a preposition's sort, ...
+        text: as the lexicon writes it; of a verb the infinitive.
         value: what it stands for.
         plural: whether it is in the plural.
         said: as the sentence has it.
+        forms: of a verb: base, third, ing, past.
+        also: of a verb: what it may say in statements, as words.yaml names it.
     """
 
     sort: str
@@ -104,6 +61,8 @@ class Lexeme:
     value: str = ""
     plural: bool = False
     said: str = ""
+    forms: frozenset[str] = frozenset()
+    also: frozenset[str] = frozenset()
 
 
 class Lexicon:
@@ -115,43 +74,99 @@ class Lexicon:
 
     def __init__(self, home: Home) -> None:
         self.home = home
+        self.verbs = _verbs()
         self.entries: dict[str, Lexeme] = {}
-        for verb, listed in VERBS.items():
-            for text in listed.split(", "):
-                self._add(text, Lexeme("verb", text, verb))
-                first, _, rest = text.partition(" ")
-                gerund = _IRREGULAR.get(first, (first[:-1] if first.endswith("e") else first) + "ing")
-                self._add(f"{gerund} {rest}".strip(), Lexeme("verb", text, verb))
-        for text, pose in {**POSE_WORDS, **{pose: pose for pose in POSES}}.items():
-            self.entries[text] = Lexeme("pose", text, pose)
-        for text in PEOPLE_WORDS:
-            self.entries[text] = Lexeme("people", text, "person", text in PLURAL_PEOPLE)
-        for word in (*home.furniture_words, *FURNITURE.split(", ")):
-            self._noun(word, "place", word)
-        for name, place in home.places.items():
-            for text in (name, *place.also):
-                self._noun(text, "place", name)
-        for category in home.categories:
-            self._noun(category, "category", category)
-        for noun in home.nouns:
-            if noun not in home.categories:
-                self._noun(noun, "thing", noun)
-        for name in home.items:
-            self._noun(name, "thing", name)
+        self._home_words(home)
+        self._add(GRAMMAR["ensure"], "ensure")
+        for pose, texts in GRAMMAR["poses"].items():
+            self._add(texts, "pose", pose)
+        self._add(GRAMMAR["people"], "people", "person")
+        self._add(GRAMMAR["many_people"], "people", "person", plural=True)
+        for text, lexeme in self.verbs.items():
+            self.entries.setdefault(text, lexeme)
+        self._function_words()
+        self.longest = max(text.count(" ") + 1 for text in self.entries)
+
+    def _home_words(self, home: Home) -> None:
         for person, resident in home.people.items():
             for text in (person, *resident.also):
                 if person != OPERATOR:
                     self.entries[text] = Lexeme("person", text, person)
                     self.entries[f"{text}'s"] = Lexeme("whose", text, person)
-        self.longest = max(text.count(" ") + 1 for text in self.entries)
+        for name in (*home.items, *(noun for noun in home.nouns if noun not in home.categories)):
+            self._noun(name, "thing", name)
+        for category in home.categories:
+            self._noun(category, "category", category)
+        for name, place in home.places.items():
+            for text in (name, *place.also):
+                self._noun(text, "place", name)
+        for word in (*home.furniture_words, *FURNITURE.split(", ")):
+            if word != "stand":
+                self._noun(word, "place", word)
+        for noun, others in GRAMMAR["nouns"].items():
+            known = self.entries.get(noun)
+            if known is not None and known.sort in ("thing", "category"):
+                for text in listed(others):
+                    self._noun(text, known.sort, known.value)
+        for name, others in GRAMMAR["places"].items():
+            if name in home.places:
+                for text in listed(others):
+                    self._noun(text, "place", name)
+        self._heads(home)
+        for text, lexeme in list(self.entries.items()):
+            if lexeme.sort in ("thing", "category", "place"):
+                for plural in _plurals(text):
+                    self.entries.setdefault(plural, replace(lexeme, plural=True))
 
-    def _add(self, text: str, lexeme: Lexeme) -> None:
-        self.entries.setdefault(text, lexeme)
+    def _heads(self, home: Home) -> None:
+        """The last words of nouns of several words: "ball" may be a soccer ball or a tennis ball."""
+        heads: dict[str, list[str]] = {}
+        for noun in home.nouns:
+            if " " in noun and noun not in home.categories:
+                heads.setdefault(noun.split()[-1], []).append(noun)
+        for head, nouns in heads.items():
+            if head not in self.verbs and head not in listed(GRAMMAR["no heads"]):
+                self.entries.setdefault(head, Lexeme("thing", head, nouns[0] if len(nouns) == 1 else head))
 
     def _noun(self, text: str, sort: str, value: str) -> None:
-        self.entries[text] = Lexeme(sort, text, value)
-        for plural in _plurals(text):
-            self.entries.setdefault(plural, Lexeme(sort, text, value, plural=True))
+        known = self.entries.setdefault(text, Lexeme(sort, text, value))
+        if sort == "place" and value in self.home.places and known.value not in self.home.places:
+            self.entries[text] = Lexeme(sort, text, value)
+
+    def _add(self, texts: str, sort: str, value: str = "", plural: bool = False) -> None:
+        for text in listed(texts):
+            self.entries.setdefault(text, Lexeme(sort, text, value, plural))
+
+    def _function_words(self) -> None:
+        for sort in ("from", "to", "at"):
+            self._add(GRAMMAR["prepositions"][sort], sort)
+        for sort in ("for", "with", "of", "about"):
+            self._add(GRAMMAR["prepositions"][sort], sort)
+        self._add(GRAMMAR["must"], "must")
+        self._add(GRAMMAR["wh"], "wh")
+        self._add(GRAMMAR["negations"], "not")
+        self._add(GRAMMAR["exclusions"], "exclusion")
+        for kind, texts in GRAMMAR["subordinators"].items():
+            self._add(texts, "sub", kind)
+        self._add(GRAMMAR["conjunctions"], "conj")
+        self._add(GRAMMAR["aux"], "aux")
+        for text in ("i", "we"):
+            self._add(text, "i")
+        for text in ("me", "us", "myself"):
+            self._add(text, "me")
+        for text in ("you", "yourself"):
+            self._add(text, "you")
+        self._add("that, which, who", "that")
+        self._add(GRAMMAR["possessive"], "possessive", OPERATOR)
+        self._add(GRAMMAR["possessive_other"], "possessive")
+        self._add(GRAMMAR["articles"]["definite"], "article", "definite")
+        self._add(GRAMMAR["articles"]["indefinite"], "article", "indefinite")
+        self._add(GRAMMAR["numbers"], "number")
+        for name, texts in GRAMMAR["pronouns"].items():
+            self._add(texts, "pronoun", name)
+        self._add(GRAMMAR["times"], "time")
+        self._add(GRAMMAR["words"], "word")
+        self._add(GRAMMAR["fillers"], "filler")
 
     @cached_property
     def single(self) -> frozenset[str]:
@@ -159,26 +174,22 @@ class Lexicon:
         return frozenset(word for text in self.entries for word in text.split())
 
     @cached_property
-    def _nouns(self) -> list[str]:
-        return [
-            text for text, lexeme in self.entries.items() if lexeme.sort in ("thing", "category", "place", "person")
-        ]
-
-    @cached_property
     def _joined(self) -> dict[str, str]:
-        words = [text for text in (*FILLERS, *PREPOSITIONS, *self.entries) if len(text) > 3]
-        return {text.replace(" ", ""): text for text in words}
+        nouns = ("thing", "category", "place", "person", "people", "verb", "pose")
+        words = [text for text, lexeme in self.entries.items() if len(text) > 3 and lexeme.sort in nouns]
+        plain = [text for text in self.entries if len(text) > 3 and " " not in text]
+        return {text.replace(" ", ""): text for text in (*plain, *words)}
 
     @cached_property
     def _by_sound(self) -> dict[str, str]:
-        return {sound(text): text for text in reversed(self._nouns) if len(text) > 3}
+        nouns = [
+            text for text, lexeme in self.entries.items() if lexeme.sort in ("thing", "category", "place", "person")
+        ]
+        return {sound(text): text for text in reversed(nouns) if len(text) > 3}
 
     def known(self, word: str) -> bool:
         """Whether a word means something to the grammar."""
-        return (
-            word in self.single or word in FILLERS or word in PRONOUNS or word in ARTICLES or word in PREPOSITIONS
-            or word in ME or word in POSSESSIVE
-        )  # fmt: skip
+        return word in self.single or word in COMMON
 
     def repaired(self, words: str) -> str | None:
         """The entry that unknown words are taken for: the closest by letters, or the same by sound; else None."""
@@ -187,6 +198,9 @@ class Lexicon:
             return None
         if joined in self._joined:
             return self._joined[joined]
+        swapped = [each for each in self._joined if each[0] == joined[0] and sorted(each) == sorted(joined)]
+        if swapped:
+            return self._joined[swapped[0]]
         near = [
             each
             for each in self._joined
@@ -198,7 +212,43 @@ class Lexicon:
         ):
             return self._joined[close[0]]
         heard = sound(words)
-        return self._by_sound.get(heard) if len(joined) > 4 and len(heard) > 2 else None
+        alike = self._by_sound.get(heard) if len(joined) > 4 and len(heard) > 2 else None
+        return alike if alike is not None and abs(len(alike.replace(" ", "")) - len(joined)) < 3 else None
+
+
+COMMON = frozenset(GRAMMAR["common"].split())
+"""Frequent English words without a meaning for the robot: they are no misspelt words of the home."""
+
+
+@cache
+def _verbs() -> dict[str, Lexeme]:
+    """How verbs are said -> their lexemes, in all their forms."""
+    senses: dict[str, tuple[str, set[str]]] = {}
+    for verb, texts in GRAMMAR["verbs"].items():
+        for text in listed(texts):
+            senses.setdefault(text, (Verb(verb), set()))
+    for kind, texts in GRAMMAR["light"].items():
+        for text in listed(texts):
+            senses.setdefault(text, ("", set()))[1].add(kind)
+    found: dict[str, tuple[Lexeme, set[str]]] = {}
+    for text, (value, also) in senses.items():
+        for form, written in _inflected(text):
+            lexeme = Lexeme("verb", text, value, also=frozenset(also))
+            found.setdefault(written, (lexeme, set()))[1].add(form)
+    return {written: replace(lexeme, forms=frozenset(forms)) for written, (lexeme, forms) in found.items()}
+
+
+def _inflected(text: str) -> list[tuple[str, str]]:
+    """The forms of a verb and how they are written."""
+    first, _, rest = text.partition(" ")
+    known = listed(GRAMMAR["irregular"].get(first, ""))
+    stem = first[:-1] if first.endswith("e") and not first.endswith("ee") else first
+    short = first.endswith("y") and first[-2:-1] not in "aeiou"
+    third = first[:-1] + "ies" if short else first + ("es" if first.endswith(("s", "x", "ch", "sh", "o")) else "s")
+    past = [each for each in known if not each.endswith("ing")] or [first[:-1] + "ied" if short else stem + "ed"]
+    gerund = [each for each in known if each.endswith("ing")] or [stem + "ing"]
+    forms = [("base", first), ("third", third), *(("past", each) for each in past), *(("ing", each) for each in gerund)]
+    return [(form, f"{word} {rest}".strip()) for form, word in forms]
 
 
 def _cutoff(word: str) -> float:
@@ -231,21 +281,23 @@ def sound(words: str) -> str:
     return letters[:1] + re.sub(r"[^1-6]", "", code)
 
 
-_CONTRACTIONS = {
-    r"\bi'm\b": "i am", r"\bim\b": "i am", r"\bi'd\b": "i would", r"\bi'll\b": "i will", r"\bi've\b": "i have",
-    r"\bwhat's\b": "what is", r"\bwhere's\b": "where is", r"\bit's\b": "it is", r"\bthere's\b": "there is",
-    r"\bthat's\b": "that is", r"\bwho's\b": "who is", r"\bdon'?t\b": "do not", r"\bwon't\b": "will not",
-    r"\bcan't\b": "can not", r"\bcannot\b": "can not", r"\bgimme\b": "give me", r"\blemme\b": "let me", r"\bu\b": "you",
-    r"\bpls\b|\bplz\b": "please",
-    r"\b(teh|th|hte)\b": "the", r"\bgonna\b": "going to", r"\bwanna\b": "want to", r"\bisn't\b": "is not",
-    r"\bshe's\b": "she is", r"\bhe's\b": "he is", r"\bthey're\b": "they are", r"\byou're\b": "you are",
-}  # fmt: skip
+_CONTRACTIONS = [
+    (re.compile("|".join(rf"(?<![\w'])(?:{each})(?![\w'])" for each in written.split("|\\b"))), plain)
+    for written, plain in GRAMMAR["contractions"].items()
+]
+_REWRITES = [(re.compile(written), plain) for written, plain in GRAMMAR["rewrites"].items()]
+_POLITE = [re.compile(pattern) for pattern in GRAMMAR["politeness"]]
 
 
 def tokens(sentence: str) -> list[str]:
-    """The words of a sentence in lower case, with marks of punctuation as words of their own."""
+    """The words of a sentence in lower case without phrases of politeness, and marks of punctuation as words."""
     text = sentence.lower().replace("\u2019", "'").replace("`", "'")
-    text = re.sub(r"\b(turn|switch) ((?:[a-z]+ ){1,4}?)(on|off)\b", r"\1 \3 \2", text)
-    for pattern, plain in _CONTRACTIONS.items():
-        text = re.sub(pattern, plain, text)
+    text = re.sub(r"\s*(?:\.\.+|\u2026|\s[-\u2013\u2014]+\s|\u2014|--)\s*", " , ", text)
+    for pattern, plain in _CONTRACTIONS:
+        text = pattern.sub(plain, text)
+    for pattern, plain in _REWRITES:
+        text = pattern.sub(plain, text)
+    for pattern in _POLITE:
+        text = pattern.sub(" ", text)
+    text = re.sub(r"(\w)[()]|[()](\w)", r"\1 , \2", text)
     return re.findall(r"[^\W_]+(?:['-][^\W_]+)*|[.,;:!?\"]", text)

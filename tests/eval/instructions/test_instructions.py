@@ -1,18 +1,11 @@
 import json
-from pathlib import Path
 
 import pytest
-import yaml
 
-from eval.instructions import command
-from eval.instructions.command import (
-    PARAPHRASES,
-    InstructionsConfig,
-    measure,
-    understood_commands,
-    understood_paraphrases,
-)
+from eval.instructions.asking import asked, sentences
+from eval.instructions.command import InstructionsConfig, measure, understood_commands, understood_paraphrases
 from eval.instructions.generator import KINDS, Generator
+from eval.instructions.sentences import PARAPHRASES, paraphrases, stages_of
 from eval.instructions.wanted import agrees
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.errors import InvalidConfiguration
@@ -47,12 +40,29 @@ def test_most_generated_commands_are_understood():
 
 
 def test_the_paraphrases_are_different_sentences():
-    folder = Path(command.__file__).parent
-    groups = {name: yaml.safe_load((folder / name).read_text("utf-8")) for name, _ in PARAPHRASES.values()}
-    sentences = {name: [each for group in found for each in group["say"]] for name, found in groups.items()}
-    counts = {name: len(found) for name, found in sentences.items()}
-    assert counts == {"paraphrases.yaml": 150, "another_hand.yaml": 300}
-    assert len({each.lower() for found in sentences.values() for each in found}) == 450
+    sentences = {half: [sentence.lower() for _, sentence in paraphrases(half)] for half in PARAPHRASES}
+    assert len(sentences["another_hand"]) == 300
+    assert len(sentences["development"]) + len(sentences["held_out"]) == 1349
+    assert len({each for found in sentences.values() for each in found}) == 1649
+
+
+def test_following_and_guiding_are_one_stage_with_their_place():
+    assert stages_of("at robot sofa; guided ashley; open fridge") == ["at robot sofa; guided ashley", "open fridge"]
+    assert stages_of("counted cup at the sink; told operator") == ["counted cup at the sink", "told operator"]
+
+
+def test_ambiguous_sentences_are_asked_about_and_their_twins_are_not():
+    kinds = {half: [said.kind for said in sentences(half)] for half in ("development", "held_out", "another_hand")}
+    assert all(
+        kinds[half].count("ambiguous") == kinds[half].count("twin") == 20 for half in ("development", "held_out")
+    )
+    assert set(kinds["another_hand"]) == {"paraphrase"}
+    found = asked("held_out")
+    assert found["asked"]["ambiguous"]["value"] > 0.7
+    assert found["asked"]["twin"]["value"] <= 0.1
+    policies = found["policies"]
+    assert policies["calibrated"]["wrongly_unasked"] < policies["never"]["wrongly_unasked"]
+    assert policies["calibrated"]["questions_per_task"] < 0.2
 
 
 def test_unknown_paraphrases_are_refused():

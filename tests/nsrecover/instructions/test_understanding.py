@@ -5,6 +5,7 @@ import pytest
 
 from nsrecover.domains.service.home import Item
 from nsrecover.domains.service.home_file import load_home
+from nsrecover.instructions.choosing import Trust
 from nsrecover.instructions.planning import TaskPlan
 from nsrecover.instructions.task import Question, Refusal, RefusalCode
 from nsrecover.instructions.understanding import Understanding
@@ -160,6 +161,50 @@ def test_bad_input_gets_one_answer_and_no_plan(sentence, code):
     assert answer.text
     assert "\n" not in answer.text[:250]
     assert len(answer.text) < 250
+
+
+@pytest.mark.parametrize(
+    ("sentence", "word"),
+    [
+        ("bring me two apples", "two"),
+        ("bring me an apple except the one in the fridge", "except"),
+        ("if the bedroom door is open, close the kitchen door", "bedroom door"),
+        ("there is a banana on the desk. bring me the milk", "banana"),
+        ("open the fridge tomorrow", "tomorrow"),
+    ],
+)
+def test_known_words_without_a_part_in_the_plan_stop_it(sentence, word):
+    answer = plan(sentence)
+    assert isinstance(answer, Refusal), answer
+    assert answer.code is RefusalCode.NOT_UNDERSTOOD
+    assert word in answer.text
+
+
+@pytest.mark.parametrize(
+    ("sentence", "stages"),
+    [
+        ("There's cola in the fridge. Ashley would love one, could you take it to her?", [("at", "cola", "ashley")]),
+        ("the plate is dirty, so it should go into the dishwasher", [("at", "plate", "dishwasher")]),
+        ("Morgan doesn't know the way to the kitchen, show him", [("at", "robot", "kitchen")]),
+        ("before you close the fridge, put the milk in it", [("at", "milk", "fridge"), ("closed", "fridge")]),
+        ("give the banana to charlie and the apple to robin", [("at", "banana", "charlie"), ("at", "apple", "robin")]),
+        ("bring me the cup, no, the plate from the desk", [("at", "plate", "operator")]),
+    ],
+)
+def test_stories_order_words_gapping_and_corrections(sentence, stages):
+    assert [goal[-1] for goal in goals(sentence)] == stages
+
+
+def test_a_sentence_with_two_meanings_leads_to_one_question_and_the_answer_to_a_plan():
+    sentence = "I want the banana on the desk"
+    question = plan(sentence)
+    assert isinstance(question, Question)
+    assert len(question.options) == 2
+    chosen = UNDERSTANDING.chosen(question, "put it there")
+    assert chosen == "put the banana on the desk"
+    assert UNDERSTANDING.task(sentence, {question.phrase: chosen}).stages[0].goal == (("at", "banana", "desk"),)
+    sure = Understanding(UNDERSTANDING.home, Trust({"wish definite": 0.9}, 0.5))
+    assert sure.task(sentence).stages[0].goal == (("at", "banana", "desk"),)
 
 
 def test_words_that_were_left_out_are_reported():

@@ -1,0 +1,145 @@
+"""The verb of a piece that says what the robot is to do: "could you bring", "it would be nice to get", "bring"."""
+
+from __future__ import annotations
+
+from nsrecover.domains.service.kinds import OPERATOR
+from nsrecover.instructions.discourse import Discourse
+from nsrecover.instructions.elements import PREPOSITIONS, Element
+from nsrecover.instructions.pieces import Piece
+from nsrecover.instructions.reading import Verb
+from nsrecover.instructions.words import Lexicon
+
+_ATTITUDES = frozenset(("mind", "able", "willing", "manage", "possible", "trouble", "like", "that", "ready"))
+
+
+class TaskVerbs:
+    """Finds the verbs that say what the robot is to do.
+
+    Args:
+        lexicon: the words.
+        d: what was said so far.
+        pieces: of the sentence.
+    """
+
+    def __init__(self, lexicon: Lexicon, d: Discourse, pieces: list[Piece]) -> None:
+        self.lexicon, self.d, self.pieces = lexicon, d, pieces
+        self.correcting = self.ensuring = self.last = False
+        self.subject: list[Element] = []
+        self.background: list[Piece] = []
+
+    def _verb(self, piece: Piece) -> tuple[int, bool] | None:
+        """The index of the verb that says what the robot is to do, and whether it is not to; None without one."""
+        items = piece.items
+        for y in range(len(items) - 1, -1, -1):
+            if items[y].kind == "you" and (found := self._told(piece, y)) is not None:
+                return found
+        k, negated = 0, False
+        while k < len(items):
+            item = items[k]
+            if (
+                item.kind in ("filler", "that")
+                or (item.kind == "np" and item.prep in PREPOSITIONS)
+                or item.text in ("do", "let's")
+            ):
+                k += 1
+            elif item.kind == "not" and k + 1 < len(items) and items[k + 1].kind in ("verb", "filler"):
+                negated, k = True, k + 1
+            else:
+                break
+        if k < len(items) and items[k].kind == "verb" and self._is_task(items[k]):
+            if items[k].verb("base") and piece.sub in ("", "reason", "condition", "when", "after", "before"):
+                return k, negated
+            if items[k].verb("ing") and piece.sub in ("after", "before", "when") and self._beside_task(piece):
+                return k, negated
+        return self._wrapped(piece)
+
+    def _beside_task(self, piece: Piece) -> bool:
+        """Whether a command stands before or behind a piece."""
+        k = next((k for k, each in enumerate(self.pieces) if each is piece), None)
+        if k is None:
+            return False
+        others = [each for each in (self.pieces[k - 1] if k else None, *self.pieces[k + 1 : k + 2]) if each is not None]
+        return any(self._verb(each) is not None for each in others if not each.sub)
+
+    @staticmethod
+    def _is_task(item: Element) -> bool:
+        return item.lexeme is not None and (bool(item.value) or item.may("help"))
+
+    def _told(self, piece: Piece, y: int) -> tuple[int, bool] | None:
+        """The verb behind "you": "could you bring", "I want you to bring", "you should bring"."""
+        items = piece.items
+        k, negated, aux, must = y + 1, False, list[str](), False
+        while k < len(items) and (
+            items[k].kind in ("filler", "aux", "must", "not", "to") or items[k].text in _ATTITUDES
+        ):
+            negated = negated or items[k].kind == "not"
+            must = must or items[k].kind in ("must", "to")
+            aux += [items[k].text] if items[k].kind == "aux" else []
+            k += 1
+        if k >= len(items) or items[k].kind != "verb" or not self._is_task(items[k]):
+            return None
+        verb, prefix = items[k], items[:y]
+        if any(
+            item.kind == "np" and not item.is_pronoun and item.phrase is not None and item.phrase.name != OPERATOR
+            for item in prefix
+        ):
+            return None
+        inverted = [item.text for item in prefix if item.kind == "aux"]
+        asked = bool(inverted) and not any(item.kind == "i" for item in prefix)
+        begged = bool(set(aux) & {"could", "can", "would"}) or any(item.text == "why" for item in prefix)
+        if asked and inverted[-1] in ("have", "has", "do", "did", "does") and not must and not begged:
+            return None
+        located = not prefix and bool(set(aux) & {"will", "can", "may", "might", "should"}) and not must
+        if located and verb.value == Verb.FIND:
+            return None
+        if piece.sub == "condition" and not (set(aux) & {"could", "would", "can"} or verb.verb("past")):
+            return None
+        if piece.sub in ("when", "reason", "while") and not verb.verb("past"):
+            return None
+        polite = any(item.text in ("would", "could", "can", "why", "will") for item in prefix)
+        refused = any(item.kind == "not" for item in prefix) and not polite
+        return k, (negated and not asked) or refused
+
+    def _wrapped(self, piece: Piece) -> tuple[int, bool] | None:
+        """The verb behind words that only ask politely: "would it be possible to bring", "how about bringing"."""
+        items = piece.items
+        plain = (
+            "aux",
+            "filler",
+            "unknown",
+            "word",
+            "wh",
+            "of",
+            "about",
+            "particle",
+            "not",
+            "that",
+            "possessive",
+            "article",
+            "must",
+        )
+        for k, item in enumerate(items):
+            if item.kind == "verb" and self._is_task(item):
+                before = items[:k]
+                to = bool(before) and (
+                    before[-1].kind == "to" or (before[-1].kind == "must" and before[-1].text.endswith("to"))
+                )
+                somebody = [each for each in before if each.kind == "np" and each.vague]
+                rest = [each for each in before if each not in somebody and each.kind != "to"]
+                if not all(each.kind in plain or (each.is_pronoun and each.text in ("it", "this")) for each in rest):
+                    return None
+                it = any(each.is_pronoun for each in rest) or any(
+                    each.kind in ("wh", "word", "unknown") for each in rest
+                )
+                aux = {each.text for each in before if each.kind == "aux"}
+                must = any(each.kind == "must" for each in before)
+                if somebody and (aux & {"can", "could", "would", "will"} or must or piece.sub == "condition"):
+                    return k, False
+                if to and it and item.verb("base") and not any(each.kind == "not" for each in before):
+                    return k, False
+                if it and item.verb("ing") and not aux & {"is", "are", "am", "was", "were"}:
+                    return k, False
+                return None
+            if item.kind == "verb":
+                return None
+        return None
