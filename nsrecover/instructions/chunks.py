@@ -125,6 +125,7 @@ class Chunker(Homographs):
             item = self.items[j]
             if item.sort == "article":
                 definite = item.value == "definite"
+                count = "all" if item.text.split()[0] in ("all", "every", "each") else count
             elif item.sort == "possessive":
                 owner = item.value or ("whom" if item.text in ("her", "his", "their") else "")
             elif item.sort == "whose":

@@ -155,6 +155,8 @@ class Commands(Speech):
         if people and any(each.text in ("question", "questions", "quiz", "riddle") for each in rest):
             self._act(Verb.ANSWER, rest[0], rest, False)
             return i + 1
+        if k is None and people and any(entry.indirect for entry in d.entries):
+            return i + 1
         if k is None:
             self.d.unclear(*[each for each in rest if each.kind not in ("filler", "particle")])
             return i + 1

@@ -78,7 +78,11 @@ def arguments(d: Discourse, verb: Verb, items: Sequence[Element]) -> Arguments:
         item = items[i]
         if item.kind == "np" and item.phrase is not None:
             phrase = d.resolved(item, verb, item.prep)
-            if item.count and item.count not in ("one", "1"):
+            if (
+                item.count
+                and item.count not in ("one", "1")
+                and ((item.is_thing and verb is not Verb.COUNT) or item.count != "all")
+            ):
                 d.unexplained.append(item.count)
             found.used.append((item, phrase))
             if item.at is not None:
@@ -232,6 +236,8 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
             subject = thing or person
             place = (subject and _at(found, subject)) or found.place("at", "from", "to", "", "of") or None
             return [Clause(verb, thing, place or d.place, person=person)]
+        case Verb.GUIDE if text == "walk" and not found.people and found.place("to", "at") is not None:
+            return [Clause(Verb.GO, target=found.place("to", "at"))]
         case Verb.FOLLOW | Verb.GUIDE:
             return [_led(d, verb, found, others[0] if others else whom or d.person)]
         case Verb.GO:

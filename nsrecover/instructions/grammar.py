@@ -152,6 +152,9 @@ class _Reader(Commands):
             return
         if items[0].is_pronoun and items[0].phrase is not None and items[0].phrase.words and d.refine(items[0].phrase):
             return
+        if "or" in piece.link.split() and i:
+            d.unclear(*items)
+            return
         things, places = [e for e in items if e.is_thing], [e for e in items if e.is_place]
         people = [e for e in items if e.is_person]
         if piece.sub in ("before", "after") and things:

@@ -77,7 +77,9 @@ def pieces_of(elements: Sequence[Element]) -> list[Piece]:
             flush()
             sub = each.lexeme.value if each.lexeme is not None and each.kind == "sub" else "when"
             sub = "condition" if each.text == "if" else sub
-        elif each.kind == "i" and sub and any(item.verb() for item in items) and not items[-1].verb():
+        elif (sub and each.verb("base") and each.value and items and items[-1].kind == "np" and _finished(items)) or (
+            each.kind == "i" and sub and any(item.verb() for item in items) and not items[-1].verb()
+        ):
             flush()
             items.append(each)
         else:
@@ -89,6 +91,11 @@ def pieces_of(elements: Sequence[Element]) -> list[Piece]:
 def _posed(elements: Sequence[Element], conj: Element) -> bool:
     """Whether a pose stands behind a conjunction."""
     return any(each.start == conj.end and each.kind == "pose" for each in elements)
+
+
+def _finished(items: Sequence[Element]) -> bool:
+    """Whether some elements have a verb of their own: "if you find it" before "bring it to me"."""
+    return any(item.verb() or item.kind == "aux" for item in items[:-1])
 
 
 def _embedded(items: Sequence[Element]) -> bool:
@@ -182,7 +189,12 @@ def _gapped(before: Piece, piece: Piece) -> Piece | None:
 
 def _continues(before: Piece, piece: Piece) -> bool:
     """Whether noun phrases go on with what was said before: "and the banana", ", from the fridge"."""
-    if piece.mark not in ("", ",") or not before.content or (before.is_nominal != piece.is_nominal and before.sub):
+    if (
+        piece.mark not in ("", ",")
+        or "or" in piece.link.split()
+        or not before.content
+        or (before.is_nominal != piece.is_nominal and before.sub)
+    ):
         return False
     first, last = piece.content[0], before.content[-1]
     if first.prep:

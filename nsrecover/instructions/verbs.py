@@ -137,6 +137,8 @@ class TaskVerbs:
                     return k, False
                 if to and it and item.verb("base") and not any(each.kind == "not" for each in before):
                     return k, False
+                if any(each.text in ("stop", "quit", "avoid") for each in rest) and item.verb("ing"):
+                    return k, True
                 if it and item.verb("ing") and not aux & {"is", "are", "am", "was", "were"}:
                     return k, False
                 return None
