@@ -13,7 +13,6 @@ Needs pyarrow and, for videos, imageio-ffmpeg: `pip install 'nsrecover[lerobot]'
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +25,7 @@ from PIL import Image
 from nsrecover.core.actions import Plan
 from nsrecover.core.extras import needs_extra
 from nsrecover.core.observation import Camera, Observation
+from nsrecover.core.untrusted_json import read_json
 from nsrecover.errors import InvalidRecording, did_you_mean
 from nsrecover.records.recording import Recording
 
@@ -97,7 +97,7 @@ class _Dataset:
     def __init__(self, folder: Path, episode: int) -> None:
         self.folder, self._episode = folder, episode
         try:
-            self._info: dict[str, Any] = json.loads((folder / "meta" / "info.json").read_text(encoding="utf-8"))
+            self._info: dict[str, Any] = read_json(folder / "meta" / "info.json")
         except (OSError, ValueError) as problem:
             raise InvalidRecording(
                 f"expected a LeRobot dataset with meta/info.json in {folder}, found: {problem}; check the path"

@@ -16,6 +16,7 @@ from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.core.discrepancy import Verdict
 from nsrecover.core.progress import progress
 from nsrecover.core.scene import FloatArray, SceneGraph
+from nsrecover.core.untrusted_json import read_json
 from nsrecover.monitoring.imagination import as_expected
 from nsrecover.monitoring.monitor import Monitor
 from nsrecover.records.runs import Run
@@ -152,7 +153,7 @@ def all_steps(
     for number in progress(left, what):
         steps = scored_steps(system, runs[number], number, distances_mm, seed, check_sensors)
         atomic_write_bytes(files[number], json.dumps([step.to_json() for step in steps]).encode())
-    return [ScoredStep.from_json(step) for file in files for step in json.loads(file.read_text(encoding="utf-8"))]
+    return [ScoredStep.from_json(step) for file in files for step in read_json(file)]
 
 
 def _fingerprint(system: System) -> str:

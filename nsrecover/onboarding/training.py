@@ -16,6 +16,7 @@ import numpy as np
 from nsrecover.core.atomic_write import atomic_write_bytes
 from nsrecover.core.extras import needs_extra
 from nsrecover.core.progress import left_text
+from nsrecover.core.untrusted_json import parse_json, read_json
 from nsrecover.errors import InvalidConfiguration, did_you_mean
 from nsrecover.onboarding.calibration import Share
 from nsrecover.onboarding.scoring import ScoredStep
@@ -200,7 +201,7 @@ def apply_setting(config: TrainSettings, setting: str) -> None:
         _require_setting(place, part, setting)
         place = getattr(place, part)
     try:
-        value: Any = json.loads(text)
+        value: Any = parse_json(text)
     except ValueError:
         value = text
     if isinstance(place, dict):
@@ -227,7 +228,7 @@ def _open(out: Path, parts: Mapping[str, Sequence[Run]]) -> None:
     """Remember which runs a folder is for, and refuse others."""
     wanted = {name: [run.fingerprint() for run in runs] for name, runs in parts.items()}
     note = out / "runs.json"
-    if note.is_file() and json.loads(note.read_text(encoding="utf-8")) != wanted:
+    if note.is_file() and read_json(note) != wanted:
         raise InvalidConfiguration(
             f"expected the runs that the training in {out} was started with, found others; choose another --out, or "
             "remove the folder"

@@ -21,6 +21,7 @@ from lightning.pytorch.loggers import Logger
 
 import nsrecover
 from nsrecover.core.atomic_write import atomic_write_bytes
+from nsrecover.core.untrusted_json import parse_json, read_json
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.models.bundle import Bundle, BundleConfig
 from nsrecover.training.calibrate import calibrate, calibration_warning
@@ -159,7 +160,7 @@ def identity(config: TrainSettings, data: Sequence[EpisodeSource], held_out: Seq
     return {
         "data": fingerprint(data),
         "held_out": fingerprint(held_out),
-        **{key: json.loads(json.dumps(settings[key])) for key in chosen},
+        **{key: parse_json(json.dumps(settings[key])) for key in chosen},
     }
 
 
@@ -176,7 +177,7 @@ def open_run(config: TrainSettings, out: Path, wanted: dict[str, Any]) -> dict[s
     """
     progress = out / "progress.json"
     if progress.is_file() and not config.restart:
-        found: dict[str, Any] = json.loads(progress.read_text())
+        found: dict[str, Any] = read_json(progress)
         differing = [key for key, value in wanted.items() if found["identity"].get(key) != value]
         if differing:
             raise InvalidConfiguration(

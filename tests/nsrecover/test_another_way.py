@@ -7,6 +7,7 @@ from nsrecover.core.actions import Action
 from nsrecover.core.episode import Episode, EpisodeStatus
 from nsrecover.domains.base import State
 from nsrecover.domains.household.scene import holds
+from nsrecover.explanation.stopping import SAME_ALARM
 from tests.nsrecover.kitchen_facts import HOME, START, WATER, WATERED, FactWorld
 
 
@@ -77,4 +78,4 @@ def test_if_nothing_helps_a_person_is_asked() -> None:
     episode = run(world)
     assert episode.status is EpisodeStatus.ASKED_FOR_HELP
     assert "pot" in episode.reason
-    assert done(world).count("pick_up(pot)") <= 2 * nsrecover.agent.SAME_ALARM
+    assert done(world).count("pick_up(pot)") <= 2 * SAME_ALARM

@@ -94,7 +94,8 @@ def test_too_few_runs_and_runs_that_failed_are_named(tmp_path: Path) -> None:
     done = nsr("calibrate", str(runs), "--out", str(tmp_path / "out"))
     assert done.code == 2
     assert "run04.json step 1 (red)" in done.err
-    assert not (tmp_path / "out").exists()
+    kept = [path.name for path in (tmp_path / "out").iterdir()]
+    assert len(kept) == 1, "the runs that were followed, and no bundle"
 
 
 @pytest.mark.parametrize(
