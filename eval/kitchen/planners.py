@@ -85,7 +85,7 @@ class Course:
         impossible: whether it was found that the goal is lost.
         asked: whether it asked for help.
         reason: why.
-        told: of each explained alarm about a true deviation, whether the text names the right objects, time and kinds.
+        texts_right: of each explained alarm about a true deviation, whether its text has right objects, time and kinds.
         texts: of the explanations of alarms.
         step_s: wall time of each perception and comparison after an action.
         planning_s: wall time of each search that led to actions.
@@ -98,7 +98,7 @@ class Course:
     impossible: bool = False
     asked: bool = False
     reason: str = ""
-    told: list[tuple[bool, bool, bool]] = field(default_factory=list)
+    texts_right: list[tuple[bool, bool, bool]] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     step_s: list[float] = field(default_factory=list)
     planning_s: list[float] = field(default_factory=list)
@@ -127,7 +127,7 @@ class Course:
         if true:
             self.culprits.append((tuple(sorted(true)), tuple(sorted(found.deviating))))
             if text and found.deviations:
-                self.told.append(judged(text, true))
+                self.texts_right.append(judged(text, true))
         if text:
             self.texts.append(text)
 

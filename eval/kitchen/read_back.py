@@ -26,7 +26,7 @@ AT_THE_START = ""
 
 
 @dataclass(frozen=True)
-class Told:
+class ParsedText:
     """What a text says.
 
     Attributes:
@@ -38,14 +38,14 @@ class Told:
     kinds: Mapping[str, str] = field(default_factory=dict)
 
 
-def read(text: str) -> Told | None:
+def read(text: str) -> ParsedText | None:
     """Read the text of an explanation; None if it does not say that something was not as expected."""
     head, *rest = re.split(r"\. (?=[A-Z])", text)
     found = _WHEN.match(head)
     if found is None:
         return None
     kinds = {event["who"]: kind for line in rest for kind, form in _EVENTS.items() if (event := form.match(line))}
-    return Told(AT_THE_START if found["when"] == "Before" else found["action"], kinds)
+    return ParsedText(AT_THE_START if found["when"] == "Before" else found["action"], kinds)
 
 
 def judged(text: str, events: Mapping[str, tuple[str, str]]) -> tuple[bool, bool, bool]:
@@ -57,14 +57,14 @@ def judged(text: str, events: Mapping[str, tuple[str, str]]) -> tuple[bool, bool
         text: of the explanation.
         events: object -> the action after which it deviated first, and the kind of its deviation by the true facts.
     """
-    told = read(text)
-    if told is None:
+    parsed = read(text)
+    if parsed is None:
         return False, False, False
     kinds = {
-        name: ("moved", "changed") if kind in ("helped", "blocking") else (kind,) for name, kind in told.kinds.items()
+        name: ("moved", "changed") if kind in ("helped", "blocking") else (kind,) for name, kind in parsed.kinds.items()
     }
     return (
-        set(told.kinds) == set(events),
-        told.action in {action for action, _ in events.values()},
+        set(parsed.kinds) == set(events),
+        parsed.action in {action for action, _ in events.values()},
         all(name in kinds and kind in kinds[name] for name, (_, kind) in events.items()),
     )

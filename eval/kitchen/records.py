@@ -35,7 +35,7 @@ class KitchenRecord:
         decisions: of each comparison, whether something was truly wrong, and whether an alarm was raised.
         alarms: number of actions done by each alarm, and whether it was justified.
         culprits: of each alarm about a true deviation, the objects that deviate and those that are blamed.
-        told: of each explained alarm about a true deviation, whether its text names the right objects, time and kinds.
+        texts_right: of each explained alarm about a true deviation, whether its text has right objects, time and kinds.
         reached: whether the goal holds in the end, its purpose included.
         asked: whether it asked for help.
         reason: why.
@@ -68,7 +68,7 @@ class KitchenRecord:
     decisions: tuple[tuple[bool, bool], ...]
     alarms: tuple[tuple[int, bool], ...]
     culprits: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
-    told: tuple[tuple[bool, bool, bool], ...]
+    texts_right: tuple[tuple[bool, bool, bool], ...]
     reached: bool
     asked: bool
     reason: str
@@ -127,7 +127,7 @@ def summary(records: Sequence[KitchenRecord]) -> dict[str, Any]:
         "culprits_exact": share_of(set(real) == set(blamed) for r in records for real, blamed in r.culprits),
         "culprits_named": share_of(bool(set(real) & set(blamed)) for r in records for real, blamed in r.culprits),
         **{
-            f"told_{what}": share_of(each[i] for r in records for each in r.told)
+            f"text_{what}": share_of(each[i] for r in records for each in r.texts_right)
             for i, what in enumerate(("objects", "time", "kind"))
         },
         "recovery": share_of(r.reached for r in recoverable if any(right for _, right in r.alarms)),

@@ -24,9 +24,9 @@ COLUMNS: Mapping[str, str] = {
     "of those that the oracle reaches": "as_oracle",
     "lost goals named": "lost_named",
     "harmless not interrupted": "harmless_not_interrupted",
-    "told: objects": "told_objects",
-    "told: time": "told_time",
-    "told: kind": "told_kind",
+    "text: objects": "text_objects",
+    "text: time": "text_time",
+    "text: kind": "text_kind",
 }
 """Column -> metric."""
 PAPERS = (

@@ -136,14 +136,11 @@ class HouseholdPerceiver:
                 found[before] = set()
             if held is not None and held not in found:  # hidden where the fingers have missed it
                 found[held] = {fact for fact in self._before if fact[0] in _PLACES and fact[1] == held}
-        elif any(fact[0] == "holding" for facts in found.values() for fact in facts):
-            return found
-        elif held is None:
-            if before is not None and before not in found:  # it was not let go of, and the gripper hides it
-                found[before] = {("holding", before)}
-        else:
-            moved = held == before or not found[held] & self._before
-            if moved:  # the gripper hides it, or something else is right below it
+        elif all(fact[0] != "holding" for facts in found.values() for fact in facts):
+            if held is None:
+                if before is not None and before not in found:  # it was not let go of, and the gripper hides it
+                    found[before] = {("holding", before)}
+            elif held == before or not found[held] & self._before:  # hidden, or something else is right below it
                 found[held] = {("holding", held)}
         return found
 

@@ -129,12 +129,15 @@ class FactPlanner:
             The way through the first object for which there is one; None if there is none.
         """
         began = time.perf_counter()
-        plan, state, goal = trace.plan.actions, observed.facts, trace.goal
-        for name in discrepancy.deviating + self._in_the_way(state, discrepancy):
+        plan, goal = trace.plan.actions, trace.goal
+        for name in discrepancy.deviating + self._in_the_way(observed.facts, discrepancy):
+            state = observed.facts
             places = tuple(fact for fact in sorted(state) if self._is_place(fact) and fact[1] == name)
+            if not places:
+                continue
             names = [name, *discrepancy.deviating, *(n for action in plan for n in action.arguments)]
             away = self.search(state, (), names, without=places)
-            if not places or not away.steps or _action(away.steps[0]) == discrepancy.action:
+            if not away.steps or _action(away.steps[0]) == discrepancy.action:
                 continue
             for step in away.steps:
                 state = self.instance.apply(state, step.operator, step.arguments)
@@ -144,7 +147,6 @@ class FactPlanner:
                 # the costs of the search's improvements are without what takes the object away
                 whole = replace(found, steps=(*away.steps, *found.steps), proven_optimal=False, improvements=())
                 return self._rejoined(whole, plan, time.perf_counter() - began)
-            state = observed.facts
         return None
 
     def _in_the_way(self, state: State, discrepancy: FactDiscrepancy) -> tuple[str, ...]:

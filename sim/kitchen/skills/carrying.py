@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ from sim.kitchen.skills.whereabouts import entry, front_of, way_out, where
 from sim.kitchen.things import ThingKind
 
 Array = npt.NDArray[np.float64]
+Way = TypeVar("Way")
 
 _MAX_TRIES = 14
 _MOST_GRASPS = 3
@@ -150,36 +152,36 @@ def put(motion: Motion, name: str, target: str) -> None:
         raise SkillFailure(f"the {fixture.name} is closed")
     if not into and place is not None and place.single and _others(motion, target, name):
         raise SkillFailure(f"the {target} is occupied")
-    useless: list[Array] = []
-    while (way := _way_to_put(motion, name, target)) is None and hold_otherwise(motion, name, target, useless):
-        pass
+    way = with_some_grasp(motion, name, target, _way_to_put)
     if way is None:
         raise SkillFailure(f"there is no place in or on the {target} within reach")
     _put(motion, name, *way)
 
 
-def hold_otherwise(motion: Motion, name: str, target: str, useless: list[Array]) -> bool:
-    """Set the held thing down nearby and hold it in another way, so that it can be brought to its target.
+def with_some_grasp(
+    motion: Motion, name: str, target: str, find: Callable[[Motion, str, str], Way | None]
+) -> Way | None:
+    """A way to bring the held thing to its target; as long as there is none, it is set down and held otherwise.
 
     Args:
         motion: of the robot.
         name: of the held thing.
-        target: where it does not come as it is held; it is not set down there.
-        useless: rotations (3, 3) of the tool in the frame of the thing; the present one is added.
+        target: where it is to come; it is not set down there.
+        find: the way for the thing as it is held now; None if there is none.
 
     Returns:
-        Whether it is held in another way; no more than `_MOST_GRASPS` ways are tried.
+        None if there is no way with any of `_MOST_GRASPS` further grasps, or the thing cannot be held otherwise.
     """
-    if len(useless) == _MOST_GRASPS:
-        return False
-    useless.append(motion.cell.pose(name)[1].T @ motion.cell.robot.tool()[1])
-    if not _set_down_nearby(motion, name, target):
-        return False
-    try:
-        pick_up(motion, name, useless)
-    except SkillFailure:
-        return False
-    return True
+    useless: list[Array] = []
+    while (way := find(motion, name, target)) is None and len(useless) < _MOST_GRASPS:
+        useless.append(motion.cell.pose(name)[1].T @ motion.cell.robot.tool()[1])
+        if not _set_down_nearby(motion, name, target):
+            break
+        try:
+            pick_up(motion, name, useless)
+        except SkillFailure:
+            break
+    return way
 
 
 def _set_down_nearby(motion: Motion, name: str, target: str) -> bool:

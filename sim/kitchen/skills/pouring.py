@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sim.common.rotations import leveled, rotation_about
 from sim.kitchen.reach import Station, ToolPose
-from sim.kitchen.skills.carrying import hold_otherwise
+from sim.kitchen.skills.carrying import with_some_grasp
 from sim.kitchen.skills.motion import SLOW_M_S, Motion, SkillFailure
 from sim.kitchen.skills.whereabouts import front_of, where
 from sim.kitchen.things import Form
@@ -38,9 +38,7 @@ def pour(motion: Motion, name: str, target: str) -> None:
     kind = cell.things[name].kind
     if kind.form not in (Form.VESSEL, Form.BOTTLE):
         raise SkillFailure(f"the {name} holds no liquid")
-    useless: list[Array] = []
-    while (way := _way_to_pour(motion, name, target)) is None and hold_otherwise(motion, name, target, useless):
-        pass
+    way = with_some_grasp(motion, name, target, _way_to_pour)
     if way is None:
         raise SkillFailure(f"the {name} cannot be tilted over the {target} from anywhere")
     poses, station = way

@@ -18,9 +18,9 @@ def texts(world: FactWorld) -> list[str]:
 
 def test_object_time_and_kind_are_read_from_the_text() -> None:
     (text,) = texts(FactWorld(hook=MOVED))
-    told = read(text)
-    assert told is not None
-    assert (told.action, dict(told.kinds)) == ("pick_up(pot)", {"mug": "moved"})
+    parsed = read(text)
+    assert parsed is not None
+    assert (parsed.action, dict(parsed.kinds)) == ("pick_up(pot)", {"mug": "moved"})
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_what_was_so_from_the_start_has_no_action() -> None:
         "Before step 1, pick_up(pot), something was not as expected. The mug has changed, though no step was to change "
         "it: the mug is filled with wine."
     )
-    told = read(text)
-    assert told is not None
-    assert told.action == AT_THE_START
+    parsed = read(text)
+    assert parsed is not None
+    assert parsed.action == AT_THE_START
     assert judged("The pot is blue.", {"pot": ("", "changed")}) == (False, False, False)
