@@ -39,6 +39,7 @@ class FactSystem:
         explainer: explains discrepancies; by default a `FactExplainer` for the instance.
         perceiver: makes a fresh perceiver for an episode; by default observations are scenes of facts.
         decay: factor of the certainty of what is not seen, for every action; 0 for a monitor without memory.
+        visits: whether places are looked at before something is done there; see `FactMonitor`.
     """
 
     instance: Instance
@@ -49,6 +50,7 @@ class FactSystem:
     explainer: FactsExplainer = None  # type: ignore[assignment]  # __post_init__ sets it
     perceiver: Callable[[Instance], FactPerceiver[Any]] = FactsPerceiver
     decay: float = DECAY
+    visits: bool = False
 
     def __post_init__(self) -> None:
         if self.explainer is None:
@@ -96,6 +98,7 @@ class FactSystem:
             self.lookahead if self.ahead else None,
             self.check,
             self.decay,
+            self.visits,
         )
 
 

@@ -48,4 +48,4 @@ class HouseholdSystem:
         known = self.models.config.durations
         costs = {name: known[name] for name in instance.domain.operators if name in known}
         made = symbolic(instance, goal, durations or costs or None)
-        return replace(made, perceiver=lambda home: self.models.perceiver(home, reads, hears))
+        return replace(made, perceiver=lambda home: self.models.perceiver(home, reads, hears), visits=True)

@@ -154,8 +154,12 @@ def run_episode(job: tuple[int, HouseholdEpisode], planner: str, checkpoint: str
         except NsrecoverError as problem:
             crash = f"{type(problem).__name__}: {problem}"
         bad_plan = fault is not None and fault.fault_class is FaultClass.PLANNING and not planned
-        # what is wrong from the beginning has to be noticed before an action fails, or by the end
-        failing = robot.struck or (robot.failed if robot.failed is not None else len(plan))
+        harmless = _harmless(episode, robot)
+        # an error of the robot is a failed action; what others change makes a later action fail, or the goal be missed
+        own = fault is not None and fault.fault_class in (FaultClass.EXECUTION, FaultClass.IRREVERSIBLE)
+        failing = robot.struck if own and robot.struck is not None else robot.failed
+        # what is wrong from the beginning can only be noticed later
+        since = robot.struck or (robot.failed if robot.failed is not None else len(plan))
         wrong = robot.struck is not None or bad_plan
         # to skip what is done already is no interruption
         acted = robot.executed > len(plan) or bool(course.recovery_actions)
@@ -168,9 +172,10 @@ def run_episode(job: tuple[int, HouseholdEpisode], planner: str, checkpoint: str
             tuple(each.kind for each in episode.faults),
             fault.fault_class.value if fault is not None else "none",
             episode.recoverable,
-            _harmless(episode, robot),
+            harmless,
             wrong,
-            any(done <= failing and right for done, right in course.alarms),
+            any(right and (failing is None or done <= failing) for done, right in course.alarms),
+            any(right and done <= since for done, right in course.alarms),
             tuple(course.decisions),
             tuple(course.alarms),
             tuple(course.culprits),
@@ -210,6 +215,7 @@ def table(found: dict[str, Any]) -> str:
     """One line with the most important metrics."""
     shares = {
         "noticed in time": "in_time",
+        "noticed at once": "at_once",
         "false alarms": "false_alarm_rate",
         "culprits exact": "culprits_exact",
         "text: objects": "text_objects",

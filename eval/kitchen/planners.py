@@ -38,6 +38,7 @@ class Planner:
         checks: whether anything is checked before actions.
         ahead: whether plans are checked ahead before actions.
         memory: whether what is not seen is remembered.
+        visits: whether the robot looks at a place before it acts there, and at those of the goal in the end.
         looks: whether the robot drives to where it sees better.
         facts: whether it is given the true facts instead of images.
         subgoals: operators after which the plan is verified, instead of before and after every action; empty: only at
@@ -51,6 +52,7 @@ class Planner:
     checks: bool = True
     ahead: bool = True
     memory: bool = True
+    visits: bool = True
     looks: bool = True
     facts: bool = False
     subgoals: tuple[str, ...] | None = None
@@ -65,6 +67,7 @@ PLANNERS: Mapping[str, Planner] = {
     "no_lookahead": Planner("the agent, which checks only the conditions of the next action", ahead=False),
     "no_checks": Planner("the agent without checks before actions", ahead=False, checks=False),
     "no_memory": Planner("the agent, for which what is not seen is unknown", memory=False),
+    "no_visits": Planner("the agent, which does not look at a place before it acts there", visits=False),
     "no_looking": Planner("the agent, which looks again from where it stands", looks=False),
     "after_subgoal": Planner("REFLECT online: verify and correct after each subgoal", subgoals=ENDS_SUBGOAL),
     "after_task": Planner("REFLECT: verify and correct after the task", subgoals=()),
@@ -179,6 +182,7 @@ def _system(planner: Planner, robot: KitchenRobot, checkpoint: str | None) -> Fa
         ahead=planner.ahead,
         check=planner.checks,
         decay=DECAY if planner.memory else 0.0,
+        visits=system.visits and planner.visits and planner.looks,
     )
 
 

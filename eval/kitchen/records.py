@@ -12,7 +12,7 @@ import numpy as np
 from eval.common.record_lines import data_of, line_of
 from eval.common.statistics import grouped, p95, share, share_of, spread
 
-FORMAT = 2
+FORMAT = 3
 """Version of a line; increased when its content changes."""
 
 
@@ -31,7 +31,9 @@ class KitchenRecord:
         recoverable: whether the goal can be reached after the errors, by the search of the dataset.
         harmless: whether something is wrong, and the plan reaches the goal nevertheless, in the domain.
         wrong: whether anything is wrong by the facts: they deviate, or the plan that the robot is given fails.
-        in_time: whether an alarm came before the failing action, or right after it.
+        in_time: whether an alarm came before the first action that fails, or right after it. An error of the robot makes
+            its own action fail; a change by others, or a wrong plan, the first action that cannot be done then.
+        at_once: whether an alarm came before the change, or right after the action during which it happened.
         decisions: of each comparison, whether something was truly wrong, and whether an alarm was raised.
         alarms: number of actions done by each alarm, and whether it was justified.
         culprits: of each alarm about a true deviation, the objects that deviate and those that are blamed.
@@ -65,6 +67,7 @@ class KitchenRecord:
     harmless: bool
     wrong: bool
     in_time: bool
+    at_once: bool
     decisions: tuple[tuple[bool, bool], ...]
     alarms: tuple[tuple[int, bool], ...]
     culprits: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
@@ -123,7 +126,8 @@ def summary(records: Sequence[KitchenRecord]) -> dict[str, Any]:
         "precision": share(true, true + false),
         "recall": share(true, true + missed),
         "false_alarm_rate": share(false, false + quiet),
-        "in_time": share_of(r.in_time for r in records if r.wrong),
+        "in_time": share_of(r.in_time for r in records if r.wrong and not r.harmless),
+        "at_once": share_of(r.at_once for r in records if r.wrong),
         "culprits_exact": share_of(set(real) == set(blamed) for r in records for real, blamed in r.culprits),
         "culprits_named": share_of(bool(set(real) & set(blamed)) for r in records for real, blamed in r.culprits),
         **{
@@ -159,7 +163,7 @@ def _by(records: Sequence[KitchenRecord], key: Any) -> dict[str, Any]:
     return {
         name: {
             "episodes": len(group),
-            "in_time": share_of(r.in_time for r in group if r.wrong)["value"],
+            "in_time": share_of(r.in_time for r in group if r.wrong and not r.harmless)["value"],
             "completion": share_of(r.reached for r in group if r.recoverable)["value"],
         }
         for name, group in grouped(records, key).items()

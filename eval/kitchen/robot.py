@@ -82,7 +82,6 @@ class KitchenRobot(ClosedByWith):
         self.struck: int | None = None
         self.failed: int | None = None
         self.pending: dict[str, tuple[str, str]] = {}
-        self._turn = 0
         self._judge(self.assumed, self.assumed, self.truth, None)
 
     @property
@@ -95,13 +94,11 @@ class KitchenRobot(ClosedByWith):
         return FactScene(self.truth) if self._facts else self.world.observe()
 
     def look(self, names: Sequence[str]) -> Any:
-        """Drive in front of one of several things, each time of another one, and observe."""
-        if names and self._drives and not self._facts:
-            name = names[self._turn % len(names)]
-            self._turn += 1
-            if name in self.world.cell.bodies():
-                self.looks += 1
-                self.drive(Action(FRONT, (name,)))
+        """Drive in front of the first of several fixtures, and observe; where a thing truly is plays no part."""
+        place = next((name for name in names if name in self.world.cell.fixtures), None)
+        if place is not None and self._drives and not self._facts:
+            self.looks += 1
+            self.drive(Action(FRONT, (place,)))
         return self.observe()
 
     def drive(self, action: Action) -> None:

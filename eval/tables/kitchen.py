@@ -19,6 +19,7 @@ from sim.datasets.household import HOUSEHOLD_DATASETS
 TITLE = "Household episodes in the kitchen"
 COLUMNS: Mapping[str, str] = {
     "noticed in time": "in_time",
+    "noticed at once": "at_once",
     "false alarms per comparison": "false_alarm_rate",
     "goal reached, if it can be": "completion",
     "of those that the oracle reaches": "as_oracle",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 
-from nsrecover.core.facts import FactScene, Property
+from nsrecover.core.facts import PLACE, FactScene, Property
 from nsrecover.domains.base import Domain, Fact, State
 from nsrecover.domains.properties import by_property, drifts
 
@@ -22,7 +22,7 @@ def fused(looks: Sequence[FactScene], domain: Domain) -> FactScene:
     """What several observations of one scene say together: of each property the value with most certainty behind it.
 
     Its certainty is its share of all observations that show the property, times that of the best of them; what only one
-    of several shows is not confirmed.
+    of several shows is not confirmed. Not to be where it should says less about a thing's place than to be seen elsewhere.
     """
     if len(looks) == 1:
         return looks[0]
@@ -35,6 +35,8 @@ def fused(looks: Sequence[FactScene], domain: Domain) -> FactScene:
             sure = look.certainty.get(prop, 1.0)
             votes[group.get(prop, _NONE)] += sure
             best = max(best, sure)
+        if prop[0] == PLACE and any(weight for value, weight in votes.items() if value):
+            votes.pop(_NONE, None)
         # of equally good values the later observation's
         value = max(reversed(list(votes)), key=votes.__getitem__)
         facts |= value

@@ -116,6 +116,8 @@ class FactMonitor(Generic[Seen]):
         lookahead: says before an action what would go wrong later; None: only the conditions of the next action count.
         check: whether conditions are checked before actions at all; False for comparisons.
         decay: factor of the certainty of what is not seen, for every action.
+        visits: whether `confirm` looks first at the place of an action that is done elsewhere than the last one, at the
+            places of the goal when all is done, and everywhere for what is lost; for robots that see only what is near.
 
     Raises:
         InvalidAction: the plan has an unknown operator or wrong arguments.
@@ -133,13 +135,16 @@ class FactMonitor(Generic[Seen]):
         lookahead: Lookahead | None = None,
         check: bool = True,
         decay: float = DECAY,
+        visits: bool = False,
     ) -> None:
         self.instance, self._perceiver, self._lookahead, self._check = instance, perceiver, lookahead, check
-        self._decay = decay
+        self._decay, self._visits = decay, visits
+        self._visited, self._near = tuple[str, ...](), tuple[str, ...]()
         known = frozenset(assumed or ())
         self._expect(known, known)
         seen = perceiver(observation)
         expected = seen if assumed is None else FactScene(known)
+        self._movable = {fact[1] for fact in seen.facts | expected.facts if fact[0] in ("at", "atop", "holding")}
         self.goal = what_it_leaves(instance, expected.facts, plan) if goal is None else tuple(goal)
         self.graph = updated(expected, seen, instance.domain, decay=1.0)
         self._trace = imagined_trace(instance, expected, plan, self.goal)
@@ -170,11 +175,14 @@ class FactMonitor(Generic[Seen]):
 
     @property
     def doubtful(self) -> tuple[str, ...]:
-        """Where to look for what deviates or is not known: fixed objects, the most important first."""
+        """Where to look next: at a visited place, or for what deviates or is not known; fixed objects, each once first."""
+        if self._visited:
+            return self._visited
         found = self._judged.found
         names = (*found.deviating, *(each.name for each in found.missing_to_tell if isinstance(each, Unknown)))
-        scenes = (found.observed.facts, found.expected.facts)
-        return tuple(dict.fromkeys(place for name in names for facts in scenes for place in _outermost(name, facts)))
+        places = self._places(names, found.observed.facts, found.expected.facts)
+        turn = (len(self._judged.looks) - 1) % max(len(places), 1)
+        return (*places[turn:], *places[:turn])
 
     def check(self) -> FactDiscrepancy:
         """Compare before the next action: whether it can be done, and whether the plan still leads to its goal.
@@ -206,6 +214,7 @@ class FactMonitor(Generic[Seen]):
         self._expect(before.facts, expected.facts)
         seen = self._perceiver(observation)
         self.num_executed += 1
+        self._near = self._places(action.arguments, before.facts, expected.facts)
         self._judged = _Judged(Phase.AFTER, action, before.facts, expected, [seen])
         self._judged.found = self._concluded(self._judged)
         return self._judged.found
@@ -215,17 +224,22 @@ class FactMonitor(Generic[Seen]):
 
         Args:
             observe: makes another observation of the scene. One that cannot be used counts as made.
-            looks: how often the scene is observed at most, the observation of the step or check included.
+            looks: how often the scene is observed at most, the observation of the step or check included; visits, which
+                end at the first deviation, come on top.
         """
+        self._visit(observe)
         last, previous = self._judged, None
         for _ in range(looks - 1):
             same = last.found.as_expected or (last.found and last.found.deviating == previous)
             if same and last.seen_twice and not last.found.missing_to_tell:
                 break
             previous = last.found.deviating
+            self._near = self.doubtful[:1] or self._near
             with contextlib.suppress(InvalidObservation):
                 last.looks.append(self._perceiver(observe()))
                 last.found = self._concluded(last)
+        if self._visits and last.found:
+            self._search(observe)
         return last.found
 
     def accepted(self) -> Recovery | None:
@@ -247,6 +261,56 @@ class FactMonitor(Generic[Seen]):
         looks = self._judged.looks
         self._judged = _Judged(Phase.BEFORE, None, self.graph.facts, self.graph, looks)
         return plan
+
+    def _visit(self, observe: Callable[[], Seen]) -> None:
+        """Look at where something will be done, or at what was to be reached, before it is relied on."""
+        last, due = self._judged, self.next_action
+        if not self._visits or not last.found.as_expected or (due is not None and last.phase is Phase.AFTER):
+            return
+        for place in self._places(due.arguments if due is not None else self._wanted, self.graph.facts):
+            if place in self._near or self._judged.found:
+                continue
+            self._expect(self.graph.facts, self.graph.facts)
+            judged = replace(last, before=self.graph.facts, expected=self.graph, looks=[])
+            if self._looked_at(place, observe, judged):
+                self._judged = judged
+
+    def _search(self, observe: Callable[[], Seen]) -> None:
+        """Look for what is needed and in none of the places in view: wherever things are known to be."""
+        last = self._judged
+        needed = {
+            *self._wanted,
+            *(name for action in self.plan.actions[self.num_executed :] for name in action.arguments),
+        }
+        lost = [name for name in last.found.deviating if name in needed and not _outermost(name, self.graph.facts)]
+        names = sorted(fact[2] for fact in self.graph.facts if len(fact) == 3 and fact[0] in ("at", "atop"))
+        for place in self._places(names, self.graph.facts):
+            if all(any(fact[:2] == ("at", name) for fact in self.graph.facts) for name in lost):
+                return
+            self._looked_at(place, observe, last)
+
+    def _looked_at(self, place: str, observe: Callable[[], Seen], judged: _Judged) -> bool:
+        """Add an observation of a place to a step or check; whether it could be used."""
+        self._visited = self._near = (place,)
+        try:
+            judged.looks.append(self._perceiver(observe()))
+        except InvalidObservation:
+            return False
+        finally:
+            self._visited = ()
+        judged.found = self._concluded(judged)
+        return True
+
+    @property
+    def _wanted(self) -> list[str]:
+        """The objects of the goal."""
+        domain = self.instance.domain
+        return [property_of(literal(fact, domain)[0], domain)[1] for fact in self.goal]
+
+    def _places(self, names: Iterable[str], *scenes: State) -> tuple[str, ...]:
+        """The fixed objects that some objects are in or on, or are themselves."""
+        outer = (place for name in names for facts in scenes for place in _outermost(name, facts))
+        return tuple(dict.fromkeys(place for place in outer if place not in self._movable))
 
     def _expect(self, before: State, expected: State) -> None:
         if isinstance(self._perceiver, ExpectingPerceiver):

@@ -24,6 +24,8 @@ AT_THE_END_S = 1.0
 """What goes on when an observation is made was heard in this time before it."""
 CHANGES = 0.05
 """Probability with which something is taken to have changed that no action was to change, before it is seen."""
+WORKS = 2 / 3
+"""Probability with which an action is taken to have done what it was to do, before that is seen."""
 _PLACES = ("at", "atop")
 
 
@@ -106,14 +108,14 @@ class HouseholdPerceiver:
     def _likely(self, variable: str, name: str, chances: Mapping[str, float]) -> dict[str, float]:
         """Probabilities of the values of a variable that was read, given what is expected (Bayes).
 
-        What the last action was to change may be as it was, or changed, equally likely; everything else is as expected
-        but for a share of `CHANGES`.
+        What the last action was to change is as expected with a probability of `WORKS`, everything else of 1 - `CHANGES`.
         """
+        if not self._expected:
+            return dict(chances)
         values = self._instance.domain.variables[variable].values
         expected, before = (self._value(variable, name, state) for state in (self._expected, self._before))
-        if not self._expected or expected != before:
-            return dict(chances)
-        prior = {value: 1 - CHANGES if value == expected else CHANGES / (len(values) - 1) for value in values}
+        sure = WORKS if expected != before else 1 - CHANGES
+        prior = {value: sure if value == expected else (1 - sure) / (len(values) - 1) for value in values}
         product = {value: prior[value] * chance for value, chance in chances.items()}
         total = sum(product.values())
         return {value: chance / total for value, chance in product.items()} if total else dict(chances)

@@ -59,11 +59,11 @@ def state_masks(observation: Observation, names: Collection[str]) -> dict[str, t
     """
     found: dict[str, tuple[int, ...]] = {}
     for number, name in observation.labels.items():
-        if name in names:
-            found.setdefault(name, (number,))
         switched = operated_by(name)
         if switched is not None and switched in names:
             found[switched] = (number,)
+        elif name in names:
+            found.setdefault(name, (number,))
     return found
 
 

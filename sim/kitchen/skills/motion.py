@@ -184,6 +184,12 @@ class Motion:
                 return leg
         return arm.between(arm.joints, goal)
 
+    def carries_freely(self, goal: BasePose) -> bool:
+        """Whether the arm, as it is, and what it holds touch nothing at a place and on the straight way to it."""
+        lane = [goal.backed(0.05 * number) for number in range(9)]
+        postures = np.broadcast_to(self._robot.arm.joints, (len(lane), 1, 7))
+        return bool(clear(lane, postures, self.cell.arm_obstacles(self.cell.carried_things()), self._carried()).all())
+
     def drive(self, goal: BasePose) -> None:
         """Drive to a place.
 

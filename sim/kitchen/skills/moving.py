@@ -40,7 +40,9 @@ def move_to(motion: Motion, name: str) -> None:
             base = BasePose(
                 float(point[0]) - distance * math.cos(away), float(point[1]) - distance * math.sin(away), away
             )
-            if plan.free(np.array([[base.x, base.y]]))[0] and plan.path(cell.robot.base, base) is not None:
+            if not plan.free(np.array([[base.x, base.y]]))[0] or plan.path(cell.robot.base, base) is None:
+                continue
+            if not cell.robot.held or motion.carries_freely(base):
                 motion.drive(base)
                 return
     raise SkillFailure(f"there is no free place in front of the {name}")

@@ -45,6 +45,7 @@ def test_metrics_have_the_keys_of_the_tabletop(oracle: KitchenRecord) -> None:
         decisions=((True, False), (False, True)),
         alarms=((3, False),),
         in_time=False,
+        at_once=False,
         culprits=(),
     )
     found = summary([oracle, blind])
