@@ -31,8 +31,8 @@ class KitchenRecord:
         recoverable: whether the goal can be reached after the errors, by the search of the dataset.
         harmless: whether something is wrong, and the plan reaches the goal nevertheless, in the domain.
         wrong: whether anything is wrong by the facts: they deviate, or the plan that the robot is given fails.
-        in_time: whether an alarm came before the first action that fails, or right after it. An error of the robot makes
-            its own action fail; a change by others, or a wrong plan, the first action that cannot be done then.
+        in_time: whether an alarm came before the first action that fails, or right after it. An error of the robot
+            makes its own action fail; a change by others, or a wrong plan, the first action that cannot be done then.
         at_once: whether an alarm came before the change, or right after the action during which it happened.
         decisions: of each comparison, whether something was truly wrong, and whether an alarm was raised.
         alarms: number of actions done by each alarm, and whether it was justified.

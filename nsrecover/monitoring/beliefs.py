@@ -22,7 +22,7 @@ def fused(looks: Sequence[FactScene], domain: Domain) -> FactScene:
     """What several observations of one scene say together: of each property the value with most certainty behind it.
 
     Its certainty is its share of all observations that show the property, times that of the best of them; what only one
-    of several shows is not confirmed. Not to be where it should says less about a thing's place than to be seen elsewhere.
+    of several shows is not confirmed. That a thing is not where it should be counts less than its being seen.
     """
     if len(looks) == 1:
         return looks[0]

@@ -175,7 +175,7 @@ class FactMonitor(Generic[Seen]):
 
     @property
     def doubtful(self) -> tuple[str, ...]:
-        """Where to look next: at a visited place, or for what deviates or is not known; fixed objects, each once first."""
+        """Where to look next: a visited place, or fixed objects with what deviates or is not known, in turn."""
         if self._visited:
             return self._visited
         found = self._judged.found
@@ -277,15 +277,12 @@ class FactMonitor(Generic[Seen]):
 
     def _search(self, observe: Callable[[], Seen]) -> None:
         """Look for what is needed and in none of the places in view: wherever things are known to be."""
-        last = self._judged
-        needed = {
-            *self._wanted,
-            *(name for action in self.plan.actions[self.num_executed :] for name in action.arguments),
-        }
-        lost = [name for name in last.found.deviating if name in needed and not _outermost(name, self.graph.facts)]
-        names = sorted(fact[2] for fact in self.graph.facts if len(fact) == 3 and fact[0] in ("at", "atop"))
-        for place in self._places(names, self.graph.facts):
-            if all(any(fact[:2] == ("at", name) for fact in self.graph.facts) for name in lost):
+        last, rest = self._judged, self.plan.actions[self.num_executed :]
+        needed = {*self._wanted, *(name for action in rest for name in action.arguments)} & self._movable
+        lost = needed & set(last.found.deviating)
+        used = sorted(fact[2] for fact in self.graph.facts if len(fact) == 3 and fact[0] in ("at", "atop"))
+        for place in self._places(used, self.graph.facts):
+            if lost <= {fact[1] for fact in self.graph.facts if fact[0] in ("at", "atop", "holding")}:
                 return
             self._looked_at(place, observe, last)
 

@@ -108,7 +108,8 @@ class HouseholdPerceiver:
     def _likely(self, variable: str, name: str, chances: Mapping[str, float]) -> dict[str, float]:
         """Probabilities of the values of a variable that was read, given what is expected (Bayes).
 
-        What the last action was to change is as expected with a probability of `WORKS`, everything else of 1 - `CHANGES`.
+        What the last action was to change is as expected with a probability of `WORKS`, everything else with one of
+        1 - `CHANGES`.
         """
         if not self._expected:
             return dict(chances)
