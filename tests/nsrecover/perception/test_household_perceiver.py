@@ -176,5 +176,10 @@ def test_a_burner_shows_by_its_knob_whether_it_runs() -> None:
     observation = seen("third stove burner", "third stove knob", "stove knob", "mug")
     masks = state_masks(observation, {"third stove burner", "mug"})
     assert masks == {"third stove burner": (2,), "mug": (4,)}
+    hidden = seen("third stove knob", "mug")
+    assert state_masks(hidden, {"third stove burner", "third stove knob", "mug"}) == {
+        "third stove burner": (1,),
+        "mug": (2,),
+    }
     assert operated_by("stove knob") == "stove burner"
     assert operated_by("mug") is None

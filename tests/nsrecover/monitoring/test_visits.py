@@ -1,0 +1,103 @@
+"""A robot that sees only what is near it looks at a place before it acts there, and for what is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+
+import nsrecover
+from nsrecover.core.actions import Action
+from nsrecover.core.episode import Episode, EpisodeStatus
+from nsrecover.core.facts import PLACE, FactScene
+from nsrecover.domains.base import State
+from tests.nsrecover.kitchen_facts import FRIED, FRY, HOME, START, FactWorld, after
+
+MUG_ON_BURNER = ("at", "mug", "stove burner")
+
+
+class NearWorld(FactWorld):
+    """Shows what is at the place at which the robot stands; `look` goes there, actions go where they are done."""
+
+    def __init__(self, state: State = START, hook: Callable[[int, State], State] = lambda number, state: state) -> None:
+        super().__init__(state, hook)
+        self.at, self.looked = "countertop", list[str]()
+
+    def place(self, name: str) -> str:
+        inside = {fact[1]: fact[2] for fact in self.state if fact[0] == "at"}
+        while name in inside:
+            name = inside[name]
+        return name
+
+    def observe(self) -> FactScene:
+        hidden = {name for name in HOME.objects if self.place(name) != self.at and ("holding", name) not in self.state}
+        facts = frozenset(fact for fact in self.state if fact[1] not in hidden)
+        variables = (PLACE, *HOME.domain.variables)
+        unknown = {(variable, name): 0.0 for variable in variables for name in hidden}
+        if self.done and self.done[-1].operator == "pick_up":
+            unknown.pop((PLACE, self.done[-1].arguments[0]), None)  # the hand is seen to be empty
+        return FactScene(facts, unknown)
+
+    def look(self, names: Sequence[str]) -> FactScene:
+        if names:
+            self.at = names[0]
+            self.looked.append(names[0])
+        return self.observe()
+
+    def execute(self, action: Action) -> None:
+        self.at = self.place(action.arguments[-1])
+        super().execute(action)
+
+
+def run(world: NearWorld, visits: bool) -> Episode:
+    system = replace(nsrecover.symbolic(HOME, FRIED), assumed=START, visits=visits)
+    return nsrecover.RecoveryAgent(system, world).run(FRY)
+
+
+def moved(number: int, *place: str) -> Callable[[int, State], State]:
+    """After so many actions the mug is elsewhere."""
+    return lambda done, state: (state - {("at", "mug", "countertop")}) | {place} if done == number else state
+
+
+def test_a_place_that_was_taken_meanwhile_is_seen_before_something_is_put_there() -> None:
+    world = NearWorld(hook=moved(3, *MUG_ON_BURNER))
+    episode = run(world, visits=True)
+    alarm = next(record for record in episode.records if record.discrepancy)
+    assert alarm.action is None  # before the action, not after it
+    assert "mug" in alarm.discrepancy.deviating
+    assert episode.status is EpisodeStatus.COMPLETED
+    assert set(FRIED) <= world.state
+    assert MUG_ON_BURNER not in world.state
+
+
+def test_each_place_is_looked_at_once_when_the_robot_comes_to_it() -> None:
+    world = NearWorld()
+    episode = run(world, visits=True)
+    assert tuple(world.done) == FRY.actions
+    assert all(record.discrepancy.as_expected for record in episode.records)
+    assert len(world.looked) <= 6
+    assert all(one != other for one, other in zip(world.looked, world.looked[1:], strict=False))
+
+
+@pytest.mark.parametrize("visits", [True, False])
+def test_what_is_undone_behind_the_robot_is_seen_in_the_end(visits: bool) -> None:
+    plan = nsrecover.Plan.parse("toggle_on(faucet); pick_up(mug); put_on(mug, dining table)")
+    goal = (("at", "mug", "dining table"), ("running", "faucet"))
+    world = NearWorld(hook=after(3, less=(("running", "faucet"),)))
+    system = replace(nsrecover.symbolic(HOME, goal), assumed=START, visits=visits)
+    nsrecover.RecoveryAgent(system, world).run(plan)
+    assert (("running", "faucet") in world.state) is visits
+
+
+@pytest.mark.parametrize("visits", [True, False])
+def test_what_is_gone_is_looked_for_where_things_are(visits: bool) -> None:
+    start = (START - {("at", "pot", "countertop")}) | {("at", "pot", "dining table")}
+    taken = after(1, ("at", "mug", "dining table"), less=(("holding", "mug"),))
+    world = NearWorld(start, taken)
+    goal = (("at", "mug", "sink"),)
+    system = replace(nsrecover.symbolic(HOME, goal), assumed=start, visits=visits)
+    episode = nsrecover.RecoveryAgent(system, world).run(nsrecover.Plan.parse("pick_up(mug); put_in(mug, sink)"))
+    assert ("dining table" in world.looked) is visits
+    assert episode.records[0].discrepancy.deviating == ("mug",)
+    assert (("at", "mug", "dining table") in episode.records[0].discrepancy.observed.facts) is visits
