@@ -33,6 +33,7 @@ app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
     help="Detect robot plan execution errors from camera images, explain them, and plan the shortest recovery.",
 )
 

@@ -81,6 +81,7 @@ def test_help_of_every_command_teaches() -> None:
         done = nsr(name, "--help")
         assert done.code == 0
         assert len(done.out) > 400, name
+    assert "nsrecover[train]" in nsr("train", "--help").out
 
 
 def in_millimetres(folder: Path) -> list[str]:
