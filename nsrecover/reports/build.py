@@ -87,7 +87,7 @@ def report_of(
             f"expected media for each of the {len(episode.records)} turns, found {len(media)}; give one for each"
         )
     words = wording or _wording(episode, instance)
-    moments = _moments(episode, words)
+    moments = moments_of(episode, words)
     main = main_moment(moments)
     shown = main if main is not None else max(0, len(moments) - 1)
     scenes = _scenes(episode, moments, shown, words)
@@ -114,12 +114,35 @@ def report_of(
         steps=steps,
         shown=shown,
         way=way_of(episode, words),
-        curves=tuple(_curve(moment, len(episode.plan)) for moment in moments if _searched(moment.turn.recovery)),
+        curves=tuple(
+            curve_of(moment.turn.recovery, moment.label(len(episode.plan)))
+            for moment in moments
+            if moment.turn.recovery is not None and moment.turn.recovery.improvements
+        ),
         images=album.images,
         film=data_uri(fitting[0].content, fitting[0].mime) if fitting else "",
         notes=_notes(media, sounds, films, fitting),
         downloads=files,
     )
+
+
+def latest_step(episode: Episode, words: Wording, media: Media | None = None) -> Step:
+    """The last turn of an episode that goes on, as in its report.
+
+    Args:
+        episode: the episode until now, with a turn at least.
+        words: how its domain is put into words.
+        media: photographs and sound of the turn.
+    """
+    moments = moments_of(episode, words)
+    last = len(moments) - 1
+    every = [Media()] * last + [media or Media()]
+    found = moments[last].found
+    graphs = [graph for graph in (found.expected, found.observed) if isinstance(graph, SceneGraph)]
+    sounds = sounds_of([each.clip for each in every], [moment.kind for moment in moments])
+    scenes = _scenes(episode, moments, last, words)
+    pictures = _pictures(episode, moments, last, every, Album(every, graphs))
+    return _step(episode, moments, last, words, scenes, pictures, sounds[last])
 
 
 def _is_film(extra: Extra) -> bool:
@@ -146,7 +169,8 @@ def _wording(episode: Episode, instance: Instance | None) -> Wording:
     return wording_of_facts(instance)
 
 
-def _moments(episode: Episode, words: Wording) -> list[Moment]:
+def moments_of(episode: Episode, words: Wording) -> list[Moment]:
+    """The turns of an episode, marked and explained."""
     found, way_step = [], 0
     for turn in turns(episode):
         kind = kind_of(turn.discrepancy)
@@ -234,13 +258,13 @@ def _numbers(found: Found, recovery: Recovery | None) -> tuple[tuple[str, str], 
     return tuple(numbers)
 
 
-def _searched(recovery: Recovery | None) -> bool:
-    return recovery is not None and bool(recovery.improvements)
+def curve_of(recovery: Recovery, label: str) -> Curve:
+    """The curve of a search that has found a way.
 
-
-def _curve(moment: Moment, steps: int) -> Curve:
-    recovery = moment.turn.recovery
-    assert recovery is not None
+    Args:
+        recovery: with its improvements.
+        label: of the step.
+    """
     found = recovery.improvements
     return Curve(
         tuple(each.seconds for each in found),
@@ -249,7 +273,7 @@ def _curve(moment: Moment, steps: int) -> Curve:
         max(recovery.seconds, found[-1].seconds),
         recovery.lower_bound if 0 < recovery.lower_bound < math.inf else None,
         recovery.proven_optimal,
-        moment.label(steps),
+        label,
     )
 
 

@@ -50,13 +50,13 @@ class Events:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._kept: deque[tuple[int, EventKind, dict[str, Any]]] = deque(maxlen=MEMORY)
+        self._kept: deque[tuple[int, str, dict[str, Any]]] = deque(maxlen=MEMORY)
         self._news = asyncio.Event()
         self._number = 0
         self.closed = False
         self.listeners = 0
 
-    def publish(self, kind: EventKind, data: dict[str, Any]) -> None:
+    def publish(self, kind: str, data: dict[str, Any]) -> None:
         """Send an event to all present and future listeners."""
         self._loop.call_soon_threadsafe(self._add, kind, data)
 
@@ -92,7 +92,7 @@ class Events:
         finally:
             self.listeners -= 1
 
-    def _add(self, kind: EventKind, data: dict[str, Any]) -> None:
+    def _add(self, kind: str, data: dict[str, Any]) -> None:
         self._number += 1
         self._kept.append((self._number, kind, data))
         self._wake()
