@@ -24,8 +24,8 @@ def write(config: Any, metrics: dict[str, Any]) -> None:
     head = ("", "longer by", "95 % interval", "median")
     shares = [("by the clock", *_share(slow["clock"])), ("processor time of the robot's process", *_share(slow["cpu"]))]
     more = (
-        f"{slow['pairs']} pairs of the same episode without a page and with one that {slow['viewers']} viewers receive; "
-        f"medians {slow['without_s']['median']} s and {slow['with_s']['median']} s."
+        f"{slow['pairs']} pairs of the same episode without a page and with one that {slow['viewers']} viewers receive;"
+        f" medians {slow['without_s']['median']} s and {slow['with_s']['median']} s."
     )
     table = document(
         markdown_table(("panel", "changes", "median", "95th percentile", "longest"), rows), text,

@@ -19,8 +19,8 @@ from nsrecover.errors import NsrecoverError
 from nsrecover.integrations.server.guard import Guard, matches
 from nsrecover.integrations.server.limits import Limits
 from nsrecover.integrations.server.sessions import SILENCE_S
+from nsrecover.live.board import LiveServer
 from nsrecover.live.panels import NAMES
-from nsrecover.live.serving import LiveServer
 from nsrecover.reports.page import environment
 
 LIMITS = Limits(body_bytes=20_000, body_values=100)

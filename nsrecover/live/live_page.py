@@ -20,10 +20,10 @@ from nsrecover.errors import InvalidConfiguration
 from nsrecover.explanation.grammar import capital
 from nsrecover.live import panels
 from nsrecover.live.answering import answered, suggested
+from nsrecover.live.board import LiveServer
 from nsrecover.live.desk import Desk
 from nsrecover.live.injecting import Injector
 from nsrecover.live.panels import Chances, Said, Status
-from nsrecover.live.serving import LiveServer
 from nsrecover.live.story import Story
 from nsrecover.reports.build import report_of
 from nsrecover.reports.model import Kind, Step
@@ -140,9 +140,9 @@ class LivePage(Supervisor):
 
         def paint() -> None:
             self._draft = ""
-            for name, html in panels.turn(episode, story.words, media, self._chances, self._problem).items():
-                self._board.show(name, html, at)
-            self._problem = panels.last_problem(episode, story.words, self._problem)
+            step, shown = panels.turn(episode, story.words, media.clip, self._chances, self._problem)
+            self._board.show(shown, at)
+            self._problem = self._problem if step.kind is Kind.OK else step
 
         self._work.put(paint)
         recovery = record.recovery
@@ -201,7 +201,7 @@ class LivePage(Supervisor):
 
         def paint() -> None:
             self._draft += text
-            self._board.show("text", panels.draft(self._draft), at)
+            self._board.show({"text": panels.draft(self._draft)}, at)
 
         at = time.time()
         self._work.put(paint)
@@ -277,7 +277,7 @@ class LivePage(Supervisor):
     def _show(self, name: str, html: Callable[[], str]) -> None:
         """Draw a panel after all that was to be drawn before."""
         at = time.time()
-        self._work.put(lambda: self._board.show(name, html(), at))
+        self._work.put(lambda: self._board.show({name: html()}, at))
 
     def _show_desk(self) -> None:
         status = self._status

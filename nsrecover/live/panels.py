@@ -14,7 +14,7 @@ from nsrecover.core.scene import SceneGraph
 from nsrecover.live.desk import Desk
 from nsrecover.live.injecting import Injector
 from nsrecover.reports.build import curve_of, latest_step
-from nsrecover.reports.media import Media, Photo
+from nsrecover.reports.media import Clip, Photo
 from nsrecover.reports.model import Image, Kind, Outline, Picture, Step
 from nsrecover.reports.page import environment
 from nsrecover.reports.pictures import View, outlines, outlines_of_masks, stored, view_of
@@ -161,20 +161,25 @@ def _outlined(photo: Photo, found: Any) -> list[Outline]:
     return lines + outlines(photo, found.expected, wrong, expected=True) * isinstance(found.expected, SceneGraph)
 
 
-def turn(episode: Episode, words: Wording, media: Media, chances: Chances, problem: Step | None) -> dict[str, str]:
+def turn(
+    episode: Episode, words: Wording, clip: Clip | None, chances: Chances, problem: Step | None
+) -> tuple[Step, dict[str, str]]:
     """The panels that change with every turn.
 
     Args:
         episode: until now.
         words: how its domain is put into words.
-        media: photographs and sound of the turn.
+        clip: the sound of the turn.
         chances: gets the turn.
         problem: the last turn that was not as expected.
+
+    Returns:
+        The turn, and panel -> HTML.
     """
-    step = latest_step(episode, words, Media(clip=media.clip))
+    step = latest_step(episode, words, clip)
     found = episode.records[-1].discrepancy
     threshold = height(found.threshold) if isinstance(found, Discrepancy) else None
-    return {
+    return step, {
         "text": render("text", step=step, problem=problem if step.kind is Kind.OK else None, draft=""),
         "scenes": render("scenes", step=step),
         "chances": render("chances", chances=chances.add(step), threshold=threshold, limit=_limit(found), size=SPARK),
@@ -185,13 +190,6 @@ def turn(episode: Episode, words: Wording, media: Media, chances: Chances, probl
 
 def _limit(found: Any) -> str:
     return f"{100 * found.threshold:.0f} %" if isinstance(found, Discrepancy) else ""
-
-
-def last_problem(episode: Episode, words: Wording, before: Step | None) -> Step | None:
-    """The last turn that was not as expected."""
-    if not episode.records or episode.records[-1].discrepancy.as_expected:
-        return before
-    return replace(latest_step(episode, words), pictures=(), scenes=())
 
 
 def way(episode: Episode, words: Wording) -> str:

@@ -17,7 +17,7 @@ from nsrecover.explanation.numbering import turns
 from nsrecover.reports.answers import Moment, answers_of, lines_of, main_moment, summary_of
 from nsrecover.reports.box_scenes import BoxScenes
 from nsrecover.reports.fact_scenes import FactScenes
-from nsrecover.reports.media import Extra, Judgement, Media
+from nsrecover.reports.media import Clip, Extra, Judgement, Media
 from nsrecover.reports.model import (
     KIND_WORDS,
     Curve,
@@ -126,23 +126,18 @@ def report_of(
     )
 
 
-def latest_step(episode: Episode, words: Wording, media: Media | None = None) -> Step:
-    """The last turn of an episode that goes on, as in its report.
+def latest_step(episode: Episode, words: Wording, clip: Clip | None = None) -> Step:
+    """The last turn of an episode that goes on, as in its report, without photographs.
 
     Args:
         episode: the episode until now, with a turn at least.
         words: how its domain is put into words.
-        media: photographs and sound of the turn.
+        clip: the sound of the turn.
     """
-    moments = moments_of(episode, words)
-    last = len(moments) - 1
-    every = [Media()] * last + [media or Media()]
-    found = moments[last].found
-    graphs = [graph for graph in (found.expected, found.observed) if isinstance(graph, SceneGraph)]
-    sounds = sounds_of([each.clip for each in every], [moment.kind for moment in moments])
-    scenes = _scenes(episode, moments, last, words)
-    pictures = _pictures(episode, moments, last, every, Album(every, graphs))
-    return _step(episode, moments, last, words, scenes, pictures, sounds[last])
+    last = len(episode.records) - 1
+    moments = moments_of(episode, words, first=last)
+    (sound,) = sounds_of([clip], [moments[last].kind])
+    return _step(episode, moments, last, words, _scenes(episode, moments, last, words), (), sound)
 
 
 def _is_film(extra: Extra) -> bool:
@@ -169,12 +164,12 @@ def _wording(episode: Episode, instance: Instance | None) -> Wording:
     return wording_of_facts(instance)
 
 
-def moments_of(episode: Episode, words: Wording) -> list[Moment]:
-    """The turns of an episode, marked and explained."""
+def moments_of(episode: Episode, words: Wording, first: int = 0) -> list[Moment]:
+    """The turns of an episode, marked, and explained from a first one on."""
     found, way_step = [], 0
-    for turn in turns(episode):
+    for number, turn in enumerate(turns(episode)):
         kind = kind_of(turn.discrepancy)
-        explanation = None if kind is Kind.OK else words.explain(turn.discrepancy, turn.recovery)
+        explanation = None if kind is Kind.OK or number < first else words.explain(turn.discrepancy, turn.recovery)
         way_step = way_step + (turn.record.action is not None) if turn.step is None else 0
         found.append(Moment(turn, kind, explanation, max(way_step, 1) if turn.step is None else None))
     return found
