@@ -10,6 +10,7 @@ from typing import Any
 from nsrecover.core.actions import Plan
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.protocols import OtherWays, World
+from nsrecover.core.supervision import Supervisor
 from nsrecover.errors import InvalidObservation, UnknownObject
 from nsrecover.explanation.fact_explainer import proposal
 from nsrecover.explanation.grammar import objects
@@ -39,8 +40,9 @@ class RecoveryAgent:
         max_recoveries: recoveries in one episode before it asks for help.
         check_sensors: whether the first camera images are checked before anything moves, see `System.monitor`.
         confirm: a person's answer to the question whether to do the rest of a task of which a part is lost for good; by
-            default the agent asks for help instead.
+            default that of the supervisor, and if it has none the agent asks for help instead.
         action_limit_s: time in which an action has to end, seconds; with a limit, actions run in threads of their own.
+        supervisor: watches the run and may hold it up, see `nsrecover.live`.
     """
 
     def __init__(
@@ -50,8 +52,9 @@ class RecoveryAgent:
         budget_s: float = 1.0,
         max_recoveries: int = MAX_RECOVERIES,
         check_sensors: bool = True,
-        confirm: Callable[[str], bool] = lambda question: False,
+        confirm: Callable[[str], bool] | None = None,
         action_limit_s: float | None = None,
+        supervisor: Supervisor | None = None,
     ) -> None:
         # the scenes of a system go through its own monitor, planner and explainer only, whatever their type is
         self.system: Any = system
@@ -61,11 +64,13 @@ class RecoveryAgent:
         self.check_sensors = check_sensors
         self.confirm = confirm
         self.action_limit_s = action_limit_s
+        self.supervisor = supervisor or Supervisor()
         self._stopped = threading.Event()
 
     def stop(self) -> None:
         """End the run before its next action; the next run, if there is none. May be called from any thread."""
         self._stopped.set()
+        self.supervisor.stops()
 
     def run(self, plan: Plan, on_record: Callable[[StepRecord], None] | None = None) -> Episode:
         """Carry out a plan.
@@ -82,13 +87,15 @@ class RecoveryAgent:
             UnknownObject: the plan names an object that is not in the first scene, which was looked at three times.
             InvalidObservation: none of these observations can be used, or they are implausible.
         """
-        sensors = ClockedSensors(self.world)
+        sensors, watch = ClockedSensors(self.world, self.supervisor.observes), self.supervisor
         monitor = patiently(lambda: self.system.monitor(plan, sensors.observe(), check_sensors=self.check_sensors))
         start, start_s, records = monitor.graph, sensors.time_s, list[StepRecord]()
+        watch.begins(self, plan, start)
         alarms, recovery_actions, reason = Alarms(self.system.domain, self.max_recoveries), 0, ""
         while not reason and (action := monitor.next_action) is not None:
-            step, found, executed = monitor.num_executed, monitor.check(), False
+            step, executed = monitor.num_executed, False
             try:
+                found = patiently(lambda: monitor.check(sensors.observe())) if watch.held(action) else monitor.check()
                 found = monitor.confirm(partial(sensors.look, monitor))
                 if self._stopped.is_set():
                     reason = f"it was stopped before {action}"
@@ -104,32 +111,31 @@ class RecoveryAgent:
             except (InvalidObservation, UnknownObject) as problem:
                 reason = f"it cannot be told how the scene is {'after' if executed else 'before'} {action}: {problem}"
                 break
+            watch.compares(found)
             recovery = explanation = None
             if found:
                 recovery = monitor.accepted() or self.system.planner.recover(
-                    found.observed, monitor.trace, found, budget_s=self.budget_s
+                    found.observed, monitor.trace, found, budget_s=self.budget_s, on_improvement=watch.improves
                 )
                 if alarms.seen(found, recovery) and isinstance(self.system.planner, OtherWays):
                     recovery = self.system.planner.otherwise(found.observed, monitor.trace, found) or recovery
-                if recovery.closest is not None and self.confirm(proposal(recovery, self.system.domain)):
+                agreed = self.confirm or watch.confirms
+                if recovery.closest is not None and agreed(proposal(recovery, self.system.domain)):
                     recovery = recovery.closest
             if not found.as_expected:
                 explanation = self.system.explainer(found, recovery)
             record = StepRecord(
-                action=action if executed else None,
-                recovering=step < recovery_actions,
-                graph=monitor.graph,
-                discrepancy=found,
-                plan=monitor.plan,
-                recovery=recovery,
-                explanation=explanation,
-                time_s=sensors.time_s,
-            )
+                action=action if executed else None, recovering=step < recovery_actions, graph=monitor.graph,
+                discrepancy=found, plan=monitor.plan, recovery=recovery, explanation=explanation, time_s=sensors.time_s,
+            )  # fmt: skip
             records.append(record)
+            watch.turned(record)
             if on_record is not None:
                 on_record(record)
             if recovery is not None:
                 reason = alarms.why_stop(found, recovery)
+                if not reason and not watch.accepts(record):
+                    reason = "a person vetoed the way back"
                 if not reason:
                     monitor.rejoin(recovery)
                     recovery_actions = len(recovery.actions)
@@ -139,4 +145,6 @@ class RecoveryAgent:
             reason = f"every action is done, but {objects(monitor.unconfirmed)} could not be seen in place afterwards"
         self._stopped.clear()
         status = EpisodeStatus.ASKED_FOR_HELP if reason else EpisodeStatus.COMPLETED
-        return Episode(plan, status, reason, start, tuple(records), start_s)
+        episode = Episode(plan, status, reason, start, tuple(records), start_s)
+        watch.ended(episode)
+        return episode

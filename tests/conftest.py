@@ -24,6 +24,7 @@ SLOW = (
     "nsrecover/integrations/server/test_server_process.py",
     "nsrecover/integrations/test_ros2_over_dds.py",
     "nsrecover/integrations/test_up_engine.py",
+    "nsrecover/live/test_live_in_browser.py",
     "nsrecover/models/test_export.py",
     "nsrecover/reports/test_report_in_browser.py",
     "nsrecover/reports/test_stored_episodes.py",

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from PIL import Image
-
-from nsrecover.core.atomic_write import atomic_write_bytes
-from nsrecover.core.extras import needs_extra
+from eval.common.browser import DESKTOP, PHONE, browser, write_jpeg
 from nsrecover.errors import InvalidConfiguration
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-DESKTOP, PHONE = (1280, 800), (390, 844)
-"""Pixels of the window."""
-MOST_BYTES = 150_000
-QUALITIES = (85, 78, 70, 62, 55, 48)
 PAGE = "report.html"
 PICTURED = ("collapse", "kitchen")
 """Scenarios of which there are pictures."""
@@ -50,8 +39,8 @@ def sentences_of(pages: Mapping[str, Path]) -> Sentences:
     Raises:
         InvalidConfiguration: playwright or Chromium is missing.
     """
-    with _browser() as browser:
-        return {name: _sentences(browser, page) for name, page in pages.items()}
+    with browser() as chromium:
+        return {name: _sentences(chromium, page) for name, page in pages.items()}
 
 
 def photograph(pages: Mapping[str, Path], out: Path) -> None:
@@ -62,22 +51,9 @@ def photograph(pages: Mapping[str, Path], out: Path) -> None:
     Raises:
         InvalidConfiguration: playwright or Chromium is missing.
     """
-    with _browser() as browser:
+    with browser() as chromium:
         for name in PICTURED:
-            _pictures(browser, pages[name], out / name)
-
-
-@contextmanager
-def _browser() -> Iterator[Any]:
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
-        raise InvalidConfiguration(f"expected one of {', '.join(BROWSERS)}, found none; install Chromium")
-    with needs_extra("browser", "playwright"):
-        from playwright.sync_api import sync_playwright
-    with sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+            _pictures(chromium, pages[name], out / name)
 
 
 def _pictures(browser: Any, page: Path, stem: Path) -> None:
@@ -87,7 +63,7 @@ def _pictures(browser: Any, page: Path, stem: Path) -> None:
         opened = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
         opened.goto(page.resolve().as_uri())
         if _at(opened, what):
-            _write(opened.screenshot(), stem.with_name(f"{stem.name}_{what}.jpg"))
+            write_jpeg(opened.screenshot(), stem.with_name(f"{stem.name}_{what}.jpg"))
         opened.close()
 
 
@@ -112,16 +88,3 @@ def _at(page: Any, moment: str) -> bool:
         page.keyboard.press("ArrowRight" if chosen > failure else "ArrowLeft")
     page.evaluate("document.activeElement.blur(); window.scrollTo(0, 0)")
     return True
-
-
-def _write(png: bytes, path: Path) -> None:
-    """Write a screenshot as JPEG, as good as the size allows."""
-    image = Image.open(io.BytesIO(png)).convert("RGB")
-    data = b""
-    for quality in QUALITIES:
-        out = io.BytesIO()
-        image.save(out, "JPEG", quality=quality, optimize=True)
-        data = out.getvalue()
-        if len(data) <= MOST_BYTES:
-            break
-    atomic_write_bytes(path, data)

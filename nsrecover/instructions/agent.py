@@ -9,6 +9,7 @@ from enum import StrEnum
 from nsrecover.agent import RecoveryAgent
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.episode import EpisodeStatus, StepRecord
+from nsrecover.core.supervision import Supervisor
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.fact_system import FactSystem
 from nsrecover.instructions.belief import Belief
@@ -92,6 +93,7 @@ class ServiceAgent:
     feedback: bool = False
     on_record: Callable[[StagePlan, StepRecord], None] | None = None
     log: list[tuple[str, str]] = field(default_factory=list)
+    supervisor: Supervisor | None = None
     _questions: int = 0
 
     def run(self, sentence: str) -> Outcome:
@@ -229,7 +231,7 @@ class ServiceAgent:
                 places = " and ".join(f"the {place}" for place in belief.candidates(name)[:2])
                 self.log.append(("M1", f"nobody said where the {name} is; it is likely at {places}"))
         system = FactSystem(instance, stage.goal, assumed=found.start)
-        agent = RecoveryAgent(system, world, max_recoveries=_RECOVERIES)
+        agent = RecoveryAgent(system, world, max_recoveries=_RECOVERIES, supervisor=self.supervisor)
         on_record = self.on_record
         note = None if on_record is None else lambda record: on_record(found, record)
         episode = agent.run(Plan(found.actions), note)

@@ -184,16 +184,24 @@ class FactMonitor(Generic[Seen]):
         turn = (len(self._judged.looks) - 1) % max(len(places), 1)
         return (*places[turn:], *places[:turn])
 
-    def check(self) -> FactDiscrepancy:
+    def check(self, observation: Seen | None = None) -> FactDiscrepancy:
         """Compare before the next action: whether it can be done, and whether the plan still leads to its goal.
+
+        Args:
+            observation: what is seen now, if there is a new observation; it is compared with the last scene.
 
         Raises:
             InvalidPlan: there is no next action.
+            InvalidObservation: the observation cannot be used; nothing has changed, so it can be tried again.
         """
         if self.next_action is None:
             raise InvalidPlan(f"expected a plan with an action left, found all {len(self.plan)} done")
         last = self._judged
-        if last.phase is Phase.AFTER:
+        if observation is not None:
+            self._expect(self.graph.facts, self.graph.facts)
+            seen = self._perceiver(observation)
+            self._judged = _Judged(Phase.BEFORE, None, self.graph.facts, self.graph, [seen])
+        elif last.phase is Phase.AFTER:
             # further observations add to those after the last action
             self._judged = replace(last, phase=Phase.BEFORE, expected=self.graph, before=self.graph.facts, action=None)
         self._judged.found = self._concluded(self._judged)

@@ -28,13 +28,14 @@ class ClockedSensors:
 
     Args:
         world: the world.
+        on_observation: receives every observation that is not refused.
 
     Attributes:
         time_s: by the clock of the observation if it has one, else seconds since this object was made.
     """
 
-    def __init__(self, world: World[Any]) -> None:
-        self._world = world
+    def __init__(self, world: World[Any], on_observation: Callable[[Any], None] = lambda observation: None) -> None:
+        self._world, self._on_observation = world, on_observation
         self._began = time.monotonic()
         self.time_s = -math.inf
 
@@ -68,6 +69,7 @@ class ClockedSensors:
             ) from problem
         if not isinstance(seen, Observation):
             self.time_s = time.monotonic() - self._began
+            self._on_observation(seen)
             return seen
         if seen.time_s < self.time_s:
             raise InvalidObservation(
@@ -75,6 +77,7 @@ class ClockedSensors:
                 "frames in their order, with the time at which they were taken, by one clock that is never set back"
             )
         self.time_s = seen.time_s
+        self._on_observation(seen)
         return seen
 
     def judge(self, monitor: Monitor[Any], action: Action) -> Discrepancy:

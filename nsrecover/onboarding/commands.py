@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -261,11 +262,16 @@ def watch(
     checkpoint: Checkpoint = None,
     out: Annotated[Path, typer.Option(help="File for the log of the episode.")] = Path("watched.json"),
     budget_s: Annotated[float, typer.Option(min=0.0, help="Planning time for one recovery, in seconds.")] = 1.0,
+    with_page: Annotated[
+        bool, typer.Option("--live", help="Serve a live page meanwhile; the run waits there to be let go on.")
+    ] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the live page; 0 for any free port.")] = 8700,
     as_json: AsJson = False,
 ) -> None:
     """Let a robot carry out its plan under the monitor: errors are detected, explained and recovered from.
 
-    Exits with 1 if the robot asked for help. The log is for `nsrecover report` and `nsrecover explain`.
+    Exits with 1 if the robot asked for help. The log is for `nsrecover report` and `nsrecover explain`. The live page
+    needs `nsrecover[server]`; its address is printed on standard error.
     """
     from nsrecover.agent import RecoveryAgent
     from nsrecover.core.episode import EpisodeStatus, StepRecord
@@ -287,7 +293,14 @@ def watch(
         due = live.plan_for(world, plan)
         images = checkpoint is not None or isinstance(world.observe(), Observation)
         system = load(checkpoint) if images else geometric()
-        episode = RecoveryAgent(system, world, budget_s=budget_s).run(due, on_record=tell)
+        agent = RecoveryAgent(system, world, budget_s=budget_s)
+        with contextlib.ExitStack() as page:
+            if with_page:
+                from nsrecover.live import page as live_page
+
+                url = page.enter_context(live_page(agent, port=port, paused=True)).url
+                print(f"open {url}", file=sys.stderr, flush=True)
+            episode = agent.run(due, on_record=tell)
     episode_log.save(episode, out)
     errors = sum(bool(step.discrepancy) for step in episode.records)
     if as_json:

@@ -17,7 +17,7 @@ from nsrecover.explanation.numbering import turns
 from nsrecover.reports.answers import Moment, answers_of, lines_of, main_moment, summary_of
 from nsrecover.reports.box_scenes import BoxScenes
 from nsrecover.reports.fact_scenes import FactScenes
-from nsrecover.reports.media import Extra, Judgement, Media
+from nsrecover.reports.media import Clip, Extra, Judgement, Media
 from nsrecover.reports.model import (
     KIND_WORDS,
     Curve,
@@ -87,7 +87,7 @@ def report_of(
             f"expected media for each of the {len(episode.records)} turns, found {len(media)}; give one for each"
         )
     words = wording or _wording(episode, instance)
-    moments = _moments(episode, words)
+    moments = moments_of(episode, words)
     main = main_moment(moments)
     shown = main if main is not None else max(0, len(moments) - 1)
     scenes = _scenes(episode, moments, shown, words)
@@ -114,12 +114,30 @@ def report_of(
         steps=steps,
         shown=shown,
         way=way_of(episode, words),
-        curves=tuple(_curve(moment, len(episode.plan)) for moment in moments if _searched(moment.turn.recovery)),
+        curves=tuple(
+            curve_of(moment.turn.recovery, moment.label(len(episode.plan)))
+            for moment in moments
+            if moment.turn.recovery is not None and moment.turn.recovery.improvements
+        ),
         images=album.images,
         film=data_uri(fitting[0].content, fitting[0].mime) if fitting else "",
         notes=_notes(media, sounds, films, fitting),
         downloads=files,
     )
+
+
+def latest_step(episode: Episode, words: Wording, clip: Clip | None = None) -> Step:
+    """The last turn of an episode that goes on, as in its report, without photographs.
+
+    Args:
+        episode: the episode until now, with a turn at least.
+        words: how its domain is put into words.
+        clip: the sound of the turn.
+    """
+    last = len(episode.records) - 1
+    moments = moments_of(episode, words, first=last)
+    (sound,) = sounds_of([clip], [moments[last].kind])
+    return _step(episode, moments, last, words, _scenes(episode, moments, last, words), (), sound)
 
 
 def _is_film(extra: Extra) -> bool:
@@ -146,11 +164,12 @@ def _wording(episode: Episode, instance: Instance | None) -> Wording:
     return wording_of_facts(instance)
 
 
-def _moments(episode: Episode, words: Wording) -> list[Moment]:
+def moments_of(episode: Episode, words: Wording, first: int = 0) -> list[Moment]:
+    """The turns of an episode, marked, and explained from a first one on."""
     found, way_step = [], 0
-    for turn in turns(episode):
+    for number, turn in enumerate(turns(episode)):
         kind = kind_of(turn.discrepancy)
-        explanation = None if kind is Kind.OK else words.explain(turn.discrepancy, turn.recovery)
+        explanation = None if kind is Kind.OK or number < first else words.explain(turn.discrepancy, turn.recovery)
         way_step = way_step + (turn.record.action is not None) if turn.step is None else 0
         found.append(Moment(turn, kind, explanation, max(way_step, 1) if turn.step is None else None))
     return found
@@ -234,13 +253,13 @@ def _numbers(found: Found, recovery: Recovery | None) -> tuple[tuple[str, str], 
     return tuple(numbers)
 
 
-def _searched(recovery: Recovery | None) -> bool:
-    return recovery is not None and bool(recovery.improvements)
+def curve_of(recovery: Recovery, label: str) -> Curve:
+    """The curve of a search that has found a way.
 
-
-def _curve(moment: Moment, steps: int) -> Curve:
-    recovery = moment.turn.recovery
-    assert recovery is not None
+    Args:
+        recovery: with its improvements.
+        label: of the step.
+    """
     found = recovery.improvements
     return Curve(
         tuple(each.seconds for each in found),
@@ -249,7 +268,7 @@ def _curve(moment: Moment, steps: int) -> Curve:
         max(recovery.seconds, found[-1].seconds),
         recovery.lower_bound if 0 < recovery.lower_bound < math.inf else None,
         recovery.proven_optimal,
-        moment.label(steps),
+        label,
     )
 
 

@@ -23,15 +23,7 @@ def html_of(report: Report) -> str:
     Raises:
         InvalidConfiguration: the extra `report` is not installed.
     """
-    return _environment().get_template("report.html.jinja").render(
-        report=report,
-        kind_words=KIND_WORDS,
-        mark_words=MARK_WORDS,
-        symbols=SYMBOLS,
-        wave_size=WAVE_SIZE,
-        chart=chart,
-        data_uri=data_uri,
-    )  # fmt: skip
+    return environment().get_template("report.html.jinja").render(report=report)
 
 
 def write_page(report: Report, path: str | Path) -> None:
@@ -43,11 +35,21 @@ def write_page(report: Report, path: str | Path) -> None:
     atomic_write_bytes(path, html_of(report).encode())
 
 
-@lru_cache(maxsize=1)
-def _environment() -> Environment:
+@lru_cache(maxsize=2)
+def environment(*packages: str) -> Environment:
+    """The templates of reports, with those of other packages that show episodes.
+
+    Raises:
+        InvalidConfiguration: the extra `report` is not installed.
+    """
     with needs_extra("report", "jinja2"):
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-    return Environment(
-        loader=PackageLoader("nsrecover.reports", "templates"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
+        from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+    found = Environment(
+        loader=ChoiceLoader([PackageLoader(package, "templates") for package in ("nsrecover.reports", *packages)]),
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
+    found.globals |= {
+        "kind_words": KIND_WORDS, "mark_words": MARK_WORDS, "symbols": SYMBOLS, "wave_size": WAVE_SIZE, "chart": chart,
+        "data_uri": data_uri,
+    }  # fmt: skip
+    return found

@@ -189,6 +189,11 @@ def _encoded(pictures: Sequence[npt.NDArray[np.uint8]]) -> list[bytes]:
     return encoded
 
 
+def stored(rgb: npt.NDArray[np.uint8]) -> Image:
+    """A picture (H, W, 3) as a page that goes on shows it, encoded as well as in a short report."""
+    return Image(data_uri(_jpeg(rgb, *QUALITIES[0]), "image/jpeg"), rgb.shape[1], rgb.shape[0])
+
+
 def _jpeg(rgb: npt.NDArray[np.uint8], width: int, quality: int) -> bytes:
     image = PillowImage.fromarray(rgb)
     if image.width > width:

@@ -48,7 +48,7 @@ def create_app(systems: Mapping[str, System], limits: Limits | None = None, toke
 
     if not systems:
         raise InvalidConfiguration("expected at least one system, found none; give {'tabletop': nsrecover.load()}")
-    _check_token(token)
+    check_token(token)
     return application(systems, limits or Limits(), token)
 
 
@@ -76,7 +76,7 @@ def serve(
         InvalidCheckpoint: a checkpoint is invalid.
     """
     _need_extra()
-    _check_token(token)
+    check_token(token)
     from nsrecover.integrations.server.guard import is_loopback
 
     if token is None and not is_loopback(host):
@@ -84,7 +84,7 @@ def serve(
             f"expected a token for {host}, which other machines can reach, found none; put one into a file and give "
             "--token-file, or set NSRECOVER_TOKEN, or listen on 127.0.0.1"
         )
-    with _listen(host, port) as listening:
+    with listen(host, port) as listening:
         from nsrecover.integrations.server.running import run
 
         run(listening, {"tabletop": None} if checkpoints is None else checkpoints, token, limits or Limits(), on_ready)
@@ -97,7 +97,12 @@ def _need_extra() -> None:
                 raise ImportError(package)
 
 
-def _check_token(token: str | None) -> None:
+def check_token(token: str | None) -> None:
+    """Refuse a token that can be guessed, or cannot be sent.
+
+    Raises:
+        InvalidConfiguration: it is too short, or has other characters.
+    """
     if token is not None and (len(token) < TOKEN_LENGTH or not token.isascii() or not token.isprintable()):
         raise InvalidConfiguration(
             f"expected a token of at least {TOKEN_LENGTH} printable ASCII characters, found one of {len(token)}; make "
@@ -105,8 +110,12 @@ def _check_token(token: str | None) -> None:
         )
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket, so that an address in use is reported before the checkpoints are loaded."""
+def listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket, so that an address in use is reported before the checkpoints are loaded.
+
+    Raises:
+        InvalidConfiguration: the address is in use or does not exist.
+    """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, kind, protocol)

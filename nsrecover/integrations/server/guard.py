@@ -8,6 +8,7 @@ import ipaddress
 import re
 from collections.abc import Mapping
 
+from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nsrecover.integrations.server.limits import Limits
@@ -34,6 +35,11 @@ JSON_MARKS = (b",", b"[", b"{")
 
 ADDRESSES = 10_000
 """Number of addresses whose requests are counted; of more, those that asked least recently are forgotten."""
+
+
+def matches(given: str, token: str) -> bool:
+    """Return whether a token is the right one, in a time that does not depend on it."""
+    return hmac.compare_digest(given.encode(), token.encode())
 
 
 class Rates:
@@ -68,10 +74,19 @@ class Guard:
         app: the application to protect.
         limits: maximum body size, arrival time and rate.
         token: the token that clients must send; None allows loopback only.
+        cookie: name of the cookie in which browsers may send the token; their pages must be of this server.
+        open_paths: paths that need no token.
     """
 
-    def __init__(self, app: ASGIApp, limits: Limits, token: str | None) -> None:
-        self._app, self._limits, self._token = app, limits, token
+    def __init__(
+        self,
+        app: ASGIApp,
+        limits: Limits,
+        token: str | None,
+        cookie: str = "",
+        open_paths: frozenset[str] = OPEN,
+    ) -> None:
+        self._app, self._limits, self._token, self._cookie, self._open = app, limits, token, cookie, open_paths
         self._rates = Rates(limits.requests_per_s)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -108,17 +123,22 @@ class Guard:
             )  # fmt: skip
 
     def _check_caller(self, path: str, headers: Mapping[str, str]) -> None:
+        host = headers.get("host", "")
         if self._token is not None:
             scheme, _, given = headers.get("authorization", "").partition(" ")
-            known = hmac.compare_digest(given.strip().encode(), self._token.encode()) and scheme.lower() == "bearer"
-            if not known and path not in OPEN:
+            known = matches(given.strip(), self._token) and scheme.lower() == "bearer"
+            if not known and self._cookie:
+                sent = cookie_parser(headers.get("cookie", "")).get(self._cookie, "")
+                known = matches(sent, self._token)
+                self._check_origin(host, headers)
+            if not known and path not in self._open:
+                other = ", or a browser that has opened the address with the token" if self._cookie else ""
                 raise Refused(
                     401, "unauthorized", "expected the header `Authorization: Bearer TOKEN` with the token that the "
-                    "server was started with, found " + ("another one" if given else "none"),
+                    f"server was started with{other}, found " + ("another one" if given else "none"),
                     {"WWW-Authenticate": "Bearer"},
                 )  # fmt: skip
             return
-        host, origin = headers.get("host", ""), headers.get("origin")
         # Not Starlette's TrustedHostMiddleware: that one takes a list of names instead of all loopback addresses, and
         # refuses with status 400 and plain text instead of a problem.
         named = _HOST.fullmatch(host)
@@ -127,6 +147,10 @@ class Guard:
                 403, "foreign_host", f"expected the server to be addressed as localhost, found {shown(host)}; "
                 "to be reached from elsewhere, start it with a token",
             )  # fmt: skip
+        self._check_origin(host, headers)
+
+    def _check_origin(self, host: str, headers: Mapping[str, str]) -> None:
+        origin = headers.get("origin")
         if origin is not None and origin.partition("://")[2] != host:
             raise Refused(
                 403, "foreign_origin", f"expected no request from a page of another site, found {shown(origin)}; start "

@@ -48,23 +48,31 @@ def run(
     )
     host, port = listening.getsockname()[:2]
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    server = _Server(config, app.state.service.sessions.close_all, lambda: on_ready(url))
+    server = Server(config, app.state.service.sessions.close_all, lambda: on_ready(url))
     asyncio.run(server.serve(sockets=[listening]))
 
 
-class _Server(uvicorn.Server):
-    """Says when it answers; ends searches and event streams first, so that their answers are sent at shutdown."""
+class Server(uvicorn.Server):
+    """Says when it answers; ends searches and event streams first, so that their answers are sent at shutdown.
+
+    Args:
+        config: of uvicorn.
+        end_work: called before it shuts down.
+        on_ready: called once it answers.
+    """
 
     def __init__(self, config: uvicorn.Config, end_work: Callable[[], None], on_ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._end_work, self._on_ready = end_work, on_ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and say so."""
         await super().startup(sockets)
         if self.started:
             self._on_ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the work, then shut down."""
         self._end_work()
         await super().shutdown(sockets)
 

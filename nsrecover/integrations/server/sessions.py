@@ -50,15 +50,15 @@ class Events:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._kept: deque[tuple[int, EventKind, dict[str, Any]]] = deque(maxlen=MEMORY)
+        self._kept: deque[tuple[int, str, str]] = deque(maxlen=MEMORY)
         self._news = asyncio.Event()
         self._number = 0
         self.closed = False
         self.listeners = 0
 
-    def publish(self, kind: EventKind, data: dict[str, Any]) -> None:
+    def publish(self, kind: str, data: dict[str, Any]) -> None:
         """Send an event to all present and future listeners."""
-        self._loop.call_soon_threadsafe(self._add, kind, data)
+        self._loop.call_soon_threadsafe(self._add, kind, json.dumps(data))
 
     def close(self) -> None:
         """End the answers to all listeners."""
@@ -81,7 +81,7 @@ class Events:
                 news = self._news
                 for number, kind, data in [each for each in self._kept if each[0] > after]:
                     after = number
-                    yield ServerSentEvent(json.dumps(data), event=kind, id=str(number), sep="\n")
+                    yield ServerSentEvent(data, event=kind, id=str(number), sep="\n")
                 left = until - self._loop.time()
                 if self.closed or left <= 0:
                     return
@@ -92,7 +92,7 @@ class Events:
         finally:
             self.listeners -= 1
 
-    def _add(self, kind: EventKind, data: dict[str, Any]) -> None:
+    def _add(self, kind: str, data: str) -> None:
         self._number += 1
         self._kept.append((self._number, kind, data))
         self._wake()

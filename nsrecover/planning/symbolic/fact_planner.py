@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from nsrecover.core.actions import Action
@@ -77,6 +77,7 @@ class FactPlanner:
         discrepancy: FactDiscrepancy | None = None,
         *,
         budget_s: float | None = None,
+        on_improvement: Callable[[Recovery], None] | None = None,
     ) -> Recovery:
         """The way back.
 
@@ -85,6 +86,7 @@ class FactPlanner:
             trace: of the plan, with its goal.
             discrepancy: what is wrong; its objects may be used.
             budget_s: after this time no further search is begun, seconds.
+            on_improvement: called with the way back, if the search finds one.
         """
         began = time.perf_counter()
         plan, state, goal = trace.plan.actions, observed.facts, trace.goal
@@ -97,7 +99,10 @@ class FactPlanner:
             found = self.search(state, goal, names, plan)
         seconds = time.perf_counter() - began
         if found.found:
-            return self._rejoined(found, plan, seconds, (state, goal, trace.tidy))
+            recovery = self._rejoined(found, plan, seconds, (state, goal, trace.tidy))
+            if on_improvement is not None:
+                on_improvement(recovery)
+            return recovery
         if found.status is RecoveryStatus.BUDGET_EXHAUSTED:
             code = ReasonCode.NODE_BUDGET
             return Recovery(found.status, expansions=found.expansions, seconds=seconds, reason_code=code)

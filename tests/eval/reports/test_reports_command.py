@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from eval.common.browser import BROWSERS, MOST_BYTES
 from eval.reports.command import ReportsConfig, measure
-from eval.reports.pictures import BROWSERS, MOST_BYTES, pages_of, photograph, sentences_of
+from eval.reports.pictures import pages_of, photograph, sentences_of
 from nsrecover.errors import InvalidConfiguration
 from nsrecover.reports.page import write_page
 from tests.commands import ROOT

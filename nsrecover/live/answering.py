@@ -1,0 +1,51 @@
+"""Answers to questions of viewers about a run that goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nsrecover.core.episode import Episode
+from nsrecover.core.facts import FactScene
+from nsrecover.explanation.questions import ask, asks_what_if, asks_what_was_done, asks_why
+from nsrecover.reports.answers import answers_of
+from nsrecover.reports.build import moments_of
+from nsrecover.reports.model import Answer
+from nsrecover.reports.wording import Wording
+
+WRONG, DONE = "What went wrong?", "What did you do about it?"
+
+
+def answered(episode: Episode, questions: Sequence[str], words: Wording) -> str:
+    """The answer to the last of several questions; the earlier ones say what "it" is.
+
+    Args:
+        episode: the run until now.
+        questions: in plain English.
+        words: how the domain is put into words.
+    """
+    if not isinstance(episode.start, FactScene):
+        return ask(episode, questions)[-1].text
+    question = questions[-1]
+    if asks_what_if(question):
+        return "Questions about what would have been are answered for boxes only, not for symbolic domains."
+    told = {each.key: " ".join(line.text for line in each.lines) for each in _five(episode, words)}
+    if asks_why(question):
+        return told["why"]
+    return told["done"] if asks_what_was_done(question) else f"{told['what']} {told['when']}"
+
+
+def suggested(episode: Episode) -> tuple[str, ...]:
+    """Questions that suit a run."""
+    wrong = [record for record in episode.records if record.discrepancy]
+    if not wrong:
+        return (WRONG,)
+    last = wrong[-1]
+    if isinstance(episode.start, FactScene):
+        return (WRONG, "Why?", DONE)
+    moved = [action.arguments[0] for action in (last.recovery.actions if last.recovery else ())]
+    about = [(f"Why did you move the {name}?", f"What if you had not moved the {name}?") for name in moved[:1]]
+    return (WRONG, *(each for pair in about for each in pair), DONE)
+
+
+def _five(episode: Episode, words: Wording) -> tuple[Answer, ...]:
+    return answers_of(episode, moments_of(episode, words), words, None)

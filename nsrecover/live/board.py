@@ -1,0 +1,77 @@
+"""The panels of a live page, and what its server needs from the page."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sse_starlette import ServerSentEvent
+
+from nsrecover.integrations.server.sessions import Events
+
+PANEL = "panel"
+"""Kind of the events."""
+FOREVER_S = 1e9
+Command = Callable[[str, Mapping[str, str]], str]
+"""Carries out a command of a viewer with its fields, and returns what to answer."""
+
+
+class Board(Events):
+    """The panels of a page, each as it was changed last; who connects late gets these.
+
+    Args:
+        loop: the event loop of the server.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(loop)
+        self.panels: dict[str, str] = {}
+        """Panel -> HTML. To be read in the event loop only."""
+        self._latest: dict[str, tuple[int, str, str]] = {}
+
+    @property
+    def number(self) -> int:
+        """Number of the last change. In the event loop only."""
+        return self._number
+
+    def show(self, panels: Mapping[str, str], at: float) -> None:
+        """Change panels. From any thread.
+
+        Args:
+            panels: panel -> content.
+            at: time of what they show, seconds since the epoch.
+        """
+        changes = [(name, html, json.dumps({"panel": name, "html": html, "at": at})) for name, html in panels.items()]
+        self._loop.call_soon_threadsafe(self._change, changes)
+
+    def follow(self, after: int, seconds: float = FOREVER_S) -> AsyncIterator[ServerSentEvent]:
+        """Yield the changes after one that a viewer has; all panels if it has one of another run of the server."""
+        return super().follow(after if after <= self._number else 0, seconds)
+
+    def _change(self, changes: Sequence[tuple[str, str, str]]) -> None:
+        for name, html, data in changes:
+            if name in self._latest:
+                self._kept.remove(self._latest[name])
+            self._add(PANEL, data)
+            self.panels[name], self._latest[name] = html, self._kept[-1]
+
+
+@dataclass
+class LiveServer:
+    """A running server.
+
+    Attributes:
+        title: of the page.
+        board: the panels.
+        url: address with the token, which viewers open once.
+        command: carries out commands of viewers.
+        report: makes the report of the run until now.
+    """
+
+    title: str
+    board: Board
+    url: str = ""
+    command: Command = lambda name, fields: ""
+    report: Callable[[], str] = lambda: ""

@@ -1,0 +1,136 @@
+"""What people decide about a run: pause, the way back, answers to the robot. Usable from any thread."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nsrecover.errors import InvalidConfiguration
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the run waits for.
+
+    Attributes:
+        number: different for every decision.
+        question: what is asked.
+        options: pairs of an answer and its words; empty if the answer is any text.
+        actions: what the robot would do, in words.
+        fallback: the answer if nobody gives one.
+    """
+
+    number: int
+    question: str
+    options: tuple[tuple[str, str], ...]
+    actions: tuple[str, ...] = ()
+    fallback: str = ""
+
+
+class Desk:
+    """Holds a run up while it is paused, and while a decision is open.
+
+    Args:
+        paused: whether the run is to wait before its next action.
+        approve: whether every way back waits for a person.
+        on_change: called after every change, in the thread that made it.
+
+    Attributes:
+        paused: whether the run is to wait before its next action.
+        approve: whether every way back waits for a person.
+        decision: what the run waits for; None if it does not.
+        waiting: whether the run waits because it is paused.
+    """
+
+    def __init__(self, paused: bool, approve: bool, on_change: Callable[[], None]) -> None:
+        self._changed = threading.Condition()
+        self._on_change = on_change
+        self.paused, self.waiting, self.approve = paused, False, approve
+        self.decision: Decision | None = None
+        self._answer: str | None = None
+        self._number = 0
+        self._ended = False
+
+    def begin(self) -> None:
+        """A run begins."""
+        with self._changed:
+            self._ended = False
+        self._on_change()
+
+    def release(self) -> None:
+        """The run is to end: what waits returns, and nothing waits until the next run."""
+        with self._changed:
+            self._ended, self.paused = True, False
+            self._changed.notify_all()
+
+    def switch(self, *, paused: bool | None = None, approve: bool | None = None) -> None:
+        """Pause or go on; let every way back wait for a person, or not."""
+        with self._changed:
+            self.paused = self.paused if paused is None else paused
+            self.approve = self.approve if approve is None else approve
+            self._changed.notify_all()
+        self._on_change()
+
+    def hold(self) -> bool:
+        """Return once the run is not paused; whether that took any time."""
+        with self._changed:
+            if not self.paused or self._ended:
+                return False
+            self.waiting = True
+        self._on_change()
+        with self._changed:
+            self._changed.wait_for(lambda: not self.paused or self._ended)
+            self.waiting = False
+        self._on_change()
+        return True
+
+    def decide(
+        self,
+        question: str,
+        options: tuple[tuple[str, str], ...],
+        actions: tuple[str, ...] = (),
+        fallback: str = "",
+        limit_s: float | None = None,
+    ) -> str:
+        """Ask the viewers, and wait for the first answer.
+
+        Args:
+            question: what is asked.
+            options: pairs of an answer and its words; empty if the answer is any text.
+            actions: what the robot would do, in words.
+            fallback: the answer if nobody gives one.
+            limit_s: how long to wait, seconds; without a limit until there is an answer or the run is to end.
+
+        Returns:
+            The answer.
+        """
+        with self._changed:
+            self._number += 1
+            self.decision = Decision(self._number, question, options, actions, fallback)
+            self._answer = None
+        self._on_change()
+        until = None if limit_s is None else time.monotonic() + limit_s
+        with self._changed:
+            left = None if until is None else until - time.monotonic()
+            self._changed.wait_for(lambda: self._answer is not None or self._ended, left)
+            answer = fallback if self._answer is None else self._answer
+            self.decision = None
+        self._on_change()
+        return answer
+
+    def answer(self, number: int, text: str) -> None:
+        """Answer a decision; the first answer counts.
+
+        Raises:
+            InvalidConfiguration: it is no longer open, or the text is none of its options.
+        """
+        with self._changed:
+            decision = self.decision
+            if decision is None or decision.number != number or self._answer is not None:
+                raise InvalidConfiguration("expected a decision that is open, found one that was made already")
+            if decision.options and text not in dict(decision.options):
+                raise InvalidConfiguration(f"expected one of {', '.join(dict(decision.options))}, found {text[:40]!r}")
+            self._answer = text
+            self._changed.notify_all()

@@ -1,0 +1,310 @@
+"""The live page as the supervisor of an agent, and as a person whom the robot can ask."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nsrecover.core.actions import Action, Plan
+from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
+from nsrecover.core.observation import Observation
+from nsrecover.core.recovery import Recovery
+from nsrecover.core.supervision import Stoppable, Supervisor
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.explanation.grammar import capital
+from nsrecover.live import panels
+from nsrecover.live.answering import answered, suggested
+from nsrecover.live.board import LiveServer
+from nsrecover.live.desk import Desk
+from nsrecover.live.injecting import Injector
+from nsrecover.live.panels import Chances, Said, Status
+from nsrecover.live.story import Story
+from nsrecover.reports.build import report_of
+from nsrecover.reports.model import Kind, Step
+from nsrecover.reports.page import html_of
+from nsrecover.reports.pictures import stored
+
+ROBOT, VIEWER = "robot", "you"
+MOST_TEXT = 500
+"""Characters of a question or an answer."""
+_YES_NO = (("yes", "Yes"), ("no", "No"))
+_ACCEPT, _VETO = "accept", "veto"
+
+
+class LivePage(Supervisor):
+    """Shows the runs of an agent to viewers, and lets them decide; `nsrecover.live.page` makes one.
+
+    Panels are drawn in a thread of their own, so that the run does not wait for that.
+
+    Args:
+        server: shows the panels and passes on what viewers want.
+        paused: whether the first run waits before its first action.
+        approve: whether every way back waits for a person at first.
+        answer_s: time after which a question of the robot counts as not answered, seconds.
+        injector: makes things go wrong on demand.
+    """
+
+    def __init__(
+        self,
+        server: LiveServer,
+        paused: bool = False,
+        approve: bool = False,
+        answer_s: float = 300.0,
+        injector: Injector | None = None,
+    ) -> None:
+        self._board, self._injector, self._answer_s = server.board, injector, answer_s
+        self.url = server.url
+        """Address with the token, to be opened in a browser."""
+        self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._painter = threading.Thread(target=self._paint, name="painter of the live page", daemon=True)
+        self._status = Status(Kind.DOUBT, "ready", "No run has begun.", running=False)
+        self._story: Story | None = None
+        self._agent: Stoppable | None = None
+        self._early: list[Any] = []
+        self._held = False
+        self._chances, self._draft = Chances(), ""
+        self._problem: Step | None = None
+        self._said: list[Said] = []
+        self._questions: list[str] = []
+        self._talking = threading.Lock()
+        self._desk = Desk(paused, approve, self._show_desk)
+        self._painter.start()
+        self._show_desk()
+        self._show_talk()
+        if injector is not None:
+            self._show("faults", lambda: panels.faults(injector))
+        server.command, server.report = self.command, self.report
+
+    def close(self) -> None:
+        """Let everything that waits go on, and draw what is left to draw."""
+        self._desk.release()
+        self._work.put(None)
+        self._painter.join()
+
+    # --- the agent's supervisor
+
+    def begins(self, agent: Stoppable, plan: Plan, start: Any) -> None:
+        """Begin a new story."""
+        story = self._story = Story(agent.system, plan, start, self._early)
+        self._agent, self._early, self._held, self._questions = agent, [], False, []
+        self._desk.begin()
+        self._work.put(self._forget)
+        for name in ("text", "scenes", "chances", "search", "sound"):
+            self._show(name, str)
+        episode = story.episode
+        self._show("way", lambda: panels.way(episode, story.words))
+        self._show_talk()
+
+    def observes(self, observation: Any) -> None:
+        """Show the camera images."""
+        if self._story is None or not self._status.running:
+            self._early.append(observation)
+        else:
+            self._story.observed(observation)
+        self._show_cameras(observation, None)
+
+    def held(self, action: Action) -> bool:
+        """Wait while the run is paused."""
+        self._say(Kind.OK, "running", f"{self._heading(action)}.")
+        held, self._held = self._desk.hold() or self._held, False
+        return held
+
+    def compares(self, discrepancy: Any) -> None:
+        """Say what is wrong before a way back is searched for."""
+        if discrepancy and self._story is not None:
+            what = capital(self._story.words.in_short(discrepancy))
+            self._say(Kind.ERROR, "planning", f"{what}. Looking for a way back.")
+            label = self._heading(discrepancy.action)
+            self._show("search", lambda: panels.search(None, label, over=False))
+
+    def improves(self, recovery: Recovery) -> None:
+        """Show the best way back until now."""
+        self._show("search", lambda: panels.search(recovery, "The search goes on", over=False))
+
+    def turned(self, record: StepRecord) -> None:
+        """Show the turn."""
+        story = self._story
+        if story is None:
+            return
+        seen = story.last_observation
+        media, episode = story.turned(record), story.episode
+        if seen is not None and not record.discrepancy.as_expected:
+            self._show_cameras(seen, record.discrepancy)
+        at = time.time()
+
+        def paint() -> None:
+            self._draft = ""
+            step, shown = panels.turn(episode, story.words, media.clip, self._chances, self._problem)
+            self._board.show(shown, at)
+            self._problem = self._problem if step.kind is Kind.OK else step
+
+        self._work.put(paint)
+        recovery = record.recovery
+        if recovery is not None:
+            label = self._heading(record.discrepancy.action)
+            self._show("search", lambda: panels.search(recovery, label, over=True))
+            self._show_talk()
+
+    def accepts(self, record: StepRecord) -> bool:
+        """Ask the viewers, if they want to be asked."""
+        recovery, story = record.recovery, self._story
+        if not self._desk.approve or recovery is None or story is None or not recovery.actions:
+            return True
+        self._held = True
+        actions = tuple(map(story.words.heading, recovery.actions))
+        options = ((_ACCEPT, "Accept"), (_VETO, "Veto"))
+        return self._desk.decide("Take this way back?", options, actions, fallback=_VETO) == _ACCEPT
+
+    def confirms(self, question: str) -> bool:
+        """Ask the viewers whether to do the rest of the task."""
+        self._held = True
+        return self._desk.decide(question, _YES_NO, fallback="no", limit_s=self._answer_s) == "yes"
+
+    def stops(self) -> None:
+        """Let what waits go on."""
+        self._desk.release()
+
+    def ended(self, episode: Episode) -> None:
+        """Say how the run ended."""
+        if self._story is not None:
+            self._story.episode = episode
+        good = episode.status is EpisodeStatus.COMPLETED
+        text = "The robot completed the plan." if good else f"The robot asks for help: {episode.reason.rstrip('. ')}."
+        self._status = Status(Kind.OK if good else Kind.DOUBT, "done" if good else "needs help", text, running=False)
+        self._desk.release()
+        self._show_desk()
+        self._show_talk()
+
+    # --- a person whom the robot can talk to
+
+    def tell(self, text: str) -> None:
+        """Show what the robot says."""
+        self._add(Said(ROBOT, text))
+
+    def ask(self, question: str) -> str:
+        """Ask the viewers; empty if nobody answers in time."""
+        self._add(Said(ROBOT, question))
+        answer = self._desk.decide(question, (), limit_s=self._answer_s)
+        self._add(Said(VIEWER, answer or "(no answer)"))
+        return answer
+
+    # --- for programs
+
+    def write(self, text: str) -> None:
+        """Show a further piece of a text that a language model is writing; unverified until the turn ends."""
+
+        def paint() -> None:
+            self._draft += text
+            self._board.show({"text": panels.draft(self._draft)}, at)
+
+        at = time.time()
+        self._work.put(paint)
+
+    def picture(self, name: str, rgb: npt.NDArray[np.uint8]) -> None:
+        """Show a picture (H, W, 3) in place of the camera images, of a film while the robot moves for instance."""
+        self._show("cameras", lambda: panels.extra_picture(name, stored(rgb)))
+
+    def report(self) -> str:
+        """The report of the run until now, as HTML.
+
+        Raises:
+            InvalidConfiguration: no run has begun.
+        """
+        story = self._story
+        if story is None:
+            raise InvalidConfiguration("expected a run, found that none has begun")
+        episode, media = story.episode, list(story.media)
+        media = media[: len(episode.records)]
+        return html_of(report_of(episode, "The run until now", media=media, wording=story.words))
+
+    def command(self, name: str, fields: Mapping[str, str]) -> str:
+        """Carry out what a viewer wants.
+
+        Args:
+            name: of the command.
+            fields: its arguments.
+
+        Returns:
+            What to answer to that viewer.
+
+        Raises:
+            InvalidConfiguration: the command cannot be carried out.
+        """
+        text = fields.get("text", "").strip()[:MOST_TEXT]
+        if name in ("pause", "resume"):
+            self._desk.switch(paused=name == "pause")
+            return "The robot waits before its next action." if name == "pause" else "The robot goes on."
+        if name == "approve":
+            self._desk.switch(approve=not self._desk.approve)
+            return "Every way back waits for a person." if self._desk.approve else "The robot takes ways back alone."
+        if name == "stop" and self._agent is not None:
+            self._agent.stop()
+            return "The run ends before the next action."
+        if name == "answer" and (text or "choice" in fields):
+            number = fields.get("number", "")
+            self._desk.answer(int(number) if number.isdecimal() else 0, fields.get("choice", text))
+            return "The robot has the answer."
+        if name == "ask" and text:
+            return self._answered(text)
+        if name == "inject" and self._injector is not None:
+            said = self._injector.inject(fields.get("fault", ""), fields.get("name", ""))
+            self._add(Said("simulator", said))
+            return said
+        raise InvalidConfiguration("expected a command of this page with its text, found another one")
+
+    def _answered(self, question: str) -> str:
+        story = self._story
+        if story is None:
+            raise InvalidConfiguration("expected a run to ask about, found that none has begun")
+        with self._talking:
+            self._questions.append(question)
+            text = answered(story.episode, self._questions, story.words)
+            self._add(Said(VIEWER, question), Said(ROBOT, text))
+        return text
+
+    # --- drawing
+
+    def _paint(self) -> None:
+        while (work := self._work.get()) is not None:
+            work()
+
+    def _show(self, name: str, html: Callable[[], str]) -> None:
+        """Draw a panel after all that was to be drawn before."""
+        at = time.time()
+        self._work.put(lambda: self._board.show({name: html()}, at))
+
+    def _show_desk(self) -> None:
+        status = self._status
+        self._show("state", lambda: panels.state(status, self._desk))
+        self._show("decision", lambda: panels.decision(self._desk))
+
+    def _show_talk(self) -> None:
+        said, story = tuple(self._said), self._story
+        suggestions = () if story is None else suggested(story.episode)
+        self._show("talk", lambda: panels.talk(said, suggestions))
+
+    def _show_cameras(self, observation: Any, found: Any) -> None:
+        if isinstance(observation, Observation):
+            scenes = [] if self._story is None else [self._story.episode.start]
+            scenes += [] if found is None else [found.expected, found.observed]
+            self._show("cameras", lambda: panels.cameras(observation, found, scenes))
+
+    def _say(self, kind: Kind, word: str, text: str) -> None:
+        status = self._status = Status(kind, word, text)
+        self._show("state", lambda: panels.state(status, self._desk))
+
+    def _add(self, *said: Said) -> None:
+        self._said += said
+        self._show_talk()
+
+    def _forget(self) -> None:
+        self._chances, self._problem, self._draft = Chances(), None, ""
+
+    def _heading(self, action: Action) -> str:
+        return str(action) if self._story is None else self._story.words.heading(action)

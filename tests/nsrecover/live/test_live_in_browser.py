@@ -1,0 +1,195 @@
+"""The live page in Chromium: an episode, decisions, questions, several viewers, a lost connection, accessibility."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import nsrecover
+import nsrecover.live
+from nsrecover.core.episode import EpisodeStatus
+from nsrecover.live.live_page import LivePage
+from tests.nsrecover.live.live_worlds import PLAN, BoxTable, Running, pushed
+
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: pip install 'nsrecover[browser]'"
+)
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium")
+
+DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+LIMIT_MS = 20_000
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as running:
+        chromium = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+class Viewer:
+    """A browser window on a live page, with what it asked for and complained about."""
+
+    def __init__(self, browser: Any, url: str, **context: Any) -> None:
+        self.complaints: list[str] = []
+        self.asked: list[str] = []
+        self.base = url.partition("/enter")[0]
+        self.context = browser.new_context(**({"viewport": DESKTOP} | context))
+        self.context.set_default_timeout(LIMIT_MS)
+        self.page = self.context.new_page()
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(url)
+        self.page.wait_for_selector("#connection.ok")
+
+    def wait_for(self, panel: str, text: str) -> None:
+        self.page.locator(f"#{panel}", has_text=text).wait_for()
+
+    def panels(self) -> dict[str, str]:
+        names = ("state", "decision", "text", "scenes", "chances", "way", "search", "talk")
+        return {name: self.page.locator(f"#{name}").inner_html() for name in names}
+
+    def nothing_wrong(self) -> None:
+        """No complaint in the console, and no request to anybody else."""
+        assert self.complaints == []
+        assert [url for url in self.asked if not url.startswith((self.base, "data:"))] == []
+
+
+def cut_off(page: LivePage) -> None:
+    """End the event streams of all viewers."""
+    board, done = page._board, threading.Event()
+
+    def cut() -> None:
+        board.close()
+        board._loop.call_later(0.5, open_again)
+
+    def open_again() -> None:
+        board.closed = False
+        done.set()
+
+    board._loop.call_soon_threadsafe(cut)
+    assert done.wait(10)
+
+
+def agent() -> nsrecover.RecoveryAgent:
+    return nsrecover.RecoveryAgent(nsrecover.geometric(), BoxTable(pushed))
+
+
+def test_an_episode_is_watched_to_its_end_and_two_viewers_see_the_same(browser: Any) -> None:
+    robot = agent()
+    with nsrecover.live.page(robot, paused=True) as page:
+        one, other = Viewer(browser, page.url), Viewer(browser, page.url, viewport=PHONE)
+        running = Running(robot, PLAN)
+        one.wait_for("state", "paused")
+        other.page.click("text=Ask me before a way back")
+        one.page.click("text=Go on")
+        other.wait_for("decision", "Take this way back?")
+        one.page.click("text=Why did you move the red cube?")
+        other.wait_for("talk", "So I had to")
+        one.page.click("#choice-accept")
+        other.wait_for("state", "The robot completed the plan.")
+        assert running.episode().status is EpisodeStatus.COMPLETED
+        one.page.fill("#question", "what if you had not moved the red cube?")
+        one.page.press("#question", "Enter")
+        other.wait_for("talk", "what if you had not moved the red cube?")
+        one.wait_for("talk", "what if you had not moved the red cube?")
+        assert one.page.input_value("#question") == ""
+        one.wait_for("way", "Put the green cube on the red cube")
+        assert one.panels() == other.panels()
+        assert one.page.locator("#way .failed, #way .recovery").count() == 2
+        assert one.page.locator("#chances svg.spark .limit").count() == 3
+        for viewer in (one, other):
+            viewer.nothing_wrong()
+            viewer.context.close()
+
+
+def test_a_veto_with_the_keyboard_alone(browser: Any) -> None:
+    robot = agent()
+    with nsrecover.live.page(robot, approve=True) as page:
+        viewer = Viewer(browser, page.url)
+        running = Running(robot, PLAN)
+        viewer.wait_for("decision", "Take this way back?")
+        for _ in range(12):
+            viewer.page.keyboard.press("Tab")
+            if viewer.page.evaluate("document.activeElement.id") == "choice-veto":
+                break
+        viewer.page.keyboard.press("Enter")
+        viewer.wait_for("state", "a person vetoed the way back")
+        assert running.episode().status is EpisodeStatus.ASKED_FOR_HELP
+        viewer.nothing_wrong()
+        viewer.context.close()
+
+
+def test_a_question_of_the_robot_is_answered(browser: Any) -> None:
+    with nsrecover.live.page() as page:
+        viewer, answers = Viewer(browser, page.url), list[str]()
+
+        class Asking:
+            """Asks in place of an agent."""
+
+            def run(self, plan: Any) -> Any:
+                answers.append(page.ask("Which mug do you mean?"))
+                return answers
+
+        running = Running(Asking(), PLAN)  # type: ignore[arg-type]
+        viewer.wait_for("decision", "Which mug do you mean?")
+        viewer.page.fill("#answer", "the red one")
+        viewer.page.press("#answer", "Enter")
+        running.episode()
+        viewer.wait_for("talk", "the red one")
+        assert answers == ["the red one"]
+        assert viewer.page.locator("#decision").inner_text().strip() == ""
+        viewer.context.close()
+
+
+def test_a_viewer_who_connects_again_catches_up(browser: Any) -> None:
+    robot = agent()
+    with nsrecover.live.page(robot) as page:
+        stays, leaves = Viewer(browser, page.url), Viewer(browser, page.url)
+        leaves.context.route("**/events*", lambda route: route.abort("connectionrefused"))
+        before = leaves.panels()
+        cut_off(page)
+        leaves.page.wait_for_selector("#connection.error")
+        robot.run(PLAN)
+        stays.wait_for("state", "completed")
+        assert leaves.panels() == before
+        leaves.context.unroute("**/events*")
+        leaves.page.wait_for_selector("#connection.ok")
+        leaves.wait_for("state", "completed")
+        page.tell("That is all.")
+        leaves.wait_for("talk", "That is all.")
+        stays.wait_for("talk", "That is all.")
+        assert leaves.panels() == stays.panels()
+        stays.nothing_wrong()
+        for viewer in (stays, leaves):
+            viewer.context.close()
+
+
+@pytest.mark.parametrize(("scheme", "size"), [("light", DESKTOP), ("dark", DESKTOP), ("dark", PHONE)])
+def test_axe_finds_nothing_serious_and_nothing_is_too_wide(browser: Any, scheme: str, size: dict[str, int]) -> None:
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright",
+        reason="axe-playwright-python is not installed: pip install 'nsrecover[browser]'",
+    )
+    robot = agent()
+    with nsrecover.live.page(robot, approve=True) as page:
+        viewer = Viewer(browser, page.url, viewport=size, color_scheme=scheme, bypass_csp=True)
+        running = Running(robot, PLAN)
+        viewer.wait_for("decision", "Take this way back?")
+        viewer.wait_for("search", "scenes looked at")
+        viewer.page.click("text=What went wrong?")
+        viewer.wait_for("talk", "red cube")
+        found = axe.Axe().run(viewer.page).response["violations"]
+        assert viewer.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+        viewer.context.close()
+        robot.stop()
+        running.episode()
+    serious = [each for each in found if each["impact"] in ("serious", "critical")]
+    assert [(each["id"], each["nodes"][0]["html"]) for each in serious] == []
