@@ -26,7 +26,7 @@ from nsrecover.monitoring.outlook import unmet_goal
 ASKED_AGAIN = 2
 """Questions about one sentence, and answers that name no option, after which it is not done."""
 
-ATTEMPTS = 5
+ATTEMPTS = 3
 """Attempts at one stage, each after everything that was looked at may be looked at again."""
 
 CANDIDATES = 10
@@ -39,6 +39,7 @@ BOTHER_S = 15.0
 """What it costs a person to be asked, as seconds of the robot's time."""
 
 _RECOVERIES = 40
+_YES = frozenset(("yes", "yeah", "yep", "right", "exactly", "correct", "sure", "ok", "okay"))
 _REPHRASE = (RefusalCode.NOT_UNDERSTOOD, RefusalCode.UNKNOWN_NAME)
 
 
@@ -60,6 +61,7 @@ class Outcome:
         task: what was understood; None if nothing was.
         log: what happened, as pairs of a code (M1, M2, M3 for the three kinds of recovery) and a text.
         questions: number of questions that the robot asked the operator.
+        belief: what is believed in the end; None if nothing was done.
     """
 
     status: OutcomeStatus
@@ -67,6 +69,7 @@ class Outcome:
     task: Task | None = None
     log: tuple[tuple[str, str], ...] = ()
     questions: int = 0
+    belief: Belief | None = None
 
 
 @dataclass
@@ -82,6 +85,7 @@ class ServiceAgent:
         world: the robot.
         operator: who gives the commands.
         feedback: whether the operator is asked in the end whether that was wanted.
+        rephrase: proposes other words for a sentence that is not understood, or None; see `rephrasing.Rephraser`.
         log: what happened in the current command, as pairs of a code and a text.
         on_record: called after every turn of the recovery agent, with the scene's stage.
     """
@@ -91,6 +95,7 @@ class ServiceAgent:
     operator: Person
     feedback: bool = False
     on_record: Callable[[StagePlan, StepRecord], None] | None = None
+    rephrase: Callable[[str], str | None] | None = None
     log: list[tuple[str, str]] = field(default_factory=list)
     _questions: int = 0
 
@@ -100,7 +105,7 @@ class ServiceAgent:
         choices: dict[Phrase, str] = {}
         task = self._understood(sentence, choices)
         if isinstance(task, Refusal):
-            return self._ended(OutcomeStatus.REFUSED, task.text, None)
+            return self._ended(OutcomeStatus.REFUSED, task.text)
         belief = Belief.at_start(self.understanding.home, task.operator_at)
         failure = self._carried_out(task, belief)
         for _ in range(ASKED_AGAIN * self.feedback):
@@ -112,12 +117,14 @@ class ServiceAgent:
             task = corrected
             failure = self._carried_out(task, belief)
         if failure:
-            return self._ended(OutcomeStatus.ASKED_FOR_HELP, f"I need help: {failure}", task)
-        return self._ended(OutcomeStatus.DONE, "Done.", task)
+            return self._ended(OutcomeStatus.ASKED_FOR_HELP, f"I need help: {failure}", task, belief)
+        return self._ended(OutcomeStatus.DONE, "Done.", task, belief)
 
-    def _ended(self, status: OutcomeStatus, text: str, task: Task | None) -> Outcome:
+    def _ended(
+        self, status: OutcomeStatus, text: str, task: Task | None = None, belief: Belief | None = None
+    ) -> Outcome:
         self.operator.tell(text)
-        return Outcome(status, text, task, tuple(self.log), self._questions)
+        return Outcome(status, text, task, tuple(self.log), self._questions, belief)
 
     def _ask(self, question: str) -> str:
         self._questions += 1
@@ -125,12 +132,17 @@ class ServiceAgent:
 
     def _understood(self, sentence: str, choices: dict[Phrase, str]) -> Task | Refusal:
         """The task of a sentence, after questions where it is not clear."""
-        unclear = 0
+        unclear, proposed = 0, self.rephrase is None
         while True:
             found = self.understanding.task(sentence, choices)
             if isinstance(found, Task):
                 return found
             if isinstance(found, Refusal):
+                if found.code in _REPHRASE and not proposed:
+                    proposed, proposal = True, self._proposal(sentence)
+                    if proposal:
+                        sentence = proposal
+                        continue
                 if found.code not in _REPHRASE or unclear >= ASKED_AGAIN - 1:
                     return found
                 rephrased = self._ask(found.text)
@@ -146,6 +158,14 @@ class ServiceAgent:
                 choices[found.phrase] = chosen
             elif (unclear := unclear + 1) >= ASKED_AGAIN:
                 return Refusal(RefusalCode.NOT_UNDERSTOOD, f"I still do not know that: {found.text} I did nothing.")
+
+    def _proposal(self, sentence: str) -> str:
+        """Other words for a sentence to which the operator agrees; empty if there are none."""
+        proposal = self.rephrase(sentence) if self.rephrase is not None else None
+        if proposal is None or not _YES & set(tokens(self._ask(f"Do you mean '{proposal}'?"))):
+            return ""
+        self.log.append(("M2", f"the language model proposed, and the operator agreed: {proposal}"))
+        return proposal
 
     # --- carrying out
 
@@ -179,8 +199,9 @@ class ServiceAgent:
         return KNOWS * (belief.search_cost(name) - direct) > belief.cost(belief.robot, place) + BOTHER_S
 
     def _stage(self, stage: Stage, belief: Belief, said: list[str], attempts: int = ATTEMPTS) -> str:
-        reason = ""
-        for attempt in range(attempts):
+        reason, attempt = "", 0
+        while True:
+            looked = belief.num_excluded
             found = plan_stage(stage, belief, CANDIDATES)
             if found is None:
                 reason = (
@@ -192,15 +213,17 @@ class ServiceAgent:
                 reason = self._run(found, belief, said)
                 if not reason:
                     return ""
-            if attempt + 1 < attempts:
-                stage = self._wider(stage, belief, reason)
-        return reason
+            stage, goes_on = self._wider(stage, belief, reason)
+            attempt += not goes_on or belief.num_excluded <= looked
+            if attempt >= attempts:
+                return reason
 
-    def _wider(self, stage: Stage, belief: Belief, reason: str) -> Stage:
-        """The stage for another attempt: searches go on in the rest of the room, then of the home, then begin again."""
+    def _wider(self, stage: Stage, belief: Belief, reason: str) -> tuple[Stage, bool]:
+        """The stage for another attempt, and whether its search goes on: in the room, the home, then from the start."""
         missing = [name for name in (*stage.things, *stage.people) if not belief.placed(name)]
-        things, people = dict(stage.things), dict(stage.people)
+        things, people, goes_on = dict(stage.things), dict(stage.people), False
         for name in missing:
+            goes_on |= bool(belief.within.get(name) or belief.candidates(name, name in people))
             group = people if name in people else things
             within = belief.within.get(name, "")
             if within and not belief.candidates(name, name in people):
@@ -214,7 +237,7 @@ class ServiceAgent:
         for name in stage.things:
             belief.forget(("hard_to_grasp", name))
         self.log.append(("M3", f"began again: {reason}"))
-        return replace(stage, things=things, people=people)
+        return replace(stage, things=things, people=people), goes_on
 
     def _run(self, found: StagePlan, belief: Belief, said: list[str]) -> str:
         """Carry out one plan of a stage; returns why it failed, empty if it did not."""

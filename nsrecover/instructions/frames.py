@@ -150,7 +150,7 @@ def _narrower(d: Discourse, found: Arguments, room: Phrase, prep: str) -> bool:
     before_prep, before, what = found.places[-1]
     if found.used[-2][1] != before or before.name in d.home.rooms:
         return False
-    if room.name in before.name.split():
+    if room.name in before.name.split() and (room.name in d.home.rooms or before_prep == ""):
         d.settled.add(found.used.pop()[0].start)
         return True
     if room.name not in d.home.rooms:
