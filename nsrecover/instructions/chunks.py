@@ -8,7 +8,7 @@ from dataclasses import replace
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.instructions.elements import NOUNS, PREPOSITIONS, Element
 from nsrecover.instructions.homographs import Homographs
-from nsrecover.instructions.reading import Phrase, Sort
+from nsrecover.instructions.reading import THINGS, Phrase, Sort
 from nsrecover.instructions.words import GRAMMAR, Lexeme, listed
 
 _DETERMINERS = ("article", "possessive", "number")
@@ -86,7 +86,8 @@ class Chunker(Homographs):
         found = self._np(i)
         if found is not None:
             return found
-        if item.sort == "verb" and self._noun_position(i):
+        subject = self._sort(i - 1) == "unknown" and not item.forms & {"base"}
+        if item.sort == "verb" and self._noun_position(i) and not subject:
             return Element("word", item.text, i, i + 1, item)
         if item.text in ("question", "answer") and item.sort == "word" and not self._noun_position(i):
             verb = self.lexicon.verbs.get(item.text)
@@ -141,9 +142,11 @@ class Chunker(Homographs):
             return self._pronoun(i, j)
         at, words, pose, _containers = head
         item = self.items[at]
-        if count == "both":
+        if (count == "both" and not item.plural) or count in ("one", "1"):
             count = ""
         phrase = self._phrase(item, definite, owner, words, pose)
+        if phrase.sort in THINGS:
+            phrase = replace(phrase, count=count)
         made = Element("np", item.text, i, at + 1, item, phrase, count=count, vague=item.text in _ANYONE)
         made = self._compound(made)
         if made.is_thing and made.text in _CONTAINERS and self._sort(made.end) == "of":
@@ -289,7 +292,7 @@ class Chunker(Homographs):
             if self._sort(k) == "not" and (there := self._np(k + 1)) is not None and not there.prep:
                 return None
             return None
-        if named:
+        if named or (self._sort(k) == "i" and self._text(made.start - 1) == "without"):
             return None
         if that:
             placed = self._placed(made, k)

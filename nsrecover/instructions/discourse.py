@@ -197,7 +197,9 @@ class Discourse:
             greeted = entry.clause.content == "hello" and any(
                 each.verb is Verb.TELL and each.person == entry.clause.person for each in later
             )
-            if (entry.belief and entry.clause.verb is Verb.TELL and told) or greeted:
+            looked = entries[k - 1].clause if k and entries[k - 1].clause.verb is Verb.FIND else None
+            fetched = looked is not None and any(each.thing == looked.thing and each.thing for each in later)
+            if (entry.belief and entry.clause.verb is Verb.TELL and (told or fetched)) or greeted:
                 del entries[k]
         for entry in [each for each in entries if each.indirect]:
             if entry not in entries:
@@ -320,7 +322,9 @@ def _come_back(clauses: list[Clause]) -> list[Clause]:
             continue
         before, after = clauses[:k], clauses[k + 1 :]
         taken = before[-1] if before else None
-        if taken is not None and taken.verb is Verb.TAKE:
+        if taken is not None and taken.verb in (Verb.COUNT, Verb.POSE) and not after:
+            clauses[k] = Clause(Verb.TELL, person=OPERATOR_PHRASE, content=RESULT)
+        elif taken is not None and taken.verb is Verb.TAKE:
             clauses[k - 1 : k + 1] = [replace(taken, verb=Verb.BRING, person=OPERATOR_PHRASE)]
         elif any(
             each.person == OPERATOR_PHRASE and each.verb in (Verb.BRING, Verb.TELL)
@@ -342,7 +346,7 @@ def _elaborated(one: Clause, other: Clause) -> Clause | None:
     joined = other
     for name in ("thing", "source", "target", "person", "person_at"):
         a, b = getattr(one, name), getattr(other, name)
-        if a is not None and b is not None and a.name != b.name:
+        if a is not None and b is not None and (a.name != b.name or (a.owner and b.owner and a.owner != b.owner)):
             return None
         joined = replace(joined, **{name: b or a})
     return joined

@@ -78,11 +78,7 @@ def arguments(d: Discourse, verb: Verb, items: Sequence[Element]) -> Arguments:
         item = items[i]
         if item.kind == "np" and item.phrase is not None:
             phrase = d.resolved(item, verb, item.prep)
-            if (
-                item.count
-                and item.count not in ("one", "1")
-                and ((item.is_thing and verb is not Verb.COUNT) or item.count != "all")
-            ):
+            if item.count and not item.is_thing and item.count != "all":
                 d.unexplained.append(item.count)
             found.used.append((item, phrase))
             if item.at is not None:
@@ -174,8 +170,20 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
         return [Clause(found.states[-1], target=places[0][1])]
     if found.states and verb in _CARRIED and not places and not things and d.place is not None:
         return [Clause(found.states[-1], target=d.place)]
-    if verb in (Verb.BRING, Verb.TAKE) and text in _FETCHING and others and not things and not places:
-        return [Clause(Verb.FIND, person=others[0], person_at=_at(found, others[0]))]
+    to_me = any(prep == "to" and phrase.name == OPERATOR for prep, phrase in found.people)
+    if verb in (Verb.BRING, Verb.TAKE, Verb.GUIDE) and others and to_me and not things and found.people[0][0] == "":
+        at = next((place for prep, place, what in places if what == "me" and prep == "at"), None)
+        start = found.place("from") or next((place for _, place, what in places if what == "person"), None)
+        here = at or d.operator_at or Phrase(Sort.PLACE, d.home.operator_at)
+        return [Clause(Verb.GUIDE, person=others[0], person_at=_at(found, others[0]) or start, target=here)]
+    if (
+        verb in (Verb.BRING, Verb.TAKE)
+        and text in _FETCHING
+        and others
+        and not things
+        and not any(prep == "to" for prep, *_ in places)
+    ):
+        return [Clause(Verb.FIND, person=others[0], person_at=_at(found, others[0]) or found.place("from", "at"))]
     if (
         verb in (Verb.BRING, Verb.TAKE)
         and whom is not None

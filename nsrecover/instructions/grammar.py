@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 from nsrecover.instructions.chunks import Chunker
 from nsrecover.instructions.commands import Commands
@@ -54,8 +55,11 @@ class _Reader(Commands):
                 before -= 1
             self.correcting = False
             at, negated = verb
+            asker, self.asker = self.asker, None
             end = self._command(i, at, negated)
             for entry in d.entries[before:]:
+                if asker is not None and entry.clause.verb is Verb.BRING and entry.clause.person is None:
+                    entry.clause = replace(entry.clause, person=asker)
                 given = piece.items[at].text in ("give", "hand", "deliver", "pass")
                 entry.close = piece.link in ("", "and") and piece.mark in ("", ",") and not piece.sub and not given
             self._ordered(piece, before, end)
@@ -227,6 +231,9 @@ class _Reader(Commands):
                 d.note(item.phrase)
                 if item.at is not None and not item.is_place:
                     d.locate(item.phrase, item.at)
+        for item, after in pairwise(piece.content):
+            if item.is_thing and after.is_place and after.prep in ("at", "from") and item.phrase and after.phrase:
+                d.locate(item.phrase, after.phrase)
         if piece.sub == "condition" or (
             piece.sub == "" and any(item.kind == "exclusion" and item.text != "without" for item in piece.items)
         ):

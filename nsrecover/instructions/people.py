@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.instructions.discourse import RESULT, Discourse
+from nsrecover.instructions.elements import Element
 from nsrecover.instructions.parsed import ASKED, Again, Parsed, first_place, predicate, things_in
 from nsrecover.instructions.questions import question_of
 from nsrecover.instructions.reading import Clause, Phrase, Sort, Verb
@@ -51,6 +52,12 @@ def of_person(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
                 indirect=True,
             )
             return True
+    wh = next((k for k, each in enumerate(rest) if each.kind == "wh"), None)
+    curious = verb is not None and (verb.value == Verb.ASK or verb.may("want") or verb.may("know"))
+    if vague and curious and wh is not None:
+        return Again(rest[wh:], question=True)
+    if verb is not None and verb.value == Verb.TELL and any(_is_operator(each) for each in rest):
+        return Again([each for each in rest[rest.index(verb) + 1 :] if not _is_operator(each)], goal)
     if verb is not None and verb.value == Verb.ASK and verb.verb("third"):
         clauses = question_of(d, rest[rest.index(verb) + 1 :])
         if clauses:
@@ -84,8 +91,6 @@ def of_person(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
             d.moving.append((who, start or p.at, target))
             return True
     if verb is not None and (verb.may("want") or (verb.may("have") and (goal or p.must))) and not vague:
-        if False:
-            p.at = place
         return wish(d, who, rest, verb, p)
     things = things_in(d, rest)
     if things and "without" in texts and not vague:
@@ -115,3 +120,7 @@ def of_person(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
         d.place = place
         return True
     return bool(pose is not None and who.sort is Sort.POSED)
+
+
+def _is_operator(item: Element) -> bool:
+    return item.phrase is not None and item.phrase.name == OPERATOR

@@ -87,7 +87,8 @@ def question_of(d: Discourse, items: Sequence[Element]) -> list[Clause] | None:
     if things and (({"if", "whether"} & set(wh)) or _asks(items)) and not people and _located(items):
         item, thing = things[0]
         return [Clause(Verb.FIND, thing, item.at or place), REPORT]
-    if place is not None and not people and ({"what", "which"} & texts or (_THINGS & texts and (wh or _asks(items)))):
+    what = bool({"what", "which"} & texts) or (bool(_THINGS & texts) and (bool(wh) or _asks(items)))
+    if place is not None and not people and what and _located(items):
         thing = things[0][1] if things else Phrase(Sort.CATEGORY, "object")
         return [Clause(Verb.COUNT, thing, place), REPORT]
     return None

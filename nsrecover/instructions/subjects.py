@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nsrecover.domains.service.kinds import OPERATOR
-from nsrecover.instructions.discourse import OPERATOR_PHRASE, Discourse
+from nsrecover.instructions.discourse import OPERATOR_PHRASE, SWITCHED, Discourse
 from nsrecover.instructions.frames import arguments, clauses_of, state_of
 from nsrecover.instructions.parsed import ASKED, Again, Parsed, first_place, predicate, question_word, things_in
 from nsrecover.instructions.reading import Clause, Verb
@@ -14,6 +14,8 @@ from nsrecover.instructions.words import GRAMMAR, listed
 
 _LOST = frozenset(listed(GRAMMAR["lost"]))
 _KNOWING = frozenset(("idea", "clue"))
+_HINDERED = (Verb.OPEN, Verb.CLOSE, Verb.TURN_ON, Verb.TURN_OFF)
+"""What the operator wants done if he says that he cannot do it."""
 
 
 def by_operator(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
@@ -27,6 +29,15 @@ def by_operator(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
         at = source.at or first_place(d, rest[rest.index(source) + 1 : rest.index(source) + 2], "at")
         d.add(Clause(Verb.ASK, person=source.phrase, person_at=at, content=d.said(rest[rest.index(source) + 1 :])))
         return True
+    if verb is not None and verb.value == Verb.TELL and verb.verb("past") and {"was", "were", "been"} & set(p.aux):
+        return Again(rest[rest.index(verb) + 1 :], goal)
+    hindered = p.negated and bool({"can", "could"} & set(p.aux)) and verb is not None and verb.value in _HINDERED
+    if verb is not None and hindered:
+        value = Verb(verb.value)
+        clauses = clauses_of(d, value, verb.text, arguments(d, value, rest[rest.index(verb) + 1 :]))
+        for clause in clauses:
+            d.add(clause, indirect=True)
+        return bool(clauses)
     if verb is not None and verb.may("promise") and things:
         whom = next(
             (item for item in rest if item.is_person and item.phrase is not None and item.phrase.name != OPERATOR), None
@@ -46,7 +57,9 @@ def by_operator(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
         if task and inner[task - 1].kind == "to" and inner[task].value:
             value = Verb(inner[task].value)
             for clause in clauses_of(d, value, inner[task].text, arguments(d, value, inner[task + 1 :])):
-                d.add(clause, indirect=True)
+                if clause.verb is not Verb.PLACE or clause.target is not None:
+                    d.add(clause, indirect=True)
+                d.note(clause.thing)
             return True
     if question_word(rest) and verb is not None and (verb.may("have") or (verb.value == Verb.ASK)):
         d.add(Clause(Verb.ANSWER, person=OPERATOR_PHRASE), indirect=True)
@@ -169,7 +182,7 @@ def existence(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     ):
         k = p.rest.index(things[0][0])
         return Again([things[0][0], *[i for i in p.rest[k + 1 :] if i.kind != "that"]], goal, anyway=True)
-    that = next((i for i, item in enumerate(p.rest) if item.kind == "that"), None)
+    that = next((i for i, item in enumerate(p.rest) if item.kind == "that" or item.text in ("that", "which")), None)
     if things and that is not None:
         relative = p.rest[that + 1 :]
         thing = replace(things[0][0], prep="")
@@ -177,6 +190,10 @@ def existence(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
             return Again([*relative, thing], anyway=True)
         return Again([thing, *relative], goal, anyway=True)
     return bool(things or people)
+
+
+def _belongs(p: Parsed) -> bool:
+    return any(each.may("belong") or each.kind == "must" or each.text == "should" for each in p.rest)
 
 
 def of_place(d: Discourse, p: Parsed, goal: bool) -> bool:
@@ -189,6 +206,9 @@ def of_place(d: Discourse, p: Parsed, goal: bool) -> bool:
     d.note(phrase)
     verb = predicate(p)
     things = things_in(d, p.rest)
+    if any(each.text == "where" for each in p.rest) and things and (p.must or _belongs(p)):
+        d.add(Clause(Verb.PLACE, things[0][1], None, phrase), indirect=True)
+        return True
     if verb is None and "has" not in p.aux and "have" not in p.aux:
         things = []
     if things and ({"has", "have"} & set(p.aux) or (verb is not None and verb.may("have"))):
@@ -199,12 +219,9 @@ def of_place(d: Discourse, p: Parsed, goal: bool) -> bool:
     state = next(
         (state_of(each) for each in reversed(p.rest) if each.kind != "np" and state_of(each) is not None), None
     )
-    if (
-        verb is not None
-        and verb.lexeme is not None
-        and verb.value in (Verb.OPEN, Verb.CLOSE, Verb.TURN_ON, Verb.TURN_OFF)
-    ):
-        state = Verb(verb.value)
+    switched = next((each for each in p.rest if each.verb() and each.value in SWITCHED), None)
+    if switched is not None:
+        state = Verb(switched.value)
     if state is None:
         return False
     opposite = {Verb.OPEN: Verb.CLOSE, Verb.CLOSE: Verb.OPEN, Verb.TURN_ON: Verb.TURN_OFF, Verb.TURN_OFF: Verb.TURN_ON}

@@ -15,6 +15,8 @@ from nsrecover.instructions.wishes import passive
 from nsrecover.instructions.words import GRAMMAR, listed
 
 _LOST = frozenset(listed(GRAMMAR["lost"]))
+_LASTING = frozenset(("get", "run", "wait", "sit", "stand", "rest"))
+"""Verbs that say of a thing that is doing so where it is: "the milk is getting warm on the table"."""
 
 
 def of_pronoun(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
@@ -65,6 +67,11 @@ def of_thing(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     target = first_place(d, rest, "at", "to", "from")
     people = [item for item in rest if item.is_person and item.prep in ("to", "for", "with", "")]
     belongs = main is not None and (main.may("belong") or main.may("move") or (main.value == Verb.GO))
+    going_on = main is not None and main.verb("ing") and bool({"is", "are"} & set(p.aux)) and main.text in _LASTING
+    if main is not None and main.text == "leave" and owes:
+        return _locate(d, subjects, first_place(d, rest))
+    if going_on:
+        return _locate(d, subjects, target)
     if (
         belongs
         and main is not None

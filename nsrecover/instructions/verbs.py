@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.instructions.discourse import Discourse
 from nsrecover.instructions.elements import PREPOSITIONS, Element
 from nsrecover.instructions.pieces import Piece
-from nsrecover.instructions.reading import Verb
+from nsrecover.instructions.reading import Phrase, Verb
 from nsrecover.instructions.words import Lexicon
 
 _ATTITUDES = frozenset(("mind", "able", "willing", "manage", "possible", "trouble", "like", "that", "ready"))
+
+_SAYING = (Verb.ASK, Verb.TELL)
 
 
 class TaskVerbs:
@@ -26,6 +30,7 @@ class TaskVerbs:
         self.correcting = self.ensuring = self.last = False
         self.subject: list[Element] = []
         self.background: list[Piece] = []
+        self.asker: Phrase | None = None
 
     def _verb(self, piece: Piece) -> tuple[int, bool] | None:
         """The index of the verb that says what the robot is to do, and whether it is not to; None without one."""
@@ -79,11 +84,13 @@ class TaskVerbs:
         if k >= len(items) or items[k].kind != "verb" or not self._is_task(items[k]):
             return None
         verb, prefix = items[k], items[:y]
-        if any(
-            item.kind == "np" and not item.is_pronoun and item.phrase is not None and item.phrase.name != OPERATOR
+        foreign = [
+            item
             for item in prefix
-        ):
-            return None
+            if item.kind == "np" and not item.is_pronoun and item.phrase is not None and item.phrase.name != OPERATOR
+        ]
+        if foreign:
+            return (k, negated) if self._reported(prefix, foreign) else None
         inverted = [item.text for item in prefix if item.kind == "aux"]
         asked = bool(inverted) and not any(item.kind == "i" for item in prefix)
         begged = bool(set(aux) & {"could", "can", "would"}) or any(item.text == "why" for item in prefix)
@@ -99,6 +106,25 @@ class TaskVerbs:
         polite = any(item.text in ("would", "could", "can", "why", "will") for item in prefix)
         refused = any(item.kind == "not" for item in prefix) and not polite
         return k, (negated and not asked) or refused
+
+    def _reported(self, prefix: Sequence[Element], foreign: Sequence[Element]) -> bool:
+        """Whether a person wants or was promised what follows: "ashley asked whether", "I promised ashley that"."""
+        who = foreign[0]
+        says = [item for item in prefix if item.verb()]
+        content = [item for item in prefix if item.kind not in ("filler", "aux", "that", "wh", "must", "to")]
+        named = who.is_person and not who.prep and all(item is who or item.is_place for item in foreign)
+        reports = says and all(
+            item.verb("past", "third") and (item.may("want") or item.may("promise") or item.value in _SAYING)
+            for item in says
+        )
+        if not named or not reports or content[0].kind not in ("i", "np") or content[0].prep:
+            return False
+        self.d.note(who.phrase)
+        at = who.at or next((item.phrase for item in foreign if item.is_place), None)
+        if who.phrase is not None and at is not None:
+            self.d.locate(who.phrase, at)
+        self.asker = who.phrase if content[0] is who else None
+        return True
 
     def _wrapped(self, piece: Piece) -> tuple[int, bool] | None:
         """The verb behind words that only ask politely: "would it be possible to bring", "how about bringing"."""

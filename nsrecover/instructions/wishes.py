@@ -24,6 +24,12 @@ def looked_for(d: Discourse, things: Sequence[tuple[Element, Phrase]], place: Ph
     return True
 
 
+def _content(d: Discourse, items: Sequence[Element]) -> str:
+    """What is to be told: the words of some elements, which need no clause."""
+    d.settled |= {item.start for item in items}
+    return d.said(items).removeprefix("that ")
+
+
 def wish(d: Discourse, who: Phrase, rest: Sequence[Element], verb: Element | None, p: Parsed) -> bool | Again:
     """What somebody wants: a thing, to know something, to go somewhere, or a state."""
     if p.negated:
@@ -46,6 +52,11 @@ def wish(d: Discourse, who: Phrase, rest: Sequence[Element], verb: Element | Non
         if verbs[0].may("know") or (
             verbs[0].text in ("know", "find out", "see", "check") and any(i.kind == "wh" for i in inner)
         ):
+            told = next((item for item in after[: after.index(verbs[0])] if item.is_person), None)
+            if told is not None and told.phrase is not None and told.phrase.name != OPERATOR:
+                clause = Clause(Verb.TELL, person=told.phrase, person_at=told.at, content=_content(d, inner))
+                d.add(clause, indirect=True)
+                return True
             if who.name == OPERATOR:
                 return Again(inner, question=True)
             clauses = question_of(d, inner)
