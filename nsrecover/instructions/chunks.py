@@ -12,7 +12,7 @@ from nsrecover.instructions.reading import THINGS, Phrase, Sort
 from nsrecover.instructions.words import GRAMMAR, Lexeme, listed
 
 _DETERMINERS = ("article", "possessive", "number")
-_CONTAINERS = frozenset(listed(GRAMMAR["containers"]))
+_CONTAINERS = frozenset(form for each in listed(GRAMMAR["containers"]) for form in (each, f"{each}s"))
 _ANYONE = frozenset(listed(GRAMMAR["anyone"]))
 _RESTING = frozenset(
     [
@@ -260,6 +260,8 @@ class Chunker(Homographs):
             k += 1
         if self._sort(k) not in ("at", "from"):
             return None
+        if self._text(k) in ("inside", "in") and (self._sort(k + 1) in ("mark", "conj") or self._text(k + 1) == "it"):
+            return replace(made, end=k + 1 + (self._text(k + 1) == "it"))
         place = self._np(k + 1)
         if place is not None and place.is_place:
             return replace(made, at=place.phrase, end=place.end)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nsrecover.domains.service.kinds import OPERATOR
+from nsrecover.instructions.discourse import RESULT
 from nsrecover.instructions.elements import Element
 from nsrecover.instructions.frames import arguments, clauses_of, state_of, unused
 from nsrecover.instructions.ordering import OPPOSITE
@@ -157,6 +158,13 @@ class Commands(Speech):
             return i + 1
         if k is None and people and any(entry.indirect for entry in d.entries):
             return i + 1
+        if k is None and people and not self.last:
+            for each in people:
+                d.note(each.phrase)
+                where = each.at or next((other.phrase for other in rest if other.is_place), None)
+                if each.phrase is not None and where is not None:
+                    d.locate(d.resolved(each, Verb.TELL), where)
+            return i + 1
         if k is None:
             self.d.unclear(*[each for each in rest if each.kind not in ("filler", "particle")])
             return i + 1
@@ -233,6 +241,8 @@ class Commands(Speech):
             d.settled |= {each.start for each in content if each is not people[0]}
             d.add(Clause(Verb.ASK, person=person, person_at=people[0].at, content=d.said(content)))
             return end
+        if not nouns and not wh and d.entries and d.entries[-1].clause.content == RESULT:
+            return i + 1
         if not nouns and not wh and d.thing is not None and not any(each.kind == "unknown" for each in rest):
             d.add(Clause(Verb.FIND, d.thing, place))
             return i + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR
@@ -155,7 +155,7 @@ class Discourse:
             return phrase
         if phrase.name == "there":
             moved = verb in (Verb.PLACE, Verb.BRING, Verb.TAKE)
-            sources = [entry.clause.source for entry in self.entries if entry.clause.thing == self.thing]
+            sources = [entry.clause.source for entry in self.entries]
             sources += [
                 place for thing, place in self.located if self.thing is not None and thing.name == self.thing.name
             ]
@@ -175,6 +175,15 @@ class Discourse:
         if others and phrase.name == "it" and verb is not None and not self.doubt("pronoun", True):
             return others[-1]
         return self.thing or phrase
+
+    def group(self) -> list[Phrase]:
+        """The things that "them" means: those of the last commands of one kind, or else of the last mentions."""
+        if not self.entries:
+            return list(dict.fromkeys(self.mentioned))
+        last = self.entries[-1].clause.verb
+        same = takewhile(lambda each: each.clause.verb is last, reversed(self.entries))
+        things = [each.clause.thing for each in same if each.clause.thing is not None]
+        return list(dict.fromkeys(reversed(things)))
 
     def refine(self, phrase: Phrase) -> bool:
         """Apply "the red one" to the object of the last clause; returns whether there is one."""
@@ -217,7 +226,14 @@ class Discourse:
                 for other in entries
                 if other is not entry and not other.belief and _alike(entry.clause, other.clause)
             ]
-            if entry.belief and not alike and mentioned:
+            named = [
+                other
+                for other in entries
+                if other.belief and other.clause.verb is Verb.BRING and _alike(entry.clause, other.clause)
+            ]
+            if entry.belief and entry.clause.verb is Verb.PLACE and named and self.doubt("should be", True):
+                entries.remove(entry)
+            elif entry.belief and not alike and mentioned:
                 entries.remove(entry)
             elif alike:
                 other = alike[-1]
@@ -250,6 +266,10 @@ class Discourse:
                 if others[0].clause.source is None and where != others[0].clause.target:
                     others[0].clause = replace(others[0].clause, source=where)
                 entries.remove(entry)
+        for before, entry in (*pairwise(entries), *pairwise(reversed(entries))):
+            unsaid = entry.clause.verb is Verb.PLACE and entry.clause.target is None
+            if unsaid and before.clause.verb is Verb.PLACE:
+                entry.clause = replace(entry.clause, target=before.clause.target)
         for before, entry in pairwise(entries):
             entry.clause = self._taken_out(before.clause, entry)
         clauses = _come_back([self._completed(entry.clause) for entry in entries])

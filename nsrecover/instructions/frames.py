@@ -23,6 +23,7 @@ STATES: dict[str, Verb] = {
 _ALARMS = ("not", "exclusion", "number", "time")
 _MAY_LEAD_TO_STATES = (Verb.BRING, Verb.PLACE, Verb.TAKE, Verb.OPEN, Verb.CLOSE, Verb.TURN_ON, Verb.TURN_OFF)
 _CARRIED = (Verb.BRING, Verb.TAKE, Verb.PLACE)
+_SEVERAL = ("them", "these", "those", "they")
 
 
 def state_of(item: Element) -> Verb | None:
@@ -74,22 +75,32 @@ class Arguments:
 def arguments(d: Discourse, verb: Verb, items: Sequence[Element]) -> Arguments:
     """The arguments among some elements; what cannot be one is noted as not understood."""
     found, last, i = Arguments(), "", 0
+    several = sum(item.is_thing for item in items) > 1
     while i < len(items):
         item = items[i]
         if item.kind == "np" and item.phrase is not None:
             phrase = d.resolved(item, verb, item.prep)
+            own = (*found.at.values(), *(place for _, place, _ in found.places))
+            if item.phrase.name == "there" and verb in _CARRIED and phrase in own:
+                phrase = next((place for place in reversed(d.places) if place not in own), phrase)
             if item.count and not item.is_thing and item.count != "all":
                 d.unexplained.append(item.count)
             found.used.append((item, phrase))
             if item.at is not None:
                 found.at[phrase] = item.at
             if phrase.sort is Sort.PLACE or phrase.name == "there":
-                if not _narrower(d, found, phrase, item.prep):
+                own = item.prep == "from" and last == "thing" and several and found.used[-2][1] == found.things[-1][1]
+                if own:
+                    found.at[found.things[-1][1]] = phrase
+                elif not _narrower(d, found, phrase, item.prep):
                     found.places.append((item.prep, phrase, last))
             elif phrase.sort in PEOPLE:
                 found.people.append((item.prep, phrase))
                 d.note(phrase)
                 last = "person" if phrase.name != OPERATOR else "me"
+            elif item.is_pronoun and item.text in _SEVERAL and verb in _CARRIED and len(group := d.group()) > 1:
+                found.things += [(item.prep, each) for each in group]
+                last = "thing"
             else:
                 if found.things and phrase.name.endswith(found.things[-1][1].name) and item.prep == found.things[-1][0]:
                     d.settled.add(found.used[-2][0].start)
@@ -242,6 +253,10 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
                 thing = Phrase(Sort.CATEGORY, "object")
             person = others[0] if others and thing is None else None
             subject = thing or person
+            if subject is None and "what" in found.wh:
+                thing = Phrase(Sort.CATEGORY, "object")
+            elif subject is None and not {"heads", "headcount"} & set(found.words):
+                return []
             place = (subject and _at(found, subject)) or found.place("at", "from", "to", "", "of") or None
             return [Clause(verb, thing, place or d.place, person=person)]
         case Verb.GUIDE if text == "walk" and not found.people and found.place("to", "at") is not None:
@@ -282,7 +297,7 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
 _CLEARING = frozenset(("clear", "clear away", "put away", "tidy away", "tidy up", "tidy", "stow"))
 _FETCHING = frozenset(("pick up", "pick", "collect", "fetch", "get", "meet"))
 _COMING = frozenset(("come", "come back", "return", "get back", "go back", "head back", "get over", "come over"))
-_ALSO_MOTION = frozenset(("move", "move over", "return", "position", "slide", "turn"))
+_ALSO_MOTION = frozenset(("move", "move over", "return", "position", "slide", "turn", "pop"))
 _DOORS = {Trait.DOOR, ServiceTrait.ROOM_DOOR}
 
 

@@ -94,7 +94,7 @@ class _Reader(Commands):
         if piece.link and self.subject and (first.kind == "must" or first.kind == "aux" or first.verb("third", "past")):
             return [*self.subject, *items]
         k = next((k for k, item in enumerate(items) if item.kind in ("aux", "must", "verb")), 0)
-        self.subject = [item for item in items[:k] if item.kind == "np" and not item.prep]
+        self.subject = [item for item in items[:k] if item.kind == "i" or (item.kind == "np" and not item.prep)]
         return items
 
     def _ordered(self, piece: Piece, before: int, end: int) -> None:
@@ -172,9 +172,11 @@ class _Reader(Commands):
         if len(pairs) > 1 and _is_pair(piece):
             d.add(Clause(Verb.PLACE, things[0].phrase, None, places[-1].phrase))
             return
-        single = len(things) == 1 and len(places) == 1 and len(items) == 2 and places[0].prep == "at"
-        if single and not piece.sub and not self._told_later(things[0]) and d.doubt("fragment", False):
-            d.add(Clause(Verb.PLACE, things[0].phrase, None, places[0].phrase), indirect=True)
+        there = len(things) and len(places) == 1 and len(items) == len(things) + 1 and items[-1].prep == "at"
+        there = there and items[-1].is_place
+        if there and not piece.sub and not self._told_later(things[-1]) and d.doubt("fragment", False):
+            for each in things:
+                d.add(Clause(Verb.PLACE, each.phrase, None, places[0].phrase), indirect=True)
             return
         if things:
             self._act(Verb.BRING if not (places and places[-1].prep == "to") else Verb.PLACE, things[0], items, False)
@@ -232,7 +234,8 @@ class _Reader(Commands):
                 if item.at is not None and not item.is_place:
                     d.locate(item.phrase, item.at)
         for item, after in pairwise(piece.content):
-            if item.is_thing and after.is_place and after.prep in ("at", "from") and item.phrase and after.phrase:
+            named = item.is_thing or (item.is_person and not item.vague)
+            if named and after.is_place and after.prep in ("at", "from") and item.phrase and after.phrase:
                 d.locate(item.phrase, after.phrase)
         if piece.sub == "condition" or (
             piece.sub == "" and any(item.kind == "exclusion" and item.text != "without" for item in piece.items)
@@ -274,6 +277,8 @@ def read(sentence: str, lexicon: Lexicon, flips: frozenset[str] = frozenset()) -
         if clause.verb is Verb.CHECK:
             if k + 1 < len(clauses):
                 clauses[k] = replace(clause, verb=Verb.GO)
+            elif k and clauses[k - 1].thing is not None and clauses[k - 1].source is None and clause.target is not None:
+                clauses[k - 1] = replace(clauses[k - 1], source=clause.target)
             else:
                 d.unexplained.append("check")
     strange = [item.text for item in found.items if item.sort == "unknown" and item.text not in COMMON]

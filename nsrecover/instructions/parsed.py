@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nsrecover.instructions.discourse import Discourse
 from nsrecover.instructions.elements import Element
@@ -87,7 +87,10 @@ def parsed(d: Discourse, items: Sequence[Element]) -> Parsed:
             if item.phrase is not None and (not found.who or (found.who == "other" and item.prep == "")):
                 found.who = _who(d, item)
         elif item.is_place and item.prep and found.subject:
-            found.at = item.phrase
+            if found.subject[-1].is_thing and found.subject[-1].at is None:
+                found.subject[-1] = replace(found.subject[-1], at=item.phrase)
+            else:
+                found.at = item.phrase
         elif item.kind in ("word", "unknown", "that", "wh") and not found.who:
             found.who = "other"
             found.subject.append(item)

@@ -41,7 +41,9 @@ def of_person(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
         after = rest[rest.index(verb) + 1 :]
         places = [each for each in after if each.is_place]
         if p.negated and places and ("way" in texts or "where" in texts):
-            d.add(Clause(Verb.GUIDE, person=who, person_at=p.at, target=places[0].phrase), indirect=True)
+            target = first_place(d, places, "to") or places[-1].phrase
+            start = p.at or first_place(d, places, "from")
+            d.add(Clause(Verb.GUIDE, person=who, person_at=start, target=target), indirect=True)
             return True
         if p.negated or p.must:
             if after and after[0].is_place and after[0].prep == "at":
@@ -56,8 +58,13 @@ def of_person(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     curious = verb is not None and (verb.value == Verb.ASK or verb.may("want") or verb.may("know"))
     if vague and curious and wh is not None:
         return Again(rest[wh:], question=True)
-    if verb is not None and verb.value == Verb.TELL and any(_is_operator(each) for each in rest):
-        return Again([each for each in rest[rest.index(verb) + 1 :] if not _is_operator(each)], goal)
+    if verb is not None and verb.value == Verb.TELL and verb.verb("past"):
+        said = [each for each in rest[rest.index(verb) + 1 :] if not _is_operator(each) and each.kind != "that"]
+        return Again(said, goal) if len(said) > 1 and said[0].kind == "np" else False
+    shows = verb is not None and verb.value == Verb.GUIDE and any(each.kind == "you" for each in rest)
+    if shows and not vague and (shown := first_place(d, rest)) is not None:
+        d.moving.append((who, first_place(d, rest, "from") or p.at, shown))
+        return True
     if verb is not None and verb.value == Verb.ASK and verb.verb("third"):
         clauses = question_of(d, rest[rest.index(verb) + 1 :])
         if clauses:
@@ -109,10 +116,11 @@ def of_person(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
         return True
     if things and needs and not vague:
         each, thing = things[0]
-        if each.at is not None:
-            d.locate(thing, each.at)
+        source = each.at or first_place(d, rest, "at", "from")
+        if source is not None:
+            d.locate(thing, source)
         if "without" in texts or p.negated or verb is not None:
-            d.add(Clause(Verb.BRING, thing, each.at, None, who), indirect=True)
+            d.add(Clause(Verb.BRING, thing, source, None, who), indirect=True)
         return True
     resting = verb is None or verb.verb("ing") or (verb.value in ("", Verb.GO) and not verb.may("move"))
     if place is not None and not p.negated and resting:

@@ -10,7 +10,8 @@ from nsrecover.instructions.elements import Element
 from nsrecover.instructions.reading import Clause, Phrase, Sort, Verb
 from nsrecover.instructions.words import GRAMMAR, listed
 
-_NUMBER = frozenset(("number", "amount", "quantity", "headcount", "count", "total"))
+NUMBER = frozenset(("number", "amount", "quantity", "headcount", "count", "total"))
+"""Words for how many."""
 _POSE = frozenset(("pose", "posture", "gesture", "position", "posed", "positioned"))
 _THINGS = frozenset(
     ("object", "objects", "thing", "things", "item", "items", "stuff", "something", "anything", "everything")
@@ -42,7 +43,7 @@ def question_of(d: Discourse, items: Sequence[Element]) -> list[Clause] | None:
         "how many" in texts
         or (things and any(item.count or item.kind == "number" for item in items))
         or "how much" in wh
-        or _NUMBER & texts
+        or NUMBER & texts
         or "what number of" in wh
     ):
         return _counted(d, items, things, people, place)
@@ -75,6 +76,8 @@ def question_of(d: Discourse, items: Sequence[Element]) -> list[Clause] | None:
     if things and ("where" in texts or _LOST & texts or "whereabouts" in texts):
         item, thing = things[0]
         return [Clause(Verb.FIND, thing, item.at or place), REPORT]
+    if wh == ["where"] and not nouns and d.thing is not None:
+        return [Clause(Verb.FIND, d.thing), REPORT]
     if people and place is None and "there" in texts and ({"if", "whether"} & set(wh) or _asks(items)):
         place = d.place
     still = not any(item.kind in ("verb", "unknown", "word") for item in items)

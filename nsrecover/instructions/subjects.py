@@ -31,6 +31,9 @@ def by_operator(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
         return True
     if verb is not None and verb.value == Verb.TELL and verb.verb("past") and {"was", "were", "been"} & set(p.aux):
         return Again(rest[rest.index(verb) + 1 :], goal)
+    wh = next((k for k, item in enumerate(rest) if item.kind == "wh"), None)
+    if verb is not None and verb.value == Verb.ASK and verb.verb("past") and "been" in p.aux and wh is not None:
+        return Again(rest[wh:], question=True)
     hindered = p.negated and bool({"can", "could"} & set(p.aux)) and verb is not None and verb.value in _HINDERED
     if verb is not None and hindered:
         value = Verb(verb.value)
@@ -59,6 +62,8 @@ def by_operator(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
             for clause in clauses_of(d, value, inner[task].text, arguments(d, value, inner[task + 1 :])):
                 if clause.verb is not Verb.PLACE or clause.target is not None:
                     d.add(clause, indirect=True)
+                elif clause.thing is not None and clause.source is not None:
+                    d.locate(clause.thing, clause.source)
                 d.note(clause.thing)
             return True
     if question_word(rest) and verb is not None and (verb.may("have") or (verb.value == Verb.ASK)):
@@ -68,6 +73,9 @@ def by_operator(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
         place = things[0][0].at or first_place(d, rest)
         d.add(Clause(Verb.BRING, things[0][1], place, None, OPERATOR_PHRASE), indirect=True)
         return True
+    sought = [each for each in things if each[0].prep == "for"]
+    if verb is not None and verb.value in (Verb.FIND, Verb.CHECK) and verb.verb("past") and sought and not p.negated:
+        return looked_for(d, sought, first_place(d, rest))
     if verb is not None and verb.may("lose") and things and not p.negated:
         return looked_for(d, things, first_place(d, rest))
     if p.negated and verb is not None and verb.lexeme is not None and things:
@@ -76,9 +84,10 @@ def by_operator(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
         return False
     if verb is not None and things and not p.negated and verb.value == Verb.FIND and verb.verb("ing"):
         return looked_for(d, things, first_place(d, rest) or things[0][0].at)
-    if verb is not None and verb.may("think"):
+    knows = verb is not None and verb.may("know") and not p.negated and not any(item.kind == "wh" for item in rest)
+    if verb is not None and (verb.may("think") or (knows and any(item.kind == "aux" for item in rest))):
         return Again(rest[rest.index(verb) + 1 :], goal)
-    rather = verb is not None and verb.text == "have" and "would" in p.aux
+    rather = verb is not None and (verb.text in ("have", "take") or verb.may("consume")) and "would" in p.aux
     if rather and not p.negated:
         return wish(d, OPERATOR_PHRASE, rest, verb, p)
     if p.must and verb is not None and not p.negated and (verb.may("have") or verb.may("consume")):
@@ -122,6 +131,7 @@ def by_operator(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
             return True
     if not own and place is not None and {"am", "be", "will", "are"} & set(p.aux) and not p.negated:
         d.operator_at = place
+        d.note(place)
         return True
     if verb is None and place is None and "there" in texts and "will" in p.aux and d.place is not None:
         d.operator_at = d.place
@@ -154,7 +164,8 @@ def to_robot(d: Discourse, p: Parsed, goal: bool) -> bool:
 def existence(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     """Note what is said to be somewhere, as in "there is a cola in the fridge"."""
     things = things_in(d, p.rest)
-    place = first_place(d, p.rest) or (p.front[0].phrase if p.front else None)
+    that = next((i for i, item in enumerate(p.rest) if item.kind == "that" or item.text in ("that", "which")), None)
+    place = first_place(d, p.rest[:that]) or (p.front[0].phrase if p.front else None)
     people = [item for item in p.rest if item.is_person and item.phrase is not None and item.phrase.name != OPERATOR]
     if people and any(item.text in ASKED for item in p.rest):
         d.add(Clause(Verb.ANSWER, person=people[0].phrase, person_at=people[0].at or place), indirect=True)
@@ -182,7 +193,6 @@ def existence(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     ):
         k = p.rest.index(things[0][0])
         return Again([things[0][0], *[i for i in p.rest[k + 1 :] if i.kind != "that"]], goal, anyway=True)
-    that = next((i for i, item in enumerate(p.rest) if item.kind == "that" or item.text in ("that", "which")), None)
     if things and that is not None:
         relative = p.rest[that + 1 :]
         thing = replace(things[0][0], prep="")
@@ -196,7 +206,7 @@ def _belongs(p: Parsed) -> bool:
     return any(each.may("belong") or each.kind == "must" or each.text == "should" for each in p.rest)
 
 
-def of_place(d: Discourse, p: Parsed, goal: bool) -> bool:
+def of_place(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     """Note what is said about a place: what it holds, and whether it is or should be open, closed, on or off."""
     item = next(each for each in p.subject if each.kind == "np")
     phrase = d.resolved(item, None)
@@ -215,10 +225,15 @@ def of_place(d: Discourse, p: Parsed, goal: bool) -> bool:
         for _each, thing in things:
             d.note(thing)
             d.locate(thing, phrase)
-        return True
+        that = next((k for k, each in enumerate(p.rest) if each.text in ("that", "which")), None)
+        return Again([replace(things[0][0], prep=""), *p.rest[that + 1 :]], goal, anyway=True) if that else True
     state = next(
         (state_of(each) for each in reversed(p.rest) if each.kind != "np" and state_of(each) is not None), None
     )
+    if verb is not None and verb.may("lose") and verb.verb("ing"):
+        for _, thing in things_in(d, p.rest):
+            d.add(Clause(Verb.PLACE, thing, None, phrase), indirect=True)
+        return True
     switched = next((each for each in p.rest if each.verb() and each.value in SWITCHED), None)
     if switched is not None:
         state = Verb(switched.value)

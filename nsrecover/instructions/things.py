@@ -49,7 +49,7 @@ def of_thing(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     can = bool({"can", "could", "would", "may", "shall"} & set(p.aux))
     if (_LOST & said) and not p.negated:
         for _, thing in subjects:
-            d.add(Clause(Verb.FIND, thing, start), indirect=True)
+            d.add(Clause(Verb.FIND, thing, start or first_place(d, rest)), indirect=True)
         return True
     verbs = [item for item in rest if item.kind == "verb" and item.lexeme is not None]
     bearing = [item for item in verbs if not item.may("want") and item.text not in ("need", "have")]
@@ -87,7 +87,7 @@ def of_thing(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     given = bool(people) and (belongs or ((owes or main is None) and bool(people[0].prep)))
     if given:
         for item, thing in subjects:
-            d.add(Clause(Verb.BRING, thing, start or item.at, None, people[0].phrase), indirect=True)
+            d.add(Clause(Verb.BRING, thing, item.at or start, None, people[0].phrase), indirect=True)
         return True
     if target is not None and (belongs or owes):
         start_of = next((k for k, item in enumerate(rest) if item.kind != "unknown"), 0)
@@ -101,7 +101,7 @@ def of_thing(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
         if not goals:
             return False
         for item, thing in subjects:
-            source = start or item.at or (sources[0] if sources else None)
+            source = item.at or start or (sources[0] if sources else None)
             d.add(Clause(Verb.PLACE, thing, source, goals[0]), indirect=True)
             if not belongs and not goal and main is None:
                 d.entries[-1].belief = True

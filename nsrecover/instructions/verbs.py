@@ -113,8 +113,9 @@ class TaskVerbs:
         says = [item for item in prefix if item.verb()]
         content = [item for item in prefix if item.kind not in ("filler", "aux", "that", "wh", "must", "to")]
         named = who.is_person and not who.prep and all(item is who or item.is_place for item in foreign)
+        would = any(item.kind == "aux" for item in prefix)
         reports = says and all(
-            item.verb("past", "third") and (item.may("want") or item.may("promise") or item.value in _SAYING)
+            (would or item.verb("past", "third")) and (item.may("want") or item.may("promise") or item.value in _SAYING)
             for item in says
         )
         if not named or not reports or content[0].kind not in ("i", "np") or content[0].prep:
@@ -159,8 +160,13 @@ class TaskVerbs:
                 )
                 aux = {each.text for each in before if each.kind == "aux"}
                 must = any(each.kind == "must" for each in before)
+                if somebody == before and item.verb("base") and not item.verb("past"):
+                    return k, False
                 if somebody and (aux & {"can", "could", "would", "will"} or must or piece.sub == "condition"):
                     return k, False
+                thing = must and self.d.thing is not None and any(each.is_pronoun for each in rest)
+                if thing and (item.may("belong") or item.may("move")):
+                    return None  # "it has to go into the sink" says where a thing belongs
                 if to and it and item.verb("base") and not any(each.kind == "not" for each in before):
                     return k, False
                 if any(each.text in ("stop", "quit", "avoid") for each in rest) and item.verb("ing"):

@@ -10,7 +10,7 @@ from nsrecover.instructions.discourse import OPERATOR_PHRASE, RESULT, Discourse
 from nsrecover.instructions.elements import Element
 from nsrecover.instructions.frames import arguments, clauses_of, state_of, unused
 from nsrecover.instructions.parsed import ASKED, Again, Parsed, first_place, things_in
-from nsrecover.instructions.questions import question_of
+from nsrecover.instructions.questions import NUMBER, question_of
 from nsrecover.instructions.reading import Clause, Phrase, Verb
 from nsrecover.instructions.words import GRAMMAR, listed
 
@@ -39,8 +39,10 @@ def wish(d: Discourse, who: Phrase, rest: Sequence[Element], verb: Element | Non
     verbs = [item for item in after if item.kind == "verb"]
     things = things_in(d, after)
     question = next((item for item in after if item.kind == "word" and item.text in ASKED), None)
-    if things and any(item.kind == "aux" and item.text == "be" for item in after):
+    if any(item.is_thing or item.is_person for item in after[:1]) and any(item.text == "be" for item in after):
         return Again(after, goal=True)
+    if who.name == OPERATOR and any(item.kind == "word" and item.text in NUMBER for item in after):
+        return Again(after, question=True)
     states = [item for item in after if state_of(item) is not None and item.kind != "np"]
     place = first_place(d, after, "")
     if states and place is not None and not things and not any(item.kind == "you" for item in after):

@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import FURNITURE, OPERATOR
 from nsrecover.instructions.reading import Verb
@@ -100,6 +101,8 @@ class Lexicon:
         for name, place in home.places.items():
             for text in (name, *place.also):
                 self._noun(text, "place", name)
+                if Trait.DOOR in place.traits:
+                    self._noun(f"door of the {text}", "place", name)
         for word in (*home.furniture_words, *FURNITURE.split(", ")):
             if word != "stand":
                 self._noun(word, "place", word)
@@ -189,7 +192,7 @@ class Lexicon:
 
     def known(self, word: str) -> bool:
         """Whether a word means something to the grammar."""
-        return word in self.single or word in COMMON
+        return word in self.single or word in COMMON or word.removesuffix("s") in COMMON
 
     def repaired(self, words: str) -> str | None:
         """The entry that unknown words are taken for: the closest by letters, or the same by sound; else None."""
