@@ -227,9 +227,9 @@ class Chunker(Homographs):
         ends = ("mark", "conj", "from", "to", "at", "aux", "must", "for")
         quantity = item.text in ("some", "any") and self._sort(i + 1) in ends
         if quantity or (
-            item.text in ("one", "this", "that", "these", "those") and self._sort(i + 1) in (*ends, "verb")
+            item.text in ("both", "one", "this", "that", "these", "those") and self._sort(i + 1) in (*ends, "verb")
         ):
-            name = "them" if item.text in ("these", "those") else "it"
+            name = "them" if item.text in ("these", "those", "both") else "it"
             made = Element("np", item.text, i, i + 1, item, Phrase(Sort.PRONOUN, name))
             return self._modified(made) if item.text in ("one", "those") else made
         return None
@@ -302,7 +302,9 @@ class Chunker(Homographs):
                 return self._closed(placed, comma)
             if self._text(k) in ("stand", "live", "belong") or self._sort(k) in ("possessive", "whose"):
                 return None
-        if made.is_thing and (self._sort(k) in ("i", "you") or (that and self._sort(k) in ("person", "people"))):
+        subject = k + (self._sort(k) in ("article", "possessive"))
+        named = self._sort(subject) in ("person", "people") and (that or self._sort(subject + 1) in ("verb", "aux"))
+        if made.is_thing and (self._sort(k) in ("i", "you") or named):
             return self._told(made, k)
         return None
 
@@ -322,7 +324,8 @@ class Chunker(Homographs):
                         place, end = there.phrase, there.end
                         continue
                     break
-            if self._sort(end) in ("must", "not") or (self._sort(end) == "verb" and verb):
+            perfect = self._text(end - 1) == "have" and "past" in self.items[end].forms
+            if self._sort(end) in ("must", "not") or (self._sort(end) == "verb" and verb and not perfect):
                 return None
             if self._sort(end) == "verb":
                 verb = True

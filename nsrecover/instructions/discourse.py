@@ -291,7 +291,8 @@ class Discourse:
         """A clause with what was opened just before as the place of what is taken: "open it and bring me a cola"."""
         clause = entry.clause
         inside = before.verb is Verb.OPEN and before.target is not None and not self._is_room_door(before.target)
-        taken = clause.verb in (Verb.BRING, Verb.TAKE) and clause.source is None and clause.thing is not None
+        moved = clause.verb in (Verb.BRING, Verb.TAKE, Verb.PLACE) and clause.target != before.target
+        taken = moved and clause.source is None and clause.thing is not None
         if not (inside and taken):
             return clause
         return replace(clause, source=before.target) if self.doubt("opened", entry.close) else clause

@@ -23,7 +23,7 @@ STATES: dict[str, Verb] = {
 _ALARMS = ("not", "exclusion", "number", "time")
 _MAY_LEAD_TO_STATES = (Verb.BRING, Verb.PLACE, Verb.TAKE, Verb.OPEN, Verb.CLOSE, Verb.TURN_ON, Verb.TURN_OFF)
 _CARRIED = (Verb.BRING, Verb.TAKE, Verb.PLACE)
-_SEVERAL = ("them", "these", "those", "they")
+_SEVERAL = ("them", "these", "those", "they", "both")
 
 
 def state_of(item: Element) -> Verb | None:
@@ -75,7 +75,7 @@ class Arguments:
 def arguments(d: Discourse, verb: Verb, items: Sequence[Element]) -> Arguments:
     """The arguments among some elements; what cannot be one is noted as not understood."""
     found, last, i = Arguments(), "", 0
-    several = sum(item.is_thing for item in items) > 1
+    several = sum(item.is_thing for item in items) > 1 and sum(item.prep == "from" for item in items) > 1
     while i < len(items):
         item = items[i]
         if item.kind == "np" and item.phrase is not None:
@@ -130,7 +130,14 @@ def arguments(d: Discourse, verb: Verb, items: Sequence[Element]) -> Arguments:
         elif item.kind == "verb" and not item.verb("past", "ing"):
             d.unclear(item)
         i += 1
+    share_place([item for item, _ in found.used if item.is_thing], found.at)
     return found
+
+
+def share_place(things: Sequence[Element], at: dict[Phrase, Phrase]) -> None:
+    """Note that all of some things are where the last one is said to be: "the plate and the fork that are on the desk"."""
+    if len(things) > 1 and things[-1].at is not None and not any(each.at for each in things[:-1]):
+        at |= {each.phrase: things[-1].at for each in things if each.phrase is not None}
 
 
 def _stands_for_noun(items: Sequence[Element], i: int) -> bool:

@@ -8,12 +8,12 @@ from itertools import pairwise
 from nsrecover.instructions.chunks import Chunker
 from nsrecover.instructions.commands import Commands
 from nsrecover.instructions.coverage import MOST_UNKNOWN, uncovered
-from nsrecover.instructions.discourse import Discourse
+from nsrecover.instructions.discourse import OPERATOR_PHRASE, Discourse
 from nsrecover.instructions.elements import Element
 from nsrecover.instructions.frames import state_of
 from nsrecover.instructions.lexing import lexed
 from nsrecover.instructions.pieces import Piece, pieces_of
-from nsrecover.instructions.reading import Clause, Reading, Sort, Verb
+from nsrecover.instructions.reading import THINGS, Clause, Reading, Sort, Verb
 from nsrecover.instructions.statements import statement_of
 from nsrecover.instructions.words import COMMON, GRAMMAR, Lexicon, listed, tokens
 
@@ -28,9 +28,19 @@ class _Reader(Commands):
         i = 0
         while i < len(self.pieces):
             i = self._piece(i)
+        self._implied()
         if not self.d.entries:
             for piece in self.background:
                 self.d.unknown += [(item.text, False) for item in piece.content if item.kind == "unknown"]
+
+    def _implied(self) -> None:
+        """What the operator needs if that is all that is said: "I am thirsty. The water is on the table"."""
+        d = self.d
+        located = {thing.name: (thing, place) for thing, place in d.located if thing.sort in THINGS}
+        if d.entries or len(located) != 1 or not any(map(_needs, self.background)):
+            return
+        thing, place = next(iter(located.values()))
+        d.add(Clause(Verb.BRING, thing, place, None, OPERATOR_PHRASE))
 
     def _piece(self, i: int) -> int:
         """Read one piece; returns the index of the next one that is not read yet."""
@@ -93,7 +103,9 @@ class _Reader(Commands):
         items = list(piece.items)
         if piece.link and self.subject and (first.kind == "must" or first.kind == "aux" or first.verb("third", "past")):
             return [*self.subject, *items]
-        k = next((k for k, item in enumerate(items) if item.kind in ("aux", "must", "verb")), 0)
+        if piece.link and self.subject and self.subject[0].kind == "i" and first.verb("base") and first.may("want"):
+            return [*self.subject, *items]
+        k = next((k for k, item in enumerate(items) if item.kind in ("aux", "must", "verb", "unknown")), 0)
         self.subject = [item for item in items[:k] if item.kind == "i" or (item.kind == "np" and not item.prep)]
         return items
 
@@ -244,6 +256,13 @@ class _Reader(Commands):
             found = [item for item in piece.content if item.kind == "verb" and item.may("put")]
             if piece.sub == "" or (not found and known and not any(item.kind == "you" for item in piece.items)):
                 d.unclear(*known)
+
+
+def _needs(piece: Piece) -> bool:
+    """Whether the operator says how he is, or what he has to do or cannot do."""
+    items = piece.content
+    own = any(item.kind == "i" for item in items[:2]) or (items[0].kind == "possessive" and items[0].text == "my")
+    return own and any(item.kind in ("must", "not") or item.text in ("am", "is", "are", "feel") for item in items)
 
 
 def _is_pair(piece: Piece) -> bool:

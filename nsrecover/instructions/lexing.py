@@ -63,7 +63,8 @@ def _repaired(
         sorts = [lexicon.entries[each].sort for each in part if each in lexicon.entries]
         if size > 1 and any(sort in _NO_PART for sort in sorts):
             continue
-        close = lexicon.repaired(" ".join(part))
+        whole = size > 1 and all(lexicon.known(each) for each in part)
+        close = lexicon.written_apart(part) if whole else lexicon.repaired(" ".join(part))
         if close is not None and (size == 1 or size - 1 <= close.count(" ") + 1):
             corrected.append((" ".join(part), close))
             return lexicon.entries[close], size

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from nsrecover.instructions.discourse import Discourse
 from nsrecover.instructions.elements import Element
-from nsrecover.instructions.frames import state_of
+from nsrecover.instructions.frames import share_place, state_of
 from nsrecover.instructions.reading import Phrase, Sort, Verb
 
 ASKED = ("question", "questions", "riddle", "quiz")
@@ -110,6 +110,9 @@ def parsed(d: Discourse, items: Sequence[Element]) -> Parsed:
         k += 1
     found.must = found.must or bool({"should", "shall", "must", "ought"} & set(found.aux))
     found.rest = list(items[k:])
+    at = dict[Phrase, Phrase]()
+    share_place([item for item in found.subject if item.is_thing], at)
+    found.subject = [replace(each, at=at.get(each.phrase, each.at) if each.phrase else None) for each in found.subject]
     for item in found.subject:
         if item.at is not None and found.at is None:
             found.at = item.at
@@ -129,6 +132,9 @@ def _who(d: Discourse, item: Element) -> str:
 
 def things_in(d: Discourse, items: Sequence[Element], verb: Verb | None = None) -> list[tuple[Element, Phrase]]:
     """The objects among some elements, pronouns resolved."""
+    at = dict[Phrase, Phrase]()
+    share_place([item for item in items if item.is_thing], at)
+    items = [replace(item, at=at.get(item.phrase, item.at)) if item.phrase in at else item for item in items]
     found = [(item, d.resolved(item, verb, item.prep)) for item in items if item.kind == "np"]
     return [(item, phrase) for item, phrase in found if phrase.sort in (Sort.THING, Sort.CATEGORY)]
 

@@ -16,8 +16,14 @@ from nsrecover.instructions.wishes import wish, wish_thing
 
 def of_person(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     """Note what is said about a person; returns whether it says something about what to do."""
+    people = [each for each in p.subject if each.is_person and not each.prep]
+    if len(people) > 1:
+        found = [of_person(d, replace(p, subject=[each]), goal) for each in people]
+        return all(each is True for each in found)
     item = next(each for each in p.subject if each.is_person or each.is_pronoun)
     who = d.resolved(item, Verb.TELL)
+    if who.name == "person" and item.vague and d.person is not None and d.person.sort is Sort.POSED:
+        who = d.person  # "someone is waving and has a question"
     if who.sort not in (Sort.PERSON, Sort.POSED) or who.name == OPERATOR:
         return False
     vague = item.vague
@@ -64,6 +70,10 @@ def of_person(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     shows = verb is not None and verb.value == Verb.GUIDE and any(each.kind == "you" for each in rest)
     if shows and not vague and (shown := first_place(d, rest)) is not None:
         d.moving.append((who, first_place(d, rest, "from") or p.at, shown))
+        return True
+    led = any(each.verb("past") and each.value in (Verb.TAKE, Verb.BRING, Verb.GUIDE) for each in rest)
+    if verb is not None and verb.value == Verb.ASK and led and not vague:
+        d.add(Clause(Verb.GUIDE, person=who, person_at=p.at, target=first_place(d, rest, "to")), indirect=True)
         return True
     if verb is not None and verb.value == Verb.ASK and verb.verb("third"):
         clauses = question_of(d, rest[rest.index(verb) + 1 :])

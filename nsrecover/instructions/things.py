@@ -26,7 +26,8 @@ def of_pronoun(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     meant = (d.person if pronoun in ("he", "she", "they") and d.person is not None else d.thing) or d.person
     if meant is None:
         return False
-    p.subject = [replace(item, phrase=meant)]
+    group = d.group() if pronoun in ("they", "these", "those") and meant == d.thing else []
+    p.subject = [replace(item, phrase=each) for each in (group or [meant])]
     return (of_person if meant.sort in (Sort.PERSON, Sort.POSED) else of_thing)(d, p, goal)
 
 

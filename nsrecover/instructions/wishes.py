@@ -147,7 +147,8 @@ def wish_thing(
                 d.add(Clause(Verb.PLACE, thing, source or item.at, target.phrase))
                 continue
             place = source or target.phrase
-        clause = Clause(Verb.BRING, thing, item.at or place, None, owner, p.at if who.name != OPERATOR else None)
+        at = item.at or found.at.get(thing) or place
+        clause = Clause(Verb.BRING, thing, at, None, owner, p.at if who.name != OPERATOR else None)
         d.add(clause, indirect=True)
     return True
 

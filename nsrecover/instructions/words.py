@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import resources
@@ -193,6 +194,10 @@ class Lexicon:
     def known(self, word: str) -> bool:
         """Whether a word means something to the grammar."""
         return word in self.single or word in COMMON or word.removesuffix("s") in COMMON
+
+    def written_apart(self, words: Sequence[str]) -> str | None:
+        """The entry that known words are if they are written together: "book shelf"; else None."""
+        return self._joined.get("".join(words))
 
     def repaired(self, words: str) -> str | None:
         """The entry that unknown words are taken for: the closest by letters, or the same by sound; else None."""
