@@ -315,6 +315,8 @@ class Chunker(Homographs):
         while end < len(self.items) and self._sort(end) not in ("mark", "conj", "sub"):
             if place is not None and self._sort(end) in ("from", "to", "for", "with"):
                 break
+            if verb and self._sort(end) == "aux":
+                break
             if self._sort(end) in ("at", "from", "to"):
                 there = self._np(end + 1)
                 if there is not None and there.is_place:

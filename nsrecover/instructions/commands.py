@@ -132,6 +132,7 @@ class Commands(Speech):
             greets = item.text in ("greet", "welcome") and clause.person is not None and self.last
             told = Clause(Verb.TELL, person=clause.person, person_at=clause.person_at, content="hello")
             d.add(told if greets else replace(clause, negated=negated))
+            d.entries[-1].carried = verb in (Verb.BRING, Verb.TAKE) and clause.verb is Verb.PLACE
         if not clauses:
             d.unclear(item)
         d.unclear(*unused(found, clauses))

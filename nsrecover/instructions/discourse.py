@@ -32,6 +32,7 @@ class Entry:
         clause: what.
         indirect: whether it was said only indirectly ("the mug belongs on the desk").
         belief: whether it may be a belief, or only a mention.
+        carried: whether it was said with a verb of bringing or taking ("take the cup to the sink").
         close: whether it goes on with what was said just before ("open it and get me a cola", without "then").
     """
 
@@ -39,6 +40,7 @@ class Entry:
     indirect: bool = False
     belief: bool = False
     close: bool = True
+    carried: bool = False
 
 
 @dataclass
@@ -115,6 +117,9 @@ class Discourse:
                 continue
             if phrase.owner in self.home.people and phrase.owner != OPERATOR:
                 self.person = Phrase(Sort.PERSON, phrase.owner)
+            for word in " ".join(phrase.words).split():
+                if word in self.home.people:
+                    self.person = Phrase(Sort.PERSON, word)
             if phrase.sort in THINGS:
                 self.thing = phrase
                 self.mentioned.append(phrase)
@@ -155,8 +160,8 @@ class Discourse:
             return phrase
         if phrase.name == "there":
             moved = verb in (Verb.PLACE, Verb.BRING, Verb.TAKE)
-            sources = [entry.clause.source for entry in self.entries]
-            sources += [
+            sources = [entry.clause.source for entry in self.entries if entry.clause.source is not None]
+            sources = sources or [
                 place for thing, place in self.located if self.thing is not None and thing.name == self.thing.name
             ]
             others = [place for place in self.places if place not in sources] if moved else []
@@ -208,7 +213,8 @@ class Discourse:
             )
             looked = entries[k - 1].clause if k and entries[k - 1].clause.verb is Verb.FIND else None
             fetched = looked is not None and any(each.thing == looked.thing and each.thing for each in later)
-            if (entry.belief and entry.clause.verb is Verb.TELL and (told or fetched)) or greeted:
+            asked = entry.indirect and entry.clause.content == RESULT and entry.clause.person != OPERATOR_PHRASE
+            if (entry.belief and entry.clause.verb is Verb.TELL and (told or fetched)) or greeted or (asked and told):
                 del entries[k]
         for entry in [each for each in entries if each.indirect]:
             if entry not in entries:
@@ -266,6 +272,12 @@ class Discourse:
                 if others[0].clause.source is None and where != others[0].clause.target:
                     others[0].clause = replace(others[0].clause, source=where)
                 entries.remove(entry)
+        for entry, after in pairwise(entries):
+            held, put = entry.clause, after.clause
+            unsaid = held.verb is Verb.TAKE or (held.verb is Verb.BRING and held.person is None and after.carried)
+            if unsaid and put.verb is Verb.PLACE and held.thing != put.thing and not held.negated:
+                # the robot has one hand: "take the bread and a knife to the table"
+                entry.clause = replace(held, verb=Verb.PLACE, target=put.target)
         for before, entry in (*pairwise(entries), *pairwise(reversed(entries))):
             unsaid = entry.clause.verb is Verb.PLACE and entry.clause.target is None
             if unsaid and before.clause.verb is Verb.PLACE:

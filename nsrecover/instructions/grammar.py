@@ -13,7 +13,7 @@ from nsrecover.instructions.elements import Element
 from nsrecover.instructions.frames import state_of
 from nsrecover.instructions.lexing import lexed
 from nsrecover.instructions.pieces import Piece, pieces_of
-from nsrecover.instructions.reading import THINGS, Clause, Reading, Sort, Verb
+from nsrecover.instructions.reading import THINGS, Clause, Phrase, Reading, Sort, Verb
 from nsrecover.instructions.statements import statement_of
 from nsrecover.instructions.words import COMMON, GRAMMAR, Lexicon, listed, tokens
 
@@ -89,6 +89,9 @@ class _Reader(Commands):
         wished = piece.sub == "condition" and any(item.text == "were" for item in piece.items)
         goal = piece.sub in ("when", "after") and not (person is not None and person.is_person)
         goal = goal or wished or (self.ensuring and piece.link == "and")
+        if piece.mark == "," and piece.content[0].text == "which" and d.thing is not None:
+            which = replace(piece.content[0], kind="np", phrase=Phrase(Sort.PRONOUN, "it"))
+            piece = replace(piece, items=(which, *piece.content[1:]))
         items = self._with_subject(piece)
         if statement_of(d, items, goal=goal):
             self._ordered(piece, before, i + 1)

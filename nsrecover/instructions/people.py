@@ -7,6 +7,8 @@ from dataclasses import replace
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.instructions.discourse import RESULT, Discourse
 from nsrecover.instructions.elements import Element
+from nsrecover.instructions.frames import state_of
+from nsrecover.instructions.ordering import OPPOSITE
 from nsrecover.instructions.parsed import ASKED, Again, Parsed, first_place, predicate, things_in
 from nsrecover.instructions.questions import question_of
 from nsrecover.instructions.reading import Clause, Phrase, Sort, Verb
@@ -107,7 +109,8 @@ def of_person(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
         if moves and target is not None and not verb.may("want") and not p.negated:
             d.moving.append((who, start or p.at, target))
             return True
-    if verb is not None and (verb.may("want") or (verb.may("have") and (goal or p.must))) and not vague:
+    has = verb is not None and verb.may("have") and (goal or p.must or "will" in p.aux)
+    if verb is not None and (verb.may("want") or has) and not vague:
         return wish(d, who, rest, verb, p)
     things = things_in(d, rest)
     if things and "without" in texts and not vague:
@@ -123,6 +126,12 @@ def of_person(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     if things and verb is not None and verb.verb("past") and (verb.may("put") or verb.may("see")) and place is not None:
         d.note(things[0][1])
         d.locate(things[0][1], things[0][0].at or place)
+        d.settled.add(item.start)
+        return True
+    state = next((state_of(each) for each in rest if each is not verb and state_of(each)), None)
+    left = first_place(d, rest, "")
+    if vague and verb is not None and verb.text == "leave" and left is not None and state in OPPOSITE:
+        d.add(Clause(OPPOSITE[state], target=left), indirect=True)
         return True
     if things and needs and not vague:
         each, thing = things[0]

@@ -221,6 +221,11 @@ def of_place(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
         return True
     if verb is None and "has" not in p.aux and "have" not in p.aux:
         things = []
+    has = "have" in p.aux or any(each.may("have") for each in p.rest)
+    if p.must and has and not p.negated:
+        for _, thing in things_in(d, p.rest):
+            d.add(Clause(Verb.PLACE, thing, None, phrase), indirect=True)
+        return True
     if things and ({"has", "have"} & set(p.aux) or (verb is not None and verb.may("have"))):
         for _each, thing in things:
             d.note(thing)

@@ -45,6 +45,7 @@ class TaskVerbs:
                 item.kind in ("filler", "that")
                 or (item.kind == "np" and item.prep in PREPOSITIONS)
                 or item.text in ("do", "let's")
+                or (item.kind == "to" and piece.link == "and" and k == 0)
             ):
                 k += 1
             elif item.kind == "not" and k + 1 < len(items) and items[k + 1].kind in ("verb", "filler"):

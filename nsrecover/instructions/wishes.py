@@ -11,7 +11,7 @@ from nsrecover.instructions.elements import Element
 from nsrecover.instructions.frames import arguments, clauses_of, state_of, unused
 from nsrecover.instructions.parsed import ASKED, Again, Parsed, first_place, things_in
 from nsrecover.instructions.questions import NUMBER, question_of
-from nsrecover.instructions.reading import Clause, Phrase, Verb
+from nsrecover.instructions.reading import Clause, Phrase, Sort, Verb
 from nsrecover.instructions.words import GRAMMAR, listed
 
 _LOST = frozenset(listed(GRAMMAR["lost"]))
@@ -72,6 +72,10 @@ def wish(d: Discourse, who: Phrase, rest: Sequence[Element], verb: Element | Non
         if who.name != OPERATOR and value == Verb.ASK:
             d.add(Clause(Verb.ANSWER, person=who), indirect=True)
             return True
+        called = next((item.phrase for item in after if item.is_place and item.prep in ("at", "to")), None)
+        if who.name != OPERATOR and not things and any(item.kind == "you" for item in after) and called is not None:
+            d.add(Clause(Verb.FIND, person=who, person_at=called), indirect=True)
+            return True
         if who.name != OPERATOR and not things and (value in (Verb.GO, Verb.PLACE) or verbs[0].may("move")):
             target = first_place(d, inner)
             if target is not None:
@@ -126,20 +130,37 @@ def wish_thing(
     if any(item.text in _LOST for item in after):
         return False
     target = next((item for item in after if item.is_place and item.prep in ("at", "to")), None)
-    source = first_place(d, after, "from") or (p.front[0].phrase if p.front else None)
+    source = first_place(d, after, "from")
+    if source is None and p.front:
+        source = p.front[0].phrase
+        fixed = p.front[0].prep != "at" or target is not None or who.name != OPERATOR or not states
+        if not fixed and d.doubt("wish front", False):
+            for _, thing in things:
+                d.add(Clause(Verb.PLACE, thing, None, source), indirect=True)
+            return True
     found = arguments(d, Verb.BRING, [item for item in after if item.kind not in ("verb", "aux", "must", "to", "i")])
     people = found.others
+    there = next((item for item in after if item.is_pronoun and item.text == "there"), None)
+    last, sense = after.index(things[-1][0]), None
     for item, thing in things:
+        if there is not None and states and who.name == OPERATOR:
+            spot = d.resolved(there, Verb.PLACE, "to")
+            if spot.sort is Sort.PLACE:
+                d.add(Clause(Verb.PLACE, thing, item.at or source, spot), indirect=True)
+                continue
         owner = people[0] if people and who.name == OPERATOR else who
         place = source
         if target is not None and item.at is not None and states and who.name == OPERATOR and target.phrase != item.at:
             d.add(Clause(Verb.PLACE, thing, item.at, target.phrase), indirect=True)
             continue
         if target is not None and item.at is None and target.phrase is not None:
-            direct = after.index(target) == after.index(item) + 1
+            listed = all(each.is_thing for each in after[after.index(item) : last + 1])
+            direct = after.index(target) == (last if listed else after.index(item)) + 1
             certain = target.prep == "to" or not direct or who.name != OPERATOR or source is not None or not states
             definite = item.phrase is not None and item.phrase.definite
-            wished = definite if certain else d.doubt("wish " + ("definite" if definite else "any"), definite)
+            if not certain and sense is None:
+                sense = d.doubt("wish " + ("definite" if definite else "any"), definite)
+            wished = definite if certain or sense is None else sense
             if source is not None and target.phrase != source and states and who.name == OPERATOR:
                 d.add(Clause(Verb.PLACE, thing, source, target.phrase), indirect=True)
                 continue
