@@ -242,7 +242,7 @@ class Commands(Speech):
             d.settled |= {each.start for each in content if each is not people[0]}
             d.add(Clause(Verb.ASK, person=person, person_at=people[0].at, content=d.said(content)))
             return end
-        if not nouns and not wh and d.entries and d.entries[-1].clause.content == RESULT:
+        if all(each.is_pronoun for each in nouns) and not wh and d.entries and d.entries[-1].clause.content == RESULT:
             return i + 1
         if not nouns and not wh and d.thing is not None and not any(each.kind == "unknown" for each in rest):
             d.add(Clause(Verb.FIND, d.thing, place))

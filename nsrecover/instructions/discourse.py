@@ -161,10 +161,11 @@ class Discourse:
         if phrase.name == "there":
             moved = verb in (Verb.PLACE, Verb.BRING, Verb.TAKE)
             sources = [entry.clause.source for entry in self.entries if entry.clause.source is not None]
+            switched = [entry.clause.target for entry in self.entries if entry.clause.verb in SWITCHED]
             sources = sources or [
                 place for thing, place in self.located if self.thing is not None and thing.name == self.thing.name
             ]
-            others = [place for place in self.places if place not in sources] if moved else []
+            others = [place for place in self.places if place not in (*sources, *switched)] if moved else []
             return (others[-1] if others else self.place) or phrase
         if phrase.words and self.thing is not None:
             kind = self.home.kind(self.thing.name)
@@ -274,6 +275,8 @@ class Discourse:
                 entries.remove(entry)
         for entry, after in pairwise(entries):
             held, put = entry.clause, after.clause
+            if any(each.clause.thing == held.thing for each in entries[entries.index(after) :]):
+                continue
             unsaid = held.verb is Verb.TAKE or (held.verb is Verb.BRING and held.person is None and after.carried)
             if unsaid and put.verb is Verb.PLACE and held.thing != put.thing and not held.negated:
                 # the robot has one hand: "take the bread and a knife to the table"
@@ -322,7 +325,8 @@ class Discourse:
                 clause = replace(clause, source=place)
         person = clause.person
         if person is not None and person.name != OPERATOR:
-            place = next((p for who, p in reversed(self.located) if _same(who, person)), None)
+            spots = (p for who, p in reversed(self.located) if _same(who, person) and p != clause.target)
+            place = next(spots, None)
             if place is not None and clause.person_at is None and place != clause.target:
                 clause = replace(clause, person_at=place)
         if clause.verb is Verb.FOLLOW and person is not None:

@@ -193,6 +193,12 @@ class _Reader(Commands):
             for each in things:
                 d.add(Clause(Verb.PLACE, each.phrase, None, places[0].phrase), indirect=True)
             return
+        last = d.entries[-1].clause if d.entries else None
+        again = last is not None and last.verb is Verb.PLACE and "and" in f"{piece.link} {piece.mark}".replace(",", "and")
+        if again and last is not None and len(things) == len(items) and not piece.sub and "but" not in piece.link:
+            for each in things:  # "the soup goes on the table, and a spoon too"
+                d.add(replace(last, thing=each.phrase, source=each.at), indirect=True)
+            return
         if things:
             self._act(Verb.BRING if not (places and places[-1].prep == "to") else Verb.PLACE, things[0], items, False)
             for each in things:

@@ -91,6 +91,8 @@ def parsed(d: Discourse, items: Sequence[Element]) -> Parsed:
                 found.subject[-1] = replace(found.subject[-1], at=item.phrase)
             else:
                 found.at = item.phrase
+        elif item.kind == "unknown" and found.subject and found.subject[-1].text in ("her", "his", "their"):
+            found.who = "other"  # "her taxi"
         elif item.kind in ("word", "unknown", "that", "wh") and not found.who:
             found.who = "other"
             found.subject.append(item)

@@ -13,7 +13,7 @@ from nsrecover.instructions.parsed import ASKED, Again, Parsed, first_place, pre
 from nsrecover.instructions.questions import question_of
 from nsrecover.instructions.reading import Clause, Phrase, Sort, Verb
 from nsrecover.instructions.subjects import by_operator
-from nsrecover.instructions.wishes import wish, wish_thing
+from nsrecover.instructions.wishes import looked_for, wish, wish_thing
 
 
 def of_person(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
@@ -69,12 +69,16 @@ def of_person(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     if verb is not None and verb.value == Verb.TELL and verb.verb("past"):
         said = [each for each in rest[rest.index(verb) + 1 :] if not _is_operator(each) and each.kind != "that"]
         return Again(said, goal) if len(said) > 1 and said[0].kind == "np" else False
+    passed = [each.phrase for each in rest if each.is_place]
+    if verb is not None and verb.text == "leave" and len(passed) == 2 and passed[1] is not None and not vague:
+        d.moving.append((who, passed[0], passed[1]))
+        return True
     shows = verb is not None and verb.value == Verb.GUIDE and any(each.kind == "you" for each in rest)
     if shows and not vague and (shown := first_place(d, rest)) is not None:
         d.moving.append((who, first_place(d, rest, "from") or p.at, shown))
         return True
     led = any(each.verb("past") and each.value in (Verb.TAKE, Verb.BRING, Verb.GUIDE) for each in rest)
-    if verb is not None and verb.value == Verb.ASK and led and not vague:
+    if verb is not None and (verb.value == Verb.ASK or verb.may("want")) and led and not vague and not things_in(d, rest):
         d.add(Clause(Verb.GUIDE, person=who, person_at=p.at, target=first_place(d, rest, "to")), indirect=True)
         return True
     if verb is not None and verb.value == Verb.ASK and verb.verb("third"):
@@ -116,6 +120,8 @@ def of_person(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     if things and "without" in texts and not vague:
         d.add(Clause(Verb.BRING, things[0][1], things[0][0].at, None, who), indirect=True)
         return True
+    if things and verb is not None and verb.may("lose") and who.name == "person" and not p.negated:
+        return looked_for(d, things, things[0][0].at or first_place(d, rest))
     needs = (verb is not None and (verb.may("lose") or verb.text == "forget")) or (
         p.negated and (verb is None or verb.may("have"))
     )

@@ -159,6 +159,8 @@ def _counted(
         return [Clause(Verb.COUNT, Phrase(Sort.CATEGORY, "object"), place), REPORT]
     if not people and "headcount" not in said and pose is None and place is None:
         return None
+    if not people and not NUMBER & said and pose is None and d.thing is not None:
+        return [Clause(Verb.COUNT, d.thing, place), REPORT]
     person = people[0][1] if people else Phrase(Sort.PERSON, "person", False, plural=True)
     at = (people[0][0].at if people else None) or place or d.place
     if pose is not None and pose.lexeme is not None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.instructions.discourse import OPERATOR_PHRASE, SWITCHED, Discourse
+from nsrecover.instructions.elements import Element
 from nsrecover.instructions.frames import arguments, clauses_of, state_of
 from nsrecover.instructions.parsed import ASKED, Again, Parsed, first_place, predicate, question_word, things_in
 from nsrecover.instructions.reading import Clause, Verb
@@ -73,6 +75,8 @@ def by_operator(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
         place = things[0][0].at or first_place(d, rest)
         d.add(Clause(Verb.BRING, things[0][1], place, None, OPERATOR_PHRASE), indirect=True)
         return True
+    if verb is not None and p.must and verb.value == Verb.FIND and things and not p.negated:
+        return looked_for(d, things, first_place(d, rest))
     sought = [each for each in things if each[0].prep == "for"]
     if verb is not None and verb.value in (Verb.FIND, Verb.CHECK) and verb.verb("past") and sought and not p.negated:
         return looked_for(d, sought, first_place(d, rest))
@@ -194,12 +198,20 @@ def existence(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
         k = p.rest.index(things[0][0])
         return Again([things[0][0], *[i for i in p.rest[k + 1 :] if i.kind != "that"]], goal, anyway=True)
     if things and that is not None:
-        relative = p.rest[that + 1 :]
-        thing = replace(things[0][0], prep="")
-        if relative and relative[0].kind == "i":
-            return Again([*relative, thing], anyway=True)
-        return Again([thing, *relative], goal, anyway=True)
+        return _relative(things[0][0], p.rest[that + 1 :], goal)
+    for item in people:
+        if things and place is not None and item.prep == "for" and item.phrase is not None:
+            d.note(item.phrase)
+            d.add(Clause(Verb.BRING, things[0][1], place, None, item.phrase), indirect=True)
     return bool(things or people)
+
+
+def _relative(item: Element, relative: Sequence[Element], goal: bool) -> Again:
+    """The relative clause of a thing as a statement: "that I would like to drink", "that belongs on the desk"."""
+    thing = replace(item, prep="")
+    if relative and relative[0].kind == "i":
+        return Again([*relative, thing], anyway=True)
+    return Again([thing, *relative], goal, anyway=True)
 
 
 def _belongs(p: Parsed) -> bool:
@@ -231,7 +243,7 @@ def of_place(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
             d.note(thing)
             d.locate(thing, phrase)
         that = next((k for k, each in enumerate(p.rest) if each.text in ("that", "which")), None)
-        return Again([replace(things[0][0], prep=""), *p.rest[that + 1 :]], goal, anyway=True) if that else True
+        return _relative(things[0][0], p.rest[that + 1 :], goal) if that is not None else True
     state = next(
         (state_of(each) for each in reversed(p.rest) if each.kind != "np" and state_of(each) is not None), None
     )

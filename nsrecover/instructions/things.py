@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from nsrecover.instructions.discourse import OPERATOR_PHRASE, Discourse
 from nsrecover.instructions.elements import Element
-from nsrecover.instructions.frames import arguments
+from nsrecover.instructions.frames import arguments, state_of
 from nsrecover.instructions.parsed import Again, Parsed, first_place, predicate
 from nsrecover.instructions.people import of_person
 from nsrecover.instructions.reading import Clause, Phrase, Sort, Verb
+from nsrecover.instructions.subjects import of_place
 from nsrecover.instructions.wishes import passive
 from nsrecover.instructions.words import GRAMMAR, listed
 
@@ -24,6 +25,10 @@ def of_pronoun(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     item = next(each for each in p.subject if each.is_pronoun)
     pronoun = item.text
     meant = (d.person if pronoun in ("he", "she", "they") and d.person is not None else d.thing) or d.person
+    switched = any(state_of(each) is not None for each in p.rest) and d.place is not None and pronoun in ("it", "that")
+    if switched and (meant is None or p.must):
+        p.subject = [replace(item, phrase=d.place)]
+        return of_place(d, p, goal)
     if meant is None:
         return False
     group = d.group() if pronoun in ("they", "these", "those") and meant == d.thing else []
