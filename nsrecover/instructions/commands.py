@@ -76,6 +76,7 @@ class Commands(Speech):
             verb in (Verb.BRING, Verb.TAKE)
             and any(each.text in ("question", "answer") for each in own)
             and people
+            and people[0].prep != "from"
             and not self._things(own)
         ):
             verb = Verb.ANSWER

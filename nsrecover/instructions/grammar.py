@@ -14,10 +14,9 @@ from nsrecover.instructions.frames import state_of
 from nsrecover.instructions.lexing import lexed
 from nsrecover.instructions.pieces import Piece, pieces_of
 from nsrecover.instructions.reading import THINGS, Clause, Phrase, Reading, Sort, Verb
+from nsrecover.instructions.speech import CORRECTIONS
 from nsrecover.instructions.statements import statement_of
-from nsrecover.instructions.words import COMMON, GRAMMAR, Lexicon, listed, tokens
-
-_CORRECTIONS = frozenset(listed(GRAMMAR["corrections"]))
+from nsrecover.instructions.words import COMMON, Lexicon, tokens
 
 
 class _Reader(Commands):
@@ -46,7 +45,7 @@ class _Reader(Commands):
         """Read one piece; returns the index of the next one that is not read yet."""
         piece, d = self.pieces[i], self.d
         self.last = i + 1 >= len(self.pieces)
-        if d.said(piece.items) in _CORRECTIONS:
+        if d.said(piece.items) in CORRECTIONS:
             self.correcting = bool(d.entries)
             return i + 1
         if not piece.content:

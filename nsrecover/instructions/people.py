@@ -77,6 +77,8 @@ def of_person(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     if shows and not vague and (shown := first_place(d, rest)) is not None:
         d.moving.append((who, first_place(d, rest, "from") or p.at, shown))
         return True
+    if verb is not None and verb.may("promise") and things_in(d, rest) and "was" in p.aux and not vague:
+        return wish_thing(d, who, things_in(d, rest), rest, p)
     led = any(each.verb("past") and each.value in (Verb.TAKE, Verb.BRING, Verb.GUIDE) for each in rest)
     if verb is not None and (verb.value == Verb.ASK or verb.may("want")) and led and not vague and not things_in(d, rest):
         d.add(Clause(Verb.GUIDE, person=who, person_at=p.at, target=first_place(d, rest, "to")), indirect=True)
@@ -106,7 +108,8 @@ def of_person(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
         if verb.value == Verb.GUIDE and "where" in texts:
             target = target or first_place(d, rest)
         start = first_place(d, rest, "from")
-        moves = verb.may("move") or verb.value in (Verb.GO, Verb.GUIDE)
+        carries = verb.verb("ing") and verb.value in (Verb.BRING, Verb.TAKE, Verb.PLACE)
+        moves = verb.may("move") or verb.value in (Verb.GO, Verb.GUIDE) or carries
         if moves and (p.must or goal) and target is not None:
             d.add(Clause(Verb.GUIDE, person=who, person_at=p.at or start, target=target), indirect=True)
             return True

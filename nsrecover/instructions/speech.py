@@ -12,7 +12,10 @@ from nsrecover.instructions.pieces import Piece
 from nsrecover.instructions.questions import question_of
 from nsrecover.instructions.reading import Clause, Phrase, Sort, Verb
 from nsrecover.instructions.verbs import TaskVerbs
+from nsrecover.instructions.words import GRAMMAR, listed
 
+CORRECTIONS = frozenset(listed(GRAMMAR["corrections"]))
+"""How somebody says that what was said before is wrong."""
 _ABOUT_RESULTS = frozenset(
     ("number", "result", "results", "answer", "how", "it", "many", "found", "what", "where", "back", "outcome")
 )
@@ -29,7 +32,8 @@ class Speech(TaskVerbs):
             piece = self.pieces[end]
             if piece.mark in (".", "!", "?", ";") or self._verb(piece) is not None or not piece.content:
                 break
-            if any(each.kind == "ensure" for each in piece.items) or _whereabouts(piece):
+            corrected = self.d.said(piece.items) in CORRECTIONS
+            if any(each.kind == "ensure" for each in piece.items) or _whereabouts(piece) or corrected:
                 break
             if piece.sub in ("after", "before", "when") and piece.link == "":
                 pass

@@ -234,7 +234,8 @@ def of_place(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     if verb is None and "has" not in p.aux and "have" not in p.aux:
         things = []
     has = "have" in p.aux or any(each.may("have") for each in p.rest)
-    if p.must and has and not p.negated:
+    needs = verb is not None and verb.may("want") and not any(each.verb("past") for each in p.rest)
+    if ((p.must and has) or needs) and things_in(d, p.rest) and not p.negated:
         for _, thing in things_in(d, p.rest):
             d.add(Clause(Verb.PLACE, thing, None, phrase), indirect=True)
         return True

@@ -153,6 +153,8 @@ class TaskVerbs:
                     before[-1].kind == "to" or (before[-1].kind == "must" and before[-1].text.endswith("to"))
                 )
                 somebody = [each for each in before if each.kind == "np" and each.vague]
+                if somebody and any(each.text in ("was", "were", "has", "had") for each in before):
+                    return None
                 rest = [each for each in before if each not in somebody and each.kind != "to"]
                 if not all(each.kind in plain or (each.is_pronoun and each.text in ("it", "this")) for each in rest):
                     return None
