@@ -278,11 +278,10 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
                 return [Clause(verb, target=target)]
             if whom is not None or text in _COMING:
                 return [Clause(Verb.FIND, person=OPERATOR_PHRASE)]
-            return (
-                [Clause(verb, target=d.place)]
-                if {"in", "inside"} & set(found.particles) and d.place is not None
-                else []
-            )
+            if d.place is None or not {"in", "inside"} & set(found.particles):
+                return []
+            behind = d.home.places[d.place.name].leads_to if d.place.name in d.home.places else ""
+            return [Clause(verb, target=replace(d.place, name=behind, words=()) if behind else d.place)]
         case Verb.ANSWER:
             person = (others[0] if others else whom) or d.person or OPERATOR_PHRASE
             return [Clause(verb, person=person, person_at=_at(found, person) or found.place("at", "from", "of"))]
@@ -301,7 +300,7 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
             return []
 
 
-_CLEARING = frozenset(("clear", "clear away", "put away", "tidy away", "tidy up", "tidy", "stow"))
+CLEARING = frozenset(("clear", "clear away", "put away", "tidy away", "tidy up", "tidy", "stow"))
 _FETCHING = frozenset(("pick up", "pick", "collect", "fetch", "get", "meet"))
 _COMING = frozenset(("come", "come back", "return", "get back", "go back", "head back", "get over", "come over"))
 _ALSO_MOTION = frozenset(("move", "move over", "return", "position", "slide", "turn", "pop"))
@@ -395,7 +394,7 @@ def _put(d: Discourse, text: str, found: Arguments, things: list[Phrase]) -> lis
         target = d.place
     spots = [place for prep, place, _ in found.places if prep in ("at", "")]
     source = found.place("from")
-    if target is None and spots and text in _CLEARING:
+    if target is None and spots and text in CLEARING:
         source = source or spots.pop(0)
     if target is None and spots:
         target = spots.pop()

@@ -19,6 +19,10 @@ from nsrecover.instructions.statements import statement_of
 from nsrecover.instructions.words import COMMON, Lexicon, tokens
 
 
+_SOUGHT = (Verb.FIND, Verb.BRING, Verb.TAKE)
+"""What is looked for at the place that is named last: "where is my book? look in the study"."""
+
+
 class _Reader(Commands):
     """Reads the pieces of one sentence in order."""
 
@@ -201,7 +205,9 @@ class _Reader(Commands):
         if things:
             self._act(Verb.BRING if not (places and places[-1].prep == "to") else Verb.PLACE, things[0], items, False)
             for each in things:
-                at = each.at or next((other.phrase for other in places if other.prep in ("at", "from")), None)
+                after = items[items.index(each) + 1 : items.index(each) + 2]
+                near = [other for other in (*after, *places) if other.is_place and other.prep in ("at", "from")]
+                at = each.at or next((other.phrase for other in near), None)
                 if at is not None and each.phrase is not None:
                     d.locate(each.phrase, at)
             for entry in d.entries[-len(things) :]:
@@ -302,10 +308,13 @@ def read(sentence: str, lexicon: Lexicon, flips: frozenset[str] = frozenset()) -
     d.unexplained += uncovered(d, pieces, clauses)
     for k, clause in enumerate(clauses):
         if clause.verb is Verb.CHECK:
+            sought = next((j for j in range(k) if clauses[j].verb in _SOUGHT), None)
             if k + 1 < len(clauses):
                 clauses[k] = replace(clause, verb=Verb.GO)
-            elif k and clauses[k - 1].thing is not None and clauses[k - 1].source is None and clause.target is not None:
-                clauses[k - 1] = replace(clauses[k - 1], source=clause.target)
+            elif sought is not None and clauses[sought].thing is not None and clauses[sought].source is None:
+                clauses[sought] = replace(clauses[sought], source=clause.target)
+            elif sought is not None and clauses[sought].thing is None and clauses[sought].person_at is None:
+                clauses[sought] = replace(clauses[sought], person_at=clause.target)
             else:
                 d.unexplained.append("check")
     strange = [item.text for item in found.items if item.sort == "unknown" and item.text not in COMMON]

@@ -118,10 +118,13 @@ def of_person(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
             return True
     has = verb is not None and verb.may("have") and (goal or p.must or "will" in p.aux)
     if verb is not None and (verb.may("want") or has) and not vague:
-        return wish(d, who, rest, verb, p)
+        wanted = wish(d, who, rest, verb, p)
+        if wanted or verb.text != "wait for":
+            return wanted
     things = things_in(d, rest)
     if things and "without" in texts and not vague:
-        d.add(Clause(Verb.BRING, things[0][1], things[0][0].at, None, who), indirect=True)
+        source = things[0][0].at or first_place(d, rest, "at", "from")
+        d.add(Clause(Verb.BRING, things[0][1], source, None, who), indirect=True)
         return True
     if things and verb is not None and verb.may("lose") and who.name == "person" and not p.negated:
         return looked_for(d, things, things[0][0].at or first_place(d, rest))

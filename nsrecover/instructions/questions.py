@@ -71,6 +71,8 @@ def question_of(d: Discourse, items: Sequence[Element]) -> list[Clause] | None:
     asks_who = any(
         item.text == "who" and (k + 1 >= len(items) or items[k + 1].kind == "aux") for k, item in enumerate(items)
     )
+    if asks_who and place is None and d.person is not None and d.person.name == "person":
+        place = next((spot for who, spot in reversed(d.located) if who == d.person), None)
     if asks_who and place is not None and not things:
         return [Clause(Verb.ASK, person=Phrase(Sort.PERSON, "person"), person_at=place, content=NAME), REPORT]
     if things and ("where" in texts or _LOST & texts or "whereabouts" in texts):

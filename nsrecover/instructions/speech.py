@@ -115,7 +115,7 @@ class Speech(TaskVerbs):
             return
         clauses = question_of(d, content) if content else None
         last = d.entries[-1].clause.verb if d.entries else None
-        met = d.entries[-1].clause.person if last is Verb.FIND else None
+        met = d.entries[-1].clause.person if last in (Verb.FIND, Verb.BRING) else None
         whom = person or (met if met is not None and verb is Verb.TELL and text and not clauses else OPERATOR_PHRASE)
         found_out = (Verb.COUNT, Verb.ASK, Verb.POSE, Verb.FIND, Verb.ASK_WHERE, Verb.CHECK)
         if clauses:

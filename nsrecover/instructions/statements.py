@@ -129,6 +129,7 @@ def _asked(d: Discourse, items: Sequence[Element]) -> bool:
             k = items.index(people[0])
             at = people[0].at or next((item.phrase for item in items[k + 1 : k + 2] if item.is_place), None)
             d.add(Clause(Verb.ASK, person=people[0].phrase, person_at=at, content=d.said(items)), indirect=True)
+            d.settled |= {item.start for item in items if not item.is_place}
             return True
     return False
 

@@ -54,7 +54,8 @@ def by_operator(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     ):
         return Again([item for item in rest if item is not verb], question=True) if rest else False
     if things and p.negated and "without" in texts:
-        d.add(Clause(Verb.BRING, things[0][1], things[0][0].at, None, OPERATOR_PHRASE), indirect=True)
+        source = things[0][0].at or first_place(d, rest, "at", "from")
+        d.add(Clause(Verb.BRING, things[0][1], source, None, OPERATOR_PHRASE), indirect=True)
         return True
     if verb is not None and verb.text == "forget" and verb in rest:
         inner = rest[rest.index(verb) + 1 :]
