@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nsrecover.domains.service.kinds import OPERATOR
+from nsrecover.instructions.arguments import arguments, state_of
 from nsrecover.instructions.discourse import RESULT
 from nsrecover.instructions.elements import Element
-from nsrecover.instructions.frames import CLEARING, arguments, clauses_of, state_of, unused
+from nsrecover.instructions.frames import CLEARING, clauses_of, unused
 from nsrecover.instructions.ordering import OPPOSITE
 from nsrecover.instructions.questions import question_of
 from nsrecover.instructions.reading import Clause, Verb
@@ -130,9 +131,9 @@ class Commands(Speech):
         if negated and found.states and clauses:
             clauses, negated = [replace(each, verb=OPPOSITE.get(each.verb, each.verb)) for each in clauses], False
         led = [entry.clause.person for entry in d.entries if entry.clause.verb is Verb.GUIDE]
-        if verb in (Verb.BRING, Verb.TAKE) and any(each in led for each in found.others) and not found.things:
-            if all(clause.verb is Verb.FIND for clause in clauses):
-                return  # "ashley should come to the kitchen, get her"
+        fetched = verb in (Verb.BRING, Verb.TAKE) and any(each in led for each in found.others) and not found.things
+        if fetched and all(clause.verb is Verb.FIND for clause in clauses):
+            return  # "ashley should come to the kitchen, get her"
         for clause in clauses:
             greets = item.text in ("greet", "welcome") and clause.person is not None and self.last
             told = Clause(Verb.TELL, person=clause.person, person_at=clause.person_at, content="hello")

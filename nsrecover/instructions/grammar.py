@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
+from nsrecover.instructions.arguments import state_of
 from nsrecover.instructions.chunks import Chunker
 from nsrecover.instructions.commands import Commands
+from nsrecover.instructions.conclusion import concluded
 from nsrecover.instructions.coverage import MOST_UNKNOWN, uncovered
 from nsrecover.instructions.discourse import OPERATOR_PHRASE, Discourse
 from nsrecover.instructions.elements import Element
-from nsrecover.instructions.frames import state_of
 from nsrecover.instructions.lexing import lexed
 from nsrecover.instructions.pieces import Piece, pieces_of
 from nsrecover.instructions.reading import THINGS, Clause, Phrase, Reading, Sort, Verb
 from nsrecover.instructions.speech import CORRECTIONS
 from nsrecover.instructions.statements import statement_of
 from nsrecover.instructions.words import COMMON, Lexicon, tokens
-
 
 _SOUGHT = (Verb.FIND, Verb.BRING, Verb.TAKE)
 """What is looked for at the place that is named last: "where is my book? look in the study"."""
@@ -40,7 +40,8 @@ class _Reader(Commands):
         """What the operator needs if that is all that is said: "I am thirsty. The water is on the table"."""
         d = self.d
         located = {thing.name: (thing, place) for thing, place in d.located if thing.sort in THINGS}
-        if d.entries or len(located) != 1 or not any(map(_needs, self.background)):
+        acts = any(item.value for piece in self.background for item in piece.items)
+        if d.entries or acts or len(located) != 1 or not any(map(_needs, self.background)):
             return
         thing, place = next(iter(located.values()))
         d.add(Clause(Verb.BRING, thing, place, None, OPERATOR_PHRASE))
@@ -197,7 +198,9 @@ class _Reader(Commands):
                 d.add(Clause(Verb.PLACE, each.phrase, None, places[0].phrase), indirect=True)
             return
         last = d.entries[-1].clause if d.entries else None
-        again = last is not None and last.verb is Verb.PLACE and "and" in f"{piece.link} {piece.mark}".replace(",", "and")
+        again = (
+            last is not None and last.verb is Verb.PLACE and "and" in f"{piece.link} {piece.mark}".replace(",", "and")
+        )
         if again and last is not None and len(things) == len(items) and not piece.sub and "but" not in piece.link:
             for each in things:  # "the soup goes on the table, and a spoon too"
                 d.add(replace(last, thing=each.phrase, source=each.at), indirect=True)
@@ -216,6 +219,8 @@ class _Reader(Commands):
             d.add(Clause(Verb.GO, target=places[0].phrase), indirect=True)
         elif people and len(items) == 1 and not piece.sub:
             d.note(people[0].phrase)
+            if people[0].phrase is not None and people[0].at is not None:
+                d.locate(people[0].phrase, people[0].at)
         elif places and i and self.pieces[i - 1].is_nominal and d.thing is not None and places[0].phrase is not None:
             d.locate(d.thing, places[0].phrase)
         else:
@@ -304,7 +309,7 @@ def read(sentence: str, lexicon: Lexicon, flips: frozenset[str] = frozenset()) -
     reader = _Reader(lexicon, d, pieces_of(Chunker(found.items, lexicon).elements()))
     pieces = list(reader.pieces)
     reader.read()
-    clauses = list(d.finish())
+    clauses = list(concluded(d))
     d.unexplained += uncovered(d, pieces, clauses)
     for k, clause in enumerate(clauses):
         if clause.verb is Verb.CHECK:

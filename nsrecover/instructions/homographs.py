@@ -75,7 +75,7 @@ class Homographs:
     def _noun_position(self, i: int) -> bool:
         """Whether a determiner or an owner stands before a word."""
         j = i - 1
-        while j >= 0 and self._sort(j) == "unknown":
+        while j >= 0 and self._sort(j) in ("unknown", "filler"):
             j -= 1
         if self._text(j) == "her":
             return self._sort(i) == "word" or self._text(i) == "question"

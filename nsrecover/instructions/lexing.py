@@ -58,7 +58,11 @@ def _repaired(
             return owner, 1
     for size in (3, 2, 1):
         part = words[i : i + size]
-        if len(part) < size or any(each in MARKS or each[0].isdigit() for each in part) or (size == 1 and lexicon.known(word)):
+        if (
+            len(part) < size
+            or any(each in MARKS or each[0].isdigit() for each in part)
+            or (size == 1 and lexicon.known(word))
+        ):
             continue
         sorts = [lexicon.entries[each].sort for each in part if each in lexicon.entries]
         if size > 1 and any(sort in _NO_PART for sort in sorts):

@@ -79,7 +79,7 @@ def taken_first(clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
 
 
 def _one_by_one(clauses: list[Clause]) -> tuple[Clause, ...]:
-    """The clauses with each thing moved at once: the robot has one hand ("take the milk and the jam and put them ...")."""
+    """The clauses with each thing moved at once, as the robot has one hand: "take A and B and put them there"."""
     left = list(clauses)
     for clause in clauses:
         k = left.index(clause) if clause in left else len(left)

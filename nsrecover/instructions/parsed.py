@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from nsrecover.instructions.arguments import share_place, state_of
 from nsrecover.instructions.discourse import Discourse
 from nsrecover.instructions.elements import Element
-from nsrecover.instructions.frames import share_place, state_of
 from nsrecover.instructions.reading import Phrase, Sort, Verb
 
 ASKED = ("question", "questions", "riddle", "quiz")
@@ -154,7 +154,7 @@ def first_place(d: Discourse, items: Sequence[Element], *preps: str) -> Phrase |
 def predicate(p: Parsed) -> Element | None:
     """The verb of a statement, without those that only say that it begins or goes on."""
     verbs = [item for item in p.rest if item.kind == "verb"]
-    if len(verbs) > 1 and verbs[0].text in _ASPECTS and verbs[1].verb("ing"):
+    if len(verbs) > 1 and verbs[0].text in _ASPECTS and (verbs[1].verb("ing") or verbs[0].text == "try"):
         return verbs[1]
     if len(verbs) > 1 and verbs[0].text == "go" and verbs[0].verb("ing") and verbs[1].may("want"):
         return verbs[1]

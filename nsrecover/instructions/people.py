@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nsrecover.domains.service.kinds import OPERATOR
+from nsrecover.instructions.arguments import state_of
 from nsrecover.instructions.discourse import RESULT, Discourse
 from nsrecover.instructions.elements import Element
-from nsrecover.instructions.frames import state_of
 from nsrecover.instructions.ordering import OPPOSITE
 from nsrecover.instructions.parsed import ASKED, Again, Parsed, first_place, predicate, things_in
 from nsrecover.instructions.questions import question_of
@@ -45,15 +45,15 @@ def of_person(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     if spot is not None and (lost or seeks) and not vague:
         d.add(Clause(Verb.GUIDE, person=who, person_at=p.at, target=spot.phrase), indirect=True)
         return True
-    if verb is not None and verb.may("know"):
+    if verb is not None and (verb.may("know") or (p.negated and verb.value == Verb.FIND)):
         after = rest[rest.index(verb) + 1 :]
         places = [each for each in after if each.is_place]
-        if p.negated and places and ("way" in texts or "where" in texts):
+        if p.negated and places and ("way" in texts or "where" in texts or verb.value == Verb.FIND):
             target = first_place(d, places, "to") or places[-1].phrase
             start = p.at or first_place(d, places, "from")
             d.add(Clause(Verb.GUIDE, person=who, person_at=start, target=target), indirect=True)
             return True
-        if p.negated or p.must:
+        if (p.negated or p.must) and verb.value != Verb.FIND:
             if after and after[0].is_place and after[0].prep == "at":
                 p.at, after = p.at or after[0].phrase, after[1:]
             d.settled |= {each.start for each in after}
@@ -80,7 +80,13 @@ def of_person(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     if verb is not None and verb.may("promise") and things_in(d, rest) and "was" in p.aux and not vague:
         return wish_thing(d, who, things_in(d, rest), rest, p)
     led = any(each.verb("past") and each.value in (Verb.TAKE, Verb.BRING, Verb.GUIDE) for each in rest)
-    if verb is not None and (verb.value == Verb.ASK or verb.may("want")) and led and not vague and not things_in(d, rest):
+    if (
+        verb is not None
+        and (verb.value == Verb.ASK or verb.may("want"))
+        and led
+        and not vague
+        and not things_in(d, rest)
+    ):
         d.add(Clause(Verb.GUIDE, person=who, person_at=p.at, target=first_place(d, rest, "to")), indirect=True)
         return True
     if verb is not None and verb.value == Verb.ASK and verb.verb("third"):

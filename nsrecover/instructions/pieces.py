@@ -86,9 +86,7 @@ def pieces_of(elements: Sequence[Element]) -> list[Piece]:
             and items
             and items[-1].kind == "np"
             and _finished(items)
-        ) or (
-            each.kind == "i" and sub and any(item.verb() for item in items) and not items[-1].verb()
-        ):
+        ) or (each.kind == "i" and sub and any(item.verb() for item in items) and not items[-1].verb()):
             flush()
             items.append(each)
         else:
@@ -200,7 +198,7 @@ def _continues(before: Piece, piece: Piece) -> bool:
     """Whether noun phrases go on with what was said before: "and the banana", ", from the fridge"."""
     if (
         piece.mark not in ("", ",")
-        or "or" in piece.link.split()
+        or {"or", "but"} & set(piece.link.split())
         or not before.content
         or (before.is_nominal != piece.is_nominal and before.sub)
     ):

@@ -68,10 +68,10 @@ def question_of(d: Discourse, items: Sequence[Element]) -> list[Clause] | None:
     ):
         item, person = people[0]
         return [Clause(Verb.ASK, person=person, person_at=item.at or place, content=NAME), REPORT]
-    asks_who = any(
-        item.text == "who" and (k + 1 >= len(items) or items[k + 1].kind == "aux") for k, item in enumerate(items)
-    )
-    if asks_who and place is None and d.person is not None and d.person.name == "person":
+    after_who = [items[k + 1 : k + 2] for k, item in enumerate(items) if item.text == "who"]
+    asks_who = any(not after or after[0].kind == "aux" or after[0].is_pronoun for after in after_who)
+    unnamed = d.person is not None and d.person.name == "person"
+    if asks_who and place is None and unnamed:
         place = next((spot for who, spot in reversed(d.located) if who == d.person), None)
     if asks_who and place is not None and not things:
         return [Clause(Verb.ASK, person=Phrase(Sort.PERSON, "person"), person_at=place, content=NAME), REPORT]

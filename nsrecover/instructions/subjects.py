@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nsrecover.domains.service.kinds import OPERATOR
+from nsrecover.instructions.arguments import arguments, state_of
 from nsrecover.instructions.discourse import OPERATOR_PHRASE, SWITCHED, Discourse
 from nsrecover.instructions.elements import Element
-from nsrecover.instructions.frames import arguments, clauses_of, state_of
+from nsrecover.instructions.frames import clauses_of
 from nsrecover.instructions.parsed import ASKED, Again, Parsed, first_place, predicate, question_word, things_in
 from nsrecover.instructions.reading import Clause, Verb
 from nsrecover.instructions.wishes import looked_for, wish, wish_thing
@@ -54,8 +55,8 @@ def by_operator(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     ):
         return Again([item for item in rest if item is not verb], question=True) if rest else False
     if things and p.negated and "without" in texts:
-        source = things[0][0].at or first_place(d, rest, "at", "from")
-        d.add(Clause(Verb.BRING, things[0][1], source, None, OPERATOR_PHRASE), indirect=True)
+        near = things[0][0].at or first_place(d, rest, "at", "from")
+        d.add(Clause(Verb.BRING, things[0][1], near, None, OPERATOR_PHRASE), indirect=True)
         return True
     if verb is not None and verb.text == "forget" and verb in rest:
         inner = rest[rest.index(verb) + 1 :]
@@ -87,7 +88,8 @@ def by_operator(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
         if verb.value in (Verb.FIND, Verb.CHECK) or verb.may("see"):
             return looked_for(d, things, first_place(d, rest) or things[0][0].at)
         return False
-    if verb is not None and things and not p.negated and verb.value == Verb.FIND and verb.verb("ing"):
+    seeks = verb is not None and verb.value == Verb.FIND and (verb.verb("ing") or "am" in p.aux)
+    if seeks and things and not p.negated:
         return looked_for(d, things, first_place(d, rest) or things[0][0].at)
     knows = verb is not None and verb.may("know") and not p.negated and not any(item.kind == "wh" for item in rest)
     if verb is not None and (verb.may("think") or (knows and any(item.kind == "aux" for item in rest))):
@@ -97,9 +99,8 @@ def by_operator(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
         return wish(d, OPERATOR_PHRASE, rest, verb, p)
     if p.must and verb is not None and not p.negated and (verb.may("have") or verb.may("consume")):
         return wish_thing(d, OPERATOR_PHRASE, things, rest, p)
-    if (verb is not None and verb.may("want")) or (
-        {"could", "can", "may", "might"} & set(p.aux) and verb is not None and verb.may("have")
-    ):
+    asks = {"could", "can", "may", "might"} & set(p.aux) or ("will" in p.aux and things)
+    if verb is not None and (verb.may("want") or (asks and verb.may("have"))):
         return wish(d, OPERATOR_PHRASE, rest, verb, p)
     seen = [item for item in rest if item.is_person and item.phrase is not None and item.phrase.name != OPERATOR]
     if (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from nsrecover.instructions.arguments import arguments, state_of
 from nsrecover.instructions.discourse import OPERATOR_PHRASE, Discourse
 from nsrecover.instructions.elements import Element
-from nsrecover.instructions.frames import arguments, state_of
-from nsrecover.instructions.parsed import Again, Parsed, first_place, predicate
+from nsrecover.instructions.parsed import Again, Parsed, first_place, predicate, things_in
 from nsrecover.instructions.people import of_person
 from nsrecover.instructions.reading import Clause, Phrase, Sort, Verb
 from nsrecover.instructions.subjects import of_place
@@ -86,7 +86,7 @@ def of_thing(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     ):
         return _locate(d, subjects, target)
     if p.negated and target is not None:
-        if not p.must:
+        if not p.must and not (main is not None and main.may("belong")):
             d.settled |= {item.start for item in rest}
             return False
         return _locate(d, subjects, target)
@@ -106,7 +106,8 @@ def of_thing(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
             return _locate(d, subjects, sources[0])
         if not goals:
             return False
-        for item, thing in subjects:
+        more = [(item, phrase) for item, phrase in things_in(d, rest) if item.prep == ""]
+        for item, thing in [*subjects, *more]:
             source = item.at or start or (sources[0] if sources else None)
             d.add(Clause(Verb.PLACE, thing, source, goals[0]), indirect=True)
             if not belongs and not goal and main is None:

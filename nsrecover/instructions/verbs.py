@@ -163,7 +163,7 @@ class TaskVerbs:
                 )
                 aux = {each.text for each in before if each.kind == "aux"}
                 must = any(each.kind == "must" for each in before)
-                if somebody == before and item.verb("base") and not item.verb("past"):
+                if tuple(somebody) == before and item.verb("base") and not item.verb("past"):
                     return k, False
                 if somebody and (aux & {"can", "could", "would", "will"} or must or piece.sub == "condition"):
                     return k, False

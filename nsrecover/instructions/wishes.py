@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nsrecover.domains.service.kinds import OPERATOR
+from nsrecover.instructions.arguments import arguments, state_of
 from nsrecover.instructions.discourse import OPERATOR_PHRASE, RESULT, Discourse
 from nsrecover.instructions.elements import Element
-from nsrecover.instructions.frames import arguments, clauses_of, state_of, unused
+from nsrecover.instructions.frames import clauses_of, unused
 from nsrecover.instructions.parsed import ASKED, Again, Parsed, first_place, things_in
 from nsrecover.instructions.questions import NUMBER, question_of
 from nsrecover.instructions.reading import Clause, Phrase, Sort, Verb
@@ -56,7 +57,8 @@ def wish(d: Discourse, who: Phrase, rest: Sequence[Element], verb: Element | Non
         ):
             told = next((item for item in after[: after.index(verbs[0])] if item.is_person), None)
             if told is not None and told.phrase is not None and told.phrase.name != OPERATOR:
-                clause = Clause(Verb.TELL, person=told.phrase, person_at=told.at, content=_content(d, inner))
+                near = next((item.phrase for item in after[: after.index(verbs[0])] if item.is_place), None)
+                clause = Clause(Verb.TELL, person=told.phrase, person_at=told.at or near, content=_content(d, inner))
                 d.add(clause, indirect=True)
                 return True
             if who.name == OPERATOR:
@@ -103,6 +105,9 @@ def wish(d: Discourse, who: Phrase, rest: Sequence[Element], verb: Element | Non
         for item in after
         if item.is_person and item.phrase is not None and item.phrase.name != OPERATOR and item.prep == ""
     ]
+    pronoun = next((item for item in after if item.is_pronoun and item.text in ("him", "her") and not item.prep), None)
+    if pronoun is not None and not people and d.person is not None:
+        people = [replace(pronoun, phrase=d.person)]
     target = first_place(d, after, "at", "to")
     if people and target is not None and not things:
         d.add(Clause(Verb.GUIDE, person=people[0].phrase, person_at=people[0].at, target=target))
