@@ -177,7 +177,8 @@ class Discourse:
         others = [
             thing for thing in dict.fromkeys(self.mentioned) if self.thing is not None and thing.name != self.thing.name
         ]
-        if others and phrase.name == "it" and verb is not None and not self.doubt("pronoun", True):
+        clear = bool(self.entries) and self.entries[-1].clause.thing == self.thing
+        if others and phrase.name == "it" and verb is not None and not clear and not self.doubt("pronoun", True):
             return others[-1]
         return self.thing or phrase
 

@@ -31,7 +31,7 @@ def of_pronoun(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
         return of_place(d, p, goal)
     if meant is None:
         return False
-    group = d.group() if pronoun in ("they", "these", "those") and meant == d.thing else []
+    group = d.group() if pronoun in ("they", "these", "those", "both") and meant == d.thing else []
     p.subject = [replace(item, phrase=each) for each in (group or [meant])]
     return (of_person if meant.sort in (Sort.PERSON, Sort.POSED) else of_thing)(d, p, goal)
 
