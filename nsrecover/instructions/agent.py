@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from nsrecover.agent import RecoveryAgent
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.episode import EpisodeStatus, StepRecord
+from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.fact_system import FactSystem
 from nsrecover.instructions.belief import Belief
@@ -62,6 +62,7 @@ class Outcome:
         log: what happened, as pairs of a code (M1, M2, M3 for the three kinds of recovery) and a text.
         questions: number of questions that the robot asked the operator.
         belief: what is believed in the end; None if nothing was done.
+        episodes: the parts of the task as they were planned and as they went, for reports.
     """
 
     status: OutcomeStatus
@@ -70,6 +71,7 @@ class Outcome:
     log: tuple[tuple[str, str], ...] = ()
     questions: int = 0
     belief: Belief | None = None
+    episodes: tuple[tuple[StagePlan, Episode], ...] = ()
 
 
 @dataclass
@@ -98,10 +100,11 @@ class ServiceAgent:
     rephrase: Callable[[str], str | None] | None = None
     log: list[tuple[str, str]] = field(default_factory=list)
     _questions: int = 0
+    _episodes: list[tuple[StagePlan, Episode]] = field(default_factory=list)
 
     def run(self, sentence: str) -> Outcome:
         """Understand a sentence and do what it says."""
-        self.log, self._questions = [], 0
+        self.log, self._questions, self._episodes = [], 0, []
         choices: dict[Phrase, str] = {}
         task = self._understood(sentence, choices)
         if isinstance(task, Refusal):
@@ -124,7 +127,7 @@ class ServiceAgent:
         self, status: OutcomeStatus, text: str, task: Task | None = None, belief: Belief | None = None
     ) -> Outcome:
         self.operator.tell(text)
-        return Outcome(status, text, task, tuple(self.log), self._questions, belief)
+        return Outcome(status, text, task, tuple(self.log), self._questions, belief, tuple(self._episodes))
 
     def _ask(self, question: str) -> str:
         self._questions += 1
@@ -256,6 +259,7 @@ class ServiceAgent:
         on_record = self.on_record
         note = None if on_record is None else lambda record: on_record(found, record)
         episode = agent.run(Plan(found.actions), note)
+        self._episodes.append((found, episode))
         state = belief.state(instance, stage)
         unmet = unmet_goal(instance, state, stage.goal)
         if episode.status is EpisodeStatus.COMPLETED and not unmet:
