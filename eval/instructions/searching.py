@@ -4,52 +4,63 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
-from eval.instructions.episodes import carried_out
+from eval.instructions.episodes import ScriptedOperator
 from nsrecover.domains.service.home import Home
+from nsrecover.instructions.agent import ServiceAgent
 from nsrecover.instructions.belief import Belief
+from nsrecover.instructions.understanding import Understanding
 from sim.home.scenes import drawn_home, drawn_world
 
 Costs = npt.NDArray[np.float64]
 
 
+def _least(chances: Costs, first: Costs, between: Costs) -> float:
+    """The least expected cost, by dynamic programming over the sets of places that were visited."""
+    n = len(chances)
+    left = np.ones(1 << n, np.float32)
+    cost = np.zeros((1 << n, n), np.float32)  # of what is still to come, in the last place of a set
+    for visited in range(1, 1 << n):
+        last = 0
+        while not (visited >> last) & 1:
+            last += 1
+        left[visited] = left[visited & (visited - 1)] - chances[last]
+    for visited in range((1 << n) - 2, 0, -1):
+        for here in range(n):
+            if (visited >> here) & 1:
+                best = np.float32(np.inf)
+                for there in range(n):
+                    if not (visited >> there) & 1:
+                        onward = left[visited] * between[here, there] + cost[visited | (1 << there), there]
+                        best = min(best, onward)
+                cost[visited, here] = best
+    least = first[0] + cost[1, 0]
+    for place in range(1, n):
+        least = min(least, first[place] + cost[1 << place, place])
+    return float(least)
+
+
+_compiled: Any = numba.njit(_least)
+
+
 def best_expected_cost(chances: Costs, first: Costs, between: Costs) -> float:
-    """The least expected cost of visiting places until the object is found; exact, by dynamic programming over sets.
+    """The least expected cost of visiting places until the object is found; exact.
 
     Args:
         chances: (N,) probability of every place; sums to 1.
         first: (N,) cost of the first visit.
         between: (N, N) cost of going from one place to another.
     """
-    n = len(chances)
-    sets = np.arange(1 << n, dtype=np.int32)
-    inside = [(sets >> j) & 1 == 1 for j in range(n)]
-    left, size = np.ones(1 << n, np.float32), np.zeros(1 << n, np.int8)
-    for j in range(n):
-        left[inside[j]] -= chances[j]
-        size += inside[j]
-    order = np.argsort(size, kind="stable")
-    starts = np.searchsorted(size[order], np.arange(n + 2))
-    cost = np.zeros((1 << n, n), np.float32)  # of what is still to come, in a set's last place
-    between = between.astype(np.float32)
-    for k in range(n - 1, 0, -1):
-        layer = order[starts[k] : starts[k + 1]]
-        best = np.full((len(layer), n), np.inf, np.float32)
-        for j in range(n):
-            out = np.flatnonzero(~inside[j][layer])
-            members = layer[out]
-            onward = cost[members | (1 << j), j][:, None] + left[members][:, None] * between[:, j][None, :]
-            best[out] = np.minimum(best[out], onward)
-        cost[layer] = best
-    return float(min(first[j] + cost[1 << j, j] for j in range(n)))
+    return float(_compiled(chances, first, between))
 
 
 def searched(home: Home, noun: str) -> list[str]:
     """The order in which the robot looks at places for an object that is nowhere."""
     world = drawn_world(home, 0, None, [])
-    carried_out(home, world, f"find the {noun}")
+    ServiceAgent(Understanding(home), world, ScriptedOperator(), attempts=1).run(f"find the {noun}")
     looks = [each.arguments[-1] for each in world.executed if each.operator.startswith("find_concrete")]
     return list(dict.fromkeys(looks))
 
@@ -73,6 +84,8 @@ def search_costs(homes: int, seed: int) -> dict[str, Any]:
             raise AssertionError(
                 f"expected a look at every place for the {noun}, found {sorted(set(prior) - {*order})}"
             )
+        if set(order) != set(prior):
+            raise AssertionError(f"expected a look at every place for the {noun}, found only {order}")
         for place in order:
             spent += belief.cost(here, place)
             expected += prior[place] * spent

@@ -87,6 +87,7 @@ class ServiceAgent:
         world: the robot.
         operator: who gives the commands.
         feedback: whether the operator is asked in the end whether that was wanted.
+        attempts: at one stage, each after everything that was looked at may be looked at again.
         rephrase: proposes other words for a sentence that is not understood, or None; see `rephrasing.Rephraser`.
         log: what happened in the current command, as pairs of a code and a text.
         on_record: called after every turn of the recovery agent, with the scene's stage.
@@ -98,6 +99,7 @@ class ServiceAgent:
     feedback: bool = False
     on_record: Callable[[StagePlan, StepRecord], None] | None = None
     rephrase: Callable[[str], str | None] | None = None
+    attempts: int = ATTEMPTS
     log: list[tuple[str, str]] = field(default_factory=list)
     _questions: int = 0
     _episodes: list[tuple[StagePlan, Episode]] = field(default_factory=list)
@@ -201,7 +203,7 @@ class ServiceAgent:
         direct = sum(p * belief.cost(belief.robot, spot) for spot, p in chances.items())
         return KNOWS * (belief.search_cost(name) - direct) > belief.cost(belief.robot, place) + BOTHER_S
 
-    def _stage(self, stage: Stage, belief: Belief, said: list[str], attempts: int = ATTEMPTS) -> str:
+    def _stage(self, stage: Stage, belief: Belief, said: list[str], attempts: int | None = None) -> str:
         reason, attempt = "", 0
         while True:
             looked = belief.num_excluded
@@ -218,7 +220,7 @@ class ServiceAgent:
                     return ""
             stage, goes_on = self._wider(stage, belief, reason)
             attempt += not goes_on or belief.num_excluded <= looked
-            if attempt >= attempts:
+            if attempt >= (attempts or self.attempts):
                 return reason
 
     def _wider(self, stage: Stage, belief: Belief, reason: str) -> tuple[Stage, bool]:
