@@ -65,6 +65,8 @@ class RecoveryAgent:
         self.confirm = confirm
         self.action_limit_s = action_limit_s
         self.supervisor = supervisor or Supervisor()
+        # planners of other programs need not announce what they find, unless a supervisor wants to know
+        self._announcing: dict[str, Any] = {} if supervisor is None else {"on_improvement": supervisor.improves}
         self._stopped = threading.Event()
 
     def stop(self) -> None:
@@ -115,7 +117,7 @@ class RecoveryAgent:
             recovery = explanation = None
             if found:
                 recovery = monitor.accepted() or self.system.planner.recover(
-                    found.observed, monitor.trace, found, budget_s=self.budget_s, on_improvement=watch.improves
+                    found.observed, monitor.trace, found, budget_s=self.budget_s, **self._announcing
                 )
                 if alarms.seen(found, recovery) and isinstance(self.system.planner, OtherWays):
                     recovery = self.system.planner.otherwise(found.observed, monitor.trace, found) or recovery

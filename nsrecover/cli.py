@@ -254,9 +254,19 @@ def tell(
     ] = "sim.home.scenes:make_world",
     plan: Annotated[bool, typer.Option("--plan", help="Print the plan and do nothing.")] = False,
     feedback: Annotated[bool, typer.Option(help="Ask in the end whether that was wanted.")] = False,
+    llm: Annotated[
+        str | None,
+        typer.Option(
+            help="Language model that proposes other words for a sentence that is not understood: address of an "
+            "OpenAI-compatible endpoint, or `local`."
+        ),
+    ] = None,
 ) -> None:
     """Tell a service robot in a home what to do; exit with 1 if it does not get done."""
     # Imported here, because no other command needs it.
+    from contextlib import nullcontext
+
+    from nsrecover.explanation.language_model.explainer import model_at
     from nsrecover.instructions.telling import print_plan, tell_robot
 
     if plan:
@@ -264,7 +274,8 @@ def tell(
     else:
         from nsrecover.testing import load_factory
 
-        done = tell_robot(home, cast(Any, load_factory(world)), sentence, feedback)
+        with model_at(llm) if llm is not None else nullcontext() as model:
+            done = tell_robot(home, cast(Any, load_factory(world)), sentence, feedback, model=model)
     if not done:
         raise typer.Exit(1)
 

@@ -85,6 +85,7 @@ class DemoResult:
         episode: what the agent returned; None if the run could not continue.
         sensor: name of the sensor that the robot sees through.
         instance: the domain over the objects, where scenes are facts.
+        log: what the robot recovered from, as pairs of a code and a text; where it was given a sentence.
     """
 
     scenario: str
@@ -101,6 +102,7 @@ class DemoResult:
     episode: Episode | None = field(default=None, repr=False)
     sensor: str = "clean"
     instance: Instance | None = None
+    log: tuple[tuple[str, str], ...] = ()
 
     @property
     def goal_reached(self) -> bool:
@@ -138,6 +140,7 @@ class DemoResult:
             "deviations": dict(self.deviations),
             "plan": [str(action) for action in self.plan],
             "seconds": round(self.seconds, 2),
+            **({"log": [list(entry) for entry in self.log]} if self.log else {}),
         }
 
 

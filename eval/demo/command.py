@@ -26,7 +26,7 @@ from eval.common import demo_report
 from eval.common.demo_result import DemoResult, summary_line
 from eval.common.scenario_run import AgentFactory, Watcher, run_scenario
 from eval.common.video import VideoWriter
-from eval.demo import kitchen
+from eval.demo import apple, kitchen
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.discrepancy import Verdict
 from nsrecover.core.episode import StepRecord
@@ -81,9 +81,10 @@ def run_demo(config: DemoConfig, folder: Path, console: Console) -> list[DemoRes
     Raises:
         NsrecoverError: a setting or the checkpoint cannot be used.
     """
-    names = [*SCENARIOS, kitchen.NAME] if config.scenario == ALL else [config.scenario]
-    scenarios = [scenario(name, config.seed) for name in names if name != kitchen.NAME]
+    names = [*SCENARIOS, kitchen.NAME, apple.NAME] if config.scenario == ALL else [config.scenario]
+    scenarios = [scenario(name, config.seed) for name in names if name not in (kitchen.NAME, apple.NAME)]
     in_kitchen = kitchen.script(config.seed) if kitchen.NAME in names else None
+    in_home = apple.script(config.seed)[2] if apple.NAME in names else None
     with console.status("loading the checkpoint"):
         system = nsrecover.load(config.checkpoint)
     agent: AgentFactory = instantiate(config.agent)
@@ -92,6 +93,7 @@ def run_demo(config: DemoConfig, folder: Path, console: Console) -> list[DemoRes
     results = []
     with _progress(console) as progress:
         plans = [item.plan for item in (*scenarios, in_kitchen) if item is not None]
+        plans += [in_home] if in_home is not None else []
         task = progress.add_task("", total=sum(map(len, plans)))
         for item in scenarios:
             place = folder / item.name if config.scenario == ALL else folder
@@ -103,6 +105,13 @@ def run_demo(config: DemoConfig, folder: Path, console: Console) -> list[DemoRes
             printer = _Printer(console, progress, task)
             printer.opening_of(kitchen.NAME, config.seed, kitchen.DESCRIPTION, in_kitchen.plan)
             results.append(kitchen.run_kitchen(config.seed, place, config.video, None, printer.turned))
+            printer.closing(results[-1], place)
+            OmegaConf.save(OmegaConf.structured(config), place / CONFIG)
+        if in_home is not None:
+            place = folder / apple.NAME if config.scenario == ALL else folder
+            printer = _Printer(console, progress, task)
+            printer.opening_of(apple.NAME, config.seed, apple.DESCRIPTION, in_home)
+            results.append(apple.run_apple(config.seed, place, config.video, printer.turned, printer.said))
             printer.closing(results[-1], place)
             OmegaConf.save(OmegaConf.structured(config), place / CONFIG)
     return results
@@ -206,12 +215,16 @@ class _Printer:
             self._progress.update(self._task, total=total + len(record.recovery.actions))
         self._console.print(Panel(Group(*body), border_style=colour))
 
+    def said(self, text: str) -> None:
+        """Print what the robot recovered from."""
+        self._console.print(f"    {text}", highlight=False, markup=False)
+
     def closing(self, result: DemoResult, place: Path) -> None:
         """Print the outcome."""
         if result.goal_reached:
             judged = (
                 "the goal holds"
-                if result.scenario == kitchen.NAME
+                if result.scenario in (kitchen.NAME, apple.NAME)
                 else "everything is where a run without faults puts it"
             )
             outcome = f"[bold green]goal reached[/] (ground truth: {judged})"

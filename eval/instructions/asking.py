@@ -14,19 +14,19 @@ import yaml
 
 from eval.common.statistics import share_of
 from eval.instructions.sentences import paraphrases, stages_of
+from eval.instructions.understood import REPHRASED
 from eval.instructions.wanted import agrees
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.instructions import choosing
 from nsrecover.instructions.choosing import Trust, kind_of
 from nsrecover.instructions.reading import Phrase
-from nsrecover.instructions.task import Question, Refusal, RefusalCode, Task
+from nsrecover.instructions.task import Question, Refusal, Task
 from nsrecover.instructions.understanding import Understanding
 
 ALPHA = 0.05
 """Share of sentences with doubts that may be acted on in a sense that was not meant."""
 
 _NEVER = Trust({}, math.inf)
-_REPHRASED = (RefusalCode.NOT_UNDERSTOOD, RefusalCode.UNKNOWN_NAME)
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def asked(half: str) -> dict[str, Any]:
 
 
 def _asks(found: Task | Question | Refusal) -> bool:
-    return isinstance(found, Question) or (isinstance(found, Refusal) and found.code in _REPHRASED)
+    return isinstance(found, Question) or (isinstance(found, Refusal) and found.code in REPHRASED)
 
 
 def _wrong(found: Task | Question | Refusal, said: Said) -> float:

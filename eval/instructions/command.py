@@ -1,28 +1,25 @@
-"""What is understood of generated commands and paraphrases, and what the service robot recovers from."""
+"""What is understood, recovered from, asked and searched: all numbers of `python -m eval.instructions`."""
 
 from __future__ import annotations
 
-import time
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
 from eval.common.output import write_results
 from eval.common.statistics import share_of
 from eval.common.tables import markdown_table, percent_of
 from eval.instructions.asking import asked, calibrated, write_trust
-from eval.instructions.episodes import PAPER, episode, paper_command
-from eval.instructions.generator import KINDS, Generator
-from eval.instructions.sentences import paraphrases
-from eval.instructions.wanted import agrees
-from nsrecover.domains.service.home_file import load_home
-from nsrecover.instructions.planning import TaskPlan
-from nsrecover.instructions.understanding import Understanding
-from sim.home.scenes import drawn_home
+from eval.instructions.episodes import FALSE, MODES, episode
+from eval.instructions.models import with_models
+from eval.instructions.paper import paper_commands
+from eval.instructions.searching import search_costs
+from eval.instructions.understood import plan_times, understood_commands, understood_paraphrases
 
-MODES = ("M1", "M2", "M3", "all")
+_TIMED = 300
+"""Commands of which the time to a plan is measured in a home with many known objects."""
 
 
 @dataclass
@@ -32,57 +29,33 @@ class InstructionsConfig:
     commands: int = 1000
     episodes: int = 20
     homes: int = 5
+    searches: int = 5
     half: str = "development"
+    llm: str = ""
     calibrate: bool = False
     seed: int = 0
     out: str = "outputs/instructions"
 
 
-def understood_commands(commands: int, seed: int) -> dict[str, Any]:
-    """How many generated commands lead to the wanted goals with a plan, by kind, and how long that takes."""
-    right, confident, examples, seconds = list[bool](), list[bool](), list[str](), list[float]()
-    kinds: dict[str, list[bool]] = {make.__name__.removeprefix("_"): [] for make in KINDS}
-    for block in range(0, commands, 500):
-        home = drawn_home(seed * 1000 + block // 500 + 1)
-        generator, understanding = Generator(home, seed * 100_000 + block), Understanding(home)
-        understanding.plan("go to the kitchen")
-        for _ in range(min(500, commands - block)):
-            command = generator.command()
-            began = time.perf_counter()
-            found = understanding.plan(command.text)
-            seconds.append(time.perf_counter() - began)
-            planned = isinstance(found, TaskPlan)
-            good = isinstance(found, TaskPlan) and agrees(found.task, command.want)
-            right.append(good)
-            confident.append(planned and not good)
-            kinds[command.kind].append(good)
-            if not good and len(examples) < 20:
-                examples.append(command.text)
-    return {
-        "understood": share_of(right),
-        "wrong_plan": share_of(confident),
-        "by_kind": {kind: share_of(each) for kind, each in kinds.items() if each},
-        "not_understood": examples,
-        "plan_s": {"median": float(np.median(seconds)), "p95": float(np.quantile(seconds, 0.95))},
+def recovered(episodes: int, seed: int) -> dict[str, Any]:
+    """How many episodes of each kind are done, next to an oracle, and which refuted facts are kept."""
+    runs = {
+        mode: [episode(mode, i, seed) for i in tqdm(range(episodes), mode, disable=None, leave=False)] for mode in MODES
     }
-
-
-def understood_paraphrases(half: str) -> dict[str, Any]:
-    """How many of some paraphrases lead to the wanted goals with a plan, and how many to another plan.
-
-    Raises:
-        InvalidConfiguration: there are no such paraphrases.
-    """
-    understanding = Understanding(load_home("apartment"))
-    right, wrong, examples = list[bool](), list[bool](), list[str]()
-    for want, sentence in paraphrases(half):
-        found = understanding.plan(sentence)
-        good = isinstance(found, TaskPlan) and agrees(found.task, want)
-        right.append(good)
-        wrong.append(isinstance(found, TaskPlan) and not good)
-        if not good and half == "development":
-            examples.append(sentence)
-    return {"half": half, "understood": share_of(right), "wrong_plan": share_of(wrong), "not_understood": examples}
+    done = {mode: share_of(each.done for each in group) for mode, group in runs.items()}
+    every = [each for group in runs.values() for each in group]
+    return {
+        "recovered": {mode: share["value"] for mode, share in done.items()},
+        "done": done,
+        "of_what_the_oracle_does": {
+            mode: share_of(each.done for each in group if each.by_oracle) for mode, group in runs.items()
+        },
+        "by_oracle": {mode: share_of(each.by_oracle for each in group) for mode, group in runs.items()},
+        "misled": share_of(each.misled for each in runs[FALSE]),
+        "keeps_a_refuted_fact": share_of(bool(each.refuted) for each in every),
+        "claimed_though_not_done": share_of(each.claimed and not each.done for each in every),
+        "questions_per_task": float(np.mean([each.questions for each in every])),
+    }
 
 
 def measure(config: InstructionsConfig) -> dict[str, Any]:
@@ -93,35 +66,18 @@ def measure(config: InstructionsConfig) -> dict[str, Any]:
     if config.commands:
         generated = understood_commands(config.commands, config.seed)
         metrics |= {"understood": generated["understood"]["value"], "generated": generated}
+        metrics["plan_s"] = plan_times(_TIMED, config.seed)
     metrics["paraphrases"] = understood_paraphrases(config.half)
     metrics["asking"] = asked(config.half)
+    metrics["wrongly_unasked"] = metrics["asking"]["policies"]["calibrated"]["wrongly_unasked"]
+    metrics["models"] = with_models(config.half, config.seed, config.llm)
     if config.episodes:
-        runs = {mode: [episode(mode, i, config.seed) for i in range(config.episodes)] for mode in MODES}
-        done = {mode: share_of(each.done for each in group) for mode, group in runs.items()}
-        metrics |= {"recovered": {mode: share["value"] for mode, share in done.items()}, "done": done}
-        metrics["claimed_though_not_done"] = share_of(
-            each.claimed and not each.done for group in runs.values() for each in group
-        )
-        metrics["questions_per_task"] = float(np.mean([each.questions for group in runs.values() for each in group]))
+        metrics |= recovered(config.episodes, config.seed)
     if config.homes:
-        paper = [
-            [paper_command(i, config.seed * 1000 + home + 1) for i in range(len(PAPER))] for home in range(config.homes)
-        ]
-        shown = share_of(each.done and each.kind in each.recoveries for home in paper for each in home)
-        metrics["paper_commands"] = shown["value"]
-        metrics["paper"] = {
-            "homes": config.homes,
-            "done_and_recovery_shown": shown,
-            "all_seven": share_of(all(each.done for each in home) for home in paper),
-            "done": share_of(each.done for home in paper for each in home),
-            "by_command": {
-                str(i + 1): {
-                    "done": share_of(home[i].done for home in paper),
-                    "recoveries": dict(Counter(code for home in paper for code in home[i].recoveries)),
-                }
-                for i in range(len(PAPER))
-            },
-        }
+        metrics["paper"] = paper_commands(config.homes, config.seed)
+        metrics["paper_commands"] = metrics["paper"]["done_and_recovery_shown"]["value"]
+    if config.searches:
+        metrics["search"] = search_costs(config.searches, config.seed)
     write_results(config.out, metrics, markdown(metrics), config)
     return metrics
 
@@ -130,6 +86,9 @@ def markdown(metrics: dict[str, Any]) -> str:
     """The main numbers as a table."""
     rows = [["paraphrases understood", percent_of(metrics["paraphrases"]["understood"])],
             ["paraphrases with a wrong plan", percent_of(metrics["paraphrases"]["wrong_plan"])]]  # fmt: skip
+    for name, found in metrics["models"].items():
+        if name != "none":
+            rows.append([f"paraphrases understood, language model: {name}", percent_of(found["understood"])])
     asking = metrics["asking"]
     for kind, name in (
         ("ambiguous", "ambiguous sentences asked about"),
@@ -142,14 +101,23 @@ def markdown(metrics: dict[str, Any]) -> str:
         numbers = f"{100 * found['wrongly_unasked']:.1f} % and {found['questions_per_task']:.2f}"
         rows.append([f"wrongly not asked, and questions per task: {name}", numbers])
     if "generated" in metrics:
-        generated = metrics["generated"]
+        generated, timed = metrics["generated"], metrics["plan_s"]
         rows += [["generated commands understood", percent_of(generated["understood"])],
                  ["generated commands with a wrong plan", percent_of(generated["wrong_plan"])],
-                 ["sentence to plan, median", f"{1000 * generated['plan_s']['median']:.1f} ms"]]  # fmt: skip
-    rows += [[f"done, {mode}", percent_of(share)] for mode, share in metrics.get("done", {}).items()]
+                 [f"sentence to plan, {timed['objects']} known objects, median and 95th percentile",
+                  f"{1000 * timed['median']:.1f} and {1000 * timed['p95']:.1f} ms"]]  # fmt: skip
+    for mode, share in metrics.get("of_what_the_oracle_does", {}).items():
+        rows.append([f"done, of what an oracle does: {mode}", percent_of(share)])
     if "questions_per_task" in metrics:
-        rows.append(["questions per task", f"{metrics['questions_per_task']:.2f}"])
+        rows += [["a refuted fact is kept", percent_of(metrics["keeps_a_refuted_fact"])],
+                 ["said to be done, and not done", percent_of(metrics["claimed_though_not_done"])],
+                 ["questions per task in the episodes", f"{metrics['questions_per_task']:.2f}"]]  # fmt: skip
     if "paper" in metrics:
-        rows.append(["the paper's commands done", percent_of(metrics["paper"]["done"])])
-        rows.append(["and with the kind of recovery", percent_of(metrics["paper"]["done_and_recovery_shown"])])
+        rows += [["the paper's commands done, with the kind of recovery",
+                  percent_of(metrics["paper"]["done_and_recovery_shown"])],
+                 ["homes with all seven", percent_of(metrics["paper"]["all_seven"])]]  # fmt: skip
+    if "search" in metrics:
+        search = metrics["search"]
+        rows.append([f"expected cost of a search over the optimum, {search['homes']} homes",
+                     f"{search['over_optimum']:.3f} (worst home {search['worst']:.3f})"])  # fmt: skip
     return markdown_table(["", "measured"], rows)

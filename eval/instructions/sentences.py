@@ -13,10 +13,11 @@ OWN_HAND = (
     "paraphrases.yaml",
     *(f"texts/{name}.yaml" for name in ("errands", "people", "stories", "careless", "mixed", "long", "operator")),
 )
+STYLES = tuple(f"texts/styles_{i}.yaml" for i in range(1, 6))
 PARAPHRASES = {
-    "development": (OWN_HAND, slice(0, None, 2)),
-    "held_out": (OWN_HAND, slice(1, None, 2)),
-    "another_hand": (("another_hand.yaml",), slice(None)),
+    "development": (*((name, slice(0, None, 2)) for name in OWN_HAND), *((name, slice(None)) for name in STYLES)),
+    "held_out": tuple((name, slice(1, None, 2)) for name in OWN_HAND),
+    "another_hand": (("another_hand.yaml", slice(None)),),
 }
 """Files of paraphrases, and which sentences of each of their groups."""
 
@@ -31,10 +32,12 @@ def paraphrases(half: str) -> list[tuple[list[str], str]]:
         raise InvalidConfiguration(
             f"expected half as one of {', '.join(PARAPHRASES)}, found {half!r}.{did_you_mean(half, PARAPHRASES)}"
         )
-    names, chosen = PARAPHRASES[half]
-    texts = [(Path(__file__).parent / name).read_text(encoding="utf-8") for name in names]
-    groups = [group for text in texts for group in yaml.safe_load(text)]
-    return [(stages_of(group["want"]), sentence) for group in groups for sentence in group["say"][chosen]]
+    return [
+        (stages_of(group["want"]), sentence)
+        for name, chosen in PARAPHRASES[half]
+        for group in yaml.safe_load((Path(__file__).parent / name).read_text(encoding="utf-8"))
+        for sentence in group["say"][chosen]
+    ]
 
 
 def stages_of(want: str) -> list[str]:

@@ -229,9 +229,7 @@ class _TimedPlanner:
         spent, self._cpu_s = self._cpu_s, 0.0
         return spent
 
-    def recover(
-        self, graph: SceneGraph, trace: Trace, discrepancy: Discrepancy, budget_s: float | None, on_improvement: Any
-    ) -> Recovery:
+    def recover(self, graph: SceneGraph, trace: Trace, discrepancy: Discrepancy, budget_s: float | None) -> Recovery:
         began = time.process_time()
         recovery = self._recover(graph, trace, discrepancy, budget_s=budget_s, max_expansions=self._max_expansions)
         self._cpu_s += time.process_time() - began

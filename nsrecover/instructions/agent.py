@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from nsrecover.agent import RecoveryAgent
 from nsrecover.core.actions import Action, Plan
-from nsrecover.core.episode import EpisodeStatus, StepRecord
+from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.supervision import Supervisor
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.fact_system import FactSystem
@@ -27,7 +27,7 @@ from nsrecover.monitoring.outlook import unmet_goal
 ASKED_AGAIN = 2
 """Questions about one sentence, and answers that name no option, after which it is not done."""
 
-ATTEMPTS = 5
+ATTEMPTS = 3
 """Attempts at one stage, each after everything that was looked at may be looked at again."""
 
 CANDIDATES = 10
@@ -40,6 +40,7 @@ BOTHER_S = 15.0
 """What it costs a person to be asked, as seconds of the robot's time."""
 
 _RECOVERIES = 40
+_YES = frozenset(("yes", "yeah", "yep", "right", "exactly", "correct", "sure", "ok", "okay"))
 _REPHRASE = (RefusalCode.NOT_UNDERSTOOD, RefusalCode.UNKNOWN_NAME)
 
 
@@ -61,6 +62,8 @@ class Outcome:
         task: what was understood; None if nothing was.
         log: what happened, as pairs of a code (M1, M2, M3 for the three kinds of recovery) and a text.
         questions: number of questions that the robot asked the operator.
+        belief: what is believed in the end; None if nothing was done.
+        episodes: the parts of the task as they were planned and as they went, for reports.
     """
 
     status: OutcomeStatus
@@ -68,6 +71,8 @@ class Outcome:
     task: Task | None = None
     log: tuple[tuple[str, str], ...] = ()
     questions: int = 0
+    belief: Belief | None = None
+    episodes: tuple[tuple[StagePlan, Episode], ...] = ()
 
 
 @dataclass
@@ -83,6 +88,8 @@ class ServiceAgent:
         world: the robot.
         operator: who gives the commands.
         feedback: whether the operator is asked in the end whether that was wanted.
+        attempts: at one stage, each after everything that was looked at may be looked at again.
+        rephrase: proposes other words for a sentence that is not understood, or None; see `rephrasing.Rephraser`.
         log: what happened in the current command, as pairs of a code and a text.
         on_record: called after every turn of the recovery agent, with the scene's stage.
     """
@@ -92,17 +99,20 @@ class ServiceAgent:
     operator: Person
     feedback: bool = False
     on_record: Callable[[StagePlan, StepRecord], None] | None = None
+    rephrase: Callable[[str], str | None] | None = None
+    attempts: int = ATTEMPTS
     log: list[tuple[str, str]] = field(default_factory=list)
     supervisor: Supervisor | None = None
     _questions: int = 0
+    _episodes: list[tuple[StagePlan, Episode]] = field(default_factory=list)
 
     def run(self, sentence: str) -> Outcome:
         """Understand a sentence and do what it says."""
-        self.log, self._questions = [], 0
+        self.log, self._questions, self._episodes = [], 0, []
         choices: dict[Phrase, str] = {}
         task = self._understood(sentence, choices)
         if isinstance(task, Refusal):
-            return self._ended(OutcomeStatus.REFUSED, task.text, None)
+            return self._ended(OutcomeStatus.REFUSED, task.text)
         belief = Belief.at_start(self.understanding.home, task.operator_at)
         failure = self._carried_out(task, belief)
         for _ in range(ASKED_AGAIN * self.feedback):
@@ -114,12 +124,14 @@ class ServiceAgent:
             task = corrected
             failure = self._carried_out(task, belief)
         if failure:
-            return self._ended(OutcomeStatus.ASKED_FOR_HELP, f"I need help: {failure}", task)
-        return self._ended(OutcomeStatus.DONE, "Done.", task)
+            return self._ended(OutcomeStatus.ASKED_FOR_HELP, f"I need help: {failure}", task, belief)
+        return self._ended(OutcomeStatus.DONE, "Done.", task, belief)
 
-    def _ended(self, status: OutcomeStatus, text: str, task: Task | None) -> Outcome:
+    def _ended(
+        self, status: OutcomeStatus, text: str, task: Task | None = None, belief: Belief | None = None
+    ) -> Outcome:
         self.operator.tell(text)
-        return Outcome(status, text, task, tuple(self.log), self._questions)
+        return Outcome(status, text, task, tuple(self.log), self._questions, belief, tuple(self._episodes))
 
     def _ask(self, question: str) -> str:
         self._questions += 1
@@ -127,12 +139,17 @@ class ServiceAgent:
 
     def _understood(self, sentence: str, choices: dict[Phrase, str]) -> Task | Refusal:
         """The task of a sentence, after questions where it is not clear."""
-        unclear = 0
+        unclear, proposed = 0, self.rephrase is None
         while True:
             found = self.understanding.task(sentence, choices)
             if isinstance(found, Task):
                 return found
             if isinstance(found, Refusal):
+                if found.code in _REPHRASE and not proposed:
+                    proposed, proposal = True, self._proposal(sentence)
+                    if proposal:
+                        sentence = proposal
+                        continue
                 if found.code not in _REPHRASE or unclear >= ASKED_AGAIN - 1:
                     return found
                 rephrased = self._ask(found.text)
@@ -148,6 +165,14 @@ class ServiceAgent:
                 choices[found.phrase] = chosen
             elif (unclear := unclear + 1) >= ASKED_AGAIN:
                 return Refusal(RefusalCode.NOT_UNDERSTOOD, f"I still do not know that: {found.text} I did nothing.")
+
+    def _proposal(self, sentence: str) -> str:
+        """Other words for a sentence to which the operator agrees; empty if there are none."""
+        proposal = self.rephrase(sentence) if self.rephrase is not None else None
+        if proposal is None or not _YES & set(tokens(self._ask(f"Do you mean '{proposal}'?"))):
+            return ""
+        self.log.append(("M2", f"the language model proposed, and the operator agreed: {proposal}"))
+        return proposal
 
     # --- carrying out
 
@@ -180,9 +205,10 @@ class ServiceAgent:
         direct = sum(p * belief.cost(belief.robot, spot) for spot, p in chances.items())
         return KNOWS * (belief.search_cost(name) - direct) > belief.cost(belief.robot, place) + BOTHER_S
 
-    def _stage(self, stage: Stage, belief: Belief, said: list[str], attempts: int = ATTEMPTS) -> str:
-        reason = ""
-        for attempt in range(attempts):
+    def _stage(self, stage: Stage, belief: Belief, said: list[str], attempts: int | None = None) -> str:
+        reason, attempt = "", 0
+        while True:
+            looked = belief.num_excluded
             found = plan_stage(stage, belief, CANDIDATES)
             if found is None:
                 reason = (
@@ -194,15 +220,17 @@ class ServiceAgent:
                 reason = self._run(found, belief, said)
                 if not reason:
                     return ""
-            if attempt + 1 < attempts:
-                stage = self._wider(stage, belief, reason)
-        return reason
+            stage, goes_on = self._wider(stage, belief, reason)
+            attempt += not goes_on or belief.num_excluded <= looked
+            if attempt >= (attempts or self.attempts):
+                return reason
 
-    def _wider(self, stage: Stage, belief: Belief, reason: str) -> Stage:
-        """The stage for another attempt: searches go on in the rest of the room, then of the home, then begin again."""
+    def _wider(self, stage: Stage, belief: Belief, reason: str) -> tuple[Stage, bool]:
+        """The stage for another attempt, and whether its search goes on: in the room, the home, then from the start."""
         missing = [name for name in (*stage.things, *stage.people) if not belief.placed(name)]
-        things, people = dict(stage.things), dict(stage.people)
+        things, people, goes_on = dict(stage.things), dict(stage.people), False
         for name in missing:
+            goes_on |= bool(belief.within.get(name) or belief.candidates(name, name in people))
             group = people if name in people else things
             within = belief.within.get(name, "")
             if within and not belief.candidates(name, name in people):
@@ -216,7 +244,7 @@ class ServiceAgent:
         for name in stage.things:
             belief.forget(("hard_to_grasp", name))
         self.log.append(("M3", f"began again: {reason}"))
-        return replace(stage, things=things, people=people)
+        return replace(stage, things=things, people=people), goes_on
 
     def _run(self, found: StagePlan, belief: Belief, said: list[str]) -> str:
         """Carry out one plan of a stage; returns why it failed, empty if it did not."""
@@ -235,6 +263,7 @@ class ServiceAgent:
         on_record = self.on_record
         note = None if on_record is None else lambda record: on_record(found, record)
         episode = agent.run(Plan(found.actions), note)
+        self._episodes.append((found, episode))
         state = belief.state(instance, stage)
         unmet = unmet_goal(instance, state, stage.goal)
         if episode.status is EpisodeStatus.COMPLETED and not unmet:

@@ -85,13 +85,29 @@ class Belief:
         return self.home.distance(one, other) / TRAVEL_MPS + LOOK_S
 
     def search_cost(self, name: str, person: bool = False) -> float:
-        """Expected cost of finding something by visiting the candidates in their order, seconds."""
+        """Expected cost of finding something by always going to the best place from where the robot is, seconds."""
         chances, here, spent, expected = self.probabilities(name, person), self.robot, 0.0, 0.0
-        for place in self.candidates(name, person):
+        left = dict(chances)
+        while left:
+            place = max(left, key=lambda each: left[each] / self.cost(here, each))
             spent += self.cost(here, place)
-            expected += chances[place] * spent
+            expected += left.pop(place) * spent
             here = place
         return expected
+
+    @property
+    def num_excluded(self) -> int:
+        """How many times a place was found not to hold something."""
+        return sum(map(len, self.excluded.values()))
+
+    def exclude(self, name: str, place: str) -> None:
+        """Something was looked for at a place and is not there: what was said or known otherwise is dropped."""
+        self.excluded.setdefault(name, set()).add(place)
+        if self.said.get(name, ("",))[0] == place:
+            del self.said[name]
+        item = self.home.items.get(name)
+        if item is not None and item.place == place:
+            self.home = self.home.with_item(name, "")
 
     def instance(self, stage: Stage, most: int = 1) -> Instance:
         """The scene of a stage, with so many candidate places of what is not found yet."""

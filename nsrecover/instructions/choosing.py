@@ -16,6 +16,7 @@ from math import prod
 import yaml
 
 from nsrecover.domains.service.kinds import OPERATOR
+from nsrecover.instructions.discourse import SWITCHED
 from nsrecover.instructions.reading import Clause, Phrase, Reading, Sort, Verb
 from nsrecover.instructions.task import Question, Refusal, Task
 
@@ -130,5 +131,5 @@ def _clause_text(clause: Clause) -> str:
     if clause.person is not None:
         words.append("to you" if clause.person.name == OPERATOR else f"to {clause.person.text}")
     if clause.target is not None:
-        words.append(f"on the {clause.target.text}")
+        words.append(f"the {clause.target.text}" if clause.verb in SWITCHED else f"on the {clause.target.text}")
     return " ".join(words)

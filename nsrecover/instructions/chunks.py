@@ -8,11 +8,11 @@ from dataclasses import replace
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.instructions.elements import NOUNS, PREPOSITIONS, Element
 from nsrecover.instructions.homographs import Homographs
-from nsrecover.instructions.reading import Phrase, Sort
+from nsrecover.instructions.reading import THINGS, Phrase, Sort
 from nsrecover.instructions.words import GRAMMAR, Lexeme, listed
 
 _DETERMINERS = ("article", "possessive", "number")
-_CONTAINERS = frozenset(listed(GRAMMAR["containers"]))
+_CONTAINERS = frozenset(form for each in listed(GRAMMAR["containers"]) for form in (each, f"{each}s"))
 _ANYONE = frozenset(listed(GRAMMAR["anyone"]))
 _RESTING = frozenset(
     [
@@ -86,7 +86,8 @@ class Chunker(Homographs):
         found = self._np(i)
         if found is not None:
             return found
-        if item.sort == "verb" and self._noun_position(i):
+        subject = self._sort(i - 1) == "unknown" and not item.forms & {"base"}
+        if item.sort == "verb" and self._noun_position(i) and not subject:
             return Element("word", item.text, i, i + 1, item)
         if item.text in ("question", "answer") and item.sort == "word" and not self._noun_position(i):
             verb = self.lexicon.verbs.get(item.text)
@@ -141,9 +142,11 @@ class Chunker(Homographs):
             return self._pronoun(i, j)
         at, words, pose, _containers = head
         item = self.items[at]
-        if count == "both":
+        if (count == "both" and not item.plural) or count in ("one", "1"):
             count = ""
         phrase = self._phrase(item, definite, owner, words, pose)
+        if phrase.sort in THINGS:
+            phrase = replace(phrase, count=count)
         made = Element("np", item.text, i, at + 1, item, phrase, count=count, vague=item.text in _ANYONE)
         made = self._compound(made)
         if made.is_thing and made.text in _CONTAINERS and self._sort(made.end) == "of":
@@ -224,9 +227,9 @@ class Chunker(Homographs):
         ends = ("mark", "conj", "from", "to", "at", "aux", "must", "for")
         quantity = item.text in ("some", "any") and self._sort(i + 1) in ends
         if quantity or (
-            item.text in ("one", "this", "that", "these", "those") and self._sort(i + 1) in (*ends, "verb")
+            item.text in ("both", "one", "this", "that", "these", "those") and self._sort(i + 1) in (*ends, "verb")
         ):
-            name = "them" if item.text in ("these", "those") else "it"
+            name = "them" if item.text in ("these", "those", "both") else "it"
             made = Element("np", item.text, i, i + 1, item, Phrase(Sort.PRONOUN, name))
             return self._modified(made) if item.text in ("one", "those") else made
         return None
@@ -257,6 +260,8 @@ class Chunker(Homographs):
             k += 1
         if self._sort(k) not in ("at", "from"):
             return None
+        if self._text(k) in ("inside", "in") and (self._sort(k + 1) in ("mark", "conj") or self._text(k + 1) == "it"):
+            return replace(made, end=k + 1 + (self._text(k + 1) == "it"))
         place = self._np(k + 1)
         if place is not None and place.is_place:
             return replace(made, at=place.phrase, end=place.end)
@@ -289,7 +294,7 @@ class Chunker(Homographs):
             if self._sort(k) == "not" and (there := self._np(k + 1)) is not None and not there.prep:
                 return None
             return None
-        if named:
+        if named or (self._sort(k) == "i" and self._text(made.start - 1) == "without"):
             return None
         if that:
             placed = self._placed(made, k)
@@ -297,7 +302,9 @@ class Chunker(Homographs):
                 return self._closed(placed, comma)
             if self._text(k) in ("stand", "live", "belong") or self._sort(k) in ("possessive", "whose"):
                 return None
-        if made.is_thing and (self._sort(k) in ("i", "you") or (that and self._sort(k) in ("person", "people"))):
+        subject = k + (self._sort(k) in ("article", "possessive"))
+        named = self._sort(subject) in ("person", "people") and (that or self._sort(subject + 1) in ("verb", "aux"))
+        if made.is_thing and (self._sort(k) in ("i", "you") or named):
             return self._told(made, k)
         return None
 
@@ -308,6 +315,8 @@ class Chunker(Homographs):
         while end < len(self.items) and self._sort(end) not in ("mark", "conj", "sub"):
             if place is not None and self._sort(end) in ("from", "to", "for", "with"):
                 break
+            if verb and self._sort(end) == "aux":
+                break
             if self._sort(end) in ("at", "from", "to"):
                 there = self._np(end + 1)
                 if there is not None and there.is_place:
@@ -317,7 +326,8 @@ class Chunker(Homographs):
                         place, end = there.phrase, there.end
                         continue
                     break
-            if self._sort(end) in ("must", "not") or (self._sort(end) == "verb" and verb):
+            perfect = self._text(end - 1) == "have" and "past" in self.items[end].forms
+            if self._sort(end) in ("must", "not") or (self._sort(end) == "verb" and verb and not perfect):
                 return None
             if self._sort(end) == "verb":
                 verb = True

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nsrecover.domains.service.kinds import OPERATOR
+from nsrecover.instructions.arguments import arguments, state_of
+from nsrecover.instructions.discourse import RESULT
 from nsrecover.instructions.elements import Element
-from nsrecover.instructions.frames import arguments, clauses_of, state_of, unused
+from nsrecover.instructions.frames import CLEARING, clauses_of, unused
 from nsrecover.instructions.ordering import OPPOSITE
 from nsrecover.instructions.questions import question_of
 from nsrecover.instructions.reading import Clause, Verb
@@ -75,6 +77,7 @@ class Commands(Speech):
             verb in (Verb.BRING, Verb.TAKE)
             and any(each.text in ("question", "answer") for each in own)
             and people
+            and people[0].prep != "from"
             and not self._things(own)
         ):
             verb = Verb.ANSWER
@@ -127,11 +130,16 @@ class Commands(Speech):
             return  # "leave it where it is"
         if negated and found.states and clauses:
             clauses, negated = [replace(each, verb=OPPOSITE.get(each.verb, each.verb)) for each in clauses], False
+        led = [entry.clause.person for entry in d.entries if entry.clause.verb is Verb.GUIDE]
+        fetched = verb in (Verb.BRING, Verb.TAKE) and any(each in led for each in found.others) and not found.things
+        if fetched and all(clause.verb is Verb.FIND for clause in clauses):
+            return  # "ashley should come to the kitchen, get her"
         for clause in clauses:
             greets = item.text in ("greet", "welcome") and clause.person is not None and self.last
             told = Clause(Verb.TELL, person=clause.person, person_at=clause.person_at, content="hello")
             d.add(told if greets else replace(clause, negated=negated))
-        if not clauses:
+            d.entries[-1].carried = verb in (Verb.BRING, Verb.TAKE) and clause.verb is Verb.PLACE
+        if not clauses and (own or item.text not in CLEARING):
             d.unclear(item)
         d.unclear(*unused(found, clauses))
 
@@ -156,6 +164,13 @@ class Commands(Speech):
             self._act(Verb.ANSWER, rest[0], rest, False)
             return i + 1
         if k is None and people and any(entry.indirect for entry in d.entries):
+            return i + 1
+        if k is None and people and not self.last:
+            for each in people:
+                d.note(each.phrase)
+                where = each.at or next((other.phrase for other in rest if other.is_place), None)
+                if each.phrase is not None and where is not None:
+                    d.locate(d.resolved(each, Verb.TELL), where)
             return i + 1
         if k is None:
             self.d.unclear(*[each for each in rest if each.kind not in ("filler", "particle")])
@@ -233,6 +248,8 @@ class Commands(Speech):
             d.settled |= {each.start for each in content if each is not people[0]}
             d.add(Clause(Verb.ASK, person=person, person_at=people[0].at, content=d.said(content)))
             return end
+        if all(each.is_pronoun for each in nouns) and not wh and d.entries and d.entries[-1].clause.content == RESULT:
+            return i + 1
         if not nouns and not wh and d.thing is not None and not any(each.kind == "unknown" for each in rest):
             d.add(Clause(Verb.FIND, d.thing, place))
             return i + 1

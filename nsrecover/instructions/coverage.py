@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.instructions.discourse import Discourse
 from nsrecover.instructions.pieces import Piece
-from nsrecover.instructions.reading import THINGS, Clause, Phrase, Sort
+from nsrecover.instructions.reading import THINGS, Clause, Phrase, Sort, Verb
 
 MOST_UNKNOWN = 0.4
 """Share of words that may be unknown in a sentence that is acted on."""
@@ -39,6 +39,12 @@ def _harmless(d: Discourse, piece: Piece, phrase: Phrase, clauses: Sequence[Clau
             return True
     story = any(item.kind == "i" for item in piece.content[:2])
     past = any(item.verb("past") and not item.may("put") and not item.may("lose") for item in piece.items)
+    busy = any(item.verb("ing") and (item.may("consume") or item.value == Verb.OTHER) for item in piece.items)
+    if busy and phrase.sort in THINGS and any(item.text in ("is", "are", "am") for item in piece.items):
+        return True  # "alex is watching football"
+    own = story and any(item.value == Verb.OTHER for item in piece.items)  # "I have to wipe the table"
+    if own and not any(item.kind == "you" for item in piece.items):
+        return True
     if phrase.sort is Sort.PLACE:
         return (story and past) or any(
             phrase.name in each.name.split() for clause in clauses for each in clause.phrases

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import takewhile
 
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR
@@ -32,6 +32,7 @@ class Entry:
         clause: what.
         indirect: whether it was said only indirectly ("the mug belongs on the desk").
         belief: whether it may be a belief, or only a mention.
+        carried: whether it was said with a verb of bringing or taking ("take the cup to the sink").
         close: whether it goes on with what was said just before ("open it and get me a cola", without "then").
     """
 
@@ -39,6 +40,7 @@ class Entry:
     indirect: bool = False
     belief: bool = False
     close: bool = True
+    carried: bool = False
 
 
 @dataclass
@@ -115,10 +117,13 @@ class Discourse:
                 continue
             if phrase.owner in self.home.people and phrase.owner != OPERATOR:
                 self.person = Phrase(Sort.PERSON, phrase.owner)
+            for word in " ".join(phrase.words).split():
+                if word in self.home.people:
+                    self.person = Phrase(Sort.PERSON, word)
             if phrase.sort in THINGS:
                 self.thing = phrase
                 self.mentioned.append(phrase)
-            elif phrase.sort in PEOPLE and phrase.name != OPERATOR:
+            elif phrase.sort in PEOPLE and phrase.name != OPERATOR and phrase.owner not in self.home.people:
                 self.person = phrase
             elif phrase.sort is Sort.PLACE:
                 self.place = phrase
@@ -154,12 +159,12 @@ class Discourse:
         if phrase.sort is not Sort.PRONOUN:
             return phrase
         if phrase.name == "there":
-            moved = verb in (Verb.PLACE, Verb.BRING, Verb.TAKE)
-            sources = [entry.clause.source for entry in self.entries if entry.clause.thing == self.thing]
-            sources += [
-                place for thing, place in self.located if self.thing is not None and thing.name == self.thing.name
-            ]
-            others = [place for place in self.places if place not in sources] if moved else []
+            moved = verb in (Verb.PLACE, Verb.BRING, Verb.TAKE, Verb.GUIDE)
+            sources = [entry.clause.source for entry in self.entries if entry.clause.source is not None]
+            switched = [entry.clause.target for entry in self.entries if entry.clause.verb in SWITCHED]
+            meant = self.person if verb is Verb.GUIDE else self.thing
+            sources = sources or [p for what, p in self.located if meant is not None and what.name == meant.name]
+            others = [place for place in self.places if place not in (*sources, *switched)] if moved else []
             return (others[-1] if others else self.place) or phrase
         if phrase.words and self.thing is not None:
             kind = self.home.kind(self.thing.name)
@@ -172,9 +177,19 @@ class Discourse:
         others = [
             thing for thing in dict.fromkeys(self.mentioned) if self.thing is not None and thing.name != self.thing.name
         ]
-        if others and phrase.name == "it" and verb is not None and not self.doubt("pronoun", True):
+        clear = bool(self.entries) and self.entries[-1].clause.thing == self.thing
+        if others and phrase.name == "it" and verb is not None and not clear and not self.doubt("pronoun", True):
             return others[-1]
         return self.thing or phrase
+
+    def group(self) -> list[Phrase]:
+        """The things that "them" means: those of the last commands of one kind, or else of the last mentions."""
+        if not self.entries:
+            return list(dict.fromkeys(self.mentioned))
+        last = self.entries[-1].clause.verb
+        same = takewhile(lambda each: each.clause.verb is last, reversed(self.entries))
+        things = [each.clause.thing for each in same if each.clause.thing is not None]
+        return list(dict.fromkeys(reversed(things)))
 
     def refine(self, phrase: Phrase) -> bool:
         """Apply "the red one" to the object of the last clause; returns whether there is one."""
@@ -185,216 +200,3 @@ class Discourse:
                 self.thing = thing
                 return True
         return False
-
-    # --- the end
-
-    def finish(self) -> tuple[Clause, ...]:
-        """The clauses with what was said indirectly, where things are, and to whom they go."""
-        entries = list(self.entries)
-        for k, entry in reversed(list(enumerate(entries))):
-            later = [other.clause for other in entries[k + 1 :]]
-            told = any(each.verb is Verb.TELL and each.content == RESULT for each in later)
-            greeted = entry.clause.content == "hello" and any(
-                each.verb is Verb.TELL and each.person == entry.clause.person for each in later
-            )
-            if (entry.belief and entry.clause.verb is Verb.TELL and told) or greeted:
-                del entries[k]
-        for entry in [each for each in entries if each.indirect]:
-            if entry not in entries:
-                continue
-            alike = [
-                other
-                for other in entries
-                if other is not entry and not other.indirect and _alike(entry.clause, other.clause)
-            ]
-            same = [
-                other for other in entries if other.indirect and other is not entry and other.clause == entry.clause
-            ]
-            mentioned = [
-                other
-                for other in entries
-                if other is not entry and not other.belief and _alike(entry.clause, other.clause)
-            ]
-            if entry.belief and not alike and mentioned:
-                entries.remove(entry)
-            elif alike:
-                other = alike[-1]
-                if (
-                    entry.belief
-                    and other.clause.verb in (Verb.FIND, Verb.BRING, Verb.TAKE)
-                    and other.clause.target is None
-                ):
-                    entries.remove(entry)
-                    continue
-                filled = _filled(other.clause, entry.clause)
-                if filled is not None:
-                    other.clause = filled
-                    k = entries.index(entry)
-                    reported = (
-                        k + 1 < len(entries) and entries[k + 1].indirect and entries[k + 1].clause.content == RESULT
-                    )
-                    del entries[k : k + 1 + reported]
-                    continue
-                if other.clause.verb in (Verb.FIND, Verb.TAKE, Verb.GO) and entries.index(other) > entries.index(entry):
-                    entries.remove(entry)
-                    entries.insert(entries.index(other) + 1, entry)
-            elif same:
-                entries = [each for each in entries if each is not entry]
-        left = [entry for entry in entries if entry.clause.verb is Verb.PLACE and entry.clause.negated]
-        for entry in left:
-            others = [each for each in entries if each.clause.thing == entry.clause.thing and not each.clause.negated]
-            if others:
-                where = entry.clause.source or entry.clause.target
-                if others[0].clause.source is None and where != others[0].clause.target:
-                    others[0].clause = replace(others[0].clause, source=where)
-                entries.remove(entry)
-        for before, entry in pairwise(entries):
-            entry.clause = self._taken_out(before.clause, entry)
-        clauses = _come_back([self._completed(entry.clause) for entry in entries])
-        clauses = _closed_later(clauses)
-        for k in range(len(clauses) - 1, 0, -1):
-            joined = _elaborated(clauses[k - 1], clauses[k])
-            if joined is not None:
-                clauses[k - 1 : k + 1] = [joined]
-        if clauses and clauses[-1].verb is Verb.TAKE and self.taking and not self.doubt("holding", True):
-            clauses[-1] = replace(clauses[-1], verb=Verb.BRING, person=OPERATOR_PHRASE)
-        asked = (Verb.COUNT, Verb.POSE, Verb.FIND, Verb.TELL, Verb.ASK)
-        return tuple(
-            clause
-            for i, clause in enumerate(clauses)
-            if clause not in (clauses[:i] if clause.verb in asked else clauses[max(0, i - 1) : i])
-        )
-
-    def _taken_out(self, before: Clause, entry: Entry) -> Clause:
-        """A clause with what was opened just before as the place of what is taken: "open it and bring me a cola"."""
-        clause = entry.clause
-        inside = before.verb is Verb.OPEN and before.target is not None and not self._is_room_door(before.target)
-        taken = clause.verb in (Verb.BRING, Verb.TAKE) and clause.source is None and clause.thing is not None
-        if not (inside and taken):
-            return clause
-        return replace(clause, source=before.target) if self.doubt("opened", entry.close) else clause
-
-    def _is_room_door(self, phrase: Phrase) -> bool:
-        place = self.home.places.get(phrase.name)
-        return place is not None and bool(place.leads_to)
-
-    def _completed(self, clause: Clause) -> Clause:
-        """A clause with the place where its object or person was said to be."""
-        if clause.thing is not None and clause.source is None:
-            spots = [p for thing, p in reversed(self.located) if _same(thing, clause.thing) and p != clause.target]
-            place = spots[0] if spots else None
-            if place is not None:
-                clause = replace(clause, source=place)
-        person = clause.person
-        if person is not None and person.name != OPERATOR:
-            place = next((p for who, p in reversed(self.located) if _same(who, person)), None)
-            if place is not None and clause.person_at is None and place != clause.target:
-                clause = replace(clause, person_at=place)
-        if clause.verb is Verb.FOLLOW and person is not None:
-            for who, start, end in self.moving:
-                if _same(who, person):
-                    clause = replace(clause, target=clause.target or end, person_at=clause.person_at or start)
-        if clause.verb is Verb.GUIDE and clause.target is None:
-            others = [place for place in self.places if place != clause.person_at]
-            clause = replace(clause, target=others[-1] if others else None)
-        if clause.verb is Verb.BRING and person is None:
-            clause = replace(clause, person=OPERATOR_PHRASE)
-        return clause
-
-
-def _closed_later(clauses: list[Clause]) -> list[Clause]:
-    """The clauses with what is taken put down before something is closed: the robot has one hand."""
-    for k in range(len(clauses) - 2):
-        taken, closed, put = clauses[k : k + 3]
-        moved = taken.verb in (Verb.TAKE, Verb.BRING) and put.thing is not None and put.thing == taken.thing
-        if moved and closed.verb is Verb.CLOSE:
-            clauses[k + 1 : k + 3] = [put, closed]
-    return clauses
-
-
-def _come_back(clauses: list[Clause]) -> list[Clause]:
-    """The clauses without coming back to the operator where something is brought or told there anyway."""
-    for k in range(len(clauses) - 1, -1, -1):
-        clause = clauses[k]
-        if clause.verb is not Verb.FIND or clause.person != OPERATOR_PHRASE or clause.negated:
-            continue
-        before, after = clauses[:k], clauses[k + 1 :]
-        taken = before[-1] if before else None
-        if taken is not None and taken.verb is Verb.TAKE:
-            clauses[k - 1 : k + 1] = [replace(taken, verb=Verb.BRING, person=OPERATOR_PHRASE)]
-        elif any(
-            each.person == OPERATOR_PHRASE and each.verb in (Verb.BRING, Verb.TELL)
-            for each in (*before[-1:], *after[:1])
-        ):
-            del clauses[k]
-    return clauses
-
-
-def _elaborated(one: Clause, other: Clause) -> Clause | None:
-    """One clause for two of the same verb that say no different things: "show robin out, guide him to the entrance"."""
-    if (
-        one.verb is not other.verb
-        or one.verb not in (Verb.GUIDE, Verb.FOLLOW, Verb.PLACE, Verb.BRING)
-        or one.negated
-        or other.negated
-    ):
-        return None
-    joined = other
-    for name in ("thing", "source", "target", "person", "person_at"):
-        a, b = getattr(one, name), getattr(other, name)
-        if a is not None and b is not None and a.name != b.name:
-            return None
-        joined = replace(joined, **{name: b or a})
-    return joined
-
-
-def _same(one: Phrase, other: Phrase) -> bool:
-    """Whether two phrases name the same thing or person."""
-    if one.sort in PEOPLE and other.sort in PEOPLE:
-        return one.name == other.name or "person" in (one.name, other.name)
-    return (
-        one.name == other.name
-        and one.sort == other.sort
-        and (one.words == other.words or not (one.words and other.words))
-    )
-
-
-def _alike(indirect: Clause, direct: Clause) -> bool:
-    """Whether a command may be about what was said indirectly."""
-    if indirect.verb in SWITCHED or direct.verb in SWITCHED:
-        return indirect.verb in SWITCHED and direct.verb in SWITCHED and indirect.target == direct.target
-    if indirect.thing is not None:
-        return direct.thing is not None and _same(indirect.thing, direct.thing)
-    if indirect.person is not None and direct.person is not None:
-        return _same(indirect.person, direct.person)
-    return indirect.verb is direct.verb
-
-
-def _filled(direct: Clause, indirect: Clause) -> Clause | None:
-    """A command with what it leaves out and was said indirectly; None if the two are different things to do."""
-    d, i = direct, indirect
-    if d.verb in SWITCHED:
-        return d
-    if d.verb is Verb.COUNT and i.verb is Verb.FIND:
-        return replace(d, source=d.source or i.source)
-    if d.verb is i.verb or (i.verb is Verb.PLACE and d.verb in (Verb.TAKE, Verb.BRING) and d.person is None):
-        return replace(
-            d,
-            verb=i.verb if i.verb is Verb.PLACE else d.verb,
-            source=d.source or i.source,
-            target=d.target or i.target,
-            person=d.person or i.person,
-            person_at=d.person_at or i.person_at,
-            content=d.content or i.content,
-        )
-    if i.verb is Verb.BRING and d.verb is Verb.TAKE and d.person is None:
-        return replace(d, verb=Verb.BRING, person=i.person, source=d.source or i.source)
-    if d.verb in (Verb.BRING, Verb.PLACE, Verb.DISCARD) and i.thing is not None:
-        return replace(d, source=d.source or i.source)
-    if (
-        d.verb in (Verb.TELL, Verb.ASK, Verb.ANSWER, Verb.GUIDE, Verb.FOLLOW)
-        and i.person is not None
-        and i.thing is None
-    ):
-        return replace(d, person_at=d.person_at or i.person_at)
-    return None

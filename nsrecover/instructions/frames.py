@@ -3,166 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.service.kinds import OPERATOR, ServiceTrait
-from nsrecover.instructions.discourse import OPERATOR_PHRASE, SWITCHED, Discourse
+from nsrecover.instructions.arguments import CARRIED, Arguments
+from nsrecover.instructions.discourse import OPERATOR_PHRASE, Discourse
 from nsrecover.instructions.elements import Element
-from nsrecover.instructions.reading import PEOPLE, Clause, Phrase, Sort, Verb
+from nsrecover.instructions.reading import Clause, Phrase, Sort, Verb
 from nsrecover.instructions.words import GRAMMAR, listed
 
-STATES: dict[str, Verb] = {
-    **dict.fromkeys(listed(GRAMMAR["states"]["open"]), Verb.OPEN),
-    **dict.fromkeys(listed(GRAMMAR["states"]["closed"]), Verb.CLOSE),
-    **dict.fromkeys(listed(GRAMMAR["states"]["on"]), Verb.TURN_ON),
-    **dict.fromkeys(listed(GRAMMAR["states"]["off"]), Verb.TURN_OFF),
-}
-"""How a state is said -> the verb that leads to it."""
-
-_ALARMS = ("not", "exclusion", "number", "time")
 _MAY_LEAD_TO_STATES = (Verb.BRING, Verb.PLACE, Verb.TAKE, Verb.OPEN, Verb.CLOSE, Verb.TURN_ON, Verb.TURN_OFF)
-_CARRIED = (Verb.BRING, Verb.TAKE, Verb.PLACE)
-
-
-def state_of(item: Element) -> Verb | None:
-    """The verb that leads to the state that a word names; None if it names none."""
-    if item.kind in ("particle", "from", "at", "to", "filler", "verb", "unknown", "word"):
-        said = item.lexeme.said if item.lexeme is not None else item.text
-        if item.verb("past") and item.value in SWITCHED:
-            return Verb(item.value)
-        return STATES.get(said) or (STATES.get(item.text) if item.kind != "verb" else None)
-    return None
-
-
-@dataclass
-class Arguments:
-    """What stands with a verb.
-
-    Attributes:
-        things: objects, with their preposition.
-        people: people, with their preposition.
-        places: places with their preposition, and what stood before each: a thing, a person, or nothing.
-        states: verbs that lead to the states that are named.
-        words: general nouns.
-        particles: prepositions without a noun phrase.
-        wh: question words.
-        used: the elements of the phrases, to say which of them are in no clause.
-        at: phrase -> where what it names is said to be.
-    """
-
-    things: list[tuple[str, Phrase]] = field(default_factory=list)
-    people: list[tuple[str, Phrase]] = field(default_factory=list)
-    places: list[tuple[str, Phrase, str]] = field(default_factory=list)
-    states: list[Verb] = field(default_factory=list)
-    words: list[str] = field(default_factory=list)
-    particles: list[str] = field(default_factory=list)
-    wh: list[str] = field(default_factory=list)
-    used: list[tuple[Element, Phrase]] = field(default_factory=list)
-    at: dict[Phrase, Phrase] = field(default_factory=dict)
-
-    def place(self, *preps: str, after: str | None = None) -> Phrase | None:
-        """The first place with one of some prepositions."""
-        return next((p for prep, p, what in self.places if prep in preps and (after is None or what == after)), None)
-
-    @property
-    def others(self) -> list[Phrase]:
-        """The people besides the operator."""
-        return [phrase for _, phrase in self.people if phrase.name != OPERATOR]
-
-
-def arguments(d: Discourse, verb: Verb, items: Sequence[Element]) -> Arguments:
-    """The arguments among some elements; what cannot be one is noted as not understood."""
-    found, last, i = Arguments(), "", 0
-    while i < len(items):
-        item = items[i]
-        if item.kind == "np" and item.phrase is not None:
-            phrase = d.resolved(item, verb, item.prep)
-            if (
-                item.count
-                and item.count not in ("one", "1")
-                and ((item.is_thing and verb is not Verb.COUNT) or item.count != "all")
-            ):
-                d.unexplained.append(item.count)
-            found.used.append((item, phrase))
-            if item.at is not None:
-                found.at[phrase] = item.at
-            if phrase.sort is Sort.PLACE or phrase.name == "there":
-                if not _narrower(d, found, phrase, item.prep):
-                    found.places.append((item.prep, phrase, last))
-            elif phrase.sort in PEOPLE:
-                found.people.append((item.prep, phrase))
-                d.note(phrase)
-                last = "person" if phrase.name != OPERATOR else "me"
-            else:
-                if found.things and phrase.name.endswith(found.things[-1][1].name) and item.prep == found.things[-1][0]:
-                    d.settled.add(found.used[-2][0].start)
-                    found.things.pop()
-                    found.used.pop(-2)
-                found.things.append((item.prep, phrase))
-                last = "thing"
-        elif item.kind == "not":
-            i = _contrasted(d, items, i)
-        elif item.kind == "exclusion":
-            i = _contrasted(d, items, i) if item.text in ("instead of", "rather than", "but not", "than") else i
-            if item.text not in ("instead of", "rather than", "but not", "instead", "only", "than"):
-                d.unclear(item)
-        elif (state := state_of(item)) is not None:
-            found.states.append(state)
-        elif item.kind == "particle":
-            found.particles.append(item.text)
-        elif item.kind == "word":
-            found.words.append(item.text)
-        elif item.kind == "wh":
-            found.wh.append(item.text)
-        elif item.kind in _ALARMS or item.kind == "unknown":
-            if not item.text.endswith("ly") or item.kind != "unknown":
-                d.unknown.append((item.text, _stands_for_noun(items, i))) if item.kind == "unknown" else d.unclear(item)
-            else:
-                d.unknown.append((item.text, False))
-        elif item.kind == "verb" and not item.verb("past", "ing"):
-            d.unclear(item)
-        i += 1
-    return found
-
-
-def _stands_for_noun(items: Sequence[Element], i: int) -> bool:
-    before = items[i - 1] if i else None
-    return before is None or before.kind not in ("filler", "np") or not before
-
-
-def _contrasted(d: Discourse, items: Sequence[Element], i: int) -> int:
-    """Read "not the blue one" behind what is meant; returns the index of the last element that belongs to it."""
-    if i + 1 < len(items) and items[i + 1].kind == "np" and i > 0:
-        item = items[i + 1]
-        d.settled.add(item.start)
-        if item.is_place and d.thing is not None and item.phrase is not None and item.prep:
-            d.locate(d.thing, item.phrase)
-        return i + 1
-    d.unclear(items[i])
-    return i
-
-
-def _narrower(d: Discourse, found: Arguments, room: Phrase, prep: str) -> bool:
-    """Whether a room only says where the furniture before it is: "the table in the kitchen"; then that is noted."""
-    if not found.places or prep not in ("at", "of"):
-        return False
-    before_prep, before, what = found.places[-1]
-    if found.used[-2][1] != before or before.name in d.home.rooms:
-        return False
-    if room.name in before.name.split():
-        d.settled.add(found.used.pop()[0].start)
-        return True
-    if room.name not in d.home.rooms:
-        return False
-    named = [name for name, place in d.home.places.items() if name == before.name or name.endswith(before.name)]
-    inside = [name for name in named if d.home.inside(name, room.name)]
-    if len(inside) != 1:
-        return False
-    found.places[-1] = (before_prep, replace(before, name=inside[0], words=()), what)
-    d.settled |= {item.start for item, _ in found.used[-2:]}
-    found.used[-2:] = []
-    return True
 
 
 def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Clause]:
@@ -172,10 +23,26 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
     whom = found.people[0][1] if found.people else None
     if found.states and places and verb in _MAY_LEAD_TO_STATES and not things:
         return [Clause(found.states[-1], target=places[0][1])]
-    if found.states and verb in _CARRIED and not places and not things and d.place is not None:
+    if found.states and verb in CARRIED and not places and not things and d.place is not None:
         return [Clause(found.states[-1], target=d.place)]
-    if verb in (Verb.BRING, Verb.TAKE) and text in _FETCHING and others and not things and not places:
-        return [Clause(Verb.FIND, person=others[0], person_at=_at(found, others[0]))]
+    to_me = any(prep == "to" and phrase.name == OPERATOR for prep, phrase in found.people)
+    if verb in (Verb.BRING, Verb.TAKE, Verb.GUIDE) and others and to_me and not things and found.people[0][0] == "":
+        at = next((place for prep, place, what in places if what == "me" and prep == "at"), None)
+        start = found.place("from") or next((place for _, place, what in places if what == "person"), None)
+        here = at or d.operator_at or Phrase(Sort.PLACE, d.home.operator_at)
+        return [Clause(Verb.GUIDE, person=others[0], person_at=_at(found, others[0]) or start, target=here)]
+    elsewhere = {place.name for place in d.places} - {place.name for _, place in d.located}
+    if verb is Verb.BRING and text.startswith("bring") and others and not things and not places and not elsewhere:
+        here = d.operator_at or Phrase(Sort.PLACE, d.home.operator_at)
+        return [Clause(Verb.GUIDE, person=others[0], person_at=_at(found, others[0]), target=here)]
+    if (
+        verb in (Verb.BRING, Verb.TAKE)
+        and text in _FETCHING
+        and others
+        and not things
+        and not any(prep == "to" for prep, *_ in places)
+    ):
+        return [Clause(Verb.FIND, person=others[0], person_at=_at(found, others[0]) or found.place("from", "at"))]
     if (
         verb in (Verb.BRING, Verb.TAKE)
         and whom is not None
@@ -234,6 +101,10 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
                 thing = Phrase(Sort.CATEGORY, "object")
             person = others[0] if others and thing is None else None
             subject = thing or person
+            if subject is None and "what" in found.wh:
+                thing = Phrase(Sort.CATEGORY, "object")
+            elif subject is None and not {"heads", "headcount"} & set(found.words):
+                return []
             place = (subject and _at(found, subject)) or found.place("at", "from", "to", "", "of") or None
             return [Clause(verb, thing, place or d.place, person=person)]
         case Verb.GUIDE if text == "walk" and not found.people and found.place("to", "at") is not None:
@@ -248,11 +119,10 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
                 return [Clause(verb, target=target)]
             if whom is not None or text in _COMING:
                 return [Clause(Verb.FIND, person=OPERATOR_PHRASE)]
-            return (
-                [Clause(verb, target=d.place)]
-                if {"in", "inside"} & set(found.particles) and d.place is not None
-                else []
-            )
+            if d.place is None or not {"in", "inside"} & set(found.particles):
+                return []
+            behind = d.home.places[d.place.name].leads_to if d.place.name in d.home.places else ""
+            return [Clause(verb, target=replace(d.place, name=behind, words=()) if behind else d.place)]
         case Verb.ANSWER:
             person = (others[0] if others else whom) or d.person or OPERATOR_PHRASE
             return [Clause(verb, person=person, person_at=_at(found, person) or found.place("at", "from", "of"))]
@@ -271,10 +141,11 @@ def clauses_of(d: Discourse, verb: Verb, text: str, found: Arguments) -> list[Cl
             return []
 
 
-_CLEARING = frozenset(("clear", "clear away", "put away", "tidy away", "tidy up", "tidy", "stow"))
+CLEARING = frozenset(("clear", "clear away", "put away", "tidy away", "tidy up", "tidy", "stow"))
 _FETCHING = frozenset(("pick up", "pick", "collect", "fetch", "get", "meet"))
+_TOSSED = frozenset(("toss", "chuck", "dump", "throw"))
 _COMING = frozenset(("come", "come back", "return", "get back", "go back", "head back", "get over", "come over"))
-_ALSO_MOTION = frozenset(("move", "move over", "return", "position", "slide", "turn"))
+_ALSO_MOTION = frozenset(("move", "move over", "return", "position", "slide", "turn", "pop"))
 _DOORS = {Trait.DOOR, ServiceTrait.ROOM_DOOR}
 
 
@@ -300,6 +171,8 @@ def _bin(d: Discourse) -> Phrase | None:
 
 def _moves_person(verb: Verb, text: str, found: Arguments) -> bool:
     """Whether a person is moved: "take ashley to the sofa", "walk ashley to the sofa"."""
+    if text in ("go", "come", "drive", "head"):
+        return False
     direct = any(prep == "" and phrase.name != OPERATOR for prep, phrase in found.people)
     target = found.place("to") is not None or any(what == "person" and prep == "at" for prep, _, what in found.places)
     return direct and (target if verb is not Verb.GO else found.place("to") is not None)
@@ -365,12 +238,14 @@ def _put(d: Discourse, text: str, found: Arguments, things: list[Phrase]) -> lis
         target = d.place
     spots = [place for prep, place, _ in found.places if prep in ("at", "")]
     source = found.place("from")
-    if target is None and spots and text in _CLEARING:
+    if target is None and spots and text in CLEARING:
         source = source or spots.pop(0)
     if target is None and spots:
         target = spots.pop()
     if source is None and spots:
         source = spots[0]
+    if target is None and not found.people and text in _TOSSED:
+        target = _bin(d)
     if target is None and found.people:
         person = found.others[0] if found.others else OPERATOR_PHRASE
         return [Clause(Verb.BRING, each, _at(found, each) or source, None, person) for each in objects]

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
+from nsrecover.instructions.arguments import state_of
 from nsrecover.instructions.chunks import Chunker
 from nsrecover.instructions.commands import Commands
+from nsrecover.instructions.conclusion import concluded
 from nsrecover.instructions.coverage import MOST_UNKNOWN, uncovered
-from nsrecover.instructions.discourse import Discourse
+from nsrecover.instructions.discourse import OPERATOR_PHRASE, Discourse
 from nsrecover.instructions.elements import Element
-from nsrecover.instructions.frames import state_of
 from nsrecover.instructions.lexing import lexed
 from nsrecover.instructions.pieces import Piece, pieces_of
-from nsrecover.instructions.reading import Clause, Reading, Sort, Verb
+from nsrecover.instructions.reading import THINGS, Clause, Phrase, Reading, Sort, Verb
+from nsrecover.instructions.speech import CORRECTIONS
 from nsrecover.instructions.statements import statement_of
-from nsrecover.instructions.words import COMMON, GRAMMAR, Lexicon, listed, tokens
+from nsrecover.instructions.words import COMMON, Lexicon, tokens
 
-_CORRECTIONS = frozenset(listed(GRAMMAR["corrections"]))
+_SOUGHT = (Verb.FIND, Verb.BRING, Verb.TAKE)
+"""What is looked for at the place that is named last: "where is my book? look in the study"."""
 
 
 class _Reader(Commands):
@@ -27,15 +31,26 @@ class _Reader(Commands):
         i = 0
         while i < len(self.pieces):
             i = self._piece(i)
+        self._implied()
         if not self.d.entries:
             for piece in self.background:
                 self.d.unknown += [(item.text, False) for item in piece.content if item.kind == "unknown"]
+
+    def _implied(self) -> None:
+        """What the operator needs if that is all that is said: "I am thirsty. The water is on the table"."""
+        d = self.d
+        located = {thing.name: (thing, place) for thing, place in d.located if thing.sort in THINGS}
+        acts = any(item.value for piece in self.background for item in piece.items)
+        if d.entries or acts or len(located) != 1 or not any(map(_needs, self.background)):
+            return
+        thing, place = next(iter(located.values()))
+        d.add(Clause(Verb.BRING, thing, place, None, OPERATOR_PHRASE))
 
     def _piece(self, i: int) -> int:
         """Read one piece; returns the index of the next one that is not read yet."""
         piece, d = self.pieces[i], self.d
         self.last = i + 1 >= len(self.pieces)
-        if d.said(piece.items) in _CORRECTIONS:
+        if d.said(piece.items) in CORRECTIONS:
             self.correcting = bool(d.entries)
             return i + 1
         if not piece.content:
@@ -54,8 +69,11 @@ class _Reader(Commands):
                 before -= 1
             self.correcting = False
             at, negated = verb
+            asker, self.asker = self.asker, None
             end = self._command(i, at, negated)
             for entry in d.entries[before:]:
+                if asker is not None and entry.clause.verb is Verb.BRING and entry.clause.person is None:
+                    entry.clause = replace(entry.clause, person=asker)
                 given = piece.items[at].text in ("give", "hand", "deliver", "pass")
                 entry.close = piece.link in ("", "and") and piece.mark in ("", ",") and not piece.sub and not given
             self._ordered(piece, before, end)
@@ -75,6 +93,9 @@ class _Reader(Commands):
         wished = piece.sub == "condition" and any(item.text == "were" for item in piece.items)
         goal = piece.sub in ("when", "after") and not (person is not None and person.is_person)
         goal = goal or wished or (self.ensuring and piece.link == "and")
+        if piece.mark == "," and piece.content[0].text == "which" and d.thing is not None:
+            which = replace(piece.content[0], kind="np", phrase=Phrase(Sort.PRONOUN, "it"))
+            piece = replace(piece, items=(which, *piece.content[1:]))
         items = self._with_subject(piece)
         if statement_of(d, items, goal=goal):
             self._ordered(piece, before, i + 1)
@@ -89,8 +110,10 @@ class _Reader(Commands):
         items = list(piece.items)
         if piece.link and self.subject and (first.kind == "must" or first.kind == "aux" or first.verb("third", "past")):
             return [*self.subject, *items]
-        k = next((k for k, item in enumerate(items) if item.kind in ("aux", "must", "verb")), 0)
-        self.subject = [item for item in items[:k] if item.kind == "np" and not item.prep]
+        if piece.link and self.subject and self.subject[0].kind == "i" and first.verb("base") and first.may("want"):
+            return [*self.subject, *items]
+        k = next((k for k, item in enumerate(items) if item.kind in ("aux", "must", "verb", "unknown")), 0)
+        self.subject = [item for item in items[:k] if item.kind == "i" or (item.kind == "np" and not item.prep)]
         return items
 
     def _ordered(self, piece: Piece, before: int, end: int) -> None:
@@ -168,14 +191,26 @@ class _Reader(Commands):
         if len(pairs) > 1 and _is_pair(piece):
             d.add(Clause(Verb.PLACE, things[0].phrase, None, places[-1].phrase))
             return
-        single = len(things) == 1 and len(places) == 1 and len(items) == 2 and places[0].prep == "at"
-        if single and not piece.sub and not self._told_later(things[0]) and d.doubt("fragment", False):
-            d.add(Clause(Verb.PLACE, things[0].phrase, None, places[0].phrase), indirect=True)
+        there = len(things) and len(places) == 1 and len(items) == len(things) + 1 and items[-1].prep == "at"
+        there = there and items[-1].is_place
+        if there and not piece.sub and not self._told_later(things[-1]) and d.doubt("fragment", False):
+            for each in things:
+                d.add(Clause(Verb.PLACE, each.phrase, None, places[0].phrase), indirect=True)
+            return
+        last = d.entries[-1].clause if d.entries else None
+        again = (
+            last is not None and last.verb is Verb.PLACE and "and" in f"{piece.link} {piece.mark}".replace(",", "and")
+        )
+        if again and last is not None and len(things) == len(items) and not piece.sub and "but" not in piece.link:
+            for each in things:  # "the soup goes on the table, and a spoon too"
+                d.add(replace(last, thing=each.phrase, source=each.at), indirect=True)
             return
         if things:
             self._act(Verb.BRING if not (places and places[-1].prep == "to") else Verb.PLACE, things[0], items, False)
             for each in things:
-                at = each.at or next((other.phrase for other in places if other.prep in ("at", "from")), None)
+                after = items[items.index(each) + 1 : items.index(each) + 2]
+                near = [other for other in (*after, *places) if other.is_place and other.prep in ("at", "from")]
+                at = each.at or next((other.phrase for other in near), None)
                 if at is not None and each.phrase is not None:
                     d.locate(each.phrase, at)
             for entry in d.entries[-len(things) :]:
@@ -184,6 +219,8 @@ class _Reader(Commands):
             d.add(Clause(Verb.GO, target=places[0].phrase), indirect=True)
         elif people and len(items) == 1 and not piece.sub:
             d.note(people[0].phrase)
+            if people[0].phrase is not None and people[0].at is not None:
+                d.locate(people[0].phrase, people[0].at)
         elif places and i and self.pieces[i - 1].is_nominal and d.thing is not None and places[0].phrase is not None:
             d.locate(d.thing, places[0].phrase)
         else:
@@ -227,6 +264,10 @@ class _Reader(Commands):
                 d.note(item.phrase)
                 if item.at is not None and not item.is_place:
                     d.locate(item.phrase, item.at)
+        for item, after in pairwise(piece.content):
+            named = item.is_thing or (item.is_person and not item.vague)
+            if named and after.is_place and after.prep in ("at", "from") and item.phrase and after.phrase:
+                d.locate(item.phrase, after.phrase)
         if piece.sub == "condition" or (
             piece.sub == "" and any(item.kind == "exclusion" and item.text != "without" for item in piece.items)
         ):
@@ -234,6 +275,13 @@ class _Reader(Commands):
             found = [item for item in piece.content if item.kind == "verb" and item.may("put")]
             if piece.sub == "" or (not found and known and not any(item.kind == "you" for item in piece.items)):
                 d.unclear(*known)
+
+
+def _needs(piece: Piece) -> bool:
+    """Whether the operator says how he is, or what he has to do or cannot do."""
+    items = piece.content
+    own = any(item.kind == "i" for item in items[:2]) or (items[0].kind == "possessive" and items[0].text == "my")
+    return own and any(item.kind in ("must", "not") or item.text in ("am", "is", "are", "feel") for item in items)
 
 
 def _is_pair(piece: Piece) -> bool:
@@ -261,12 +309,17 @@ def read(sentence: str, lexicon: Lexicon, flips: frozenset[str] = frozenset()) -
     reader = _Reader(lexicon, d, pieces_of(Chunker(found.items, lexicon).elements()))
     pieces = list(reader.pieces)
     reader.read()
-    clauses = list(d.finish())
+    clauses = list(concluded(d))
     d.unexplained += uncovered(d, pieces, clauses)
     for k, clause in enumerate(clauses):
         if clause.verb is Verb.CHECK:
+            sought = next((j for j in range(k) if clauses[j].verb in _SOUGHT), None)
             if k + 1 < len(clauses):
                 clauses[k] = replace(clause, verb=Verb.GO)
+            elif sought is not None and clauses[sought].thing is not None and clauses[sought].source is None:
+                clauses[sought] = replace(clauses[sought], source=clause.target)
+            elif sought is not None and clauses[sought].thing is None and clauses[sought].person_at is None:
+                clauses[sought] = replace(clauses[sought], person_at=clause.target)
             else:
                 d.unexplained.append("check")
     strange = [item.text for item in found.items if item.sort == "unknown" and item.text not in COMMON]

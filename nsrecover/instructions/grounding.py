@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nsrecover.domains.base import Fact
 from nsrecover.domains.household.kinds import Trait, traits_of
@@ -19,6 +19,10 @@ from nsrecover.instructions.words import hostile
 
 LONGEST = 400
 """Characters that a sentence may have."""
+
+
+NUMBERS = {"two": 2, "2": 2, "both of the": 2, "three": 3, "3": 3, "four": 4, "4": 4}
+"""How many a number word means; of more, a home has hardly ever as many by name."""
 
 
 class _StopError(Exception):
@@ -85,6 +89,7 @@ class _Grounder:
             words = ", ".join(f"'{each}'" for each in reading.unexplained)
             text = f"I did not understand what {words} means for the task. I did nothing; say it in other words."
             self._refuse(RefusalCode.NOT_UNDERSTOOD, text)
+        clauses = tuple(each for clause in clauses for each in self._several(clause))
         self._check_contradictions(clauses)
         stages = list[Stage]()
         for i, clause in enumerate(clauses):
@@ -146,6 +151,21 @@ class _Grounder:
                 and clause.target != after.target
             ):
                 self._refuse(RefusalCode.CONTRADICTION, "You want one thing put in two places. I did nothing.")
+
+    def _several(self, clause: Clause) -> list[Clause]:
+        """One clause for each of several things: "both mugs", "all balls", "the mugs"."""
+        phrase = clause.thing
+        if phrase is None or clause.verb is Verb.COUNT or not (phrase.count or (phrase.plural and phrase.definite)):
+            return [clause]
+        names = [item.name for item in self.home.items.values() if self.home.could_mean(phrase.name, item.name)]
+        names = names or [noun for noun in self.home.nouns if noun.endswith(f" {phrase.name}")]
+        wanted = NUMBERS.get(phrase.count, 0) if phrase.count not in ("", "all", "both") else len(names)
+        if len(names) > 1 and wanted == len(names) and not phrase.owner and not phrase.words:
+            return [replace(clause, thing=Phrase(Sort.THING, name)) for name in names]
+        if phrase.count:
+            text = f"I do not know {phrase.count} {phrase.text}; say each of them. I did nothing."
+            self._refuse(RefusalCode.NOT_UNDERSTOOD, text)
+        return [clause]
 
     # --- stages
 

@@ -34,6 +34,7 @@ class Homographs:
         if item.sort not in (*NOUNS, "pose", "filler", "word") or item.said not in self.lexicon.verbs:
             return None
         first = all(each.kind in ("filler", "conj", "aux", "you", "mark") for each in before[-2:])
+        first = first or (bool(before) and before[-1].kind == "mark")
         after = self._sort(i + 1)
         if (
             first
@@ -74,10 +75,10 @@ class Homographs:
     def _noun_position(self, i: int) -> bool:
         """Whether a determiner or an owner stands before a word."""
         j = i - 1
-        while j >= 0 and self._sort(j) == "unknown":
+        while j >= 0 and self._sort(j) in ("unknown", "filler"):
             j -= 1
         if self._text(j) == "her":
-            return self._sort(i) == "word"
+            return self._sort(i) == "word" or self._text(i) == "question"
         return bool(
             self._sort(j) in ("possessive", "whose")
             or self._text(j) in ("a", "an", "the", "any", "another", "some", "no")

@@ -58,12 +58,17 @@ def _repaired(
             return owner, 1
     for size in (3, 2, 1):
         part = words[i : i + size]
-        if len(part) < size or any(each in MARKS for each in part) or (size == 1 and lexicon.known(word)):
+        if (
+            len(part) < size
+            or any(each in MARKS or each[0].isdigit() for each in part)
+            or (size == 1 and lexicon.known(word))
+        ):
             continue
         sorts = [lexicon.entries[each].sort for each in part if each in lexicon.entries]
         if size > 1 and any(sort in _NO_PART for sort in sorts):
             continue
-        close = lexicon.repaired(" ".join(part))
+        whole = size > 1 and all(lexicon.known(each) for each in part)
+        close = lexicon.written_apart(part) if whole else lexicon.repaired(" ".join(part))
         if close is not None and (size == 1 or size - 1 <= close.count(" ") + 1):
             corrected.append((" ".join(part), close))
             return lexicon.entries[close], size

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import OPERATOR
+from nsrecover.instructions.discourse import OPERATOR_PHRASE
 from nsrecover.instructions.reading import Clause, Verb
 
 OPPOSITE = {Verb.OPEN: Verb.CLOSE, Verb.CLOSE: Verb.OPEN, Verb.TURN_ON: Verb.TURN_OFF, Verb.TURN_OFF: Verb.TURN_ON}
@@ -74,4 +75,20 @@ def taken_first(clauses: tuple[Clause, ...]) -> tuple[Clause, ...]:
         )
         if clause.verb is Verb.BRING and moved and clause.person is not None and clause.person.name == OPERATOR:
             ordered[i] = replace(clause, verb=Verb.TAKE, person=None)
-    return tuple(ordered)
+    return _one_by_one(ordered)
+
+
+def _one_by_one(clauses: list[Clause]) -> tuple[Clause, ...]:
+    """The clauses with each thing moved at once, as the robot has one hand: "take A and B and put them there"."""
+    left = list(clauses)
+    for clause in clauses:
+        k = left.index(clause) if clause in left else len(left)
+        mine = clause.verb is Verb.TAKE or (clause.verb is Verb.BRING and clause.person in (None, OPERATOR_PHRASE))
+        after = next((j for j in range(k + 2, len(left)) if left[j].thing == clause.thing), None)
+        if not mine or clause.negated or clause.thing is None or after is None:
+            continue
+        moved = left[after]
+        if moved.verb in (Verb.BRING, Verb.PLACE) and moved.source is None and not moved.negated:
+            left[after] = replace(moved, source=clause.source)
+            del left[k]
+    return tuple(left)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from nsrecover.instructions.arguments import share_place, state_of
 from nsrecover.instructions.discourse import Discourse
 from nsrecover.instructions.elements import Element
-from nsrecover.instructions.frames import state_of
 from nsrecover.instructions.reading import Phrase, Sort, Verb
 
 ASKED = ("question", "questions", "riddle", "quiz")
@@ -87,7 +87,12 @@ def parsed(d: Discourse, items: Sequence[Element]) -> Parsed:
             if item.phrase is not None and (not found.who or (found.who == "other" and item.prep == "")):
                 found.who = _who(d, item)
         elif item.is_place and item.prep and found.subject:
-            found.at = item.phrase
+            if found.subject[-1].is_thing and found.subject[-1].at is None:
+                found.subject[-1] = replace(found.subject[-1], at=item.phrase)
+            else:
+                found.at = item.phrase
+        elif item.kind == "unknown" and found.subject and found.subject[-1].text in ("her", "his", "their"):
+            found.who = "other"  # "her taxi"
         elif item.kind in ("word", "unknown", "that", "wh") and not found.who:
             found.who = "other"
             found.subject.append(item)
@@ -107,6 +112,9 @@ def parsed(d: Discourse, items: Sequence[Element]) -> Parsed:
         k += 1
     found.must = found.must or bool({"should", "shall", "must", "ought"} & set(found.aux))
     found.rest = list(items[k:])
+    at = dict[Phrase, Phrase]()
+    share_place([item for item in found.subject if item.is_thing], at)
+    found.subject = [replace(each, at=at.get(each.phrase, each.at) if each.phrase else None) for each in found.subject]
     for item in found.subject:
         if item.at is not None and found.at is None:
             found.at = item.at
@@ -126,6 +134,9 @@ def _who(d: Discourse, item: Element) -> str:
 
 def things_in(d: Discourse, items: Sequence[Element], verb: Verb | None = None) -> list[tuple[Element, Phrase]]:
     """The objects among some elements, pronouns resolved."""
+    at = dict[Phrase, Phrase]()
+    share_place([item for item in items if item.is_thing], at)
+    items = [replace(item, at=at.get(item.phrase, item.at)) if item.phrase in at else item for item in items]
     found = [(item, d.resolved(item, verb, item.prep)) for item in items if item.kind == "np"]
     return [(item, phrase) for item, phrase in found if phrase.sort in (Sort.THING, Sort.CATEGORY)]
 
@@ -143,7 +154,7 @@ def first_place(d: Discourse, items: Sequence[Element], *preps: str) -> Phrase |
 def predicate(p: Parsed) -> Element | None:
     """The verb of a statement, without those that only say that it begins or goes on."""
     verbs = [item for item in p.rest if item.kind == "verb"]
-    if len(verbs) > 1 and verbs[0].text in _ASPECTS and verbs[1].verb("ing"):
+    if len(verbs) > 1 and verbs[0].text in _ASPECTS and (verbs[1].verb("ing") or verbs[0].text == "try"):
         return verbs[1]
     if len(verbs) > 1 and verbs[0].text == "go" and verbs[0].verb("ing") and verbs[1].may("want"):
         return verbs[1]

@@ -53,7 +53,8 @@ def pieces_of(elements: Sequence[Element]) -> list[Piece]:
             link = sub = mark = ""
         items = []
 
-    for each in elements:
+    for i, each in enumerate(elements):
+        ends = i + 1 == len(elements) or elements[i + 1].kind in ("mark", "conj")
         if each.kind == "mark":
             if each.text == '"':
                 continue
@@ -77,9 +78,15 @@ def pieces_of(elements: Sequence[Element]) -> list[Piece]:
             flush()
             sub = each.lexeme.value if each.lexeme is not None and each.kind == "sub" else "when"
             sub = "condition" if each.text == "if" else sub
-        elif (sub and each.verb("base") and each.value and items and items[-1].kind == "np" and _finished(items)) or (
-            each.kind == "i" and sub and any(item.verb() for item in items) and not items[-1].verb()
-        ):
+        elif (
+            sub
+            and each.verb("base")
+            and each.value
+            and not ends
+            and items
+            and items[-1].kind == "np"
+            and _finished(items)
+        ) or (each.kind == "i" and sub and any(item.verb() for item in items) and not items[-1].verb()):
             flush()
             items.append(each)
         else:
@@ -191,7 +198,7 @@ def _continues(before: Piece, piece: Piece) -> bool:
     """Whether noun phrases go on with what was said before: "and the banana", ", from the fridge"."""
     if (
         piece.mark not in ("", ",")
-        or "or" in piece.link.split()
+        or {"or", "but"} & set(piece.link.split())
         or not before.content
         or (before.is_nominal != piece.is_nominal and before.sub)
     ):

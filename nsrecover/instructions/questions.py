@@ -10,7 +10,8 @@ from nsrecover.instructions.elements import Element
 from nsrecover.instructions.reading import Clause, Phrase, Sort, Verb
 from nsrecover.instructions.words import GRAMMAR, listed
 
-_NUMBER = frozenset(("number", "amount", "quantity", "headcount", "count", "total"))
+NUMBER = frozenset(("number", "amount", "quantity", "headcount", "count", "total"))
+"""Words for how many."""
 _POSE = frozenset(("pose", "posture", "gesture", "position", "posed", "positioned"))
 _THINGS = frozenset(
     ("object", "objects", "thing", "things", "item", "items", "stuff", "something", "anything", "everything")
@@ -42,7 +43,7 @@ def question_of(d: Discourse, items: Sequence[Element]) -> list[Clause] | None:
         "how many" in texts
         or (things and any(item.count or item.kind == "number" for item in items))
         or "how much" in wh
-        or _NUMBER & texts
+        or NUMBER & texts
         or "what number of" in wh
     ):
         return _counted(d, items, things, people, place)
@@ -67,14 +68,18 @@ def question_of(d: Discourse, items: Sequence[Element]) -> list[Clause] | None:
     ):
         item, person = people[0]
         return [Clause(Verb.ASK, person=person, person_at=item.at or place, content=NAME), REPORT]
-    asks_who = any(
-        item.text == "who" and (k + 1 >= len(items) or items[k + 1].kind == "aux") for k, item in enumerate(items)
-    )
+    after_who = [items[k + 1 : k + 2] for k, item in enumerate(items) if item.text == "who"]
+    asks_who = any(not after or after[0].kind == "aux" or after[0].is_pronoun for after in after_who)
+    unnamed = d.person is not None and d.person.name == "person"
+    if asks_who and place is None and unnamed:
+        place = next((spot for who, spot in reversed(d.located) if who == d.person), None)
     if asks_who and place is not None and not things:
         return [Clause(Verb.ASK, person=Phrase(Sort.PERSON, "person"), person_at=place, content=NAME), REPORT]
     if things and ("where" in texts or _LOST & texts or "whereabouts" in texts):
         item, thing = things[0]
         return [Clause(Verb.FIND, thing, item.at or place), REPORT]
+    if wh == ["where"] and not nouns and d.thing is not None:
+        return [Clause(Verb.FIND, d.thing), REPORT]
     if people and place is None and "there" in texts and ({"if", "whether"} & set(wh) or _asks(items)):
         place = d.place
     still = not any(item.kind in ("verb", "unknown", "word") for item in items)
@@ -87,7 +92,8 @@ def question_of(d: Discourse, items: Sequence[Element]) -> list[Clause] | None:
     if things and (({"if", "whether"} & set(wh)) or _asks(items)) and not people and _located(items):
         item, thing = things[0]
         return [Clause(Verb.FIND, thing, item.at or place), REPORT]
-    if place is not None and not people and ({"what", "which"} & texts or (_THINGS & texts and (wh or _asks(items)))):
+    what = bool({"what", "which"} & texts) or (bool(_THINGS & texts) and (bool(wh) or _asks(items)))
+    if place is not None and not people and what and _located(items):
         thing = things[0][1] if things else Phrase(Sort.CATEGORY, "object")
         return [Clause(Verb.COUNT, thing, place), REPORT]
     return None
@@ -155,6 +161,8 @@ def _counted(
         return [Clause(Verb.COUNT, Phrase(Sort.CATEGORY, "object"), place), REPORT]
     if not people and "headcount" not in said and pose is None and place is None:
         return None
+    if not people and not NUMBER & said and pose is None and d.thing is not None:
+        return [Clause(Verb.COUNT, d.thing, place), REPORT]
     person = people[0][1] if people else Phrase(Sort.PERSON, "person", False, plural=True)
     at = (people[0][0].at if people else None) or place or d.place
     if pose is not None and pose.lexeme is not None:

@@ -58,6 +58,7 @@ class Phrase:
         owner: the person whom it belongs to; "operator" for "my"; empty if not said.
         words: further words before or after it, such as "red", "bought the other day".
         plural: whether several are meant.
+        count: how many are meant, as it was said: "two", "both", "all"; empty if that is not said.
     """
 
     sort: Sort
@@ -66,6 +67,7 @@ class Phrase:
     owner: str = ""
     words: tuple[str, ...] = ()
     plural: bool = False
+    count: str = ""
 
     @property
     def text(self) -> str:

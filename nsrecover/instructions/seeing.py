@@ -129,14 +129,14 @@ class BelievedWorld:
             elif self._looks_again(name, place):
                 self.log.append(("M3", f"did not see {called(name, self.stage)} at the {place}, and looked again"))
             else:
-                self.belief.excluded.setdefault(name, set()).add(place)
+                self.belief.exclude(name, place)
                 left = self.belief.candidates(name, name in self.stage.people)
                 then = f", then looked at the {left[0]}" if left else ""
                 self.log.append(("M3", f"did not find {called(name, self.stage)} at the {place}{then}"))
         elif action.operator == "pick" and sight.held != name:
             self._misses[name] = self._misses.get(name, 0) + 1
             if not self.belief.placed(name):
-                self.belief.excluded.setdefault(name, set()).add(action.arguments[1])
+                self.belief.exclude(name, action.arguments[1])
             self.log.append(("M3", f"missed the grasp of the {name}"))
             if self._misses[name] >= GRASPS and OPERATOR in self.instance.objects and self.belief.placed(name):
                 facts.add(("hard_to_grasp", name))
@@ -160,6 +160,7 @@ class BelievedWorld:
         held = next(wanted, sight.held)
         if held:
             belief.facts = {fact for fact in belief.facts if fact[:2] != ("at", held)} | {("holding", held)}
+        belief.said.pop(held, None)
         for name in self.stage.things:
             if sight.objects is None or name == held or self._handed(name):
                 continue
@@ -189,4 +190,4 @@ class BelievedWorld:
             self.belief.facts = {f for f in facts if f[:2] != ("at", name)} | {("at", name, place)}
         elif ("at", name, place) in facts:
             facts.discard(("at", name, place))
-            self.belief.excluded.setdefault(name, set()).add(place)
+            self.belief.exclude(name, place)

@@ -8,10 +8,14 @@ from dataclasses import replace
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.instructions.discourse import NAME, OPERATOR_PHRASE, RESULT
 from nsrecover.instructions.elements import Element
+from nsrecover.instructions.pieces import Piece
 from nsrecover.instructions.questions import question_of
 from nsrecover.instructions.reading import Clause, Phrase, Sort, Verb
 from nsrecover.instructions.verbs import TaskVerbs
+from nsrecover.instructions.words import GRAMMAR, listed
 
+CORRECTIONS = frozenset(listed(GRAMMAR["corrections"]))
+"""How somebody says that what was said before is wrong."""
 _ABOUT_RESULTS = frozenset(
     ("number", "result", "results", "answer", "how", "it", "many", "found", "what", "where", "back", "outcome")
 )
@@ -28,7 +32,8 @@ class Speech(TaskVerbs):
             piece = self.pieces[end]
             if piece.mark in (".", "!", "?", ";") or self._verb(piece) is not None or not piece.content:
                 break
-            if any(each.kind == "ensure" for each in piece.items):
+            corrected = self.d.said(piece.items) in CORRECTIONS
+            if any(each.kind == "ensure" for each in piece.items) or _whereabouts(piece) or corrected:
                 break
             if piece.sub in ("after", "before", "when") and piece.link == "":
                 pass
@@ -79,7 +84,9 @@ class Speech(TaskVerbs):
                 return k
             if each.kind not in ("filler", "to") and not (each.is_place and k == 0):
                 break
-        return next((k for k in range(len(rest) - 1, -1, -1) if fits(rest[k], "to", "for", "from", "with")), None)
+        behind = range(len(rest) - 1, -1, -1)
+        found = next((k for k in behind if fits(rest[k], "to")), None)
+        return found if found is not None else next((k for k in behind if fits(rest[k], "for", "from", "with")), None)
 
     def _inner_content(self, content: Sequence[Element]) -> str:
         text = self.d.said(content)
@@ -107,8 +114,9 @@ class Speech(TaskVerbs):
                 d.add(Clause(Verb.ASK, person=whom, person_at=person_at, content=text or d.statement))
             return
         clauses = question_of(d, content) if content else None
-        whom = person if person is not None else OPERATOR_PHRASE
         last = d.entries[-1].clause.verb if d.entries else None
+        met = d.entries[-1].clause.person if last in (Verb.FIND, Verb.BRING) else None
+        whom = person or (met if met is not None and verb is Verb.TELL and text and not clauses else OPERATOR_PHRASE)
         found_out = (Verb.COUNT, Verb.ASK, Verb.POSE, Verb.FIND, Verb.ASK_WHERE, Verb.CHECK)
         if clauses:
             for clause in clauses[:-1]:
@@ -131,3 +139,14 @@ class Speech(TaskVerbs):
             d.unexplained.append("tell")
             return
         d.add(Clause(Verb.TELL, person=whom, person_at=person_at, content=text))
+
+
+def _whereabouts(piece: Piece) -> bool:
+    """Whether a piece only says where a person is: ", she is in the bedroom"."""
+    content = piece.content
+    if piece.mark != "," or piece.link or len(content) < 3:
+        return False
+    who, where = content[0], content[-1]
+    rest = content[1:-1]
+    pronoun = who.is_pronoun and who.text in ("he", "she", "they")
+    return pronoun and where.is_place and where.prep == "at" and all(each.kind in ("aux", "must") for each in rest)

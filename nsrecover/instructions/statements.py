@@ -126,9 +126,10 @@ def _asked(d: Discourse, items: Sequence[Element]) -> bool:
     if people and wants and people[0].phrase is not None and not people[0].vague and people[0].prep == "":
         robot = any(item.kind in ("i", "you") for item in items)
         if not robot:
-            d.add(
-                Clause(Verb.ASK, person=people[0].phrase, person_at=people[0].at, content=d.said(items)), indirect=True
-            )
+            k = items.index(people[0])
+            at = people[0].at or next((item.phrase for item in items[k + 1 : k + 2] if item.is_place), None)
+            d.add(Clause(Verb.ASK, person=people[0].phrase, person_at=at, content=d.said(items)), indirect=True)
+            d.settled |= {item.start for item in items if not item.is_place}
             return True
     return False
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nsrecover.core.episode import StepRecord
+from nsrecover.core.protocols import LanguageModel
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.home_file import load_home
 from nsrecover.instructions.agent import OutcomeStatus, ServiceAgent
 from nsrecover.instructions.person import Person, TerminalPerson
 from nsrecover.instructions.planning import StagePlan, TaskPlan, action_text
+from nsrecover.instructions.rephrasing import Rephraser
 from nsrecover.instructions.seeing import HomeWorld
 from nsrecover.instructions.understanding import Understanding
 
@@ -33,6 +35,7 @@ def tell_robot(
     sentence: str,
     feedback: bool = False,
     person: Person | None = None,
+    model: LanguageModel | None = None,
 ) -> bool:
     """Let a robot do what a sentence says, and print what it does; returns whether it got done.
 
@@ -41,7 +44,8 @@ def tell_robot(
         make_world: makes the robot's world for a home.
         sentence: the command.
         feedback: whether the person is asked in the end whether that was wanted.
-        person: who gives the command; by default somebody at the terminal.
+        person: who gives the command; by default a person at the terminal.
+        model: proposes other words for a sentence that is not understood.
 
     Raises:
         InvalidConfiguration: the home cannot be used.
@@ -57,6 +61,9 @@ def tell_robot(
             print(f"    {code}: {text}")
         shown = len(agent.log)
 
-    agent = ServiceAgent(Understanding(place), make_world(place), person or TerminalPerson(), feedback, show)
+    understanding = Understanding(place)
+    agent = ServiceAgent(understanding, make_world(place), person or TerminalPerson(), feedback, show)
+    if model is not None:
+        agent.rephrase = Rephraser(model, understanding).proposal
     outcome = agent.run(sentence)
     return outcome.status is OutcomeStatus.DONE

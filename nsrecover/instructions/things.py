@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from nsrecover.instructions.arguments import arguments, state_of
 from nsrecover.instructions.discourse import OPERATOR_PHRASE, Discourse
 from nsrecover.instructions.elements import Element
-from nsrecover.instructions.frames import arguments
-from nsrecover.instructions.parsed import Again, Parsed, first_place, predicate
+from nsrecover.instructions.parsed import Again, Parsed, first_place, predicate, things_in
 from nsrecover.instructions.people import of_person
 from nsrecover.instructions.reading import Clause, Phrase, Sort, Verb
+from nsrecover.instructions.subjects import of_place
 from nsrecover.instructions.wishes import passive
 from nsrecover.instructions.words import GRAMMAR, listed
 
 _LOST = frozenset(listed(GRAMMAR["lost"]))
+_LASTING = frozenset(("get", "run", "wait", "sit", "stand", "rest"))
+"""Verbs that say of a thing that is doing so where it is: "the milk is getting warm on the table"."""
 
 
 def of_pronoun(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
@@ -22,9 +25,14 @@ def of_pronoun(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     item = next(each for each in p.subject if each.is_pronoun)
     pronoun = item.text
     meant = (d.person if pronoun in ("he", "she", "they") and d.person is not None else d.thing) or d.person
+    switched = any(state_of(each) is not None for each in p.rest) and d.place is not None and pronoun in ("it", "that")
+    if switched and (meant is None or p.must):
+        p.subject = [replace(item, phrase=d.place)]
+        return of_place(d, p, goal)
     if meant is None:
         return False
-    p.subject = [replace(item, phrase=meant)]
+    group = d.group() if pronoun in ("they", "these", "those", "both") and meant == d.thing else []
+    p.subject = [replace(item, phrase=each) for each in (group or [meant])]
     return (of_person if meant.sort in (Sort.PERSON, Sort.POSED) else of_thing)(d, p, goal)
 
 
@@ -47,7 +55,7 @@ def of_thing(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     can = bool({"can", "could", "would", "may", "shall"} & set(p.aux))
     if (_LOST & said) and not p.negated:
         for _, thing in subjects:
-            d.add(Clause(Verb.FIND, thing, start), indirect=True)
+            d.add(Clause(Verb.FIND, thing, start or first_place(d, rest)), indirect=True)
         return True
     verbs = [item for item in rest if item.kind == "verb" and item.lexeme is not None]
     bearing = [item for item in verbs if not item.may("want") and item.text not in ("need", "have")]
@@ -65,6 +73,11 @@ def of_thing(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     target = first_place(d, rest, "at", "to", "from")
     people = [item for item in rest if item.is_person and item.prep in ("to", "for", "with", "")]
     belongs = main is not None and (main.may("belong") or main.may("move") or (main.value == Verb.GO))
+    going_on = main is not None and main.verb("ing") and bool({"is", "are"} & set(p.aux)) and main.text in _LASTING
+    if main is not None and main.text == "leave" and owes:
+        return _locate(d, subjects, first_place(d, rest))
+    if going_on:
+        return _locate(d, subjects, target)
     if (
         belongs
         and main is not None
@@ -73,14 +86,14 @@ def of_thing(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
     ):
         return _locate(d, subjects, target)
     if p.negated and target is not None:
-        if not p.must:
+        if not p.must and not (main is not None and main.may("belong")):
             d.settled |= {item.start for item in rest}
             return False
         return _locate(d, subjects, target)
     given = bool(people) and (belongs or ((owes or main is None) and bool(people[0].prep)))
     if given:
         for item, thing in subjects:
-            d.add(Clause(Verb.BRING, thing, start or item.at, None, people[0].phrase), indirect=True)
+            d.add(Clause(Verb.BRING, thing, item.at or start, None, people[0].phrase), indirect=True)
         return True
     if target is not None and (belongs or owes):
         start_of = next((k for k, item in enumerate(rest) if item.kind != "unknown"), 0)
@@ -93,8 +106,9 @@ def of_thing(d: Discourse, p: Parsed, goal: bool) -> bool | Again:
             return _locate(d, subjects, sources[0])
         if not goals:
             return False
-        for item, thing in subjects:
-            source = start or item.at or (sources[0] if sources else None)
+        more = [(item, phrase) for item, phrase in things_in(d, rest) if item.prep == ""]
+        for item, thing in [*subjects, *more]:
+            source = item.at or start or (sources[0] if sources else None)
             d.add(Clause(Verb.PLACE, thing, source, goals[0]), indirect=True)
             if not belongs and not goal and main is None:
                 d.entries[-1].belief = True

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from nsrecover.domains.service.kinds import OPERATOR
 from nsrecover.instructions.discourse import Discourse
 from nsrecover.instructions.elements import PREPOSITIONS, Element
 from nsrecover.instructions.pieces import Piece
-from nsrecover.instructions.reading import Verb
+from nsrecover.instructions.reading import Phrase, Verb
 from nsrecover.instructions.words import Lexicon
 
 _ATTITUDES = frozenset(("mind", "able", "willing", "manage", "possible", "trouble", "like", "that", "ready"))
+
+_SAYING = (Verb.ASK, Verb.TELL)
 
 
 class TaskVerbs:
@@ -26,6 +30,7 @@ class TaskVerbs:
         self.correcting = self.ensuring = self.last = False
         self.subject: list[Element] = []
         self.background: list[Piece] = []
+        self.asker: Phrase | None = None
 
     def _verb(self, piece: Piece) -> tuple[int, bool] | None:
         """The index of the verb that says what the robot is to do, and whether it is not to; None without one."""
@@ -40,6 +45,7 @@ class TaskVerbs:
                 item.kind in ("filler", "that")
                 or (item.kind == "np" and item.prep in PREPOSITIONS)
                 or item.text in ("do", "let's")
+                or (item.kind == "to" and piece.link == "and" and k == 0)
             ):
                 k += 1
             elif item.kind == "not" and k + 1 < len(items) and items[k + 1].kind in ("verb", "filler"):
@@ -79,11 +85,13 @@ class TaskVerbs:
         if k >= len(items) or items[k].kind != "verb" or not self._is_task(items[k]):
             return None
         verb, prefix = items[k], items[:y]
-        if any(
-            item.kind == "np" and not item.is_pronoun and item.phrase is not None and item.phrase.name != OPERATOR
+        foreign = [
+            item
             for item in prefix
-        ):
-            return None
+            if item.kind == "np" and not item.is_pronoun and item.phrase is not None and item.phrase.name != OPERATOR
+        ]
+        if foreign:
+            return (k, negated) if self._reported(prefix, foreign) else None
         inverted = [item.text for item in prefix if item.kind == "aux"]
         asked = bool(inverted) and not any(item.kind == "i" for item in prefix)
         begged = bool(set(aux) & {"could", "can", "would"}) or any(item.text == "why" for item in prefix)
@@ -99,6 +107,26 @@ class TaskVerbs:
         polite = any(item.text in ("would", "could", "can", "why", "will") for item in prefix)
         refused = any(item.kind == "not" for item in prefix) and not polite
         return k, (negated and not asked) or refused
+
+    def _reported(self, prefix: Sequence[Element], foreign: Sequence[Element]) -> bool:
+        """Whether a person wants or was promised what follows: "ashley asked whether", "I promised ashley that"."""
+        who = foreign[0]
+        says = [item for item in prefix if item.verb()]
+        content = [item for item in prefix if item.kind not in ("filler", "aux", "that", "wh", "must", "to")]
+        named = who.is_person and not who.prep and all(item is who or item.is_place for item in foreign)
+        would = any(item.kind == "aux" for item in prefix)
+        reports = says and all(
+            (would or item.verb("past", "third")) and (item.may("want") or item.may("promise") or item.value in _SAYING)
+            for item in says
+        )
+        if not named or not reports or content[0].kind not in ("i", "np") or content[0].prep:
+            return False
+        self.d.note(who.phrase)
+        at = who.at or next((item.phrase for item in foreign if item.is_place), None)
+        if who.phrase is not None and at is not None:
+            self.d.locate(who.phrase, at)
+        self.asker = who.phrase if content[0] is who else None
+        return True
 
     def _wrapped(self, piece: Piece) -> tuple[int, bool] | None:
         """The verb behind words that only ask politely: "would it be possible to bring", "how about bringing"."""
@@ -125,6 +153,8 @@ class TaskVerbs:
                     before[-1].kind == "to" or (before[-1].kind == "must" and before[-1].text.endswith("to"))
                 )
                 somebody = [each for each in before if each.kind == "np" and each.vague]
+                if somebody and any(each.text in ("was", "were", "has", "had") for each in before):
+                    return None
                 rest = [each for each in before if each not in somebody and each.kind != "to"]
                 if not all(each.kind in plain or (each.is_pronoun and each.text in ("it", "this")) for each in rest):
                     return None
@@ -133,8 +163,13 @@ class TaskVerbs:
                 )
                 aux = {each.text for each in before if each.kind == "aux"}
                 must = any(each.kind == "must" for each in before)
+                if tuple(somebody) == before and item.verb("base") and not item.verb("past"):
+                    return k, False
                 if somebody and (aux & {"can", "could", "would", "will"} or must or piece.sub == "condition"):
                     return k, False
+                thing = must and self.d.thing is not None and any(each.is_pronoun for each in rest)
+                if thing and (item.may("belong") or item.may("move")):
+                    return None  # "it has to go into the sink" says where a thing belongs
                 if to and it and item.verb("base") and not any(each.kind == "not" for each in before):
                     return k, False
                 if any(each.text in ("stop", "quit", "avoid") for each in rest) and item.verb("ing"):

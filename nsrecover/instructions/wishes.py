@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nsrecover.domains.service.kinds import OPERATOR
+from nsrecover.instructions.arguments import arguments, state_of
 from nsrecover.instructions.discourse import OPERATOR_PHRASE, RESULT, Discourse
 from nsrecover.instructions.elements import Element
-from nsrecover.instructions.frames import arguments, clauses_of, state_of, unused
+from nsrecover.instructions.frames import clauses_of, unused
 from nsrecover.instructions.parsed import ASKED, Again, Parsed, first_place, things_in
-from nsrecover.instructions.questions import question_of
-from nsrecover.instructions.reading import Clause, Phrase, Verb
+from nsrecover.instructions.questions import NUMBER, question_of
+from nsrecover.instructions.reading import Clause, Phrase, Sort, Verb
 from nsrecover.instructions.words import GRAMMAR, listed
 
 _LOST = frozenset(listed(GRAMMAR["lost"]))
@@ -24,6 +25,12 @@ def looked_for(d: Discourse, things: Sequence[tuple[Element, Phrase]], place: Ph
     return True
 
 
+def _content(d: Discourse, items: Sequence[Element]) -> str:
+    """What is to be told: the words of some elements, which need no clause."""
+    d.settled |= {item.start for item in items}
+    return d.said(items).removeprefix("that ")
+
+
 def wish(d: Discourse, who: Phrase, rest: Sequence[Element], verb: Element | None, p: Parsed) -> bool | Again:
     """What somebody wants: a thing, to know something, to go somewhere, or a state."""
     if p.negated:
@@ -33,8 +40,10 @@ def wish(d: Discourse, who: Phrase, rest: Sequence[Element], verb: Element | Non
     verbs = [item for item in after if item.kind == "verb"]
     things = things_in(d, after)
     question = next((item for item in after if item.kind == "word" and item.text in ASKED), None)
-    if things and any(item.kind == "aux" and item.text == "be" for item in after):
+    if any(item.is_thing or item.is_person for item in after[:1]) and any(item.text == "be" for item in after):
         return Again(after, goal=True)
+    if who.name == OPERATOR and any(item.kind == "word" and item.text in NUMBER for item in after):
+        return Again(after, question=True)
     states = [item for item in after if state_of(item) is not None and item.kind != "np"]
     place = first_place(d, after, "")
     if states and place is not None and not things and not any(item.kind == "you" for item in after):
@@ -46,6 +55,12 @@ def wish(d: Discourse, who: Phrase, rest: Sequence[Element], verb: Element | Non
         if verbs[0].may("know") or (
             verbs[0].text in ("know", "find out", "see", "check") and any(i.kind == "wh" for i in inner)
         ):
+            told = next((item for item in after[: after.index(verbs[0])] if item.is_person), None)
+            if told is not None and told.phrase is not None and told.phrase.name != OPERATOR:
+                near = next((item.phrase for item in after[: after.index(verbs[0])] if item.is_place), None)
+                clause = Clause(Verb.TELL, person=told.phrase, person_at=told.at or near, content=_content(d, inner))
+                d.add(clause, indirect=True)
+                return True
             if who.name == OPERATOR:
                 return Again(inner, question=True)
             clauses = question_of(d, inner)
@@ -58,6 +73,10 @@ def wish(d: Discourse, who: Phrase, rest: Sequence[Element], verb: Element | Non
             return True
         if who.name != OPERATOR and value == Verb.ASK:
             d.add(Clause(Verb.ANSWER, person=who), indirect=True)
+            return True
+        called = next((item.phrase for item in after if item.is_place and item.prep in ("at", "to")), None)
+        if who.name != OPERATOR and not things and any(item.kind == "you" for item in after) and called is not None:
+            d.add(Clause(Verb.FIND, person=who, person_at=called), indirect=True)
             return True
         if who.name != OPERATOR and not things and (value in (Verb.GO, Verb.PLACE) or verbs[0].may("move")):
             target = first_place(d, inner)
@@ -86,6 +105,9 @@ def wish(d: Discourse, who: Phrase, rest: Sequence[Element], verb: Element | Non
         for item in after
         if item.is_person and item.phrase is not None and item.phrase.name != OPERATOR and item.prep == ""
     ]
+    pronoun = next((item for item in after if item.is_pronoun and item.text in ("him", "her") and not item.prep), None)
+    if pronoun is not None and not people and d.person is not None:
+        people = [replace(pronoun, phrase=d.person)]
     target = first_place(d, after, "at", "to")
     if people and target is not None and not things:
         d.add(Clause(Verb.GUIDE, person=people[0].phrase, person_at=people[0].at, target=target))
@@ -113,20 +135,37 @@ def wish_thing(
     if any(item.text in _LOST for item in after):
         return False
     target = next((item for item in after if item.is_place and item.prep in ("at", "to")), None)
-    source = first_place(d, after, "from") or (p.front[0].phrase if p.front else None)
+    source = first_place(d, after, "from")
+    if source is None and p.front:
+        source = p.front[0].phrase
+        fixed = p.front[0].prep != "at" or target is not None or who.name != OPERATOR or not states
+        if not fixed and d.doubt("wish front", False):
+            for _, thing in things:
+                d.add(Clause(Verb.PLACE, thing, None, source), indirect=True)
+            return True
     found = arguments(d, Verb.BRING, [item for item in after if item.kind not in ("verb", "aux", "must", "to", "i")])
     people = found.others
+    there = next((item for item in after if item.is_pronoun and item.text == "there"), None)
+    last, sense = after.index(things[-1][0]), None
     for item, thing in things:
+        if there is not None and states and who.name == OPERATOR:
+            spot = d.resolved(there, Verb.PLACE, "to")
+            if spot.sort is Sort.PLACE:
+                d.add(Clause(Verb.PLACE, thing, item.at or source, spot), indirect=True)
+                continue
         owner = people[0] if people and who.name == OPERATOR else who
         place = source
         if target is not None and item.at is not None and states and who.name == OPERATOR and target.phrase != item.at:
             d.add(Clause(Verb.PLACE, thing, item.at, target.phrase), indirect=True)
             continue
         if target is not None and item.at is None and target.phrase is not None:
-            direct = after.index(target) == after.index(item) + 1
+            listed = all(each.is_thing for each in after[after.index(item) : last + 1])
+            direct = after.index(target) == (last if listed else after.index(item)) + 1
             certain = target.prep == "to" or not direct or who.name != OPERATOR or source is not None or not states
             definite = item.phrase is not None and item.phrase.definite
-            wished = definite if certain else d.doubt("wish " + ("definite" if definite else "any"), definite)
+            if not certain and sense is None:
+                sense = d.doubt("wish " + ("definite" if definite else "any"), definite)
+            wished = definite if certain or sense is None else sense
             if source is not None and target.phrase != source and states and who.name == OPERATOR:
                 d.add(Clause(Verb.PLACE, thing, source, target.phrase), indirect=True)
                 continue
@@ -134,7 +173,8 @@ def wish_thing(
                 d.add(Clause(Verb.PLACE, thing, source or item.at, target.phrase))
                 continue
             place = source or target.phrase
-        clause = Clause(Verb.BRING, thing, item.at or place, None, owner, p.at if who.name != OPERATOR else None)
+        at = item.at or found.at.get(thing) or place
+        clause = Clause(Verb.BRING, thing, at, None, owner, p.at if who.name != OPERATOR else None)
         d.add(clause, indirect=True)
     return True
 

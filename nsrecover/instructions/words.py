@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import resources
@@ -11,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from nsrecover.domains.household.kinds import Trait
 from nsrecover.domains.service.home import Home
 from nsrecover.domains.service.kinds import FURNITURE, OPERATOR
 from nsrecover.instructions.reading import Verb
@@ -100,6 +102,8 @@ class Lexicon:
         for name, place in home.places.items():
             for text in (name, *place.also):
                 self._noun(text, "place", name)
+                if Trait.DOOR in place.traits:
+                    self._noun(f"door of the {text}", "place", name)
         for word in (*home.furniture_words, *FURNITURE.split(", ")):
             if word != "stand":
                 self._noun(word, "place", word)
@@ -189,7 +193,11 @@ class Lexicon:
 
     def known(self, word: str) -> bool:
         """Whether a word means something to the grammar."""
-        return word in self.single or word in COMMON
+        return word in self.single or word in COMMON or word.removesuffix("s") in COMMON
+
+    def written_apart(self, words: Sequence[str]) -> str | None:
+        """The entry that known words are if they are written together: "book shelf"; else None."""
+        return self._joined.get("".join(words))
 
     def repaired(self, words: str) -> str | None:
         """The entry that unknown words are taken for: the closest by letters, or the same by sound; else None."""

@@ -25,6 +25,7 @@ class Failures:
         recognition: something that is there is not recognised at one look.
         door: a door does not move.
         silence: a person does not answer.
+        first_grasps: number of grasps that miss for certain before any can succeed; no probability.
     """
 
     blocked: float = 0.0
@@ -32,6 +33,7 @@ class Failures:
     recognition: float = 0.0
     door: float = 0.0
     silence: float = 0.0
+    first_grasps: int = 0
 
 
 @dataclass
@@ -80,6 +82,7 @@ class FastHome:
         self.executed, self.told = list[Action](), list[tuple[str, str]]()
         self.done = set[Fact]()
         self.seconds = 0.0
+        self._grasps = 0
         self._rng = np.random.default_rng(seed)
         self._sight = Sight(self.robot, open=dict(self.open))
 
@@ -163,7 +166,9 @@ class FastHome:
 
     def _pick(self, thing: str, place: str) -> dict[str, object]:
         name = self._wanted(thing)
-        if not name or self.held or name in self.ungraspable or self._fails(self.failures.grasp):
+        self._grasps += 1
+        missed = self._grasps <= self.failures.first_grasps or self._fails(self.failures.grasp)
+        if not name or self.held or name in self.ungraspable or missed:
             return {"objects": self._objects_here()}
         del self.objects[name]
         self.held = name

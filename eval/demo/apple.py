@@ -1,0 +1,123 @@
+"""The demo's scenario in a home: the fifth command of Shirasaka et al., about an apple that has to be found."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from eval.common import demo_report
+from eval.common.demo_result import DemoResult, NoticedError, Turn
+from eval.common.video import PLAIN, RECOVERING, WRONG, VideoWriter
+from eval.demo.floor_plan import floor_plan
+from eval.instructions.episodes import ScriptedOperator
+from eval.instructions.paper import PAPER
+from nsrecover.core.actions import Plan
+from nsrecover.core.episode import Episode, StepRecord
+from nsrecover.domains.service.home_file import load_home
+from nsrecover.domains.service.kinds import OPERATOR
+from nsrecover.errors import InvalidConfiguration
+from nsrecover.instructions.agent import ServiceAgent
+from nsrecover.instructions.planning import StagePlan, TaskPlan, action_text
+from nsrecover.instructions.understanding import Understanding
+from nsrecover.reports.media import Media, Photo
+from sim.home.scenes import drawn_world
+from sim.home.world import Failures, FastHome
+
+NAME = "apple"
+SENTENCE = PAPER[4][0]
+DESCRIPTION = f'"{SENTENCE}" Ashley does not know, no place is named, and the first grasp misses.'
+_SECONDS = 0.8
+"""How long a turn is shown in the film."""
+
+
+def script(seed: int) -> tuple[Understanding, FastHome, Plan]:
+    """The home, and the plan for the command as long as nothing is known.
+
+    Args:
+        seed: another seed puts the apple elsewhere.
+
+    Raises:
+        InvalidConfiguration: the command is not understood.
+    """
+    understanding = Understanding(load_home("apartment"))
+    world = drawn_world(understanding.home, seed, Failures(first_grasps=1), ["apple"])
+    world.people["ashley"].knows = {}
+    plan = understanding.plan(SENTENCE)
+    if not isinstance(plan, TaskPlan):
+        raise InvalidConfiguration(f"expected a plan for the demo's command, found the answer {plan.text!r}")
+    return understanding, world, Plan(plan.actions)
+
+
+def run_apple(
+    seed: int, folder: Path, video: bool, turned: Callable[[str, StepRecord], None], said: Callable[[str], None]
+) -> DemoResult:
+    """Run the scenario and write report, film and metrics into a folder.
+
+    Args:
+        seed: where the apple is.
+        folder: made if it does not exist.
+        video: whether to film.
+        turned: called after each turn with its label and record.
+        said: called with each recovery, in words.
+    """
+    started = time.perf_counter()
+    folder.mkdir(parents=True, exist_ok=True)
+    understanding, world, plan = script(seed)
+    film = folder / "episode.mp4" if video else None
+    turns: dict[int, list[Turn]] = {}
+    photo, told = Photo(floor_plan(world, NAME)), 0
+    with VideoWriter(film) if film is not None else contextlib.nullcontext() as writer:
+
+        def take(stage: StagePlan, record: StepRecord) -> None:
+            nonlocal photo, told
+            label = f"{'recovery' if record.recovering else 'step'} {record.discrepancy.step + 1} of {len(record.plan)}"
+            before, photo = photo, Photo(floor_plan(world, NAME))
+            turns.setdefault(id(stage), []).append(Turn(label, record, Media(before, photo)))
+            turned(label, record)
+            new, told = agent.log[told:], len(agent.log)
+            for code, text in new:
+                said(f"{code}: {text}")
+            if writer is not None:
+                colour = WRONG if record.discrepancy else RECOVERING if record.recovering else PLAIN
+                title = action_text(record.action or record.discrepancy.action, stage.instance)
+                writer.caption(title, "; ".join(text for _, text in new), colour)
+                writer.add(photo.rgb, _SECONDS)
+
+        agent = ServiceAgent(understanding, world, ScriptedOperator(), on_record=take)
+        outcome = agent.run(SENTENCE)
+    stage, episode = max(outcome.episodes, key=lambda each: len(each[1].records))
+    reached = world.objects.get(NAME) == OPERATOR
+    result = DemoResult(
+        NAME,
+        DESCRIPTION,
+        seed,
+        plan,
+        episode.status.value,
+        "" if reached else outcome.text,
+        tuple(turns[id(stage)]),
+        _errors(episode, turns[id(stage)]),
+        {} if reached else {NAME: "The operator does not have the apple"},
+        seconds=time.perf_counter() - started,
+        episode=episode,
+        instance=stage.instance,
+        log=outcome.log,
+    )
+    demo_report.write(result, folder, film)
+    return result
+
+
+def _errors(episode: Episode, turns: list[Turn]) -> tuple[NoticedError, ...]:
+    noticed = [turn for turn in turns if turn.record.discrepancy]
+    return tuple(
+        NoticedError(
+            turn.label,
+            None if turn.record.recovering else turn.record.discrepancy.step + 1,
+            turn.record.discrepancy,
+            turn.record.recovery,
+            turn.record.explanation,
+            None,
+        )
+        for turn in noticed
+    )

@@ -1,0 +1,20 @@
+"""The demo's scenario in a home: the apple is found although nobody knows where it is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from eval.demo.apple import run_apple
+
+
+def test_the_apple_is_searched_for_and_brought(tmp_path: Path) -> None:
+    labels, texts = list[str](), list[str]()
+    result = run_apple(0, tmp_path, False, lambda label, record: labels.append(label), texts.append)
+    assert result.goal_reached
+    metrics = json.loads((tmp_path / "metrics.json").read_text())
+    assert metrics["goal_reached"] is True
+    assert ["M1", "ashley could not say where the apple is"] in metrics["log"]
+    assert "M3: missed the grasp of the apple" in texts
+    assert len(labels) >= len(result.turns) > 3
+    assert (tmp_path / "report.html").stat().st_size > 10_000
