@@ -10,6 +10,7 @@ from nsrecover.agent import RecoveryAgent
 from nsrecover.core.actions import Action, Plan
 from nsrecover.core.episode import EpisodeStatus, StepRecord
 from nsrecover.domains.service.kinds import OPERATOR
+from nsrecover.errors import InvalidObservation, UnknownObject
 from nsrecover.fact_system import FactSystem
 from nsrecover.instructions.belief import Belief
 from nsrecover.instructions.grounding import plain
@@ -84,6 +85,8 @@ class ServiceAgent:
         feedback: whether the operator is asked in the end whether that was wanted.
         log: what happened in the current command, as pairs of a code and a text.
         on_record: called after every turn of the recovery agent, with the scene's stage.
+        action_limit_s: time in which a skill has to end, seconds; see `RecoveryAgent`. After one that did not end,
+            nothing else is begun.
     """
 
     understanding: Understanding
@@ -91,19 +94,21 @@ class ServiceAgent:
     operator: Person
     feedback: bool = False
     on_record: Callable[[StagePlan, StepRecord], None] | None = None
+    action_limit_s: float | None = None
     log: list[tuple[str, str]] = field(default_factory=list)
     _questions: int = 0
+    _busy: bool = False
 
     def run(self, sentence: str) -> Outcome:
         """Understand a sentence and do what it says."""
-        self.log, self._questions = [], 0
+        self.log, self._questions, self._busy = [], 0, False
         choices: dict[Phrase, str] = {}
         task = self._understood(sentence, choices)
         if isinstance(task, Refusal):
             return self._ended(OutcomeStatus.REFUSED, task.text, None)
         belief = Belief.at_start(self.understanding.home, task.operator_at)
         failure = self._carried_out(task, belief)
-        for _ in range(ASKED_AGAIN * self.feedback):
+        for _ in range(ASKED_AGAIN * self.feedback * (not self._busy)):
             answer = self._ask("Is that what you wanted?")
             corrected = self._corrected(task, answer, choices)
             if corrected is None:
@@ -181,6 +186,8 @@ class ServiceAgent:
     def _stage(self, stage: Stage, belief: Belief, said: list[str], attempts: int = ATTEMPTS) -> str:
         reason = ""
         for attempt in range(attempts):
+            if self._busy:
+                return reason or "a skill has not ended, so the robot may still be moving"
             found = plan_stage(stage, belief, CANDIDATES)
             if found is None:
                 reason = (
@@ -229,10 +236,14 @@ class ServiceAgent:
                 places = " and ".join(f"the {place}" for place in belief.candidates(name)[:2])
                 self.log.append(("M1", f"nobody said where the {name} is; it is likely at {places}"))
         system = FactSystem(instance, stage.goal, assumed=found.start)
-        agent = RecoveryAgent(system, world, max_recoveries=_RECOVERIES)
+        agent = RecoveryAgent(system, world, max_recoveries=_RECOVERIES, action_limit_s=self.action_limit_s)
         on_record = self.on_record
         note = None if on_record is None else lambda record: on_record(found, record)
-        episode = agent.run(Plan(found.actions), note)
+        try:
+            episode = agent.run(Plan(found.actions), note)
+        except (InvalidObservation, UnknownObject) as problem:
+            return f"it cannot be told how the scene is: {problem}"
+        self._busy = world.busy
         state = belief.state(instance, stage)
         unmet = unmet_goal(instance, state, stage.goal)
         if episode.status is EpisodeStatus.COMPLETED and not unmet:

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from nsrecover.core.untrusted_json import InvalidJson, read_text
 from nsrecover.domains.household.names import noun
 from nsrecover.domains.service.home import Home, Item, Place, Resident
 from nsrecover.domains.service.kinds import CATEGORIES, OPERATOR
@@ -37,8 +38,8 @@ def load_home(source: str | Path) -> Home:
                 f"{did_you_mean(str(source), known)}"
             )
     try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        document = yaml.safe_load(read_text(path))
+    except (OSError, InvalidJson, yaml.YAMLError) as error:
         raise InvalidConfiguration(f"expected a YAML file with a home, found {path}: {error}") from None
     return home_of(document, path.stem)
 
