@@ -19,9 +19,10 @@ def within(seconds: float) -> Iterator[None]:
         raise Overdue(f"expected an end within {seconds:g} s, found none")
 
     before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    timer = signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, *timer)  # of the caller, such as a test with a time limit

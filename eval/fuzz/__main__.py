@@ -4,4 +4,4 @@ from eval.common.command import run
 from eval.fuzz.command import FuzzConfig, measure
 
 if __name__ == "__main__":
-    run("fuzz", FuzzConfig, measure)
+    run("fuzz", FuzzConfig, measure, resumable=True)

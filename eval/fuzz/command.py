@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import sys
+import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import hypothesis
 from hypothesis import HealthCheck, Phase, given, settings
 from tqdm import tqdm
 
+from eval.common.command import METRICS
 from eval.common.output import write_results
 from eval.common.overdue import Overdue, within
 from eval.common.tables import document, markdown_table
@@ -21,11 +23,13 @@ from eval.fuzz import server
 from eval.fuzz.findings import CORPUS, Findings, place_of
 from eval.fuzz.targets import TARGETS, Target, check_error
 from nsrecover.errors import InvalidConfiguration, NsrecoverError, did_you_mean
+from sim.common.folder import claim_folder
 
 SERVER = "server"
 NAMES = (*TARGETS, SERVER)
 LONGEST_S = 20.0
 """Time for one input; one that takes longer is a finding."""
+FORMAT = 1
 ROUND = 200
 """Inputs of one run of hypothesis, each with a seed of its own."""
 
@@ -88,8 +92,10 @@ def attack(target: Target, seconds: float, seed: int, on_input: Callable[[], obj
 def measure(config: FuzzConfig) -> dict[str, Any]:
     """Fuzz one target or all, and write metrics and table; inputs that failed go into the corpus.
 
+    Targets that are in the folder already are kept.
+
     Raises:
-        InvalidConfiguration: there is no such target, or the time is not positive.
+        InvalidConfiguration: there is no such target, the time is not positive, or the folder holds another run.
     """
     if config.target != "all" and config.target not in NAMES:
         raise InvalidConfiguration(
@@ -98,39 +104,42 @@ def measure(config: FuzzConfig) -> dict[str, Any]:
         )
     if not config.minutes > 0:
         raise InvalidConfiguration(f"expected minutes > 0, found {config.minutes}")
-    seconds, found = 60 * config.minutes, dict[str, Findings]()
-    for name in NAMES if config.target == "all" else (config.target,):
-        with _progress(name, seconds) as on_input:
-            if name == SERVER:
-                found[name] = server.attack(seconds, config.seed, on_input)
-            else:
-                found[name] = attack(TARGETS[name], seconds, config.seed, on_input)
-    targets = {name: _metrics(name, findings) for name, findings in found.items()}
-    failures = sum(len(each["failures"]) for each in targets.values())
-    metrics = {"minutes": config.minutes, "seed": config.seed, "failures": failures, "targets": targets}
-    write_results(config.out, metrics, table_of(metrics), config)
+    wanted = list(NAMES) if config.target == "all" else [config.target]
+    metrics = {"minutes": config.minutes, "seed": config.seed, "failures": 0, "targets": {}}
+    manifest = {"format": FORMAT, "minutes": config.minutes, "seed": config.seed}
+    with claim_folder(Path(config.out), manifest, "a fuzz test"):
+        path = Path(config.out) / METRICS
+        metrics = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else metrics
+        targets: dict[str, Any] = metrics["targets"]
+        for name in wanted:
+            if name not in targets:
+                targets[name] = _metrics(name, _attacked(name, config))
+            metrics["failures"] = sum(len(each["failures"]) for each in targets.values())
+            write_results(config.out, metrics, table_of(metrics), config)
     return metrics
 
 
-class _progress:  # noqa: N801 - a context manager in the place of a function
-    """Progress bar of seconds."""
+def _attacked(name: str, config: FuzzConfig) -> Findings:
+    seconds = 60 * config.minutes
+    with _progress(name, seconds) as on_input:
+        if name == SERVER:
+            return server.attack(seconds, config.seed, on_input)
+        return attack(TARGETS[name], seconds, config.seed, on_input)
 
-    def __init__(self, name: str, seconds: float) -> None:
-        self._bar = tqdm(total=round(seconds), unit="s", desc=name, file=sys.stderr)
-        self._began, self._inputs = time.monotonic(), 0
 
-    def __enter__(self) -> Callable[[], None]:
-        return self._update
+@contextmanager
+def _progress(name: str, seconds: float) -> Iterator[Callable[[], None]]:
+    """A progress bar of seconds, and what to call after each input."""
+    began, inputs = time.monotonic(), itertools.count(1)
 
-    def __exit__(self, *_: object) -> None:
-        self._bar.close()
+    def update() -> None:
+        number, passed = next(inputs), min(round(time.monotonic() - began), bar.total)
+        if passed > bar.n:
+            bar.set_postfix(inputs=number, refresh=False)
+            bar.update(passed - bar.n)
 
-    def _update(self) -> None:
-        self._inputs += 1
-        passed = min(round(time.monotonic() - self._began), self._bar.total)
-        if passed > self._bar.n:
-            self._bar.set_postfix(inputs=self._inputs, refresh=False)
-            self._bar.update(passed - self._bar.n)
+    with tqdm(total=round(seconds), unit="s", desc=name) as bar:
+        yield update
 
 
 def _metrics(name: str, findings: Findings) -> dict[str, Any]:

@@ -48,7 +48,8 @@ DOMAIN_PARTS = b"\n;;;;\n"
 """Between a PDDL domain, its problem and its table of words."""
 
 _SIDE_M = 0.04
-_SCENE = {name: (0.5, 0.3 - 0.1 * i, _SIDE_M / 2, *3 * [_SIDE_M]) for i, name in enumerate(("red", "green", "blue"))}
+_NAMES = ("red", "green", "blue")
+_SCENE = {name: (0.5, 0.3 - 0.1 * i, _SIDE_M / 2, _SIDE_M, _SIDE_M, _SIDE_M) for i, name in enumerate(_NAMES)}
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Target:
 
 def _boxes_examples(folder: Path) -> list[bytes]:
     """A recording in boxes, and the log of its episode, in which a block falls."""
-    fallen = {**_SCENE, "green": (0.6, 0.1, _SIDE_M / 2, *3 * [_SIDE_M])}
+    fallen = {**_SCENE, "green": (0.6, 0.1, _SIDE_M / 2, _SIDE_M, _SIDE_M, _SIDE_M)}
     recorded = boxes_recording.BoxesRecording(Plan.parse("top(green, red)"), (_SCENE, fallen))
     path, log = folder / "boxes.json", folder / "log.json"
     boxes_recording.save(recorded, path)

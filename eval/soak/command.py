@@ -19,7 +19,8 @@ from eval.common.output import write_results
 from eval.common.overdue import Overdue, within
 from eval.common.record_lines import data_of, line_of
 from eval.common.statistics import share
-from eval.common.tables import document, markdown_table
+from eval.common.tables import document, markdown_table, percent_of
+from eval.soak.disturbed import Disturbance
 from eval.soak.episodes import ENDS, KINDS, REACHED, kind_of, run_episode
 from nsrecover.errors import InvalidConfiguration
 from sim.common.folder import claim_folder, read_ledger
@@ -179,18 +180,22 @@ def growth_mb(records: Sequence[Record]) -> float | None:
 
 def table_of(metrics: dict[str, Any]) -> str:
     """Metrics as a table, with the first crashes."""
+    ended, truly = metrics["ended"], metrics["truly_reached_of_claimed"]
     rows = [
         [kind, each["episodes"], *(each[end] for end in (*ENDS, CRASHED)), f"{each['seconds_mean']:.2f}"]
         for kind, each in metrics["kinds"].items()
     ]
-    ended, truly = metrics["ended"], metrics["truly_reached_of_claimed"]
+    rows.append(["all", metrics["episodes"], *ended.values(), metrics["crashes"], ""])
     growth = "not measured" if metrics["growth_mb"] is None else f"{metrics['growth_mb']:+.1f} MB"
+    measured = [
+        ["growth of the memory of the process", growth],
+        ["refused at the start, because the first observations could not be used", metrics["refused_at_start"]],
+        ["the goal truly holds where the agent says so (facts, tabletop, kitchen)", percent_of(truly)],
+        *([f"episodes in which {Disturbance[name].value}", count] for name, count in metrics["disturbances"].items()),
+    ]
     return document(
-        f"{metrics['episodes']} episodes, seed {metrics['seed']}: {ended['reached']} reached, {ended['impossible']} "
-        f"found impossible, {ended['asked_for_help']} asked for help, {metrics['crashes']} crashes; memory {growth}; "
-        f"the goal truly holds in {round((truly['value'] or 0) * truly['of'])} of {truly['of']} that say so",
+        f"{metrics['episodes']} episodes with seed {metrics['seed']}",
         markdown_table(("kind", "episodes", *(end.replace("_", " ") for end in ENDS), CRASHED, "s each"), rows),
-        "Episodes in which each disturbance struck: "
-        + ", ".join(f"{name} {count}" for name, count in metrics["disturbances"].items()),
+        markdown_table(("measured", "value"), measured),
         "\n".join(metrics["first_crashes"]),
     )

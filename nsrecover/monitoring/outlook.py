@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from nsrecover.core import explanation
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import Property
-from nsrecover.domains.base import Fact, State, facts_of
+from nsrecover.domains.base import Fact, State, condition_of
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import with_properties_of
 
@@ -58,7 +58,7 @@ def unmet_conditions(instance: Instance, state: State, action: Action) -> tuple[
         if each.trait and each.trait not in objects.get(at[each.variable], ())
     ]
     formulas = instance.unmet(state, action.operator, action.arguments)
-    return (*lacking, *(explanation.Fact(fact[0], fact[1:]) for fact in (facts_of(each)[0] for each in formulas)))
+    return (*lacking, *(explanation.Fact(fact[0], fact[1:]) for fact in map(condition_of, formulas)))
 
 
 def unmet_goal(instance: Instance, state: State, goal: Sequence[Fact]) -> tuple[Fact, ...]:

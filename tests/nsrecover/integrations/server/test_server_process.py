@@ -15,10 +15,10 @@ from typing import Any
 from urllib import request
 
 import pytest
+from eval.server_fuzz.command import fuzz
 
 from eval.common.served import Served, served
 from eval.fleet.command import FleetConfig, table_of, under_load
-from eval.server_fuzz.command import fuzz
 from nsrecover.integrations.client import Client, ServerRefused
 from nsrecover.records.recording import Recording
 
