@@ -53,7 +53,7 @@ class Record:
         number: of the episode.
         kind: of the episode.
         ended: one of `ENDS`, or `CRASHED`.
-        reason: why help was asked for; of a crash, the traceback.
+        reason: why the goal is not reached; of a crash, the traceback.
         disturbances: what struck.
         true: whether the goal is truly reached; None where that is not known.
         refused_at_start: whether the first observations could not be used.

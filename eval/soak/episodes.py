@@ -55,7 +55,7 @@ class Ending:
 
     Attributes:
         ended: one of `ENDS`, as the agent says.
-        reason: why it asked for help; empty if it did not.
+        reason: why the goal is not reached; empty if it is.
         disturbances: what struck.
         true: whether the goal is truly reached; None where that is not known.
         refused_at_start: whether the first observations could not be used, so that nothing was begun.
@@ -169,17 +169,21 @@ def _run(
 ) -> Ending:
     """Let the agent carry out a plan in a world with disturbances."""
     rates = drawn(rng, [each for each in Disturbance if timed or each not in TIMED])
-    disturbed, lost = wrapper(world, rates, rng, change), list[bool]()
+    disturbed, lost, agreed = wrapper(world, rates, rng, change), list[bool](), list[bool]()
 
     def note(record: StepRecord) -> None:
         if record.recovery is not None:
             lost.append(record.recovery.status is RecoveryStatus.IMPOSSIBLE)
             disturbed.planned()
 
+    def confirm(question: str) -> bool:
+        agreed.append(bool(rng.random() < 0.5))
+        return agreed[-1]
+
     agent = RecoveryAgent(
         system,
         disturbed,
-        confirm=lambda question: bool(rng.random() < 0.5),
+        confirm=confirm,
         action_limit_s=limit_s if Disturbance.HANGS in rates else None,
     )
     try:
@@ -188,6 +192,8 @@ def _run(
     except (InvalidObservation, UnknownObject) as problem:  # as `RecoveryAgent.run` says
         return Ending(ASKED, str(problem), _names(disturbed), refused_at_start=True)
     true = reached()
+    if episode.status is EpisodeStatus.COMPLETED and any(agreed):
+        return Ending(IMPOSSIBLE, "the person agreed to do without what is lost", _names(disturbed), true)
     if episode.status is EpisodeStatus.COMPLETED:
         return Ending(REACHED, "", _names(disturbed), true)
     return Ending(IMPOSSIBLE if lost and lost[-1] else ASKED, episode.reason, _names(disturbed), true)
