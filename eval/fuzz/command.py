@@ -105,7 +105,7 @@ def measure(config: FuzzConfig) -> dict[str, Any]:
     if not config.minutes > 0:
         raise InvalidConfiguration(f"expected minutes > 0, found {config.minutes}")
     wanted = list(NAMES) if config.target == "all" else [config.target]
-    metrics = {"minutes": config.minutes, "seed": config.seed, "failures": 0, "targets": {}}
+    metrics: dict[str, Any] = {"minutes": config.minutes, "seed": config.seed, "failures": 0, "targets": {}}
     manifest = {"format": FORMAT, "minutes": config.minutes, "seed": config.seed}
     with claim_folder(Path(config.out), manifest, "a fuzz test"):
         path = Path(config.out) / METRICS
