@@ -18,9 +18,9 @@ from tqdm import tqdm
 from eval.common.output import write_results
 from eval.common.overdue import Overdue, within
 from eval.common.record_lines import data_of, line_of
-from eval.common.statistics import share
+from eval.common.statistics import share_of
 from eval.common.tables import document, markdown_table, percent_of
-from eval.soak.disturbed import Disturbance
+from eval.soak.disturbed import OWN, Disturbance
 from eval.soak.episodes import ENDS, KINDS, REACHED, kind_of, run_episode
 from nsrecover.errors import InvalidConfiguration
 from sim.common.folder import claim_folder, read_ledger
@@ -32,6 +32,8 @@ EPISODES = "episodes.jsonl"
 CRASHED = "crashed"
 LONGEST_S = 300.0
 """Time for one episode; one that takes longer counts as a crash."""
+MISLED = {each.name for each in (*OWN, Disturbance.REPEATED, Disturbance.LATE)}
+"""Disturbances after which an agent may believe what is not true."""
 WARM_UP = 110
 """Episodes of a process before its memory is measured: all modules are loaded and all caches are full then."""
 
@@ -143,7 +145,10 @@ def metrics_of(records: Sequence[Record], seed: int) -> dict[str, Any]:
         "crashes": len(crashed),
         "growth_mb": growth_mb(records),
         "refused_at_start": sum(each.refused_at_start for each in records),
-        "truly_reached_of_claimed": share(sum(bool(each.true) for each in claimed), len(claimed)),
+        "truly_reached_of_claimed": share_of(bool(each.true) for each in claimed),
+        "truly_reached_where_seen_right": share_of(
+            bool(each.true) for each in claimed if not MISLED & {*each.disturbances}
+        ),
         "disturbances": dict(sorted(Counter(name for each in records for name in each.disturbances).items())),
         "kinds": {kind: _kind([each for each in records if each.kind == kind]) for kind in KINDS},
         "first_crashes": [f"{each.number}, {each.kind}: {each.reason}" for each in records if each.ended == CRASHED][
@@ -181,6 +186,7 @@ def growth_mb(records: Sequence[Record]) -> float | None:
 def table_of(metrics: dict[str, Any]) -> str:
     """Metrics as a table, with the first crashes."""
     ended, truly = metrics["ended"], metrics["truly_reached_of_claimed"]
+    rightly = metrics["truly_reached_where_seen_right"]
     rows = [
         [kind, each["episodes"], *(each[end] for end in (*ENDS, CRASHED)), f"{each['seconds_mean']:.2f}"]
         for kind, each in metrics["kinds"].items()
@@ -191,6 +197,7 @@ def table_of(metrics: dict[str, Any]) -> str:
         ["growth of the memory of the process", growth],
         ["refused at the start, because the first observations could not be used", metrics["refused_at_start"]],
         ["the goal truly holds where the agent says so (facts, tabletop, kitchen)", percent_of(truly)],
+        ["the same without hidden or misperceived facts, old frames and failing cameras", percent_of(rightly)],
         *([f"episodes in which {Disturbance[name].value}", count] for name, count in metrics["disturbances"].items()),
     ]
     return document(

@@ -37,15 +37,20 @@ class Disturbance(StrEnum):
     CLOCK = "time goes backwards"
     DEAF = "the microphone is dead"
     CHANGES = "the world changes while the robot plans"
+    HIDDEN = "facts are hidden"
+    WRONG = "facts are misperceived"
+    CAMERA = "a camera is bumped, frozen, dropped, late, swapped or rescaled, masks merge, or a hand passes"
 
 
+OWN = frozenset({Disturbance.HIDDEN, Disturbance.WRONG, Disturbance.CAMERA})
+"""Those that worlds make, not `DisturbedWorld`."""
 TIMED = frozenset({Disturbance.CLOCK, Disturbance.DEAF})
 """Those of camera images with time and sound."""
 
 
 def drawn(rng: Rng, possible: Sequence[Disturbance]) -> dict[Disturbance, float]:
     """The disturbances of an episode and how often they strike."""
-    present = [each for each in possible if rng.random() < PRESENT]
+    present = [each for each in possible if rng.random() < PRESENT and each not in OWN]
     return {each: float(rng.uniform(*RATES)) for each in present}
 
 

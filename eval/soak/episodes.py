@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache
@@ -74,7 +74,10 @@ def facts(rng: Rng, seed: int) -> Ending:
     hidden, wrong = (float(rng.choice([0.0, 0.0, 0.1, 0.3])) for _ in range(2))
     world = FactWorld(episode, hidden, wrong, seed)
     system = FactSystem(world.home, world.goal, world.expected_start)
-    return _run(world, system, episode.robots_plan, rng, lambda: world.disturb(rng), world.reached, limit_s=0.5)
+    return _run(
+        world, system, episode.robots_plan, rng, lambda: world.disturb(rng), world.reached, limit_s=0.5,
+        own={Disturbance.HIDDEN: hidden > 0, Disturbance.WRONG: wrong > 0},
+    )  # fmt: skip
 
 
 def tabletop(rng: Rng, seed: int) -> Ending:
@@ -85,7 +88,8 @@ def tabletop(rng: Rng, seed: int) -> Ending:
     fidelity = Fidelity.PHYSICS if with_arm else Fidelity.KINEMATIC
     fault_free = run_without_faults(scene, plan, episode.seed, fidelity)
     rig = replace(DEFAULT_RIG, light=episode.light)
-    seen_by = sensor(str(rng.choice(presets())), [_event(rng) for _ in range(int(rng.integers(3)))])
+    events = [_event(rng) for _ in range(int(rng.integers(3)))]
+    seen_by = sensor(str(rng.choice(presets())), events)
     with TabletopWorld(scene, faults, rig, plan, episode.seed, fidelity=fidelity) as world:
 
         def change() -> None:
@@ -96,6 +100,7 @@ def tabletop(rng: Rng, seed: int) -> Ending:
         return _run(
             SensedWorld(world, seen_by.stream(len(rig.views), seed)), system_of(None), plan, rng, change,
             lambda: not fault_free.wrong_at_the_end(world.truth()), limit_s=20.0, timed=True,
+            own={Disturbance.CAMERA: bool(events)},
         )  # fmt: skip
 
 
@@ -125,16 +130,17 @@ def home(rng: Rng, seed: int) -> Ending:
         world.people[who].place = str(rng.choice(place.rooms))
 
     rates = drawn(rng, [each for each in Disturbance if each not in TIMED])
-    disturbed = DisturbedWorld(world, rates, rng, change)
+    disturbed, lost = DisturbedWorld(world, rates, rng, change), list[bool]()
     with closing(disturbed):
         agent = ServiceAgent(
             Understanding(place), disturbed, person, bool(rng.random() < 0.5),
-            lambda found, record: disturbed.planned() if record.recovery else None,
+            lambda found, record: _note(record, disturbed, lost),
             0.5 if Disturbance.HANGS in rates else None,
         )  # fmt: skip
         outcome = agent.run(person.command())
     done = outcome.status is OutcomeStatus.DONE
-    return Ending(REACHED if done else ASKED, "" if done else outcome.text, _names(disturbed))
+    ended = REACHED if done else IMPOSSIBLE if lost and lost[-1] else ASKED
+    return Ending(ended, "" if done else outcome.text, _names(disturbed))
 
 
 KINDS: dict[str, Callable[[Rng, int], Ending]] = {
@@ -166,15 +172,12 @@ def _run(
     limit_s: float,
     timed: bool = False,
     wrapper: type[DisturbedWorld] = DisturbedWorld,
+    own: Mapping[Disturbance, bool] = {},
 ) -> Ending:
     """Let the agent carry out a plan in a world with disturbances."""
     rates = drawn(rng, [each for each in Disturbance if timed or each not in TIMED])
     disturbed, lost, agreed = wrapper(world, rates, rng, change), list[bool](), list[bool]()
-
-    def note(record: StepRecord) -> None:
-        if record.recovery is not None:
-            lost.append(record.recovery.status is RecoveryStatus.IMPOSSIBLE)
-            disturbed.planned()
+    disturbed.struck |= {which for which, present in own.items() if present}
 
     def confirm(question: str) -> bool:
         agreed.append(bool(rng.random() < 0.5))
@@ -188,7 +191,7 @@ def _run(
     )
     try:
         with closing(disturbed):
-            episode = agent.run(plan, note)
+            episode = agent.run(plan, lambda record: _note(record, disturbed, lost))
     except (InvalidObservation, UnknownObject) as problem:  # as `RecoveryAgent.run` says
         return Ending(ASKED, str(problem), _names(disturbed), refused_at_start=True)
     true = reached()
@@ -197,6 +200,13 @@ def _run(
     if episode.status is EpisodeStatus.COMPLETED:
         return Ending(REACHED, "", _names(disturbed), true)
     return Ending(IMPOSSIBLE if lost and lost[-1] else ASKED, episode.reason, _names(disturbed), true)
+
+
+def _note(record: StepRecord, disturbed: DisturbedWorld, lost: list[bool]) -> None:
+    """Note whether a search has found that there is no way; the world may change meanwhile."""
+    if record.recovery is not None:
+        lost.append(record.recovery.status is RecoveryStatus.IMPOSSIBLE)
+        disturbed.planned()
 
 
 def _names(disturbed: DisturbedWorld) -> tuple[str, ...]:
