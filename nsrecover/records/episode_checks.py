@@ -47,6 +47,7 @@ def _problems(record: StepRecord, start: SceneGraph) -> Iterator[str]:
         yield f"expected the action that was judged, {found.action}, found {record.action}"
     objects = {*start.names, *record.graph.names}
     yield from _unknown("arguments of actions", _arguments(record.plan), objects)
+    yield from _unknown("objects with states", (*start.states, *record.graph.states), objects)
     yield from _discrepancy_problems(found, {*objects, *found.expected.names})
     if record.recovery is not None:
         yield from _recovery_problems(record.recovery, record.plan, objects)
