@@ -38,7 +38,7 @@ ROUND = 200
 class FuzzConfig:
     """Top level of conf/fuzz.yaml."""
 
-    target: str = "all"
+    target: Any = "all"
     minutes: float = 10.0
     seed: int = 0
     out: str = "outputs/fuzz"
@@ -90,21 +90,21 @@ def attack(target: Target, seconds: float, seed: int, on_input: Callable[[], obj
 
 
 def measure(config: FuzzConfig) -> dict[str, Any]:
-    """Fuzz one target or all, and write metrics and table; inputs that failed go into the corpus.
+    """Fuzz some targets or all, and write metrics and table; inputs that failed go into the corpus.
 
     Targets that are in the folder already are kept.
 
     Raises:
         InvalidConfiguration: there is no such target, the time is not positive, or the folder holds another run.
     """
-    if config.target != "all" and config.target not in NAMES:
-        raise InvalidConfiguration(
-            f"expected target as all or one of {', '.join(NAMES)}, found {config.target!r}."
-            f"{did_you_mean(config.target, NAMES)}"
-        )
+    wanted = NAMES if config.target == "all" else [config.target] if isinstance(config.target, str) else config.target
+    for name in wanted:
+        if name not in NAMES:
+            raise InvalidConfiguration(
+                f"expected target as all or some of {', '.join(NAMES)}, found {name!r}.{did_you_mean(name, NAMES)}"
+            )
     if not config.minutes > 0:
         raise InvalidConfiguration(f"expected minutes > 0, found {config.minutes}")
-    wanted = list(NAMES) if config.target == "all" else [config.target]
     metrics: dict[str, Any] = {"minutes": config.minutes, "seed": config.seed, "failures": 0, "targets": {}}
     manifest = {"format": FORMAT, "minutes": config.minutes, "seed": config.seed}
     with claim_folder(Path(config.out), manifest, "a fuzz test"):

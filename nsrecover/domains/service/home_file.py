@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from nsrecover.core.untrusted_json import InvalidJson, read_text
+from nsrecover.core.untrusted_json import read_text
 from nsrecover.domains.household.names import noun
 from nsrecover.domains.service.home import Home, Item, Place, Resident
 from nsrecover.domains.service.kinds import CATEGORIES, OPERATOR
@@ -39,7 +39,9 @@ def load_home(source: str | Path) -> Home:
             )
     try:
         document = yaml.safe_load(read_text(path))
-    except (OSError, InvalidJson, yaml.YAMLError) as error:
+    except RecursionError:
+        raise InvalidConfiguration(f"expected a YAML file with a home, found {path}: nested too deeply") from None
+    except (OSError, ValueError, yaml.YAMLError) as error:  # ValueError: dates that do not exist, and text that is none
         raise InvalidConfiguration(f"expected a YAML file with a home, found {path}: {error}") from None
     return home_of(document, path.stem)
 
