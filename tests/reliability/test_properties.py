@@ -41,7 +41,7 @@ OUT_OF_REACH = (1.1, 0.0)
 Boxes = Mapping[str, tuple[float, float, float, float, float, float]]
 
 properties = settings(
-    max_examples=100, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+    max_examples=50, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
 )
 
 
