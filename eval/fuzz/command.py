@@ -28,7 +28,7 @@ from sim.common.folder import claim_folder
 SERVER = "server"
 NAMES = (*TARGETS, SERVER)
 LONGEST_S = 20.0
-"""Time for one input; one that takes longer is a finding."""
+"""Processor time for one input; one that takes longer is a finding."""
 FORMAT = 1
 ROUND = 200
 """Inputs of one run of hypothesis, each with a seed of its own."""
@@ -47,7 +47,7 @@ class FuzzConfig:
 def attempt(target: Target, data: bytes, findings: Findings) -> None:
     """Read one input; every outcome but success and one clear error of ours is a finding."""
     try:
-        with within(LONGEST_S):
+        with within(LONGEST_S, processor=True):
             target.read(data)
         findings.count("taken")
     except NsrecoverError as problem:
