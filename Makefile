@@ -19,13 +19,14 @@ WORKERS ?= 2
 # without the limit on restarts, a crashed worker is replaced, crashes in the same test again, and the run never ends
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --max-worker-restart=0
 
-.PHONY: help install lock demo quick test lint licences sbom docs clean
+.PHONY: help install lock demo quick test soak lint licences sbom docs clean
 .DEFAULT_GOAL := help
 
 help:
 	@sed -n 's/^#   \(make\)/  \1/p' Makefile
 	@echo '  make lint    the checks without the tests'
 	@echo '  make docs    the pages in docs/ as a site: outputs/site/index.html'
+	@echo '  make soak    a thousand episodes in which robots, sensors and people fail: outputs/soak; half an hour'
 	@echo '  make licences, make sbom   licences of all packages; a bill of materials: outputs/sbom.json'
 	@echo '  make lock    new versions of all packages into requirements.lock'
 	@echo '  make clean   remove the files of the tools (not .venv, data or outputs)'
@@ -62,6 +63,9 @@ quick: lint
 
 test: lint
 	$(PYTEST) --cov --cov-report=term:skip-covered --durations=10
+
+soak: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/python -m eval.soak
 
 # fails if the library needs a package of the GNU GPL
 licences: $(STAMP)

@@ -5,14 +5,26 @@ from __future__ import annotations
 import contextlib
 import difflib
 import os
+import re
 import signal
 import sys
 import threading
 from collections.abc import Iterable, Iterator
 
+LONGEST_ERROR = 2000
+"""Characters of the text of an error; what is longer is left out in its middle."""
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Characters that change what a terminal shows, but for the ends of lines."""
+
 
 class NsrecoverError(Exception):
     """Base of every error a user can cause; the command line prints it in one line and exits with 2."""
+
+    def __str__(self) -> str:
+        text = _CONTROL.sub(lambda found: ascii(found[0])[1:-1], super().__str__())
+        half = LONGEST_ERROR // 2
+        return text if len(text) <= LONGEST_ERROR else f"{text[:half]} ... {text[-half:]}"
 
 
 class InvalidObservation(NsrecoverError):

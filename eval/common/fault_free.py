@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nsrecover.core.actions import Plan
+from sim.tabletop.kinematic import Fidelity
 from sim.tabletop.scenes import SceneSpec
 from sim.tabletop.truth import Truth, deviations
 from sim.tabletop.world import TabletopWorld
@@ -30,9 +31,9 @@ class FaultFreeRun:
         return deviations(truth, self.truths[-1])
 
 
-def run_without_faults(scene: SceneSpec, plan: Plan, seed: int) -> FaultFreeRun:
+def run_without_faults(scene: SceneSpec, plan: Plan, seed: int, fidelity: Fidelity = Fidelity.PHYSICS) -> FaultFreeRun:
     """Execute a plan without faults and return the state after each action."""
-    with TabletopWorld(scene, seed=seed) as world:
+    with TabletopWorld(scene, seed=seed, fidelity=fidelity) as world:
         truths = [world.truth()]
         for action in plan:
             world.execute(action)

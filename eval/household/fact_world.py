@@ -95,6 +95,15 @@ class FactWorld:
         """Whether actions lead to the goal from the true state."""
         return outlook(self.home, self.state, actions, self.goal).good
 
+    def disturb(self, rng: np.random.Generator) -> None:
+        """Give one property at random another value, as a person would."""
+        properties = list(self._properties())
+        prop = properties[int(rng.integers(len(properties)))]
+        others = values_of(prop, self.state, self.home)
+        if others:
+            old = by_property(self.state, self.home.domain).get(prop, frozenset[Fact]())
+            self._change((self.state - old) | others[int(rng.integers(len(others)))])
+
     def _strike(self, step: int) -> None:
         faults = self._episode.faults_at(step)
         if any(fault.fault_class is FaultClass.PLANNING for fault in faults):

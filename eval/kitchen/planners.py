@@ -151,7 +151,7 @@ def carry_out(planner: Planner, robot: KitchenRobot, plan: Plan, checkpoint: str
             robot.execute(action)
             course.judged(robot, None, (), False)
         return course
-    system = _TimedSystem.of(_system(planner, robot, checkpoint), course.step_s)
+    system = _TimedSystem.of(system_for(planner, robot, checkpoint), course.step_s)
     if planner.subgoals is not None:
         _reactive(system, robot, plan, planner.subgoals, course)
         return course
@@ -168,7 +168,8 @@ def carry_out(planner: Planner, robot: KitchenRobot, plan: Plan, checkpoint: str
     return course
 
 
-def _system(planner: Planner, robot: KitchenRobot, checkpoint: str | None) -> FactSystem:
+def system_for(planner: Planner, robot: KitchenRobot, checkpoint: str | None) -> FactSystem:
+    """The system with which a planner carries out the robot's task."""
     learned = models(checkpoint)
     if planner.facts:
         known = learned.config.durations

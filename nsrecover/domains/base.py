@@ -164,6 +164,21 @@ def facts_of(formula: Formula) -> list[Fact]:
     return [(part.predicate, *part.terms) for part in parts_of(formula) if isinstance(part, Atom)]
 
 
+def condition_of(formula: Formula) -> Fact:
+    """The fact that stands for a formula in messages.
+
+    It is the first one that the formula mentions; without one, the first trait of an object, as a predicate, or `same`
+    of two objects.
+    """
+    facts = facts_of(formula)
+    for part in () if facts else parts_of(formula):
+        if isinstance(part, Has):
+            return (str(part.trait), part.term)
+        if isinstance(part, Same):
+            return ("same", part.one, part.other)
+    return facts[0] if facts else ("false",)
+
+
 @dataclass(frozen=True)
 class Kind:
     """A kind of object.

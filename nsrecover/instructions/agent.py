@@ -11,6 +11,7 @@ from nsrecover.core.actions import Action, Plan
 from nsrecover.core.episode import Episode, EpisodeStatus, StepRecord
 from nsrecover.core.supervision import Supervisor
 from nsrecover.domains.service.kinds import OPERATOR
+from nsrecover.errors import InvalidObservation, UnknownObject
 from nsrecover.fact_system import FactSystem
 from nsrecover.instructions.belief import Belief
 from nsrecover.instructions.grounding import plain
@@ -92,6 +93,8 @@ class ServiceAgent:
         rephrase: proposes other words for a sentence that is not understood, or None; see `rephrasing.Rephraser`.
         log: what happened in the current command, as pairs of a code and a text.
         on_record: called after every turn of the recovery agent, with the scene's stage.
+        action_limit_s: time in which a skill has to end, seconds; see `RecoveryAgent`. After one that did not end,
+            nothing else is begun.
     """
 
     understanding: Understanding
@@ -101,21 +104,23 @@ class ServiceAgent:
     on_record: Callable[[StagePlan, StepRecord], None] | None = None
     rephrase: Callable[[str], str | None] | None = None
     attempts: int = ATTEMPTS
+    action_limit_s: float | None = None
     log: list[tuple[str, str]] = field(default_factory=list)
     supervisor: Supervisor | None = None
     _questions: int = 0
     _episodes: list[tuple[StagePlan, Episode]] = field(default_factory=list)
+    _busy: bool = False
 
     def run(self, sentence: str) -> Outcome:
         """Understand a sentence and do what it says."""
-        self.log, self._questions, self._episodes = [], 0, []
+        self.log, self._questions, self._episodes, self._busy = [], 0, [], False
         choices: dict[Phrase, str] = {}
         task = self._understood(sentence, choices)
         if isinstance(task, Refusal):
             return self._ended(OutcomeStatus.REFUSED, task.text)
         belief = Belief.at_start(self.understanding.home, task.operator_at)
         failure = self._carried_out(task, belief)
-        for _ in range(ASKED_AGAIN * self.feedback):
+        for _ in range(ASKED_AGAIN * self.feedback * (not self._busy)):
             answer = self._ask("Is that what you wanted?")
             corrected = self._corrected(task, answer, choices)
             if corrected is None:
@@ -208,6 +213,8 @@ class ServiceAgent:
     def _stage(self, stage: Stage, belief: Belief, said: list[str], attempts: int | None = None) -> str:
         reason, attempt = "", 0
         while True:
+            if self._busy:
+                return reason or "a skill has not ended, so the robot may still be moving"
             looked = belief.num_excluded
             found = plan_stage(stage, belief, CANDIDATES)
             if found is None:
@@ -259,10 +266,20 @@ class ServiceAgent:
                 places = " and ".join(f"the {place}" for place in belief.candidates(name)[:2])
                 self.log.append(("M1", f"nobody said where the {name} is; it is likely at {places}"))
         system = FactSystem(instance, stage.goal, assumed=found.start)
-        agent = RecoveryAgent(system, world, max_recoveries=_RECOVERIES, supervisor=self.supervisor)
+        agent = RecoveryAgent(
+            system,
+            world,
+            max_recoveries=_RECOVERIES,
+            action_limit_s=self.action_limit_s,
+            supervisor=self.supervisor,
+        )
         on_record = self.on_record
         note = None if on_record is None else lambda record: on_record(found, record)
-        episode = agent.run(Plan(found.actions), note)
+        try:
+            episode = agent.run(Plan(found.actions), note)
+        except (InvalidObservation, UnknownObject) as problem:
+            return f"it cannot be told how the scene is: {problem}"
+        self._busy = world.busy
         self._episodes.append((found, episode))
         state = belief.state(instance, stage)
         unmet = unmet_goal(instance, state, stage.goal)

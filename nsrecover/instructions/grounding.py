@@ -335,7 +335,7 @@ class _Grounder:
             fitting = told or fitting
             unclear += [] if told else [word]
         if not fitting:
-            known = _or(self.home.furniture[:4])
+            known = _or((self.home.furniture or self.home.rooms)[:4])
             self._refuse(
                 RefusalCode.UNKNOWN_NAME, f"There is no {phrase.text} here; I know {known} and others. I did nothing."
             )

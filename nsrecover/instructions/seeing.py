@@ -11,6 +11,7 @@ from nsrecover.core.facts import FactScene
 from nsrecover.domains.base import Fact
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.service.kinds import OPERATOR, ROBOT
+from nsrecover.errors import InvalidObservation
 from nsrecover.instructions.belief import Belief
 from nsrecover.instructions.task import Stage
 
@@ -79,6 +80,7 @@ class BelievedWorld:
         instance: its scene.
         hear: takes what was heard after a skill, and gives the place that it names; empty if it names none.
         log: what happened: a code and a text.
+        busy: whether a skill was begun and has not ended: the robot may be moving.
     """
 
     world: HomeWorld
@@ -88,19 +90,33 @@ class BelievedWorld:
     hear: Callable[[Action, str], str]
     log: list[tuple[str, str]]
     said: list[str] = field(default_factory=list)
-    _last: Action | None = None
+    busy: bool = False
+    _unjudged: Action | None = None
     _misses: dict[str, int] = field(default_factory=dict)
 
     def execute(self, action: Action) -> None:
         """Carry out one skill."""
-        self.world.execute(action)
-        self._last = action
-        self._judge(action, self.world.observe())
+        self.busy = True
+        try:
+            self.world.execute(action)
+            self._unjudged = action
+        finally:
+            self.busy = False
 
     def observe(self) -> FactScene:
-        """The scene as it is believed after what was perceived."""
+        """The scene as it is believed after what was perceived.
+
+        Raises:
+            InvalidObservation: nothing was perceived.
+        """
         sight = self.world.observe()
-        self._place(sight)
+        if sight is None:
+            raise InvalidObservation("expected a sight, found None; let observe() return what is perceived now")
+        action, self._unjudged = self._unjudged, None
+        if action is not None:
+            self._judge(action, sight)
+        else:
+            self._place(sight)
         return FactScene(self.belief.state(self.instance, self.stage))
 
     def _judge(self, action: Action, sight: Sight) -> None:

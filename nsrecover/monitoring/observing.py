@@ -67,6 +67,8 @@ class ClockedSensors:
             raise InvalidObservation(
                 f"expected an observation, found an error of the world: {type(problem).__name__}: {problem}"
             ) from problem
+        if seen is None:
+            raise InvalidObservation("expected an observation, found None; let observe() return what is seen now")
         if not isinstance(seen, Observation):
             self.time_s = time.monotonic() - self._began
             self._on_observation(seen)

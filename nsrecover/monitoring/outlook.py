@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from nsrecover.core import explanation
 from nsrecover.core.actions import Action
 from nsrecover.core.facts import Property
-from nsrecover.domains.base import Fact, Formula, Has, Same, State, facts_of, parts_of
+from nsrecover.domains.base import Fact, State, condition_of
 from nsrecover.domains.instance import Instance
 from nsrecover.domains.properties import with_properties_of
 
@@ -58,20 +58,7 @@ def unmet_conditions(instance: Instance, state: State, action: Action) -> tuple[
         if each.trait and each.trait not in objects.get(at[each.variable], ())
     ]
     formulas = instance.unmet(state, action.operator, action.arguments)
-    return (*lacking, *map(_said, formulas))
-
-
-def _said(formula: Formula) -> explanation.Fact:
-    """The first fact that a formula mentions; a trait, or that two objects are the same, if it mentions none."""
-    facts = facts_of(formula)
-    if facts:
-        return explanation.Fact(facts[0][0], facts[0][1:])
-    part = next(each for each in parts_of(formula) if isinstance(each, Has | Same))
-    return (
-        explanation.Fact(str(part.trait), (part.term,))
-        if isinstance(part, Has)
-        else explanation.Fact("same", (part.one, part.other))
-    )
+    return (*lacking, *(explanation.Fact(fact[0], fact[1:]) for fact in map(condition_of, formulas)))
 
 
 def unmet_goal(instance: Instance, state: State, goal: Sequence[Fact]) -> tuple[Fact, ...]:

@@ -33,9 +33,8 @@ def check_consistent(episode: Episode) -> None:
     for number, (before, after) in enumerate(pairwise(times), start=1):
         if not (math.isfinite(after) and after >= before):
             raise InvalidRecording(f"record {number}: expected a time after {before:g} s, found {after:g} s")
-    for number, (before_, after_) in enumerate(pairwise(episode.records), start=2):
-        if problem := _order_problem(before_, after_):
-            raise InvalidRecording(f"record {number}: {problem}")
+    for number, problem in _order_problems(episode):
+        raise InvalidRecording(f"record {number}: {problem}")
 
 
 def _problems(record: StepRecord, start: SceneGraph) -> Iterator[str]:
@@ -48,6 +47,7 @@ def _problems(record: StepRecord, start: SceneGraph) -> Iterator[str]:
         yield f"expected the action that was judged, {found.action}, found {record.action}"
     objects = {*start.names, *record.graph.names}
     yield from _unknown("arguments of actions", _arguments(record.plan), objects)
+    yield from _unknown("objects with states", (*start.states, *record.graph.states), objects)
     yield from _discrepancy_problems(found, {*objects, *found.expected.names})
     if record.recovery is not None:
         yield from _recovery_problems(record.recovery, record.plan, objects)
@@ -77,13 +77,20 @@ def _recovery_problems(recovery: Recovery, plan: Plan, objects: set[str]) -> Ite
     yield from _unknown("objects that stay", recovery.staying, objects)
 
 
-def _order_problem(before: StepRecord, after: StepRecord) -> str:
-    """What is wrong with the order of two records; empty if nothing is, or if a recovery came between them."""
-    if before.recovery is not None or list(map(_key, before.plan)) != list(map(_key, after.plan)):
-        return ""
-    step = before.discrepancy.step + (before.action is not None)
-    found = after.discrepancy.step
-    return "" if found == step else f"expected step {step} after step {before.discrepancy.step}, found step {found}"
+def _order_problems(episode: Episode) -> Iterator[tuple[int, str]]:
+    """Records that do not go on where the one before has ended: its number, and what is wrong."""
+    plan, step, before = tuple(episode.plan), 0, ""
+    for number, record in enumerate(episode.records, start=1):
+        if list(map(_key, record.plan)) != list(map(_key, plan)):
+            yield number, f"expected the plan {str(Plan(plan))!r}, found {str(record.plan)!r}"
+        if record.discrepancy.step != step:
+            yield number, f"expected step {step}{before}, found step {record.discrepancy.step}"
+        before = f" after step {step}"
+        step += record.action is not None
+        recovery = record.recovery
+        # a reviewed recording goes on as recorded
+        if recovery is not None and recovery.found and episode.status is not EpisodeStatus.REVIEWED:
+            plan, step = (*recovery.actions, *plan[recovery.resumes_at(len(plan)) :]), 0
 
 
 def _key(action: Action) -> tuple[str, tuple[str, ...]]:

@@ -246,9 +246,17 @@ def _read_graph(data: Mapping[str, Any]) -> SceneGraph:
         np.array([name not in unseen for name in names], np.bool_),
         np.array([name in hidden for name in names], np.bool_) if hidden else None,
         _optional(names.index, data["held"]),
-        dict(data["states"]),
+        {name: _read_states(states) for name, states in data["states"].items()},
         np.array([name in unknown for name in names], np.bool_) if unknown else None,
     )
+
+
+def _read_states(data: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    states = {variable: {value: float(chance) for value, chance in each.items()} for variable, each in data.items()}
+    for variable, chances in states.items():
+        if not all(0 <= chance <= 1 for chance in chances.values()):
+            raise InvalidRecording(f"expected probabilities from 0 to 1 of {variable!r}, found {chances}")
+    return states
 
 
 def _read_record(data: Mapping[str, Any]) -> StepRecord:

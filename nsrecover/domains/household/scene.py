@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from nsrecover.domains.base import Atom, Domain, Fact, Formula, State, Step, facts_of
+from nsrecover.domains.base import Atom, Domain, Fact, Formula, State, Step, condition_of
 from nsrecover.domains.household.domain import HOUSEHOLD
 from nsrecover.domains.household.kinds import KINDS, LIQUIDS, Trait, is_category, traits_of
 from nsrecover.domains.household.names import is_slice, noun, same, slice_of, whole
@@ -194,7 +194,7 @@ def unmet(state: State, step: Step, home: Household) -> list[Fact]:
     Raises:
         InvalidAction: there is no such operator, or it takes another number of arguments.
     """
-    return [facts_of(formula)[0] for formula in home.unmet(state, step.operator, step.arguments)]
+    return [condition_of(formula) for formula in home.unmet(state, step.operator, step.arguments)]
 
 
 def apply(state: State, step: Step, home: Household) -> State:

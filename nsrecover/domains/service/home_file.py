@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from nsrecover.core.untrusted_json import read_text
 from nsrecover.domains.household.names import noun
 from nsrecover.domains.service.home import Home, Item, Place, Resident
 from nsrecover.domains.service.kinds import CATEGORIES, OPERATOR
@@ -37,8 +38,10 @@ def load_home(source: str | Path) -> Home:
                 f"{did_you_mean(str(source), known)}"
             )
     try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        document = yaml.safe_load(read_text(path))
+    except RecursionError:
+        raise InvalidConfiguration(f"expected a YAML file with a home, found {path}: nested too deeply") from None
+    except (OSError, ValueError, yaml.YAMLError) as error:  # ValueError: dates that do not exist, and text that is none
         raise InvalidConfiguration(f"expected a YAML file with a home, found {path}: {error}") from None
     return home_of(document, path.stem)
 
@@ -101,7 +104,7 @@ def home_of(document: Any, name: str = "home") -> Home:
         weights = _section(entry, f"likely places of {kind!r}")
         for place, weight in weights.items():
             _one_of(place, places, f"likely place of {kind!r}")
-            if not isinstance(weight, int | float) or isinstance(weight, bool) or not 0 <= weight < math.inf:
+            if not _finite(weight) or weight < 0:
                 raise InvalidConfiguration(
                     f"expected a weight of 0 or more for {kind!r} at {place!r}, found {weight!r}"
                 )
@@ -136,9 +139,14 @@ def _one_of(value: Any, known: Iterable[str], what: str) -> str:
 
 def _point(fields: Mapping[str, Any], what: str, default: tuple[float, float] = (0.0, 0.0)) -> tuple[float, float]:
     value = fields.get("at", default)
-    if not isinstance(value, list | tuple) or len(value) != 2 or not all(isinstance(v, int | float) for v in value):
+    if not isinstance(value, list | tuple) or len(value) != 2 or not all(map(_finite, value)):
         raise InvalidConfiguration(f"expected x and y in metres for 'at' of the {what}, found {value!r}")
     return float(value[0]), float(value[1])
+
+
+def _finite(value: Any) -> bool:
+    """Whether a value is a number that a float can hold."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def _new(name: str, places: Mapping[str, Place]) -> None:

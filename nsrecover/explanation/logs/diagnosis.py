@@ -163,7 +163,8 @@ def _finding(run: Run, believer: Believer, course: Course, certain: bool) -> tup
     if scene is not None:
         return scene, 0
     first = min(course.refused, default=len(run.subgoals))
-    edits = Editor(believer, course.start, goal, first).edits() if run.able.edits else []
+    # a finding about an edit names the subgoal at which it shows
+    edits = Editor(believer, course.start, goal, first).edits() if run.able.edits and run.subgoals else []
     if edits:
         return _in_plan(run, edits[0], first, goal, course), len({(e.kind, e.steps, e.names) for e in edits})
     if first < len(run.subgoals):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nsrecover.core.extras import needs_extra
-from nsrecover.core.untrusted_json import read_json
+from nsrecover.core.untrusted_json import InvalidJson, read_json, read_text
 from nsrecover.domains import base
 from nsrecover.domains.instance import Instance
 from nsrecover.errors import InvalidConfiguration, did_you_mean
@@ -85,10 +85,11 @@ def _text(source: str | Path) -> str:
     if isinstance(source, str) and source.lstrip().startswith(("(", ";")):
         return source
     try:
-        return Path(source).read_text()
-    except OSError as error:
+        return read_text(source)
+    except (OSError, InvalidJson) as error:
+        said = error.strerror if isinstance(error, OSError) else error
         raise InvalidConfiguration(
-            f"expected a file with PDDL, or PDDL itself, found {str(source)!r} ({error.strerror})"
+            f"expected a file with PDDL, or PDDL itself, found {str(source)!r} ({said})"
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""`python -m eval.server_fuzz`: send the server valid and invalid requests, generated from its schema."""
+"""Valid and invalid requests for the server, generated from its schema."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import base64
 import contextlib
 import itertools
 import json
+import math
 import re
 import struct
+import time
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 from urllib import request
 
@@ -30,51 +30,21 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
-from tqdm import tqdm
 
-from eval.common.output import write_results
 from eval.common.served import served
-from eval.common.tables import document, markdown_table
-from nsrecover.errors import InvalidConfiguration
+from eval.fuzz.findings import Findings
 from nsrecover.integrations.client import Client, observation_message, png
 from nsrecover.records.recording import example
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 SHORT_S = 0.05
 """Time to listen for events and to plan, short because there are many cases."""
+ROUND = 600
+"""Requests with one seed at most."""
 
 
 Operation = APIOperation[Any, Any, Any, Any]
 NUMBER = re.compile(r"\s*\+?[0-9.]+([eE][+-]?[0-9]+)?\s*")
-
-
-@dataclass
-class ServerFuzzConfig:
-    """Top level of conf/server_fuzz.yaml."""
-
-    cases: int = 2600
-    seed: int = 0
-    out: str = "outputs/server_fuzz"
-
-
-@dataclass
-class Fuzzed:
-    """Result of a fuzz test.
-
-    Attributes:
-        cases: number of requests, by operation.
-        statuses: number of answers, by status.
-        failures: requests with invalid answers, and the reasons.
-    """
-
-    cases: Counter[str] = field(default_factory=Counter)
-    statuses: Counter[int] = field(default_factory=Counter)
-    failures: list[str] = field(default_factory=list)
-
-    @property
-    def server_errors(self) -> int:
-        """Number of answers with status 500 and above."""
-        return sum(count for status, count in self.statuses.items() if status >= 500)
 
 
 def images() -> list[bytes]:
@@ -149,14 +119,33 @@ class Sessions:
         return client.path.rsplit("/", 1)[1]
 
 
-def fuzz(url: str, cases: int, seed: int, on_case: Callable[[], object] = lambda: None) -> Fuzzed:
-    """Send requests generated from the schema of a server.
+def attack(seconds: float, seed: int, on_input: Callable[[], object] = lambda: None) -> Findings:
+    """Start a server and send it requests for a time.
+
+    Args:
+        seconds: duration.
+        seed: of the requests.
+        on_input: called after each.
+    """
+    with served() as server:
+        return fuzz(server.url, seed, seconds=seconds, on_input=on_input)
+
+
+def fuzz(
+    url: str,
+    seed: int,
+    cases: float = math.inf,
+    seconds: float = math.inf,
+    on_input: Callable[[], object] = lambda: None,
+) -> Findings:
+    """Send requests generated from the schema of a server, the same number for every operation, half of them invalid.
 
     Args:
         url: of the server.
-        cases: approximate number; the same for every operation, half of them invalid.
         seed: of the requests.
-        on_case: called after each.
+        cases: number of requests after which it ends.
+        seconds: duration after which it ends.
+        on_input: called after each request.
     """
     pictures = images()
     texts = [base64.b64encode(picture).decode() for picture in pictures]
@@ -166,11 +155,19 @@ def fuzz(url: str, cases: int, seed: int, on_case: Callable[[], object] = lambda
     with request.urlopen(f"{url}/openapi.json") as answer:
         schema = schemathesis.openapi.from_dict(json.load(answer))
     operations: list[Operation] = [each.ok() for each in schema.get_all_operations() if isinstance(each, Ok)]
-    fuzzed, sessions = Fuzzed(), Sessions(url)
-    each = max(1, round(cases / len(operations) / 2))
-    for operation, mode in itertools.product(operations, (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)):
-        _attack(operation, mode, each, seed, url, sessions, fuzzed, on_case)
-    return fuzzed
+    findings, sessions, end = Findings(), Sessions(url), time.monotonic() + seconds
+
+    def over() -> bool:
+        return time.monotonic() >= end or findings.inputs >= cases
+
+    modes = (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
+    each = max(1, round(min(cases, ROUND) / len(operations) / len(modes)))
+    for number in itertools.count():
+        for operation, mode in itertools.product(operations, modes):
+            if over():
+                return findings
+            _attack(operation, mode, each, seed * 1_000_000 + number, url, sessions, findings, over, on_input)
+    raise AssertionError
 
 
 def _attack(
@@ -180,8 +177,9 @@ def _attack(
     seed: int,
     url: str,
     sessions: Sessions,
-    fuzzed: Fuzzed,
-    on_case: Callable[[], object],
+    findings: Findings,
+    over: Callable[[], bool],
+    on_input: Callable[[], object],
 ) -> None:
     """Test one operation with valid or invalid requests."""
     cameras = [view["camera"] for view in observation_message(example("collapse").observations[0])["views"]]
@@ -193,6 +191,8 @@ def _attack(
     )  # fmt: skip
     @given(case=operation.as_strategy(mode), known=st.integers(0, 3))
     def attempt(case: schemathesis.Case[Any], known: int) -> None:
+        if over():
+            return
         if known and "session" in (case.path_parameters or {}):
             case.path_parameters["session"] = sessions.name()
         query = dict(case.query or {})
@@ -208,48 +208,38 @@ def _attack(
                 if isinstance(view, dict):
                     view["camera"] = camera
         response = case.call(base_url=url, timeout=60)
-        fuzzed.cases[operation.label] += 1
-        fuzzed.statuses[response.status_code] += 1
         try:
             case.validate_response(response, checks=CHECKS)
+            findings.count(str(response.status_code))
         except (Exception, BaseExceptionGroup) as broken:
             reasons = getattr(broken, "exceptions", (broken,))
-            said = [case.as_curl_command()[:600], *(str(reason)[:600] for reason in reasons)]
-            fuzzed.failures.append("\n".join(said))
-        on_case()
+            said = "\n".join([case.as_curl_command()[:600], *(str(reason)[:600] for reason in reasons)])
+            place = f"{operation.label}, {', '.join(sorted({type(reason).__name__ for reason in reasons}))}"
+            findings.fail(place, said, as_bytes(response.request, (case.path_parameters or {}).get("session", "")))
+        on_input()
 
     with contextlib.suppress(Unsatisfiable):  # a request without parameters has no invalid form
         attempt()
 
 
-def measure(config: ServerFuzzConfig) -> dict[str, Any]:
-    """Test a server and write metrics and table.
+def as_bytes(sent: Any, session: str) -> bytes:
+    """A request for the corpus, with `{session}` in the place of the name of its session."""
+    body = sent.body.encode() if isinstance(sent.body, str) else sent.body or b""
+    path = sent.path_url.replace(session, "{session}") if session else sent.path_url
+    head = {"method": sent.method, "path": path, "type": sent.headers.get("Content-Type", "")}
+    return json.dumps(head).encode() + b"\n" + body
 
-    Raises:
-        InvalidConfiguration: a setting is out of its range.
+
+def status_of(data: bytes, http: Any, session: str) -> int:
+    """Status of the answer to a request of the corpus.
+
+    Args:
+        data: from `as_bytes`.
+        http: client with a method `request`, as `httpx.Client` has it.
+        session: name of an open session.
     """
-    if config.cases < 1:
-        raise InvalidConfiguration(f"expected cases >= 1, found {config.cases}")
-    with served() as server, tqdm(total=config.cases, unit="case", desc="attacking") as bar:
-        fuzzed = fuzz(server.url, config.cases, config.seed, bar.update)
-    metrics = {
-        "cases": fuzzed.cases.total(),
-        "operations": dict(fuzzed.cases),
-        "server_errors": fuzzed.server_errors,
-        "failures": len(fuzzed.failures),
-        "first_failures": fuzzed.failures[:10],
-        "statuses": {str(status): count for status, count in sorted(fuzzed.statuses.items())},
-        "seed": config.seed,
-    }
-    write_results(config.out, metrics, table_of(metrics), config)
-    return metrics
-
-
-def table_of(metrics: dict[str, Any]) -> str:
-    """Metrics as a table, with the first failures."""
-    return document(
-        f"{metrics['cases']} requests: {metrics['server_errors']} answers of 500 and above, "
-        f"{metrics['failures']} answers that are not as the schema says",
-        markdown_table(("status", "answers"), list(metrics["statuses"].items())),
-        "\n".join(metrics["first_failures"][:3]),
-    )
+    head, _, body = data.partition(b"\n")
+    given = json.loads(head)
+    headers = {"Content-Type": given["type"]} if given["type"] else {}
+    answer = http.request(given["method"], given["path"].replace("{session}", session), content=body, headers=headers)
+    return int(answer.status_code)

@@ -1,1 +1,0 @@
-"""Fuzz test of the server: `python -m eval.server_fuzz`."""
