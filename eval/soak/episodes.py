@@ -118,7 +118,8 @@ def kitchen(rng: Rng, seed: int) -> Ending:
 def home(rng: Rng, seed: int) -> Ending:
     """A command of a person who errs, in a home with people who do not know or say something false."""
     place = drawn_home(int(rng.integers(1, 1_000_000)))
-    failures = Failures(*(float(rng.choice([0.0, 0.1, 0.3])) for _ in range(5)))
+    blocked, grasp, recognition, door, silence = (float(rng.choice([0.0, 0.1, 0.3])) for _ in range(5))
+    failures = Failures(blocked, grasp, recognition, door, silence)
     world = drawn_world(place, seed, failures, false=0.3)
     person = ErringPerson(place, rng)
 
@@ -135,7 +136,7 @@ def home(rng: Rng, seed: int) -> Ending:
         agent = ServiceAgent(
             Understanding(place), disturbed, person, bool(rng.random() < 0.5),
             lambda found, record: _note(record, disturbed, lost),
-            0.5 if Disturbance.HANGS in rates else None,
+            action_limit_s=0.5 if Disturbance.HANGS in rates else None,
         )  # fmt: skip
         outcome = agent.run(person.command())
     done = outcome.status is OutcomeStatus.DONE
