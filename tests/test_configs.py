@@ -48,6 +48,7 @@ COMMANDS = {
     "language": "eval.language",
     "fleet": "eval.fleet",
     "fuzz": "eval.fuzz",
+    "live": "eval.live",
     "soak": "eval.soak",
     "detectors": "eval.detectors",
     "train_sac": "eval.train_sac",
