@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,22 +13,8 @@ from nsrecover.core.episode import EpisodeStatus
 from nsrecover.live.live_page import LivePage
 from tests.nsrecover.live.live_worlds import PLAN, BoxTable, Running, pushed
 
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason="playwright is not installed: pip install 'nsrecover[browser]'"
-)
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium")
-
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 LIMIT_MS = 20_000
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as running:
-        chromium = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 class Viewer:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +14,6 @@ from nsrecover.reports.page import write_page
 from tests.nsrecover.kitchen_facts import WINE, FactWorld, after
 from tests.nsrecover.reports.shown_reports import in_kitchen, recorded
 
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason="playwright is not installed: pip install 'nsrecover[browser]'"
-)
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium")
-
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 KINDS = ("recorded", "kitchen")
 
@@ -32,14 +24,6 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     write_page(recorded(), folder / "recorded.html")
     write_page(in_kitchen(FactWorld(hook=after(1, WINE))), folder / "kitchen.html")
     return {kind: folder / f"{kind}.html" for kind in KINDS}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as running:
-        chromium = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 class Opened:
