@@ -1,4 +1,4 @@
-"""Inputs that failed: told apart by where they failed, the smallest of each, and kept in the tree."""
+"""Inputs that failed: sorted by where they failed, the smallest of each, and kept in the tree."""
 
 from __future__ import annotations
 

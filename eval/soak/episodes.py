@@ -43,7 +43,7 @@ ENDS = (REACHED, IMPOSSIBLE, ASKED)
 """How an episode may end."""
 
 FACT_DATASETS, TABLE_DATASETS = ("H1", "H2", "H3"), ("I", "II", "IV", "V")
-"""Shipped error datasets whose errors strike besides the disturbances."""
+"""Shipped error datasets whose errors strike as well as the disturbances."""
 
 WITH_ARM = 0.3
 """Share of the episodes on a table in which the arm is simulated though no error needs it."""

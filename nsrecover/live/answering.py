@@ -28,10 +28,10 @@ def answered(episode: Episode, questions: Sequence[str], words: Wording) -> str:
     question = questions[-1]
     if asks_what_if(question):
         return "Questions about what would have been are answered for boxes only, not for symbolic domains."
-    told = {each.key: " ".join(line.text for line in each.lines) for each in _five(episode, words)}
+    said = {each.key: " ".join(line.text for line in each.lines) for each in _five(episode, words)}
     if asks_why(question):
-        return told["why"]
-    return told["done"] if asks_what_was_done(question) else f"{told['what']} {told['when']}"
+        return said["why"]
+    return said["done"] if asks_what_was_done(question) else f"{said['what']} {said['when']}"
 
 
 def suggested(episode: Episode) -> tuple[str, ...]:
