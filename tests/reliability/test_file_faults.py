@@ -352,8 +352,9 @@ def test_a_command_that_is_ended_keeps_what_it_has_finished(
     number: signal.Signals, code: int, said: str, tmp_path: Path
 ) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-c", WRITING, str(tmp_path)], cwd=ROOT, stderr=subprocess.PIPE, text=True
-    )
+        [sys.executable, "-c", WRITING, str(tmp_path)], cwd=ROOT, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # jobs in the background ignore it
+    )  # fmt: skip
     while not (tmp_path / "2.json").exists():
         assert process.poll() is None
         time.sleep(0.005)
