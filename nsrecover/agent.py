@@ -65,8 +65,6 @@ class RecoveryAgent:
         self.confirm = confirm
         self.action_limit_s = action_limit_s
         self.supervisor = supervisor or Supervisor()
-        # planners of other programs need not announce what they find, unless a supervisor wants to know
-        self._announcing: dict[str, Any] = {} if supervisor is None else {"on_improvement": supervisor.improves}
         self._stopped = threading.Event()
 
     def stop(self) -> None:
@@ -93,6 +91,8 @@ class RecoveryAgent:
         monitor = patiently(lambda: self.system.monitor(plan, sensors.observe(), check_sensors=self.check_sensors))
         start, start_s, records = monitor.graph, sensors.time_s, list[StepRecord]()
         watch.begins(self, plan, start)
+        # planners of other programs need not announce what they find, unless a supervisor wants to know
+        announcing: dict[str, Any] = {} if type(watch) is Supervisor else {"on_improvement": watch.improves}
         alarms, recovery_actions, reason = Alarms(self.system.domain, self.max_recoveries), 0, ""
         while not reason and (action := monitor.next_action) is not None:
             step, executed = monitor.num_executed, False
@@ -117,7 +117,7 @@ class RecoveryAgent:
             recovery = explanation = None
             if found:
                 recovery = monitor.accepted() or self.system.planner.recover(
-                    found.observed, monitor.trace, found, budget_s=self.budget_s, **self._announcing
+                    found.observed, monitor.trace, found, budget_s=self.budget_s, **announcing
                 )
                 if alarms.seen(found, recovery) and isinstance(self.system.planner, OtherWays):
                     recovery = self.system.planner.otherwise(found.observed, monitor.trace, found) or recovery

@@ -15,6 +15,7 @@ import nsrecover.live
 from nsrecover.core.actions import Plan
 from nsrecover.core.discrepancy import Phase
 from nsrecover.core.episode import EpisodeStatus
+from nsrecover.core.recovery import Recovery
 from nsrecover.errors import InvalidConfiguration
 from tests.nsrecover.kitchen_facts import HOME, WATER, WATERED, FactWorld, after
 from tests.nsrecover.live.live_worlds import PLAN, SIDE, Boxes, BoxTable, Client, Running, pushed
@@ -100,6 +101,15 @@ def test_a_run_is_shown_while_it_goes_on_and_who_comes_late_sees_all_of_it() -> 
             assert list(until(changes, "One thing more.")[0]) == ["talk"]  # only what is new
         with late.changes(after="99999") as changes:  # has seen another run of the server
             assert len(until(changes, "One thing more.")[0]) == len(seen)
+
+
+def test_every_better_way_back_is_announced_while_the_search_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    agent, found = agent_on(BoxTable(pushed)), list[Recovery]()
+    with nsrecover.live.page(agent) as page:
+        monkeypatch.setattr(page, "improves", found.append)
+        episode = agent.run(PLAN)
+    taken = next(record.recovery for record in episode.records if record.recovery)
+    assert found[-1].actions == taken.actions
 
 
 def test_a_way_back_waits_and_is_taken_once_it_is_accepted() -> None:
